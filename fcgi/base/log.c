@@ -1,0 +1,134 @@
+#include "config.h"
+
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* write(2) to a pipe is atomic up to PIPE_BUF (4,096), so lines of several processes never mix. */
+#define LINE_MAXIMUM 4096
+/* A single value longer than this is cut: user agents and SQL errors can be long. */
+#define VALUE_MAXIMUM 1024
+
+static enum az_severity least = AZ_SEV_INFO;
+
+static const char *const names[] = {"debug", "info", "warn", "error"};
+
+void
+log_level_set(const char *level)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], level) == 0)
+            least = (enum az_severity) i;
+}
+
+bool
+log_wanted(enum az_severity severity)
+{
+    return severity >= least;
+}
+
+struct line {
+    char text[LINE_MAXIMUM];
+    size_t used;
+};
+
+/* Keeps room for the closing `"}` and the line end. */
+static void
+put(struct line *line, char c)
+{
+    if (line->used < sizeof(line->text) - 4)
+        line->text[line->used++] = c;
+}
+
+static void
+put_text(struct line *line, const char *text)
+{
+    for (; *text != '\0'; text++)
+        put(line, *text);
+}
+
+/* A JSON string; anything but printable ASCII becomes \u00XX of the octet, which no terminal
+ * interprets. */
+static void
+put_string(struct line *line, const char *text)
+{
+    char escape[8];
+    put(line, '"');
+    for (size_t i = 0; text[i] != '\0' && i < VALUE_MAXIMUM && line->used < sizeof(line->text) - 16;
+         i++) {
+        unsigned char c = (unsigned char) text[i];
+        if (c == '"' || c == '\\') {
+            put(line, '\\');
+            put(line, (char) c);
+        } else if (c < 0x20 || c > 0x7e) {
+            snprintf(escape, sizeof(escape), "\\u%04x", c);
+            put_text(line, escape);
+        } else {
+            put(line, (char) c);
+        }
+    }
+    put(line, '"');
+}
+
+static void
+put_field(struct line *line, const struct log_field *field)
+{
+    if (!field->is_number && field->text == NULL)
+        return;
+    if (line->used > sizeof(line->text) - 64)
+        return;
+    put(line, ',');
+    put_string(line, field->name);
+    put(line, ':');
+    if (field->is_number) {
+        char number[32];
+        snprintf(number, sizeof(number), "%lld", field->number);
+        put_text(line, number);
+    } else {
+        put_string(line, field->text);
+    }
+}
+
+void
+log_line(enum az_severity severity, const char *msg, const struct log_field *fields, size_t count)
+{
+    if (!log_wanted(severity))
+        return;
+    struct line line = {.used = 0};
+    struct timespec now;
+    struct tm tm;
+    char stamp[32], millis[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &tm);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(millis, sizeof(millis), ".%03ldZ", now.tv_nsec / 1000000);
+    put_text(&line, "{\"ts\":\"");
+    put_text(&line, stamp);
+    put_text(&line, millis);
+    put_text(&line, "\",\"level\":\"");
+    put_text(&line, names[severity]);
+    put_text(&line, "\",\"msg\":");
+    put_string(&line, msg);
+    for (size_t i = 0; i < count; i++)
+        put_field(&line, &fields[i]);
+    line.text[line.used++] = '}';
+    line.text[line.used++] = '\n';
+    ssize_t written = write(STDERR_FILENO, line.text, line.used);
+    (void) written; /* nowhere left to complain */
+}
+
+void
+log_text(enum az_severity severity, const char *msg, const char *format, ...)
+{
+    char detail[VALUE_MAXIMUM];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(detail, sizeof(detail), format, args);
+    va_end(args);
+    const struct log_field fields[] = {LOG_TEXT("detail", detail), LOG_NUMBER("pid", getpid())};
+    log_line(severity, msg, fields, 2);
+}

@@ -1,0 +1,50 @@
+/* What one process holds, and what one operation (a request, a CLI verb, a test step) carries down
+ * through the rooms. */
+#ifndef AZ_BASE_OP_H
+#define AZ_BASE_OP_H
+
+#include <stdint.h>
+#include <talloc.h>
+
+#include "base/status.h"
+
+struct settings;
+struct db;
+struct engine;
+struct shared;
+struct client_cache;
+struct keyring;
+
+/* One process: made once, passed by pointer, never global. */
+struct az {
+    const struct settings *cfg;   /* settings, complete and checked */
+    struct db *db;                /* the one database connection (made when first needed) */
+    struct engine *engine;        /* the one connection to the policy engine */
+    struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
+    struct client_cache *clients; /* clients by client_id, re-checked by every write */
+    struct keyring *keyring;      /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
+    const char *pool;       /* core, web, bundles or gateway; "single" when there is but one */
+    int pool_workers;       /* processes of the pool */
+    volatile int *stopping; /* set by SIGTERM: long waits end */
+};
+
+/* One operation. Its memory is freed in one place, when the answer is out. */
+struct op {
+    TALLOC_CTX *mem;        /* everything that lives as long as the operation */
+    struct az *az;          /* the process */
+    struct az_fault fault;  /* what went wrong, once */
+    const char *request_id; /* X-Request-ID, given or made */
+    int64_t now_ms;         /* milliseconds since 1970, taken once */
+};
+
+/* Seconds since 1970 of the operation. */
+static inline int64_t
+op_now(const struct op *op)
+{
+    return op->now_ms / 1000;
+}
+
+#define op_fail(op, status, public_text, ...)                                                      \
+    az_fail(&(op)->fault, (status), (public_text), __VA_ARGS__)
+
+#endif

@@ -1,0 +1,339 @@
+#include "config.h"
+
+#include "base/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A longer line in authz.conf is a mistake, not a setting. */
+#define LINE_MAXIMUM 4096
+/* Enough entropy for a key that is a random text; a shorter one is a password. Octets. */
+#define CREDENTIAL_KEY_MINIMUM 16
+
+extern char **environ;
+
+void
+problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *line = talloc_vasprintf(mem, format, args);
+    va_end(args);
+    char **grown = talloc_realloc(mem, problems->line, char *, problems->count + 1);
+    if (grown == NULL || line == NULL)
+        return;
+    grown[problems->count++] = line;
+    problems->line = grown;
+}
+
+static const struct setting *
+find_row(const char *name)
+{
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0 || (row->alias != NULL && strcmp(row->alias, name) == 0))
+            return row;
+    return NULL;
+}
+
+/* Decimal number within the row's limits; a duration may end in s, m, h or d. */
+static bool
+read_number(const struct setting *row, const char *text, long *ret)
+{
+    static const struct {
+        char unit;
+        long seconds;
+    } units[] = {
+        {'s', 1    },
+        {'m', 60   },
+        {'h', 3600 },
+        {'d', 86400}
+    };
+    char *end;
+    if (!isdigit((unsigned char) text[0]))
+        return false;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    long factor = *end == '\0' ? 1 : 0;
+    for (size_t i = 0; row->type == SETTING_DURATION && i < sizeof(units) / sizeof(units[0]); i++)
+        if (*end == units[i].unit && end[1] == '\0')
+            factor = units[i].seconds;
+    if (errno != 0 || factor == 0 || value > LONG_MAX / factor)
+        return false;
+    value *= factor;
+    if (value < row->minimum || value > row->maximum)
+        return false;
+    *ret = value;
+    return true;
+}
+
+/* RFC 8414 2: a URL with no query or fragment; a final slash would make two spellings of one
+ * issuer. */
+static bool
+issuer_ok(const char *text)
+{
+    bool https = strncmp(text, "https://", 8) == 0;
+    if (!https && strncmp(text, "http://", 7) != 0)
+        return false;
+    const char *host = text + (https ? 8 : 7);
+    if (*host == '\0' || *host == '/' || text[strlen(text) - 1] == '/')
+        return false;
+    for (; *host != '\0'; host++)
+        if (!isgraph((unsigned char) *host) || strchr("?#\"\\<>@", *host) != NULL)
+            return false;
+    return true;
+}
+
+/* Sets one value; false with the reason when the text does not fit the row. */
+static bool
+set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
+          const char **ret_why)
+{
+    void *at = (char *) cfg + row->offset;
+    switch (row->type) {
+    case SETTING_TEXT:
+    case SETTING_SECRET:
+        *(const char **) at = talloc_strdup(mem, text);
+        return true;
+    case SETTING_ISSUER:
+        *ret_why = "must be an http or https URL without query, fragment or final slash";
+        if (!issuer_ok(text))
+            return false;
+        *(const char **) at = talloc_strdup(mem, text);
+        return true;
+    case SETTING_CHOICE:
+        for (const char *const *word = row->choices; *word != NULL; word++)
+            if (strcmp(*word, text) == 0) {
+                *(const char **) at = *word;
+                return true;
+            }
+        *ret_why = talloc_strdup(mem, "must be one of");
+        for (const char *const *word = row->choices; *word != NULL; word++)
+            *ret_why = talloc_asprintf(mem, "%s %s", *ret_why, *word);
+        return false;
+    case SETTING_BOOL:
+        *ret_why = "must be true or false";
+        if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
+            return false;
+        *(bool *) at = strcasecmp(text, "true") == 0;
+        return true;
+    case SETTING_NUMBER:
+    case SETTING_DURATION:
+        *ret_why = talloc_asprintf(
+            mem, "must be a number from %ld to %ld%s", row->minimum, row->maximum,
+            row->type == SETTING_DURATION ? " seconds, or one with s, m, h or d" : "");
+        return read_number(row, text, at);
+    }
+    return false;
+}
+
+static void
+set_from(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
+         const char *origin, struct problems *problems)
+{
+    const char *why = "is not valid";
+    if (set_value(mem, cfg, row, text, &why))
+        cfg->origin[row - settings_table] = origin;
+    else if (strcmp(origin, "environment") == 0)
+        problems_add(mem, problems, "%s: %s", row->name, why);
+    else
+        problems_add(mem, problems, "%s: %s: %s", origin, row->name, why);
+}
+
+/* SVC_ROTATION_* belong to a control plane: accepted and left alone (specification 8). */
+static bool
+name_is_foreign(const char *name)
+{
+    return strncmp(name, "SVC_ROTATION_", 13) == 0 || strcmp(name, "SVC_CONFIG") == 0;
+}
+
+/* One line of authz.conf: blank, # comment, or NAME=VALUE; the value may stand in double or single
+ * quotes. */
+static void
+read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
+          struct problems *problems)
+{
+    char *name = line + strspn(line, " \t");
+    name[strcspn(name, "\r\n")] = '\0';
+    if (*name == '\0' || *name == '#')
+        return;
+    char *value = strchr(name, '=');
+    if (value == NULL) {
+        problems_add(mem, problems, "%s: not a NAME=VALUE line; correct or remove it", origin);
+        return;
+    }
+    *value++ = '\0';
+    for (char *end = name + strlen(name); end > name && isspace((unsigned char) end[-1]);)
+        *--end = '\0';
+    value += strspn(value, " \t");
+    for (char *end = value + strlen(value); end > value && isspace((unsigned char) end[-1]);)
+        *--end = '\0';
+    size_t len = strlen(value);
+    if (len >= 2 && (value[0] == '"' || value[0] == '\'') && value[len - 1] == value[0]) {
+        value[len - 1] = '\0';
+        value++;
+    }
+    const struct setting *row = find_row(name);
+    if (row != NULL)
+        set_from(mem, cfg, row, value, origin, problems);
+    else if (!name_is_foreign(name))
+        problems_add(mem, problems, "%s: %s is not a setting; see `authzctl config doc`", origin,
+                     name);
+}
+
+static void
+read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required,
+          struct problems *problems)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        if (required || errno != ENOENT)
+            problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s", path, strerror(errno));
+        return;
+    }
+    cfg->source_file = talloc_strdup(mem, path);
+    char line[LINE_MAXIMUM];
+    for (unsigned number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+        const char *origin = talloc_asprintf(mem, "%s:%u", path, number);
+        if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n') {
+            problems_add(mem, problems, "%s: line longer than %d octets", origin, LINE_MAXIMUM - 2);
+            break;
+        }
+        read_line(mem, cfg, line, origin, problems);
+    }
+    explicit_bzero(line, sizeof(line));
+    fclose(file);
+}
+
+struct settings *
+settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
+{
+    struct settings *cfg = talloc_zero(mem, struct settings);
+    size_t rows = 0;
+    while (settings_table[rows].name != NULL)
+        rows++;
+    if (cfg == NULL
+        || (cfg->origin = talloc_zero_array(cfg, const char *, (unsigned) rows)) == NULL)
+        return NULL;
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (row->fallback != NULL)
+            set_from(cfg, cfg, row, row->fallback, "default", problems);
+    const char *named = getenv("SVC_CONFIG");
+    if (named != NULL && *named != '\0')
+        read_file(cfg, cfg, named, true, problems);
+    else if (file != NULL)
+        read_file(cfg, cfg, file, false, problems);
+    for (const struct setting *row = settings_table; row->name != NULL; row++) {
+        const char *text = getenv(row->name);
+        if (text == NULL && row->alias != NULL)
+            text = getenv(row->alias);
+        if (text != NULL)
+            set_from(cfg, cfg, row, text, "environment", problems);
+    }
+    return cfg;
+}
+
+/* decisions.md "Readings": values everybody knows from examples are no secrets. */
+static bool
+is_development_value(const char *text)
+{
+    static const char *const known[] = {
+        "dev",      "development", "changeme", "change-me",  "secret",  "test",          "default",
+        "password", "admin",       "insecure", "dev-pepper", "dev-key", "dev-bundle-key"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcasecmp(text, known[i]) == 0)
+            return true;
+    return strncasecmp(text, "insecure-dev-", 13) == 0;
+}
+
+static bool
+is_blank(const char *text)
+{
+    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* One secret that specification 5.2 demands. */
+struct demand {
+    const char *name;     /* variable */
+    size_t offset;        /* in struct settings */
+    bool known_refused;   /* a published development value is as bad as none */
+    size_t minimum;       /* octets */
+    const char *fallback; /* public value of the development mode */
+};
+
+/* clang-format off */
+static const struct demand demands[] = {
+    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, 1,                      "insecure-dev-admin-key"},
+    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  1,                      "insecure-dev-pepper"},
+    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, CREDENTIAL_KEY_MINIMUM, "insecure-dev-credential-key"},
+    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  1,                      "insecure-dev-bundle-key"},
+};
+/* clang-format on */
+
+static void
+check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
+             struct problems *problems)
+{
+    const char **at = (const char **) (void *) ((char *) cfg + demand->offset);
+    bool blank = is_blank(*at);
+    if (cfg->allow_insecure_dev_key) {
+        if (blank)
+            *at = demand->fallback;
+    } else if (blank) {
+        problems_add(
+            mem, problems,
+            "%s: is not set; set it to a random text, for example from `openssl rand -hex 32`",
+            demand->name);
+    } else if ((demand->known_refused && is_development_value(*at))
+               || strncasecmp(*at, "insecure-dev-", 13) == 0) {
+        problems_add(mem, problems,
+                     "%s: is a published development value; set a random one, or "
+                     "SVC_ALLOW_INSECURE_DEV_KEY=true "
+                     "on a machine nobody else reaches",
+                     demand->name);
+    } else if (strlen(*at) < demand->minimum) {
+        problems_add(mem, problems, "%s: has fewer than %zu octets; use `openssl rand -hex 32`",
+                     demand->name, demand->minimum);
+    }
+}
+
+void
+settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
+{
+    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++)
+        check_demand(mem, cfg, &demands[i], problems);
+    /* Evaluation 2 reads the policy input from the audit row, so the row must outlive every token.
+     */
+    if (cfg->audit_retention_days != 0
+        && cfg->audit_retention_days * 86400 < cfg->refresh_family_validity)
+        problems_add(mem, problems,
+                     "SVC_AUDIT_RETENTION_DAYS: %ld days are shorter than "
+                     "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; keep at least %ld days, or "
+                     "0 for ever",
+                     cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
+    if (strncmp(cfg->opa_url, "unix:/", 6) != 0 && strncmp(cfg->opa_url, "http://", 7) != 0
+        && strncmp(cfg->opa_url, "https://", 8) != 0)
+        problems_add(mem, problems,
+                     "SVC_OPA_URL: must be unix:/PATH, http://HOST:PORT or https://HOST:PORT");
+}
+
+const char *
+settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row)
+{
+    const void *at = (const char *) cfg + row->offset;
+    switch (row->type) {
+    case SETTING_BOOL:
+        return *(const bool *) at ? "true" : "false";
+    case SETTING_NUMBER:
+    case SETTING_DURATION:
+        return talloc_asprintf(mem, "%ld", *(const long *) at);
+    case SETTING_SECRET:
+        return *(const char *const *) at == NULL ? "" : "********";
+    default:
+        return *(const char *const *) at == NULL ? "" : *(const char *const *) at;
+    }
+}

@@ -1,0 +1,85 @@
+#include "config.h"
+
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+static const struct az_status_row rows[] = {
+    {AZ_OK,                     200, "",                        "",                                     "allowed",  AZ_SEV_DEBUG},
+    {AZ_INVALID,                400, "invalid_request",         "The request is malformed",             "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_REQUEST,        400, "invalid_request",         "The request is malformed",             "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_CLIENT,         401, "invalid_client",          "Client authentication failed",         "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_GRANT,          400, "invalid_grant",           "The grant is not valid",               "rejected", AZ_SEV_INFO},
+    {AZ_UNAUTHORIZED_CLIENT,    400, "unauthorized_client",     "The client may not use this grant",    "denied",   AZ_SEV_INFO},
+    {AZ_UNSUPPORTED_GRANT_TYPE, 400, "unsupported_grant_type",  "The grant type is not supported",      "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_SCOPE,          400, "invalid_scope",           "The scope is not valid",               "denied",   AZ_SEV_INFO},
+    {AZ_INVALID_TARGET,         400, "invalid_target",          "The resource is not valid",            "denied",   AZ_SEV_INFO},
+    {AZ_INVALID_AUTHORIZATION_DETAILS, 400, "invalid_authorization_details", "The authorization details are not valid", "denied", AZ_SEV_INFO},
+    {AZ_ACCESS_DENIED,          400, "access_denied",           "Policy denied the request",            "denied",   AZ_SEV_INFO},
+    {AZ_FORBIDDEN,              403, "access_denied",           "The client may not ask this",          "denied",   AZ_SEV_INFO},
+    {AZ_INVALID_TOKEN,          401, "invalid_token",           "The access token is not valid",        "rejected", AZ_SEV_INFO},
+    {AZ_UNAUTHORIZED,           401, "unauthorized",            "Valid admin API key required",         "rejected", AZ_SEV_INFO},
+    {AZ_BUNDLE_UNAUTHORIZED,    401, "unauthorized",            "Valid bundle API key required",        "rejected", AZ_SEV_WARN},
+    {AZ_INVALID_FIELDS,         400, "invalid_request",         "A field is not valid",                 "rejected", AZ_SEV_INFO},
+    {AZ_NOT_FOUND,              404, "not_found",               "There is nothing at this address",     "rejected", AZ_SEV_INFO},
+    {AZ_METHOD_NOT_ALLOWED,     405, "invalid_request",         "The method is not allowed here",       "rejected", AZ_SEV_INFO},
+    {AZ_CONFLICT,               409, "conflict",                "It exists already",                    "rejected", AZ_SEV_INFO},
+    {AZ_PROTECTED,              409, "protected",               "It is shipped and cannot be changed",  "rejected", AZ_SEV_INFO},
+    {AZ_SAVE_IN_PROGRESS,       409, "save_in_progress",        "Another policy save is running",       "rejected", AZ_SEV_INFO},
+    {AZ_PRECONDITION_FAILED,    412, "precondition_failed",     "The stored content differs from If-Match", "rejected", AZ_SEV_INFO},
+    {AZ_TOO_LARGE,              413, "invalid_request",         "The request is too large",             "rejected", AZ_SEV_INFO},
+    {AZ_MEDIA_TYPE,             415, "invalid_request",         "The content type must be application/json", "rejected", AZ_SEV_INFO},
+    {AZ_UNPROCESSABLE,          422, "unprocessable",           "The content was refused",              "rejected", AZ_SEV_INFO},
+    {AZ_TOO_MANY_REQUESTS,      429, "too_many_requests",       "Rate limit exceeded. Try again later.", "rejected", AZ_SEV_INFO},
+    {AZ_SERVER_ERROR,           500, "server_error",            "The server failed",                    "error",    AZ_SEV_ERROR},
+    {AZ_UNAVAILABLE,            503, "temporarily_unavailable", "The service is unavailable for the moment", "error", AZ_SEV_ERROR},
+};
+/* clang-format on */
+
+_Static_assert(sizeof(rows) / sizeof(rows[0]) == AZ_STATUS_COUNT, "one row per status");
+
+const struct az_status_row *
+az_status_row(enum az_status status)
+{
+    if ((unsigned) status >= AZ_STATUS_COUNT)
+        status = AZ_SERVER_ERROR;
+    return &rows[status];
+}
+
+/* RFC 6749 5.2: error_description is %x20-21 / %x23-5B / %x5D-7E. */
+static void
+sanitize(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text < 0x20 || *text > 0x7e || *text == '"' || *text == '\\')
+            *text = '?';
+}
+
+enum az_status
+az_fail(struct az_fault *fault, enum az_status status, const char *public_text, const char *detail,
+        ...)
+{
+    if (fault->status != AZ_OK)
+        return fault->status;
+    fault->status = status;
+    snprintf(fault->public_text, sizeof(fault->public_text), "%s",
+             public_text != NULL ? public_text : az_status_row(status)->description);
+    sanitize(fault->public_text);
+    fault->detail[0] = '\0';
+    if (detail != NULL) {
+        va_list args;
+        va_start(args, detail);
+        vsnprintf(fault->detail, sizeof(fault->detail), detail, args);
+        va_end(args);
+    }
+    return status;
+}
+
+void
+az_fault_clear(struct az_fault *fault)
+{
+    memset(fault, 0, sizeof(*fault));
+}

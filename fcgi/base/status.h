@@ -1,0 +1,74 @@
+/* Outcomes of every function that can fail, and the one table that maps them to what a caller and
+ * an operator see. */
+#ifndef AZ_BASE_STATUS_H
+#define AZ_BASE_STATUS_H
+
+enum az_status {
+    AZ_OK = 0,                 /* done */
+    AZ_INVALID,                /* input refused by a parser; the endpoint decides what that means */
+    AZ_INVALID_REQUEST,        /* RFC 6749 5.2 */
+    AZ_INVALID_CLIENT,         /* RFC 6749 5.2, 401 */
+    AZ_INVALID_GRANT,          /* RFC 6749 5.2 */
+    AZ_UNAUTHORIZED_CLIENT,    /* RFC 6749 5.2 */
+    AZ_UNSUPPORTED_GRANT_TYPE, /* RFC 6749 5.2 */
+    AZ_INVALID_SCOPE,          /* RFC 6749 5.2 */
+    AZ_INVALID_TARGET,         /* RFC 8707 2 */
+    AZ_INVALID_AUTHORIZATION_DETAILS, /* RFC 9396 5 */
+    AZ_ACCESS_DENIED,                 /* policy said no at /token, 400 */
+    AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
+    AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
+    AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
+    AZ_BUNDLE_UNAUTHORIZED, /* bundle key missing or wrong, 401 */
+    AZ_INVALID_FIELDS,      /* admin: a field or argument failed, 400 (fieldErrors in the body) */
+    AZ_NOT_FOUND,           /* no such path, id or name */
+    AZ_METHOD_NOT_ALLOWED,  /* known path, other method, 405 with Allow */
+    AZ_CONFLICT,            /* admin: row exists or must not exist, 409 */
+    AZ_PROTECTED,           /* admin: shipped rule or row, 409 */
+    AZ_SAVE_IN_PROGRESS,    /* admin: another policy save holds the lock, 409 */
+    AZ_PRECONDITION_FAILED, /* If-Match differs, 412 */
+    AZ_TOO_LARGE,           /* body over the limit, 413 */
+    AZ_MEDIA_TYPE,          /* JSON endpoint, other content type, 415 */
+    AZ_UNPROCESSABLE,       /* admin: understood, then refused, 422 */
+    AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */
+    AZ_SERVER_ERROR,        /* our failure, 500 */
+    AZ_UNAVAILABLE,         /* database or engine away, 503 temporarily_unavailable */
+    AZ_STATUS_COUNT
+};
+
+/* How the log treats an outcome. */
+enum az_severity { AZ_SEV_DEBUG, AZ_SEV_INFO, AZ_SEV_WARN, AZ_SEV_ERROR };
+
+/* One row of the outcome table. */
+struct az_status_row {
+    enum az_status status;     /* the outcome */
+    int http;                  /* HTTP status code */
+    const char *error;         /* the `error` member: OAuth or admin error code */
+    const char *description;   /* public text when the failing code gave none */
+    const char *audit_outcome; /* allowed, denied, rejected or error (audit row) */
+    enum az_severity severity; /* log level */
+};
+
+/* The row of an outcome; an unknown number yields the row of AZ_SERVER_ERROR. Never NULL. */
+const struct az_status_row *az_status_row(enum az_status status);
+
+/* What went wrong, in two texts: one the caller may see, one for the log only. */
+struct az_fault {
+    enum az_status status; /* AZ_OK while nothing failed */
+    char
+        public_text[256]; /* safe for the caller; %x20-21 / %x23-5B / %x5D-7E only (RFC 6749 5.2) */
+    char detail[512];     /* for the operator; never a secret or a token */
+};
+
+/*
+ * Records a failure and returns its status, so that callers write `return az_fail(...)`. The first
+ * failure stays: a later one on the way up does not hide the cause. public_text NULL takes the
+ * table's text. Characters outside the error_description set of RFC 6749 5.2 become '?', so that no
+ * input can break out of the JSON or a header.
+ */
+enum az_status az_fail(struct az_fault *fault, enum az_status status, const char *public_text,
+                       const char *detail, ...) __attribute__((format(printf, 4, 5)));
+
+/* Forgets a recorded failure (before a retry). */
+void az_fault_clear(struct az_fault *fault);
+
+#endif

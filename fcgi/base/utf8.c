@@ -1,0 +1,76 @@
+#include "config.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/*
+ * RFC 3629 section 4:
+ *   UTF8-1 = %x00-7F
+ *   UTF8-2 = %xC2-DF UTF8-tail
+ *   UTF8-3 = %xE0 %xA0-BF UTF8-tail / %xE1-EC 2( UTF8-tail ) /
+ *            %xED %x80-9F UTF8-tail / %xEE-EF 2( UTF8-tail )
+ *   UTF8-4 = %xF0 %x90-BF 2( UTF8-tail ) / %xF1-F3 3( UTF8-tail ) / %xF4 %x80-8F 2( UTF8-tail )
+ * One row per lead range; the second octet has its own range, all others are %x80-BF.
+ */
+static const struct lead {
+    unsigned char first, last;            /* range of the lead octet */
+    unsigned char second_min, second_max; /* range of the octet after it */
+    unsigned char octets;                 /* length of the whole sequence */
+} leads[] = {
+    {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+    {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+    {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+/* Octets of the sequence at text, of which left octets exist; 0 when it is malformed. */
+static size_t
+sequence_length(const unsigned char *text, size_t left)
+{
+    if (text[0] < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+        const struct lead *lead = &leads[i];
+        if (text[0] < lead->first || text[0] > lead->last)
+            continue;
+        if (left < lead->octets || text[1] < lead->second_min || text[1] > lead->second_max)
+            return 0;
+        for (size_t tail = 2; tail < lead->octets; tail++)
+            if ((text[tail] & 0xc0) != 0x80)
+                return 0;
+        return lead->octets;
+    }
+    return 0;
+}
+
+bool
+utf8_valid(const char *text, size_t len)
+{
+    const unsigned char *at = (const unsigned char *) text;
+
+    while (len > 0) {
+        size_t octets = sequence_length(at, len);
+        if (octets == 0)
+            return false;
+        at += octets;
+        len -= octets;
+    }
+    return true;
+}
+
+bool
+text_has_nul(const char *text, size_t len)
+{
+    return len > 0 && memchr(text, '\0', len) != NULL;
+}
+
+size_t
+utf8_length(const char *text, size_t len)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (((unsigned char) text[i] & 0xc0) != 0x80)
+            count++;
+    return count;
+}

@@ -1,0 +1,93 @@
+#include "config.h"
+
+#include "base/uuid7.h"
+
+#include <string.h>
+
+void
+uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
+           unsigned char ret[UUID7_OCTETS])
+{
+    for (int i = 0; i < 6; i++)
+        ret[i] = (unsigned char) (now_ms >> (40 - 8 * i));
+    memcpy(ret + 6, random, UUID7_RANDOM_OCTETS);
+    ret[6] = (unsigned char) (0x70 | (ret[6] & 0x0f)); /* version 7 */
+    ret[8] = (unsigned char) (0x80 | (ret[8] & 0x3f)); /* variant 10 */
+}
+
+static int
+is_hyphen_place(size_t place)
+{
+    return place == 8 || place == 13 || place == 18 || place == 23;
+}
+
+void
+uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t nibble = 0;
+
+    for (size_t i = 0; i < UUID7_TEXT_LENGTH; i++) {
+        if (is_hyphen_place(i)) {
+            ret[i] = '-';
+            continue;
+        }
+        ret[i] = digits[nibble % 2 ? id[nibble / 2] & 0x0f : id[nibble / 2] >> 4];
+        nibble++;
+    }
+    ret[UUID7_TEXT_LENGTH] = '\0';
+}
+
+static int
+hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+enum az_status
+uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS])
+{
+    unsigned char id[UUID7_OCTETS] = {0};
+    size_t nibble = 0;
+
+    if (len != UUID7_TEXT_LENGTH)
+        return AZ_INVALID;
+    for (size_t i = 0; i < len; i++) {
+        if (is_hyphen_place(i)) {
+            if (text[i] != '-')
+                return AZ_INVALID;
+            continue;
+        }
+        int value = hex_value(text[i]);
+        if (value < 0)
+            return AZ_INVALID;
+        id[nibble / 2] = (unsigned char) (id[nibble / 2] << 4 | value);
+        nibble++;
+    }
+    if (uuid7_check(id) != AZ_OK)
+        return AZ_INVALID;
+    memcpy(ret, id, UUID7_OCTETS);
+    return AZ_OK;
+}
+
+enum az_status
+uuid7_check(const unsigned char id[UUID7_OCTETS])
+{
+    return id[6] >> 4 == 7 && id[8] >> 6 == 2 ? AZ_OK : AZ_INVALID;
+}
+
+uint64_t
+uuid7_ms(const unsigned char id[UUID7_OCTETS])
+{
+    uint64_t ms = 0;
+
+    for (int i = 0; i < 6; i++)
+        ms = ms << 8 | id[i];
+    return ms;
+}

@@ -1,0 +1,32 @@
+/* Time-ordered identifiers: UUID version 7 (RFC 9562 section 5.7). */
+#ifndef AZ_BASE_UUID7_H
+#define AZ_BASE_UUID7_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+#define UUID7_OCTETS        16
+#define UUID7_RANDOM_OCTETS 10 /* of which 74 bits are used */
+#define UUID7_TEXT_LENGTH   36
+#define UUID7_MS_MAX        0xffffffffffffULL /* 48 bits: the year 10889 */
+
+/* now_ms: milliseconds since 1970, at most UUID7_MS_MAX. random: fresh octets from random_octets().
+ */
+void uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
+                unsigned char ret[UUID7_OCTETS]);
+
+/* Lower-case text with hyphens, and a NUL. */
+void uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1]);
+
+/* AZ_INVALID: not 8-4-4-4-12 hex digits (either case), or not version 7 of the RFC's variant. */
+enum az_status uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS]);
+
+/* AZ_INVALID: the octets are not a UUID of version 7 and the RFC's variant. */
+enum az_status uuid7_check(const unsigned char id[UUID7_OCTETS]);
+
+/* Milliseconds since 1970 at which the id was made. */
+uint64_t uuid7_ms(const unsigned char id[UUID7_OCTETS]);
+
+#endif
