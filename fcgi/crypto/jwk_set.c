@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "crypto/jwk_set.h"
+
+#include "base/jsonx.h"
+#include "crypto/jwk.h"
+
+static enum az_status
+refuse(const char *why, const char **ret_why)
+{
+    if (ret_why != NULL)
+        *ret_why = why;
+    return AZ_INVALID;
+}
+
+static struct jwk_set *
+set_new(TALLOC_CTX *mem, size_t room)
+{
+    struct jwk_set *set = talloc_zero(mem, struct jwk_set);
+    if (set == NULL)
+        return NULL;
+    set->keys = talloc_array(set, const struct jwk *, (unsigned) room);
+    if (set->keys == NULL) {
+        talloc_free(set);
+        return NULL;
+    }
+    return set;
+}
+
+/* Reads one key into the set, or leaves it out when the mode says so. */
+static enum az_status
+add_key(struct jwk_set *set, const json_t *object, enum jwk_set_mode mode, const char **ret_why)
+{
+    struct jwk *key;
+
+    enum az_status status = jwk_parse(set, object, JWK_PUBLIC_ONLY, &key, ret_why);
+    if (status == AZ_OK) {
+        set->keys[set->count++] = key;
+        return AZ_OK;
+    }
+    if (status == AZ_INVALID && (mode == JWK_SET_FETCHED || jwk_is_foreign(object)))
+        return AZ_OK;
+    return status;
+}
+
+enum az_status
+jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode, struct jwk_set **ret,
+              const char **ret_why)
+{
+    const json_t *keys = json_object_get(object, "keys");
+    const char *why = NULL;
+    size_t i;
+    const json_t *key;
+
+    if (!json_is_array(keys))
+        return refuse("key set is not an object with an array named keys", ret_why);
+    if (json_array_size(keys) > JWK_SET_KEYS_MAX)
+        return refuse("key set has too many keys", ret_why);
+    struct jwk_set *set = set_new(mem, json_array_size(keys));
+    if (set == NULL)
+        return AZ_SERVER_ERROR;
+    json_array_foreach(keys, i, key)
+    {
+        enum az_status status = add_key(set, key, mode, &why);
+        if (status != AZ_OK) {
+            talloc_free(set);
+            return status == AZ_INVALID ? refuse(why, ret_why) : status;
+        }
+    }
+    *ret = set;
+    return AZ_OK;
+}
+
+enum az_status
+jwk_set_parse_text(TALLOC_CTX *mem, const char *text, size_t len, enum jwk_set_mode mode,
+                   struct jwk_set **ret, const char **ret_why)
+{
+    json_t *object;
+
+    if (len > JWK_SET_OCTETS_MAX)
+        return refuse("key set is too large", ret_why);
+    TALLOC_CTX *scratch = talloc_new(mem);
+    if (scratch == NULL)
+        return AZ_SERVER_ERROR;
+    enum az_status status = jsonx_parse(scratch, text, len, JWK_SET_DEPTH_MAX, &object, ret_why);
+    if (status == AZ_OK)
+        status = jwk_set_parse(mem, object, mode, ret, ret_why);
+    talloc_free(scratch);
+    return status;
+}
+
+struct jwk_set *
+jwk_set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count)
+{
+    struct jwk_set *set = count <= JWK_SET_KEYS_MAX ? set_new(mem, count) : NULL;
+    if (set == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        set->keys[i] = keys[i];
+    set->count = count;
+    return set;
+}

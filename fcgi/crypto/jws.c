@@ -1,0 +1,301 @@
+#include "config.h"
+
+#include "crypto/jws.h"
+
+#include <gnutls/crypto.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/b64url.h"
+#include "base/jsonx.h"
+
+/*
+ * The curve variants of ECDSA: plain GNUTLS_SIGN_ECDSA_SHA256 would verify ES256 with a P-384 key.
+ * PSS with a salt that is not as long as the digest is refused by GnuTLS.
+ */
+/* clang-format off */
+static const struct jws_alg algs[] = {
+    {"RS256", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA256},
+    {"RS384", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA384},
+    {"RS512", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA512},
+    {"PS256", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_PSS_RSAE_SHA256},
+    {"PS384", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_PSS_RSAE_SHA384},
+    {"PS512", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_PSS_RSAE_SHA512},
+    {"ES256", JWK_EC,  GNUTLS_ECC_CURVE_SECP256R1, GNUTLS_SIGN_ECDSA_SECP256R1_SHA256},
+    {"ES384", JWK_EC,  GNUTLS_ECC_CURVE_SECP384R1, GNUTLS_SIGN_ECDSA_SECP384R1_SHA384},
+    {"ES512", JWK_EC,  GNUTLS_ECC_CURVE_SECP521R1, GNUTLS_SIGN_ECDSA_SECP521R1_SHA512},
+    {"EdDSA", JWK_OKP, GNUTLS_ECC_CURVE_ED25519,   GNUTLS_SIGN_EDDSA_ED25519},
+};
+
+static const char *const fault_texts[] = {
+    [JWS_FAULT_NONE]      = "token is good",
+    [JWS_FAULT_SIZE]      = "token is too long",
+    [JWS_FAULT_FORM]      = "token is not a compact JWS",
+    [JWS_FAULT_HEADER]    = "token header is malformed",
+    [JWS_FAULT_EXTENSION] = "token header has crit, b64 or zip",
+    [JWS_FAULT_TYP]       = "token typ is not accepted",
+    [JWS_FAULT_ALG]       = "token alg is not accepted",
+    [JWS_FAULT_KEY]       = "no key fits the token",
+    [JWS_FAULT_SIGNATURE] = "token signature is wrong",
+    [JWS_FAULT_OURS]      = "token could not be checked",
+};
+/* clang-format on */
+
+#define ALG_COUNT (sizeof(algs) / sizeof(algs[0]))
+
+const struct jws_alg *
+jws_alg_find(const char *name)
+{
+    for (size_t i = 0; i < ALG_COUNT; i++)
+        if (strcmp(name, algs[i].name) == 0)
+            return &algs[i];
+    return NULL;
+}
+
+bool
+jws_alg_fits(const struct jws_alg *alg, const struct jwk *key)
+{
+    gnutls_ecc_curve_t curve = key->curve != NULL ? key->curve->gnutls : GNUTLS_ECC_CURVE_INVALID;
+    return alg->kty == key->kty && alg->curve == curve;
+}
+
+const struct jws_alg *
+jws_alg_of_key(const struct jwk *key)
+{
+    for (size_t i = 0; i < ALG_COUNT; i++)
+        if (jws_alg_fits(&algs[i], key))
+            return &algs[i];
+    return NULL;
+}
+
+const char *
+jws_fault_text(enum jws_fault fault)
+{
+    return fault_texts[fault];
+}
+
+static enum az_status
+refuse(enum jws_fault fault, enum jws_fault *ret_fault)
+{
+    if (ret_fault != NULL)
+        *ret_fault = fault;
+    return fault == JWS_FAULT_OURS ? AZ_SERVER_ERROR : AZ_INVALID;
+}
+
+/*
+ * RFC 7515 section 7.1: header "." payload "." signature. An empty signature ("alg":"none") and a
+ * fourth part (five would be a JWE) are refused.
+ */
+static bool
+split(const char *text, size_t len, const char *parts[3], size_t lens[3])
+{
+    const char *end = text + len;
+
+    for (int i = 0; i < 2; i++) {
+        const char *dot = memchr(text, '.', (size_t) (end - text));
+        if (dot == NULL)
+            return false;
+        parts[i] = text;
+        lens[i] = (size_t) (dot - text);
+        text = dot + 1;
+    }
+    parts[2] = text;
+    lens[2] = (size_t) (end - text);
+    return lens[0] > 0 && lens[2] > 0 && memchr(text, '.', lens[2]) == NULL;
+}
+
+/* A member that is absent or text; alg must be there. */
+static bool
+read_text(const json_t *header, const char *name, const char **ret)
+{
+    const json_t *value = json_object_get(header, name);
+
+    *ret = json_string_value(value);
+    return value == NULL || (json_is_string(value) && json_string_length(value) <= JWK_NAME_MAX);
+}
+
+/*
+ * crit names extensions that a reader must understand, and we understand none (RFC 7515 4.1.11).
+ * b64 (RFC 7797) would change what is signed; zip belongs to encryption and to memory bombs.
+ */
+static bool
+has_extension(const json_t *header)
+{
+    return json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL ||
+           json_object_get(header, "zip") != NULL;
+}
+
+static enum az_status
+read_header(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_fault)
+{
+    json_t *header;
+
+    enum az_status status = jsonx_parse(jws, text, len, JWS_HEADER_DEPTH_MAX, &header, NULL);
+    if (status != AZ_OK)
+        return refuse(status == AZ_INVALID ? JWS_FAULT_HEADER : JWS_FAULT_OURS, ret_fault);
+    if (!json_is_object(header) || !read_text(header, "alg", &jws->alg) || jws->alg == NULL ||
+        !read_text(header, "kid", &jws->kid) || !read_text(header, "typ", &jws->typ))
+        return refuse(JWS_FAULT_HEADER, ret_fault);
+    if (has_extension(header))
+        return refuse(JWS_FAULT_EXTENSION, ret_fault);
+    jws->header = header;
+    return AZ_OK;
+}
+
+static enum az_status
+decode_parts(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_fault)
+{
+    const char *parts[3];
+    size_t lens[3];
+    unsigned char *octets[3];
+
+    if (!split(text, len, parts, lens))
+        return refuse(JWS_FAULT_FORM, ret_fault);
+    for (int i = 0; i < 3; i++) {
+        enum az_status status = b64url_decode(jws, parts[i], lens[i], &octets[i], &lens[i]);
+        if (status != AZ_OK)
+            return refuse(status == AZ_INVALID ? JWS_FAULT_FORM : JWS_FAULT_OURS, ret_fault);
+    }
+    jws->payload = octets[1];
+    jws->payload_len = lens[1];
+    jws->signature = octets[2];
+    jws->signature_len = lens[2];
+    jws->signed_len = (size_t) (parts[2] - text) - 1;
+    jws->signed_text = talloc_strndup(jws, text, jws->signed_len);
+    if (jws->signed_text == NULL)
+        return refuse(JWS_FAULT_OURS, ret_fault);
+    return read_header(jws, (const char *) octets[0], lens[0], ret_fault);
+}
+
+enum az_status
+jws_parse_unverified(TALLOC_CTX *mem, const char *text, size_t len, struct jws **ret,
+                     enum jws_fault *ret_fault)
+{
+    if (len > JWS_OCTETS_MAX)
+        return refuse(JWS_FAULT_SIZE, ret_fault);
+    struct jws *jws = talloc_zero(mem, struct jws);
+    if (jws == NULL)
+        return refuse(JWS_FAULT_OURS, ret_fault);
+    enum az_status status = decode_parts(jws, text, len, ret_fault);
+    if (status == AZ_OK)
+        *ret = jws;
+    else
+        talloc_free(jws);
+    return status;
+}
+
+/* RFC 7515 section 4.1.9: a media type, without regard to case, "application/" left out or not. */
+static bool
+typ_is(const char *typ, const char *expected)
+{
+    static const char prefix[] = "application/";
+
+    if (strncasecmp(typ, prefix, sizeof(prefix) - 1) == 0)
+        typ += sizeof(prefix) - 1;
+    return strcasecmp(typ, expected) == 0;
+}
+
+static bool
+typ_accepted(const struct jws *jws, const struct jws_policy *policy)
+{
+    if (jws->typ == NULL)
+        return policy->typ_optional;
+    for (size_t i = 0; policy->types[i] != NULL; i++)
+        if (typ_is(jws->typ, policy->types[i]))
+            return true;
+    return false;
+}
+
+static const struct jws_alg *
+alg_accepted(const struct jws *jws, const struct jws_policy *policy)
+{
+    for (size_t i = 0; policy->algs[i] != NULL; i++)
+        if (strcmp(jws->alg, policy->algs[i]) == 0)
+            return jws_alg_find(jws->alg);
+    return NULL;
+}
+
+static bool
+use_accepted(const struct jwk *key, const char *wanted)
+{
+    if (wanted != NULL)
+        return key->use != NULL && strcmp(key->use, wanted) == 0;
+    return key->use == NULL || strcmp(key->use, "sig") == 0;
+}
+
+/* A key that states its kid, use or alg is used for nothing else. */
+static bool
+key_fits(const struct jwk *key, const struct jws *jws, const struct jws_alg *alg,
+         const struct jws_policy *policy)
+{
+    if (jws->kid != NULL && (key->kid == NULL || strcmp(jws->kid, key->kid) != 0))
+        return false;
+    if (key->alg != NULL && strcmp(key->alg, alg->name) != 0)
+        return false;
+    return jws_alg_fits(alg, key) && key->may_verify && use_accepted(key, policy->key_use);
+}
+
+/*
+ * The signature as GnuTLS takes it. ECDSA in JOSE is r and s side by side, each as long as the
+ * curve (RFC 7518 section 3.4): exactly so, or one signature had many texts. *ret is for
+ * gnutls_free() when it is not the token's own.
+ */
+static bool
+native_signature(const struct jws *jws, const struct jwk *key, gnutls_datum_t *ret)
+{
+    unsigned char *octets = (unsigned char *) (uintptr_t) jws->signature;
+    size_t len = jws->signature_len;
+
+    *ret = (gnutls_datum_t){.data = octets, .size = (unsigned) len};
+    if (key->kty == JWK_RSA)
+        return len == (key->bits + 7) / 8;
+    size_t half = key->curve->octets;
+    if (len != 2 * half)
+        return false;
+    if (key->kty == JWK_OKP)
+        return true;
+    gnutls_datum_t r = {.data = octets, .size = (unsigned) half};
+    gnutls_datum_t s = {.data = octets + half, .size = (unsigned) half};
+    return gnutls_encode_rs_value(ret, &r, &s) == 0;
+}
+
+static bool
+signature_good(const struct jws *jws, const struct jws_alg *alg, const struct jwk *key)
+{
+    gnutls_datum_t signature;
+    gnutls_datum_t text = {.data = (unsigned char *) (uintptr_t) jws->signed_text,
+                           .size = (unsigned) jws->signed_len};
+
+    if (!native_signature(jws, key, &signature))
+        return false;
+    bool good = gnutls_pubkey_verify_data2(key->pub, alg->sign, 0, &text, &signature) >= 0;
+    if (signature.data != jws->signature)
+        gnutls_free(signature.data);
+    return good;
+}
+
+enum az_status
+jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct jwk **ret_key,
+           enum jws_fault *ret_fault)
+{
+    unsigned tries = 0;
+
+    if (!typ_accepted(jws, policy))
+        return refuse(JWS_FAULT_TYP, ret_fault);
+    const struct jws_alg *alg = alg_accepted(jws, policy);
+    if (alg == NULL)
+        return refuse(JWS_FAULT_ALG, ret_fault);
+    for (size_t i = 0; i < policy->keys->count && tries < JWS_TRIES_MAX; i++) {
+        const struct jwk *key = policy->keys->keys[i];
+        if (!key_fits(key, jws, alg, policy))
+            continue;
+        tries++;
+        if (signature_good(jws, alg, key)) {
+            if (ret_key != NULL)
+                *ret_key = key;
+            return AZ_OK;
+        }
+    }
+    return refuse(tries > 0 ? JWS_FAULT_SIGNATURE : JWS_FAULT_KEY, ret_fault);
+}

@@ -1,0 +1,31 @@
+/* Key pairs of our own: made here, stored sealed, published as JWK. */
+#ifndef AZ_CRYPTO_KEYPAIR_H
+#define AZ_CRYPTO_KEYPAIR_H
+
+#include <stddef.h>
+#include <talloc.h>
+
+#include "base/status.h"
+#include "crypto/jwk.h"
+
+/*
+ * Makes an RSA pair for RS256: use is "sig", alg "RS256", kid the thumbprint (RFC 7638). Takes a
+ * tenth of a second to a few seconds. *ret belongs to mem. AZ_INVALID: bits outside
+ * JWK_RSA_BITS_MIN to JWK_RSA_BITS_MAX.
+ */
+enum az_status keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret);
+
+/* The same with an elliptic curve: "P-256", "P-384", "P-521" or "Ed25519". */
+enum az_status keypair_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret);
+
+/*
+ * The private key as unencrypted PKCS#8 DER (RFC 5958), for sealing. *ret belongs to mem and is
+ * wiped when freed. AZ_INVALID: the key has no private half.
+ */
+enum az_status keypair_dump(TALLOC_CTX *mem, const struct jwk *key, unsigned char **ret,
+                            size_t *ret_len);
+
+/* Reads what keypair_dump() wrote; kid, use and alg are set as when generating. */
+enum az_status keypair_parse(TALLOC_CTX *mem, const void *der, size_t len, struct jwk **ret);
+
+#endif
