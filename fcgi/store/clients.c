@@ -1,0 +1,173 @@
+#include "config.h"
+
+#include "store/clients.h"
+
+#include <string.h>
+
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "store/db.h"
+
+#define SLOTS 256
+
+static const struct db_stmt fetch_stmt = {
+    "client_fetch",
+    "SELECT id, version, client_id, client_type, registration_type, auth_method, scope, enabled, "
+    "secret_sealed,"
+    " previous_secret_sealed, extract(epoch FROM previous_secret_expires_at)::bigint AS "
+    "previous_expires_at,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_id END AS software_id,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement"
+    " FROM client WHERE client_id = $1",
+    1};
+
+/* A remembered client; entries of one hash hang together. */
+struct entry {
+    struct entry *next;   /* same slot */
+    struct client client; /* the row */
+};
+
+struct client_cache {
+    struct entry *slot[SLOTS]; /* by hash of client_id */
+    size_t count;              /* entries */
+};
+
+struct client_cache *
+client_cache_new(TALLOC_CTX *mem)
+{
+    return talloc_zero(mem, struct client_cache);
+}
+
+static struct entry **
+find_slot(struct client_cache *cache, const char *client_id)
+{
+    uint32_t hash = 5381;
+    for (const char *c = client_id; *c != '\0'; c++)
+        hash = hash * 33 ^ (unsigned char) *c;
+    struct entry **at = &cache->slot[hash % SLOTS];
+    while (*at != NULL && strcmp((*at)->client.client_id, client_id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* The entry moves to the operation, so that a pointer handed out before stays good to its end. */
+void
+client_forget(struct op *op, const char *client_id)
+{
+    struct client_cache *cache = op->az->clients;
+    struct entry **at = find_slot(cache, client_id), *entry = *at;
+    if (entry == NULL)
+        return;
+    *at = entry->next;
+    cache->count--;
+    talloc_steal(op->mem, entry);
+}
+
+static void
+forget_all(struct op *op)
+{
+    struct client_cache *cache = op->az->clients;
+    for (size_t i = 0; i < SLOTS; i++)
+        while (cache->slot[i] != NULL)
+            client_forget(op, cache->slot[i]->client.client_id);
+}
+
+const char *
+client_secret_place(TALLOC_CTX *mem, const char *client_id)
+{
+    char digest[SHA256_HEX_SIZE];
+    /* The digest keeps the place short whatever the client_id. */
+    if (sha256_hex(client_id, strlen(client_id), digest) != AZ_OK)
+        return NULL;
+    return talloc_asprintf(mem, "client/secret/%s", digest);
+}
+
+/* Opens a sealed secret and keeps its digest alone. */
+static enum az_status
+read_secret(struct op *op, const PGresult *row, const char *column, const char *client_id,
+            bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
+{
+    unsigned char *box, *plain;
+    size_t box_length, length;
+    if (db_get(row, 0, column) == NULL)
+        return AZ_OK;
+    const char *place = client_secret_place(op->mem, client_id);
+    if (place == NULL || db_get_octets(op->mem, row, 0, column, &box, &box_length) != AZ_OK
+        || keyring_open(op->mem, op->az->keyring, KEYRING_CLIENT_SECRET, place, box, box_length,
+                        &plain, &length)
+               != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "client %s: %s does not open; was SVC_CREDENTIAL_KEY changed?", client_id,
+                       column);
+    enum az_status st = sha256(plain, length, ret_hash);
+    secret_wipe(plain, length);
+    *ret_has = st == AZ_OK;
+    return st;
+}
+
+static enum az_status
+read_row(struct op *op, const PGresult *row, struct entry *entry)
+{
+    struct client *client = &entry->client;
+    const struct {
+        const char *column;
+        const char **at;
+    } texts[] = {
+        {"client_id",         &client->client_id   },
+        {"client_type",       &client->type        },
+        {"registration_type", &client->registration},
+        {"auth_method",       &client->auth_method },
+        {"scope",             &client->scope       },
+        {"software_id",       &client->software_id },
+        {"statement",         &client->statement   },
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const char *text = db_get(row, 0, texts[i].column);
+        if (text != NULL && (*texts[i].at = talloc_strdup(entry, text)) == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    }
+    client->id = db_get_number(row, 0, "id", 0);
+    client->version = db_get_number(row, 0, "version", 0);
+    client->enabled = db_get_bool(row, 0, "enabled");
+    client->previous_expires_at = db_get_number(row, 0, "previous_expires_at", 0);
+    enum az_status st = read_secret(op, row, "secret_sealed", client->client_id,
+                                    &client->has_secret, client->secret_hash);
+    if (st == AZ_OK)
+        st = read_secret(op, row, "previous_secret_sealed", client->client_id,
+                         &client->has_previous, client->previous_hash);
+    return st;
+}
+
+enum az_status
+client_fetch(struct op *op, const char *client_id, bool fresh, struct client **ret_client)
+{
+    struct client_cache *cache = op->az->clients;
+    struct entry **at = find_slot(cache, client_id);
+    if (*at != NULL && !fresh) {
+        *ret_client = &(*at)->client;
+        return AZ_OK;
+    }
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, client_id);
+    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    client_forget(op, client_id);
+    if (PQntuples(result) == 0) {
+        *ret_client = NULL;
+        return AZ_OK;
+    }
+    struct entry *entry = talloc_zero(cache, struct entry);
+    if (entry == NULL || (st = read_row(op, result, entry)) != AZ_OK) {
+        talloc_free(entry);
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    }
+    if (cache->count >= CLIENT_CACHE_MAX)
+        forget_all(op);
+    at = find_slot(cache, client_id);
+    *at = entry;
+    cache->count++;
+    *ret_client = &entry->client;
+    return AZ_OK;
+}

@@ -1,0 +1,27 @@
+/* The advisory locks of the program: every class in one place, so that no two uses collide
+ * (performance.md 3.6). */
+#ifndef AZ_STORE_LOCKS_H
+#define AZ_STORE_LOCKS_H
+
+#include <stddef.h>
+
+#include "store/db.h"
+
+/* First key of the two-key form. sql/ uses LOCK_PARTITION as the number 1. */
+enum lock_class {
+    LOCK_PARTITION = 1, /* making one partition */
+    LOCK_MIGRATION = 2, /* applying migrations */
+    LOCK_TOKEN = 3,     /* consuming one single-use token */
+    LOCK_POLICY = 4,    /* one policy save at a time, on all hosts (session level) */
+    LOCK_KEYS = 5,      /* making and rotating signing keys */
+    LOCK_JOBS = 6,      /* housekeeping */
+};
+
+/*
+ * Adds pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the snapshot
+ * of the next one is taken after the lock. NULL when the batch is full.
+ */
+struct db_step *lock_add(struct db_batch *batch, enum lock_class class, const void *octets,
+                         size_t length);
+
+#endif

@@ -1,0 +1,219 @@
+#include "config.h"
+
+#include "store/partitions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "store/db.h"
+
+/* Partitions are made this far ahead; longer than any access token lives (86,400 s), so readers'
+ * lists are complete. */
+#define AHEAD_HOURS 48
+/* An hour after its last expiry a bucket goes: an introspection that started before then has ended.
+ */
+#define GRACE_HOURS 1
+/* A list is read again at most so often when a plausible bucket is missing. Milliseconds. */
+#define RELOAD_MS 1000
+
+static const struct db_stmt list_stmt = {
+    "partition_list",
+    "SELECT p.relname AS parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
+    "c.relname) AS numbers"
+    "  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = "
+    "i.inhparent"
+    " WHERE p.relname IN ('access_token', 'audit_log') AND p.relnamespace = 'public'::regnamespace"
+    "   AND NOT i.inhdetachpending GROUP BY 1",
+    0};
+static const struct db_stmt make_stmt = {"partition_make",
+                                         "SELECT partition_create($1, $2::integer)", 2};
+
+/* Sorted partition numbers of one table. */
+struct numbers {
+    uint32_t *number; /* talloc array */
+    size_t count;     /* entries */
+};
+
+/* What this connection knows to exist. */
+struct partition_lists {
+    struct numbers bucket; /* access_token */
+    struct numbers day;    /* audit_log */
+    unsigned generation;   /* of the connection the lists were read on */
+    int64_t read_ms;       /* when */
+};
+
+struct partition_lists *
+partition_lists_new(struct db *db)
+{
+    return talloc_zero(db, struct partition_lists);
+}
+
+uint32_t
+partition_bucket(int64_t expires_at)
+{
+    return (uint32_t) ((expires_at - PARTITION_EPOCH) / 3600);
+}
+
+uint32_t
+partition_day(int64_t time)
+{
+    return (uint32_t) ((time - PARTITION_EPOCH) / 86400);
+}
+
+const char *
+partition_suffix(TALLOC_CTX *mem, uint32_t number)
+{
+    return talloc_asprintf(mem, "%u", (unsigned) number);
+}
+
+static void
+read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
+{
+    size_t count = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        count += *c == ' ';
+    TALLOC_FREE(ret->number);
+    ret->count = 0;
+    ret->number = talloc_array(mem, uint32_t, (unsigned) count);
+    for (char *end; ret->number != NULL && *text != '\0'; text = *end == ' ' ? end + 1 : end)
+        ret->number[ret->count++] = (uint32_t) strtoul(text, &end, 10);
+}
+
+static enum az_status
+reload(struct op *op, struct partition_lists *lists)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    for (int row = 0; row < PQntuples(result); row++) {
+        const char *numbers = db_get(result, row, "numbers");
+        bool bucket = strcmp(db_get(result, row, "parent"), "access_token") == 0;
+        read_numbers(lists, numbers != NULL ? numbers : "", bucket ? &lists->bucket : &lists->day);
+    }
+    lists->generation = db_generation(op->az->db);
+    lists->read_ms = op->now_ms;
+    return AZ_OK;
+}
+
+static bool
+contains(const struct numbers *list, uint32_t number)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (list->number[i] == number)
+            return true;
+    return false;
+}
+
+/* Looks in the list, reading it (again) when it is missing, of an older connection, or lacks a
+ * plausible number. */
+static bool
+has(struct op *op, bool bucket, uint32_t number, bool plausible)
+{
+    struct partition_lists *lists = db_partition_lists(op->az->db);
+    bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
+    if (known && contains(bucket ? &lists->bucket : &lists->day, number))
+        return true;
+    if (known && (!plausible || op->now_ms - lists->read_ms < RELOAD_MS))
+        return false;
+    return reload(op, lists) == AZ_OK && contains(bucket ? &lists->bucket : &lists->day, number);
+}
+
+bool
+partition_has_bucket(struct op *op, uint32_t bucket)
+{
+    uint32_t now = partition_bucket(op_now(op));
+    return has(op, true, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS);
+}
+
+bool
+partition_has_day(struct op *op, uint32_t day)
+{
+    uint32_t now = partition_day(op_now(op));
+    return has(op, false, day, day <= now + 1);
+}
+
+static enum az_status
+make(struct op *op, const char *parent, uint32_t number)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, parent);
+    db_number(&params, number);
+    enum az_status st = db_exec(op, &make_stmt, &params, false, NULL);
+    return st == AZ_OK ? reload(op, db_partition_lists(op->az->db)) : st;
+}
+
+enum az_status
+partition_make_bucket(struct op *op, uint32_t bucket)
+{
+    return make(op, "access_token", bucket);
+}
+
+enum az_status
+partition_make_day(struct op *op, uint32_t day)
+{
+    return make(op, "audit_log", day);
+}
+
+/* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
+ * meets nobody. */
+static enum az_status
+drop(struct op *op, const char *parent, uint32_t number)
+{
+    char *name = talloc_asprintf(op->mem, "%s_p%u", parent, (unsigned) number);
+    enum az_status st =
+        db_script(op, talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY",
+                                      parent, name));
+    if (st == AZ_OK)
+        st = db_script(
+            op, talloc_asprintf(
+                    op->mem, "SET lock_timeout = '2s'; DROP TABLE %s; RESET lock_timeout", name));
+    return st;
+}
+
+static enum az_status
+make_range(struct op *op, bool bucket, uint32_t from, uint32_t to, int *ret_made)
+{
+    enum az_status st = AZ_OK;
+    for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
+        if (bucket ? partition_has_bucket(op, number) : partition_has_day(op, number))
+            continue;
+        st = bucket ? partition_make_bucket(op, number) : partition_make_day(op, number);
+        *ret_made += st == AZ_OK;
+    }
+    return st;
+}
+
+static enum az_status
+drop_before(struct op *op, const char *parent, const struct numbers *list, uint32_t first_kept,
+            int *ret_dropped)
+{
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
+        if (list->number[i] >= first_kept)
+            continue;
+        st = drop(op, parent, list->number[i]);
+        *ret_dropped += st == AZ_OK;
+    }
+    return st;
+}
+
+enum az_status
+partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
+{
+    uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
+    long kept = op->az->cfg->audit_retention_days;
+    struct partition_lists *lists = db_partition_lists(op->az->db);
+    enum az_status st = make_range(op, true, hour, hour + AHEAD_HOURS, ret_made);
+    if (st == AZ_OK)
+        st = make_range(op, false, today, today + AHEAD_HOURS / 24, ret_made);
+    if (st == AZ_OK)
+        st = reload(op, lists);
+    if (st == AZ_OK)
+        st = drop_before(op, "access_token", &lists->bucket, hour - GRACE_HOURS, ret_dropped);
+    if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
+        st = drop_before(op, "audit_log", &lists->day, today - (uint32_t) kept, ret_dropped);
+    return st == AZ_OK ? reload(op, lists) : st;
+}

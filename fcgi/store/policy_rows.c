@@ -1,0 +1,169 @@
+#include "config.h"
+
+#include "store/policy_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crypto/digest.h"
+#include "store/db.h"
+
+static const struct db_stmt fetch_stmt = {
+    "policy_data_fetch",
+    "SELECT p.id, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"
+    " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto"
+    " FROM policy_data p WHERE p.data_key = $1",
+    1};
+static const struct db_stmt schema_stmt = {
+    "policy_schema_fetch", "SELECT schema FROM policy_schema WHERE data_key = $1", 1};
+
+static const struct db_stmt write_stmt = {
+    "policy_data_write",
+    "INSERT INTO policy_data (data_key, payload, digest, version, in_bundle) VALUES ($1, $2, $3, "
+    "coalesce($4, '1'), $5)"
+    " ON CONFLICT (data_key) DO UPDATE SET payload = excluded.payload, digest = excluded.digest,"
+    " version = coalesce($4, policy_data.version), in_bundle = excluded.in_bundle, updated_at = "
+    "now()",
+    5};
+static const struct db_stmt delete_stmt = {
+    "policy_data_delete", "DELETE FROM policy_data WHERE data_key = $1 AND NOT shipped", 1};
+static const struct db_stmt ship_rule_stmt = {
+    "policy_ship_rule",
+    "INSERT INTO policy_rule (path, kind, content, digest, shipped) VALUES ($1, 'rego', $2, $3, "
+    "true)"
+    " ON CONFLICT (path) DO UPDATE SET content = excluded.content, digest = excluded.digest, "
+    "shipped = true, enabled = true,"
+    " updated_at = now() WHERE policy_rule.digest <> excluded.digest OR NOT policy_rule.shipped OR "
+    "NOT policy_rule.enabled",
+    3};
+static const struct db_stmt ship_schema_stmt = {
+    "policy_ship_schema",
+    "INSERT INTO policy_schema (data_key, control, schema) VALUES ($1, $2, $3) ON CONFLICT "
+    "(data_key) DO UPDATE"
+    " SET control = excluded.control, schema = excluded.schema WHERE policy_schema.schema <> "
+    "excluded.schema",
+    3};
+static const struct db_stmt ship_data_stmt = {
+    "policy_ship_data",
+    "INSERT INTO policy_data (data_key, payload, digest, shipped) VALUES ($1, $2, $3, true)"
+    " ON CONFLICT (data_key) DO UPDATE SET shipped = true WHERE NOT policy_data.shipped",
+    3};
+static const struct db_stmt ship_prune_stmt = {
+    "policy_ship_prune", "DELETE FROM policy_rule WHERE shipped AND path <> ALL ($1::text[])", 1};
+
+enum az_status
+policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->id = db_get_number(result, 0, "id", 0);
+    ret->payload = db_get(result, 0, "payload");
+    ret->version = db_get(result, 0, "version");
+    ret->digest = db_get(result, 0, "digest");
+    ret->dto = db_get(result, 0, "dto");
+    ret->in_bundle = db_get_bool(result, 0, "in_bundle");
+    ret->shipped = db_get_bool(result, 0, "shipped");
+    return AZ_OK;
+}
+
+enum az_status
+policy_schema_fetch(struct op *op, const char *data_key, const char **ret_schema)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    enum az_status st = db_exec(op, &schema_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret_schema = db_get(result, 0, "schema");
+    return st;
+}
+
+/* Runs a statement that writes; adds the rows it wrote. */
+static enum az_status
+write_rows(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+           int *ret_changed)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, stmt, params, false, &result);
+    if (st == AZ_OK && ret_changed != NULL)
+        *ret_changed += atoi(PQcmdTuples(result));
+    return st;
+}
+
+/* Adds a name, a text and the text's digest, the start of three statements. `digest` is the
+ * caller's room. */
+static enum az_status
+bind_text(struct op *op, struct db_params *params, const char *name, const char *text,
+          char digest[SHA256_HEX_SIZE])
+{
+    if (sha256_hex(text, strlen(text), digest) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
+    db_text(params, name);
+    db_text(params, text);
+    db_text(params, digest);
+    return AZ_OK;
+}
+
+enum az_status
+policy_data_write(struct op *op, const char *data_key, const char *payload, const char *version,
+                  bool in_bundle)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, data_key, payload, digest);
+    if (st != AZ_OK)
+        return st;
+    db_text(&params, version);
+    db_bool(&params, in_bundle);
+    return write_rows(op, &write_stmt, &params, NULL);
+}
+
+enum az_status
+policy_data_delete(struct op *op, const char *data_key)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    return write_rows(op, &delete_stmt, &params, NULL);
+}
+
+enum az_status
+policy_ship_rule(struct op *op, const char *path, const char *content, int *ret_changed)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, path, content, digest);
+    return st == AZ_OK ? write_rows(op, &ship_rule_stmt, &params, ret_changed) : st;
+}
+
+enum az_status
+policy_ship_schema(struct op *op, const char *data_key, const char *control, const char *schema,
+                   int *ret_changed)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    db_text(&params, control);
+    db_text(&params, schema);
+    return write_rows(op, &ship_schema_stmt, &params, ret_changed);
+}
+
+enum az_status
+policy_ship_data(struct op *op, const char *data_key, const char *payload, int *ret_changed)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, data_key, payload, digest);
+    return st == AZ_OK ? write_rows(op, &ship_data_stmt, &params, ret_changed) : st;
+}
+
+enum az_status
+policy_ship_prune(struct op *op, const char *const *paths, size_t count, int *ret_changed)
+{
+    struct db_params params = {.count = 0};
+    if (db_words(op->mem, &params, paths, count) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return write_rows(op, &ship_prune_stmt, &params, ret_changed);
+}

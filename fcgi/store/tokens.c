@@ -1,0 +1,311 @@
+#include "config.h"
+
+#include "store/tokens.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crypto/secret.h"
+#include "store/locks.h"
+#include "store/partitions.h"
+
+static const struct db_stmt insert_stmt = {
+    "token_insert",
+    "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"
+    "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    "  SELECT $6::timestamptz, audit_id, $12, $13::uuid, $14, $15, $16, $17, $18, $19, $20, "
+    "$21::inet, $22, $23, $24, $25 FROM ok)"
+    " INSERT INTO access_token_p%P"
+    "  (id, expires_at, issued_at, secret_hash, client, audit_id, jit, subject, scope, resource, "
+    "pdp_output)"
+    " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25 "
+    "FROM ok",
+    25};
+
+static const struct db_stmt denial_stmt = {
+    "token_denial",
+    "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    " SELECT $2::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10, $11, "
+    "$12::inet, $13, $14, $15, $16"
+    "   FROM bundle_state b WHERE $1 = ANY (b.acceptable)",
+    16};
+
+static const struct db_stmt state_stmt = {"token_caller",
+                                          "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
+                                          "id = $1 AND version = $2 AND enabled) AS caller_current"
+                                          " FROM bundle_state b",
+                                          2};
+
+static const struct db_stmt find_stmt = {
+    "token_find",
+    "SELECT t.secret_hash, extract(epoch FROM t.issued_at)::bigint AS issued_at,"
+    " extract(epoch FROM t.expires_at)::bigint AS expires_at, t.jit, t.subject, t.scope, "
+    "t.resource, t.pdp_output,"
+    " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
+    "c.auth_method,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS statement"
+    " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
+    "t.audit_id"
+    " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled",
+    1};
+
+static const struct db_stmt begin_stmt = {"begin", "BEGIN", 0};
+static const struct db_stmt commit_stmt = {"commit", "COMMIT", 0};
+
+static const struct db_stmt consume_stmt = {
+    "token_consume",
+    "WITH gone AS (DELETE FROM access_token_p%P WHERE id = $2::uuid AND expires_at > now() AND "
+    "revoked_at IS NULL RETURNING 1)"
+    " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    " SELECT $1::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10,"
+    "  CASE WHEN EXISTS (SELECT 1 FROM gone) THEN $11 ELSE 'rejected' END, $12::inet, $13, $14, "
+    "$15, $16"
+    " RETURNING outcome <> 'rejected' AS consumed",
+    16};
+
+static const struct db_stmt revoke_stmt = {
+    "token_revoke",
+    "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 "
+    "AND version = $5 AND enabled)),"
+    " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
+    "  WHERE t.id = $2::uuid AND t.secret_hash = $3 AND t.revoked_at IS NULL AND c.id = t.client"
+    "    AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1)"
+    " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, "
+    "$14, $15::inet, $16,"
+    "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok",
+    19};
+
+/* Runs a batch that names partitions; when one of them is missing, makes both and says so
+ * (AZ_INVALID without a fault). */
+static enum az_status
+run_partitioned(struct op *op, struct db_batch *batch, struct db_step *step, uint32_t bucket,
+                uint32_t day, bool first)
+{
+    enum az_status st = db_try(op, batch, false);
+    if (st != AZ_INVALID)
+        return st;
+    if (!first || strcmp(step->sqlstate, "42P01") != 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    st = partition_make_bucket(op, bucket);
+    if (st == AZ_OK)
+        st = partition_make_day(op, day);
+    return st == AZ_OK ? AZ_INVALID : st;
+}
+
+static bool
+affected(const PGresult *result)
+{
+    return strcmp(PQcmdTuples((PGresult *) (uintptr_t) result), "0") != 0;
+}
+
+static enum az_status
+try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
+           bool first, bool *ret_stored)
+{
+    uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &insert_stmt, partition_suffix(op->mem, bucket),
+                                        partition_suffix(op->mem, day));
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_params *params = &step->params;
+    db_number(params, token->client->id);
+    db_number(params, token->client->version);
+    db_text(params, token->revision);
+    db_octets(params, token->parts->id, UUID7_OCTETS);
+    db_time(params, token->expires_at * 1000);
+    db_time(params, token->issued_ms);
+    db_octets(params, token->parts->secret_hash, SHA256_OCTETS);
+    db_bool(params, token->jit);
+    db_text(params, token->subject);
+    db_text(params, token->scope);
+    db_text(params, token->resource);
+    audit_bind(params, audit);
+    enum az_status st = run_partitioned(op, batch, step, bucket, day, first);
+    if (st == AZ_OK)
+        *ret_stored = affected(step->result);
+    return st;
+}
+
+enum az_status
+token_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
+             bool *ret_stored)
+{
+    enum az_status st = try_insert(op, token, audit, true, ret_stored);
+    return st == AZ_INVALID ? try_insert(op, token, audit, false, ret_stored) : st;
+}
+
+enum az_status
+token_insert_denial(struct op *op, const char *revision, const struct audit_entry *audit,
+                    bool *ret_stored)
+{
+    uint32_t day = partition_day(op_now(op));
+    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &denial_stmt, NULL, partition_suffix(op->mem, day));
+    if (st != AZ_OK || step == NULL)
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_text(&step->params, revision);
+    db_time(&step->params, op->now_ms);
+    audit_bind(&step->params, audit);
+    if ((st = db_run(op, batch, false)) == AZ_OK)
+        *ret_stored = affected(step->result);
+    return st;
+}
+
+/* The step that finds one token, or NULL when its partitions cannot exist. */
+static struct db_step *
+add_find(struct op *op, struct db_batch *batch, const struct token_parts *token)
+{
+    uint32_t day = partition_day((int64_t) (uuid7_ms(token->id) / 1000));
+    if (!partition_has_bucket(op, token->bucket) || !partition_has_day(op, day))
+        return NULL;
+    struct db_step *step = db_batch_add(batch, &find_stmt, partition_suffix(op->mem, token->bucket),
+                                        partition_suffix(op->mem, day));
+    if (step != NULL)
+        db_octets(&step->params, token->id, UUID7_OCTETS);
+    return step;
+}
+
+static enum az_status
+read_octets(struct op *op, const PGresult *result, const char *column, const unsigned char **ret,
+            size_t *ret_length)
+{
+    unsigned char *octets;
+    if (db_get(result, 0, column) == NULL)
+        return AZ_OK;
+    enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", column);
+    *ret = octets;
+    return AZ_OK;
+}
+
+/* Fills the row; texts stay in the result, which lives as long as the operation. */
+static enum az_status
+read_token(struct op *op, const PGresult *result, const struct token_parts *token,
+           struct token_row *ret)
+{
+    const unsigned char *hash = NULL;
+    size_t hash_length = 0;
+    if (PQntuples(result) == 0)
+        return AZ_OK;
+    enum az_status st = read_octets(op, result, "secret_hash", &hash, &hash_length);
+    if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
+        return st;
+    struct token_row row = {.found = true};
+    row.client = (struct client){
+        .id = db_get_number(result, 0, "id", 0),
+        .version = db_get_number(result, 0, "version", 0),
+        .client_id = db_get(result, 0, "client_id"),
+        .type = db_get(result, 0, "client_type"),
+        .registration = db_get(result, 0, "registration_type"),
+        .auth_method = db_get(result, 0, "auth_method"),
+        .software_id = db_get(result, 0, "software_id"),
+        .statement = db_get(result, 0, "statement"),
+        .enabled = true,
+    };
+    row.issued_at = db_get_number(result, 0, "issued_at", 0);
+    row.expires_at = db_get_number(result, 0, "expires_at", 0);
+    row.jit = db_get_bool(result, 0, "jit");
+    row.subject = db_get(result, 0, "subject");
+    if (row.subject == NULL)
+        row.subject = row.client.client_id;
+    row.scope = db_get(result, 0, "scope");
+    row.resource = db_get(result, 0, "resource");
+    st = read_octets(op, result, "pdp_output", &row.output, &row.output_length);
+    if (st == AZ_OK)
+        st = read_octets(op, result, "policy_input", &row.input, &row.input_length);
+    if (st == AZ_OK)
+        *ret = row;
+    return st;
+}
+
+enum az_status
+token_find(struct op *op, struct token_lookup *lookup)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *state = db_batch_add(batch, &state_stmt, NULL, NULL);
+    if (state == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
+    db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
+    struct db_step *token = lookup->token != NULL ? add_find(op, batch, lookup->token) : NULL;
+    struct db_step *caller =
+        lookup->caller_token != NULL ? add_find(op, batch, lookup->caller_token) : NULL;
+    enum az_status st = db_run(op, batch, true);
+    if (st != AZ_OK)
+        return st;
+    lookup->acceptable = db_get(state->result, 0, "acceptable");
+    lookup->caller_current = db_get_bool(state->result, 0, "caller_current");
+    if (token != NULL)
+        st = read_token(op, token->result, lookup->token, &lookup->row);
+    if (st == AZ_OK && caller != NULL)
+        st = read_token(op, caller->result, lookup->caller_token, &lookup->caller_row);
+    return st;
+}
+
+/* Revisions are letters, digits and hyphens (bundle.c), so the array literal needs no unquoting. */
+bool
+token_revision_acceptable(const char *acceptable, const char *revision)
+{
+    size_t length = strlen(revision);
+    for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;
+         at += length)
+        if ((at[-1] == '{' || at[-1] == ',') && (at[length] == '}' || at[length] == ','))
+            return true;
+    return false;
+}
+
+enum az_status
+token_consume(struct op *op, const struct token_parts *token, const struct audit_entry *audit,
+              bool *ret_consumed)
+{
+    uint32_t day = partition_day(op_now(op));
+    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &begin_stmt, NULL, NULL);
+    lock_add(batch, LOCK_TOKEN, token->id, UUID7_OCTETS);
+    step = db_batch_add(batch, &consume_stmt, partition_suffix(op->mem, token->bucket),
+                        partition_suffix(op->mem, day));
+    if (st != AZ_OK || step == NULL || db_batch_add(batch, &commit_stmt, NULL, NULL) == NULL)
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_time(&step->params, op->now_ms);
+    db_octets(&step->params, token->id, UUID7_OCTETS);
+    audit_bind(&step->params, audit);
+    if ((st = db_run(op, batch, false)) == AZ_OK)
+        *ret_consumed = db_get_bool(step->result, 0, "consumed");
+    return st;
+}
+
+enum az_status
+token_revoke(struct op *op, const struct token_parts *token, const struct client *client,
+             const struct audit_entry *audit, bool *ret_current)
+{
+    uint32_t day = partition_day(op_now(op));
+    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step =
+        db_batch_add(batch, &revoke_stmt, partition_suffix(op->mem, token->bucket),
+                     partition_suffix(op->mem, day));
+    if (st != AZ_OK || step == NULL)
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_params *params = &step->params;
+    db_time(params, op->now_ms);
+    db_octets(params, token->id, UUID7_OCTETS);
+    db_octets(params, token->secret_hash, SHA256_OCTETS);
+    if (client != NULL) {
+        db_number(params, client->id);
+        db_number(params, client->version);
+    } else {
+        db_text(params, NULL);
+        db_text(params, NULL);
+    }
+    audit_bind(params, audit);
+    if ((st = db_run(op, batch, false)) == AZ_OK)
+        *ret_current = affected(step->result);
+    return st;
+}
