@@ -1,0 +1,104 @@
+#include "config.h"
+
+#include "policy/ask.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/jsonx.h"
+#include "base/pack.h"
+#include "policy/engine.h"
+
+/* Pause between two questions while a save is being confirmed; OPA needs 10 to 50 ms to activate.
+ */
+#define PAUSE_MS 20
+
+int64_t
+ask_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool
+ask_again(struct op *op, int64_t started_ms, const char *revision)
+{
+    if (ask_clock() - started_ms >= ASK_REVISION_WAIT_MS) {
+        op_fail(op, AZ_UNAVAILABLE, NULL,
+                "policy engine decides by revision %s, which is not acceptable", revision);
+        return false;
+    }
+    struct timespec pause = {0, PAUSE_MS * 1000000L};
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+static enum az_status
+pack_verdict(struct op *op, const char *input, size_t length, const struct engine_answer *answer,
+             struct verdict *ret)
+{
+    unsigned char *packed;
+    enum az_status st = pack_text(op->mem, input, length, &packed, &ret->input_length);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
+                       length);
+    ret->input = packed;
+    json_t *output = ret->decision.output;
+    json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
+    json_object_set_new_nocheck(output, "engine", json_string_nocheck("opa"));
+    json_object_set_new_nocheck(output, "engine_us", json_integer(answer->us));
+    char *text = jsonx_dump(op->mem, output);
+    if (text == NULL
+        || pack_text(op->mem, text, strlen(text), &packed, &ret->output_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy answer cannot be packed");
+    ret->output = packed;
+    return AZ_OK;
+}
+
+static enum az_status
+ask(struct op *op, const char *entrypoint, json_t *input, const struct decision_bounds *bounds,
+    struct verdict *ret)
+{
+    struct engine_answer answer;
+    char *text = input != NULL ? jsonx_dump(op->mem, input) : NULL;
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+    enum az_status st = engine_evaluate(op, entrypoint, text, strlen(text), &answer);
+    if (st != AZ_OK)
+        return st;
+    struct verdict verdict = {.decision = {.revision = answer.revision}};
+    st = decision_read(op, answer.result, bounds, &verdict.decision);
+    if (st == AZ_OK)
+        st = pack_verdict(op, text, strlen(text), &answer, &verdict);
+    if (st == AZ_OK)
+        *ret = verdict;
+    return st;
+}
+
+enum az_status
+ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret)
+{
+    const struct decision_bounds bounds = {
+        .scopes = question->scopes,
+        .ceiling = question->ceiling,
+        .resource = question->resource,
+        .details = question->details,
+        .resource_types = question->resource_types,
+        .types_by_resource = true,
+    };
+    return ask(op, "svc/decision/issue", question_issue(op, question), &bounds, ret);
+}
+
+enum az_status
+ask_introspect(struct op *op, const struct introspect_question *question, struct verdict *ret)
+{
+    const json_t *baseline = question->baseline;
+    const struct decision_bounds bounds = {
+        .scopes = json_object_get(baseline, "scopes"),
+        .resource = json_string_value(json_object_get(baseline, "resource")),
+        .resource_types = json_object_get(baseline, "resource_types"),
+        .details = json_object_get(baseline, "authorization_details"),
+    };
+    return ask(op, "svc/decision/introspect", question_introspect(op, question), &bounds, ret);
+}

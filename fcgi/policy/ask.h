@@ -1,0 +1,38 @@
+/* One question, one call, one checked answer: evaluation 1 and evaluation 2. */
+#ifndef AZ_POLICY_ASK_H
+#define AZ_POLICY_ASK_H
+
+#include "policy/decision.h"
+#include "policy/question.h"
+
+/* What was asked and answered, in the form that is stored with tokens and audit rows. */
+struct verdict {
+    struct decision decision;    /* the checked answer */
+    const unsigned char *input;  /* packed pdpInput */
+    size_t input_length;         /* octets */
+    const unsigned char *output; /* packed pdpOutput, with revision and engine time */
+    size_t output_length;        /* octets */
+};
+
+/*
+ * Asks once. AZ_OK with an answer, allow or deny; AZ_UNAVAILABLE when there is none that counts.
+ * The caller compares decision.revision with the acceptable ones where it reads or writes the
+ * database.
+ */
+enum az_status ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret);
+enum az_status ask_introspect(struct op *op, const struct introspect_question *question,
+                              struct verdict *ret);
+
+/* Longest time a request waits for an acceptable revision while a save is being confirmed.
+ * Milliseconds. */
+#define ASK_REVISION_WAIT_MS 1000
+
+/*
+ * After an answer whose revision may not decide: waits a moment and says true while it is worth
+ * asking again; false when the time is up (the fault then says so). `started_ms` is monotonic, from
+ * ask_clock().
+ */
+bool ask_again(struct op *op, int64_t started_ms, const char *revision);
+int64_t ask_clock(void);
+
+#endif

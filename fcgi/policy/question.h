@@ -1,0 +1,52 @@
+/* The input document of a decision (policy.md 6.2), built from plain structs: rules never see a
+ * request. */
+#ifndef AZ_POLICY_QUESTION_H
+#define AZ_POLICY_QUESTION_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/op.h"
+#include "store/clients.h"
+
+/* What both evaluations carry. NULL members are left out of the document. */
+struct question {
+    const char *endpoint;        /* the route's pattern */
+    const char *ip;              /* client address */
+    const char *user_agent;      /* User-Agent */
+    const char *flow_id;         /* ties requests together */
+    const struct client *client; /* whose token it is (to be); NULL for an unknown token */
+    const char *auth_method;     /* how the client authenticated, on the wire's name */
+};
+
+/* Evaluation 1. */
+struct issue_question {
+    struct question frame;    /* common part */
+    const char *grant_type;   /* wire value */
+    int64_t default_ttl;      /* configured lifetime, seconds */
+    const char *subject_type; /* client or user */
+    const char *subject_id;   /* who */
+    const char *resource;     /* RFC 8707 indicator, or NULL */
+    json_t *resource_types;   /* array of type URIs, or NULL */
+    json_t *scopes;           /* array of requested scopes; never NULL */
+    json_t *ceiling;          /* array: what the server itself may grant; NULL = no ceiling */
+    json_t *details;          /* RFC 9396 array, or NULL */
+};
+
+/* Evaluation 2. Without `token` it only asks about the caller. */
+struct introspect_question {
+    struct question frame;       /* common part; client = whose token it is, as the row is now */
+    const struct client *caller; /* who asks */
+    const char *caller_method;   /* how it authenticated; "bearer" with a token of its own */
+    json_t *caller_token; /* {scopes, resource?, resource_types} of a Bearer caller, or NULL */
+    json_t *token;        /* {kind, iat, exp, scopes, jit_single_use}, or NULL */
+    json_t *baseline;     /* pdpOutput, or NULL */
+    json_t *issued;       /* pdpInput, or NULL */
+    json_t *context;      /* what the resource server supplied, or NULL */
+};
+
+/* The documents; owned by op->mem, NULL when memory is short. */
+json_t *question_issue(struct op *op, const struct issue_question *question);
+json_t *question_introspect(struct op *op, const struct introspect_question *question);
+
+#endif
