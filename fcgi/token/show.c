@@ -1,0 +1,112 @@
+#include "config.h"
+
+#include "token/show.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/pack.h"
+
+/* Stored documents are our own; the depth only guards against damage. */
+#define STORED_DEPTH_MAX 64
+
+static enum az_status
+unpack(struct op *op, const unsigned char *packed, size_t length, const char *what, json_t **ret)
+{
+    char *text;
+    size_t text_length;
+    if (packed == NULL)
+        return AZ_OK;
+    if (unpack_text(op->mem, packed, length, &text, &text_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "stored %s is damaged", what);
+    *ret = jsonx_own(op->mem, json_loadb(text, text_length, 0, NULL));
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "stored %s is not JSON", what);
+}
+
+static enum az_status
+fill_question(struct op *op, const struct token_row *row, struct introspect_question *question,
+              struct shown *shown)
+{
+    enum az_status st = unpack(op, row->output, row->output_length, "pdpOutput", &shown->baseline);
+    if (st == AZ_OK)
+        st = unpack(op, row->input, row->input_length, "pdpInput", &shown->issued);
+    if (st != AZ_OK || !row->found)
+        return st;
+    question->frame.client = &row->client;
+    question->frame.auth_method =
+        json_string_value(json_object_get(json_object_get(shown->issued, "client"), "auth_method"));
+    question->baseline = shown->baseline;
+    question->issued = shown->issued;
+    question->token = jsonx_own(op->mem, json_pack("{s:s,s:I,s:I,s:O*,s:b}", "kind", "access_token",
+                                                   "iat", (json_int_t) row->issued_at, "exp",
+                                                   (json_int_t) row->expires_at, "scopes",
+                                                   json_object_get(shown->baseline, "scopes"),
+                                                   "jit_single_use", row->jit));
+    return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* Reads the acceptable revisions again: a save may just have been confirmed. */
+static enum az_status
+reread_acceptable(struct op *op, struct token_lookup *lookup)
+{
+    struct token_lookup again = {.caller = lookup->caller};
+    enum az_status st = token_find(op, &again);
+    if (st == AZ_OK)
+        lookup->acceptable = again.acceptable;
+    return st;
+}
+
+static enum az_status
+ask_until_acceptable(struct op *op, struct token_lookup *lookup,
+                     const struct introspect_question *question, struct verdict *ret)
+{
+    int64_t started = ask_clock();
+    for (;;) {
+        enum az_status st = ask_introspect(op, question, ret);
+        if (st != AZ_OK || token_revision_acceptable(lookup->acceptable, ret->decision.revision))
+            return st;
+        if ((st = reread_acceptable(op, lookup)) != AZ_OK)
+            return st;
+        if (token_revision_acceptable(lookup->acceptable, ret->decision.revision))
+            return AZ_OK;
+        if (!ask_again(op, started, ret->decision.revision))
+            return AZ_UNAVAILABLE;
+    }
+}
+
+/* Codes that say the caller may not ask at all (decisions.md "Policy"). */
+static bool
+caller_refused(const struct decision *decision)
+{
+    static const char *const codes[] = {"introspection_not_entitled", "caller_not_allowed"};
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (decision_has_code(decision, codes[i]))
+            return true;
+    return false;
+}
+
+enum az_status
+token_show(struct op *op, struct token_lookup *lookup, struct introspect_question *question,
+           struct shown *ret)
+{
+    struct shown shown = {.as = SHOWN_INVALID};
+    const struct token_row *row = &lookup->row;
+    enum az_status st = fill_question(op, row, question, &shown);
+    if (st == AZ_OK)
+        st = ask_until_acceptable(op, lookup, question, &shown.verdict);
+    if (st != AZ_OK)
+        return st;
+    const struct decision *decision = &shown.verdict.decision;
+    *ret = shown;
+    if (caller_refused(decision))
+        return op_fail(op, AZ_FORBIDDEN, "The client may not introspect tokens", NULL);
+    if (!row->found || decision_has_code(decision, "caller_not_audience"))
+        ret->as = SHOWN_INVALID;
+    else if (!decision->allow
+             || (json_array_size(json_object_get(shown.baseline, "scopes")) > 0
+                 && json_array_size(decision->scopes) == 0))
+        ret->as = SHOWN_POLICY_DENIED;
+    else
+        ret->as = SHOWN_ACTIVE;
+    return AZ_OK;
+}
