@@ -1,0 +1,55 @@
+#include "config.h"
+
+#include "http/address.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+/* An IPv6 address in brackets with a port, as some proxies write it. */
+#define ENTRY_MAX 64
+
+/* The address in canonical text, or NULL. Accepts 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
+ * [2001:db8::1] and [..]:80. */
+static const char *
+canonical(TALLOC_CTX *mem, const char *text, size_t len)
+{
+    char entry[ENTRY_MAX], out[INET6_ADDRSTRLEN];
+    unsigned char octets[16];
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    while (len > 0 && (*text == ' ' || *text == '\t'))
+        text++, len--;
+    if (len == 0 || len >= sizeof(entry))
+        return NULL;
+    memcpy(entry, text, len);
+    entry[len] = '\0';
+    char *start = entry, *end;
+    if (*start == '[') {
+        if ((end = strchr(++start, ']')) == NULL || (end[1] != '\0' && end[1] != ':'))
+            return NULL;
+        *end = '\0';
+    } else if ((end = strchr(start, ':')) != NULL && strchr(end + 1, ':') == NULL) {
+        *end = '\0';
+    }
+    int family = strchr(start, ':') != NULL ? AF_INET6 : AF_INET;
+    if (inet_pton(family, start, octets) != 1
+        || inet_ntop(family, octets, out, sizeof(out)) == NULL)
+        return NULL;
+    return talloc_strdup(mem, out);
+}
+
+const char *
+address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded, long trusted)
+{
+    const char *end = forwarded != NULL ? forwarded + strlen(forwarded) : NULL;
+    for (long i = 1; end != NULL && i <= trusted; i++) {
+        const char *start = end;
+        while (start > forwarded && start[-1] != ',')
+            start--;
+        const char *address = i == trusted ? canonical(mem, start, (size_t) (end - start)) : NULL;
+        if (address != NULL)
+            return address;
+        end = start > forwarded ? start - 1 : NULL;
+    }
+    return remote != NULL ? canonical(mem, remote, strlen(remote)) : NULL;
+}

@@ -1,0 +1,303 @@
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "http/route.h"
+#include "http/shared.h"
+#include "store/db.h"
+
+/* Seconds a caller is asked to wait while the database or the engine is away. */
+#define RETRY_AFTER "1"
+
+/* The row that speaks for requests no row matches. */
+static const struct route_credential nobody = {"none", NULL};
+static const struct route unmatched = {.method = "",
+                                       .path = "(none)",
+                                       .operation = "none",
+                                       .credential = &nobody,
+                                       .body = BODY_NONE,
+                                       .dialect = DIALECT_BARE,
+                                       .cache = CACHE_NONE};
+
+static const char *
+reason_phrase(int status)
+{
+    static const struct {
+        int status;
+        const char *phrase;
+    } phrases[] = {
+        {200, "OK"                    },
+        {201, "Created"               },
+        {204, "No Content"            },
+        {302, "Found"                 },
+        {304, "Not Modified"          },
+        {400, "Bad Request"           },
+        {401, "Unauthorized"          },
+        {403, "Forbidden"             },
+        {404, "Not Found"             },
+        {405, "Method Not Allowed"    },
+        {409, "Conflict"              },
+        {412, "Precondition Failed"   },
+        {413, "Content Too Large"     },
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content" },
+        {429, "Too Many Requests"     },
+        {500, "Internal Server Error" },
+        {503, "Service Unavailable"   },
+    };
+    for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+        if (phrases[i].status == status)
+            return phrases[i].phrase;
+    return "Status";
+}
+
+/* {error, error_description}, or what the code put into error_body; empty for the admin API's 404
+ * (specification 7.2). */
+static void
+write_error(struct request *req)
+{
+    const struct az_fault *fault = &req->op.fault;
+    const struct az_status_row *row = az_status_row(fault->status);
+    if (req->route->dialect == DIALECT_ADMIN && row->http == 404) {
+        respond_octets(req, row->http, NULL, "", 0);
+        return;
+    }
+    json_t *body =
+        req->error_body != NULL && (row->http == 400 || row->http == 409 || row->http == 422)
+            ? req->error_body
+            : jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "error", row->error,
+                                               "error_description", fault->public_text));
+    if (body == NULL || respond_json(req, row->http, body) != AZ_OK)
+        respond_octets(req, row->http, NULL, "", 0);
+    if (row->http == 401 && req->route->dialect == DIALECT_OAUTH)
+        respond_header(req, "WWW-Authenticate", req->challenge);
+    if (row->http == 503)
+        respond_header(req, "Retry-After", RETRY_AFTER);
+}
+
+static enum az_status
+check_rate(struct request *req)
+{
+    const struct settings *cfg = req->op.az->cfg;
+    long retry_after = 0;
+    if (!req->route->rate_limited || !cfg->rate_limit_enabled || req->op.az->shared == NULL
+        || shared_rate_admit(req->op.az->shared, req->ip, op_now(&req->op), cfg->rate_limit_window,
+                             cfg->rate_limit_requests, &retry_after))
+        return AZ_OK;
+    respond_header(req, "Retry-After", talloc_asprintf(req->op.mem, "%ld", retry_after));
+    return op_fail(&req->op, AZ_TOO_MANY_REQUESTS, NULL, NULL);
+}
+
+static enum az_status
+find_route(struct request *req)
+{
+    const char *allow = NULL;
+    const struct route *row =
+        route_find(req->op.mem, req->method, req->path, req->path_value, &allow);
+    if (row != NULL) {
+        req->route = row;
+        return AZ_OK;
+    }
+    if (allow == NULL)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
+    respond_header(req, "Allow", allow);
+    return op_fail(&req->op, AZ_METHOD_NOT_ALLOWED, NULL, NULL);
+}
+
+/*
+ * A path no row knows, below a prefix that asks for a key: who has none hears 401, as on the paths
+ * that exist (specification 5.3). The guard's fault replaces the 404 or 405.
+ */
+static enum az_status
+check_guard(struct request *req, enum az_status unmatched_status)
+{
+    for (const struct route *guard = route_guards; guard->path != NULL; guard++) {
+        if (strncmp(req->path, guard->path, strlen(guard->path)) != 0)
+            continue;
+        struct az_fault fault = req->op.fault;
+        az_fault_clear(&req->op.fault);
+        req->route = guard;
+        enum az_status st = guard->credential->check(req);
+        if (st != AZ_OK)
+            return st;
+        req->op.fault = fault;
+    }
+    return unmatched_status;
+}
+
+/* The steps every request takes, in the order the row declares. */
+static enum az_status
+answer(struct request *req, const struct http_io *io)
+{
+    enum az_status st = request_read_head(req, io);
+    if (st == AZ_OK && (st = find_route(req)) != AZ_OK)
+        return check_guard(req, st);
+    if (st == AZ_OK)
+        st = check_rate(req);
+    /* Admin and bundle keys come before the body is looked at; OAuth credentials are in it. */
+    bool early = req->route->dialect != DIALECT_OAUTH;
+    if (st == AZ_OK && early && req->route->credential->check != NULL)
+        st = req->route->credential->check(req);
+    if (st == AZ_OK)
+        st = request_read_body(req);
+    if (st == AZ_OK && req->route->precheck != NULL)
+        st = req->route->precheck(req);
+    if (st == AZ_OK && !early && req->route->credential->check != NULL)
+        st = req->route->credential->check(req);
+    if (st == AZ_OK)
+        st = req->route->handle(req);
+    return st;
+}
+
+void
+request_fill_audit(struct request *req, int http_status, const char *outcome)
+{
+    struct audit_entry *entry = &req->audit;
+    entry->request_id = req->op.request_id;
+    entry->endpoint = req->route->path;
+    entry->operation = req->route->operation;
+    entry->method = req->method;
+    entry->http_status = http_status;
+    entry->outcome = outcome;
+    entry->ip = req->ip;
+    entry->user_agent = req->user_agent;
+    if (entry->client_id == NULL)
+        entry->client_id = req->admin_label;
+}
+
+/* Writes the audit row of a request whose handler did not; when that cannot be done, nothing is
+ * answered as done. */
+static void
+write_audit(struct request *req)
+{
+    const struct az_status_row *row = az_status_row(req->op.fault.status);
+    if (!req->route->audited || req->audited || req->op.fault.status == AZ_TOO_MANY_REQUESTS)
+        return;
+    struct az_fault fault = req->op.fault;
+    az_fault_clear(&req->op.fault);
+    request_fill_audit(req, req->res.status, row->audit_outcome);
+    enum az_status st = audit_insert(&req->op, &req->audit);
+    if (st == AZ_OK || fault.status == AZ_UNAVAILABLE || fault.status == AZ_SERVER_ERROR) {
+        req->op.fault = fault;
+        return;
+    }
+    req->res.headers = 0;
+    write_error(req);
+}
+
+static void
+put_line(char **text, const char *name, const char *value)
+{
+    if (value != NULL)
+        *text = talloc_asprintf_append_buffer(*text, "%s: %s\r\n", name, value);
+}
+
+static void
+send_response(struct request *req)
+{
+    const struct response *res = &req->res;
+    static const struct {
+        const char *control, *pragma;
+    } cache[] = {
+        [CACHE_NONE] = {NULL,       NULL      },
+        [CACHE_NO_STORE] = {"no-store", "no-cache"},
+        [CACHE_PRIVATE] = {"no-store", NULL      },
+        [CACHE_OWN] = {NULL,       NULL      }
+    };
+    char *head =
+        talloc_asprintf(req->op.mem, "Status: %d %s\r\nX-Request-ID: %s\r\nContent-Length: %zu\r\n",
+                        res->status, reason_phrase(res->status), req->op.request_id, res->length);
+    put_line(&head, "Content-Type", res->content_type);
+    put_line(&head, "Cache-Control", cache[req->route->cache].control);
+    put_line(&head, "Pragma", cache[req->route->cache].pragma);
+    put_line(&head, "X-Content-Type-Options", "nosniff");
+    for (size_t i = 0; i < res->headers; i++)
+        put_line(&head, res->header[i].name, res->header[i].value);
+    head = talloc_strdup_append_buffer(head, "\r\n");
+    if (head == NULL)
+        return;
+    /* One write for small answers: one record, one segment. */
+    char *whole = talloc_strndup_append_buffer(head, "", 0);
+    size_t used = strlen(whole);
+    char *all = talloc_realloc(req->op.mem, whole, char, (unsigned) (used + res->length));
+    if (all == NULL)
+        return;
+    if (strcmp(req->method, "HEAD") != 0)
+        memcpy(all + used, res->body, res->length), used += res->length;
+    req->io->write(req->io, all, used);
+}
+
+/* One line per request, once: ids, outcome, and for failures the detail that the caller does not
+ * get. */
+static void
+log_request(const struct request *req, const struct timespec *start, uint64_t trips)
+{
+    const struct az_fault *fault = &req->op.fault;
+    const struct az_status_row *row = az_status_row(fault->status);
+    enum az_severity severity = fault->status == AZ_OK ? AZ_SEV_INFO : row->severity;
+    if (!log_wanted(severity))
+        return;
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    long long us = (end.tv_sec - start->tv_sec) * 1000000LL + (end.tv_nsec - start->tv_nsec) / 1000;
+    const struct log_field fields[] = {
+        LOG_TEXT("request_id", req->op.request_id),
+        LOG_TEXT("route", req->route->path),
+        LOG_TEXT("method", req->method),
+        LOG_NUMBER("status", req->res.status),
+        LOG_NUMBER("us", us),
+        LOG_NUMBER("sql_trips", trips),
+        LOG_TEXT("client_id", req->audit.client_id),
+        LOG_TEXT("ip", req->ip),
+        LOG_TEXT("outcome", row->audit_outcome),
+        LOG_TEXT("error", fault->status != AZ_OK ? row->error : NULL),
+        LOG_TEXT("reason", fault->status != AZ_OK ? fault->public_text : NULL),
+        LOG_TEXT("detail", fault->detail[0] != '\0' ? fault->detail : NULL),
+    };
+    log_line(severity, "request", fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* Results of what was sent before the answer and not waited for (introspection's audit row). */
+static void
+settle(struct request *req)
+{
+    az_fault_clear(&req->op.fault);
+    if (req->op.az->db != NULL && db_settle(&req->op) != AZ_OK)
+        log_text(AZ_SEV_ERROR, "audit row lost", "%s: %s", req->op.request_id,
+                 req->op.fault.detail);
+}
+
+void
+dispatch(struct az *az, const struct http_io *io)
+{
+    struct timespec start;
+    uint64_t trips = az->db != NULL ? db_trips(az->db) : 0;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    struct request *req = talloc_zero(NULL, struct request);
+    if (req == NULL)
+        return;
+    req->op.mem = req;
+    req->op.az = az;
+    req->op.request_id = "none";
+    req->route = &unmatched;
+    enum az_status st = answer(req, io);
+    if (st == AZ_OK && req->res.status == 0)
+        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the handler gave no answer");
+    if (st != AZ_OK) {
+        if (req->op.fault.status == AZ_OK)
+            op_fail(&req->op, st == AZ_INVALID ? AZ_SERVER_ERROR : st, NULL,
+                    "no cause was recorded");
+        write_error(req);
+    }
+    write_audit(req);
+    send_response(req);
+    log_request(req, &start, (az->db != NULL ? db_trips(az->db) : 0) - trips);
+    io->finish(io);
+    settle(req);
+    talloc_free(req);
+}

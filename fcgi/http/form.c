@@ -1,0 +1,215 @@
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "base/utf8.h"
+#include "http/request.h"
+#include "http/route.h"
+
+static int
+hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+char *
+request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
+{
+    char *out = talloc_array(mem, char, (unsigned) length + 1);
+    size_t used = 0;
+    for (size_t i = 0; out != NULL && i < length; i++) {
+        char c = text[i];
+        if (c == '+' && form) {
+            c = ' ';
+        } else if (c == '%') {
+            int high = i + 2 < length ? hex_value(text[i + 1]) : -1;
+            int low = i + 2 < length ? hex_value(text[i + 2]) : -1;
+            if (high < 0 || low < 0 || (high == 0 && low == 0)) {
+                talloc_free(out);
+                return NULL;
+            }
+            c = (char) (high << 4 | low);
+            i += 2;
+        } else if (c == '\0') {
+            talloc_free(out);
+            return NULL;
+        }
+        out[used++] = c;
+    }
+    if (out == NULL)
+        return NULL;
+    out[used] = '\0';
+    if (!utf8_valid(out, used)) {
+        talloc_free(out);
+        return NULL;
+    }
+    return out;
+}
+
+static const struct route_param *
+find_param(const struct route *route, const char *name)
+{
+    for (const struct route_param *row = route->params; row != NULL && row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}
+
+/* Takes one name=value pair. Unknown names are ignored (oauth.md C5), known ones come once (RFC
+ * 6749 3.1, 3.2). */
+static enum az_status
+take_pair(struct request *req, const char *pair, size_t length)
+{
+    const char *equals = memchr(pair, '=', length);
+    size_t name_length = equals != NULL ? (size_t) (equals - pair) : length;
+    char *name = request_url_decode(req->op.mem, pair, name_length, true);
+    char *value = equals != NULL
+                      ? request_url_decode(req->op.mem, equals + 1, length - name_length - 1, true)
+                      : talloc_strdup(req->op.mem, "");
+    if (name == NULL || value == NULL)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "A parameter is not valid form encoding or not UTF-8", NULL);
+    const struct route_param *row = find_param(req->route, name);
+    if (row == NULL || *value == '\0')
+        return AZ_OK;
+    if (!row->repeatable && request_param(req, name) != NULL) {
+        char text[96];
+        snprintf(text, sizeof(text), "The parameter %.40s is repeated", name);
+        return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
+    }
+    if (req->params == HTTP_PARAMS_MAX)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
+    req->param[req->params++] = (struct http_param){row->name, value};
+    return AZ_OK;
+}
+
+enum az_status
+request_parse_form(struct request *req, const char *text, size_t length)
+{
+    size_t pairs = 0;
+    for (size_t start = 0; start < length;) {
+        const char *next = memchr(text + start, '&', length - start);
+        size_t end = next != NULL ? (size_t) (next - text) : length;
+        /* Also counts parameters we ignore: decoding 60,000 empty ones is work nobody legitimate
+         * asks for. */
+        if (end > start && ++pairs > HTTP_PARAMS_MAX)
+            return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has too many parameters",
+                           "over %d", HTTP_PARAMS_MAX);
+        enum az_status st = end > start ? take_pair(req, text + start, end - start) : AZ_OK;
+        if (st != AZ_OK)
+            return st;
+        start = end + 1;
+    }
+    return AZ_OK;
+}
+
+/* RFC 9110 8.3: the media type without its parameters, compared without regard to case. */
+static bool
+media_type_is(const char *content_type, const char *wanted)
+{
+    size_t len = strcspn(content_type, "; \t");
+    return len == strlen(wanted) && strncasecmp(content_type, wanted, len) == 0;
+}
+
+static bool
+media_type_is_json(const char *content_type)
+{
+    size_t len = strcspn(content_type, "; \t");
+    return media_type_is(content_type, "application/json")
+           || (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
+}
+
+/* All octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. */
+static enum az_status
+read_octets(struct request *req)
+{
+    const char *announced = req->io->variable(req->io, "CONTENT_LENGTH");
+    char *end;
+    size_t length = announced != NULL ? strtoul(announced, &end, 10) : 0;
+    size_t max = req->route->body_max;
+    if (length > max)
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "body of %zu octets, limit %zu", length, max);
+    char *body = talloc_array(req->op.mem, char, (unsigned) length + 1);
+    if (body == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    size_t used = 0;
+    while (used < length) {
+        long got = req->io->read(req->io, body + used, length - used);
+        if (got <= 0)
+            return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
+                           "%zu of %zu octets", used, length);
+        used += (size_t) got;
+    }
+    body[used] = '\0';
+    req->body = body;
+    req->body_length = used;
+    return AZ_OK;
+}
+
+static enum az_status
+read_form(struct request *req)
+{
+    const char *type = req->io->variable(req->io, "CONTENT_TYPE");
+    if (req->body_length == 0)
+        return AZ_OK;
+    if (type == NULL || !media_type_is(type, "application/x-www-form-urlencoded"))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The content type must be application/x-www-form-urlencoded", NULL);
+    return request_parse_form(req, req->body, req->body_length);
+}
+
+static enum az_status
+read_json(struct request *req)
+{
+    const char *type = req->io->variable(req->io, "CONTENT_TYPE");
+    const char *why = NULL;
+    if (req->body_length == 0 && req->route->body == BODY_JSON_OPTIONAL)
+        return AZ_OK;
+    if (type == NULL || !media_type_is_json(type))
+        return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
+    if (jsonx_parse(req->op.mem, req->body, req->body_length, HTTP_JSON_DEPTH_MAX, &req->json, &why)
+        != AZ_OK) {
+        char text[160];
+        snprintf(text, sizeof(text), "The body is not valid JSON: %s",
+                 why != NULL ? why : "out of memory");
+        return op_fail(&req->op, AZ_INVALID_FIELDS, text, NULL);
+    }
+    if (!json_is_object(req->json))
+        return op_fail(&req->op, AZ_INVALID_FIELDS, "The body must be a JSON object", NULL);
+    return AZ_OK;
+}
+
+enum az_status
+request_read_body(struct request *req)
+{
+    enum route_body kind = req->route->body;
+    if (kind == BODY_NONE)
+        return AZ_OK;
+    if (kind == BODY_QUERY)
+        return request_parse_form(req, req->query, strlen(req->query));
+    enum az_status st = read_octets(req);
+    if (st != AZ_OK)
+        return st;
+    if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL) {
+        st = req->route->params != NULL ? request_parse_form(req, req->query, strlen(req->query))
+                                        : AZ_OK;
+        return st == AZ_OK ? read_json(req) : st;
+    }
+    st = read_form(req);
+    if (st == AZ_INVALID_REQUEST && kind == BODY_FORM_LENIENT) {
+        req->params = 0;
+        az_fault_clear(&req->op.fault);
+        return AZ_OK;
+    }
+    return st;
+}

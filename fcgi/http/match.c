@@ -1,0 +1,48 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "http/route.h"
+
+/* Matches one path against one pattern, segment by segment, on the raw path: %2F stays inside its
+ * segment. */
+static bool
+pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
+{
+    size_t value = 0;
+    while (*pattern != '\0' && *path != '\0') {
+        size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
+        if (*path != '/')
+            return false;
+        if (pattern[1] == '{') {
+            values[value] = given > 0 ? request_url_decode(mem, path + 1, given, false) : NULL;
+            if (values[value++] == NULL)
+                return false;
+        } else if (wanted != given || memcmp(pattern + 1, path + 1, wanted) != 0) {
+            return false;
+        }
+        pattern += 1 + wanted;
+        path += 1 + given;
+    }
+    return *pattern == '\0' && *path == '\0';
+}
+
+const struct route *
+route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **values,
+           const char **ret_allow)
+{
+    char *allow = NULL;
+    for (const struct route *row = routes; row->path != NULL; row++) {
+        const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
+        if (!pattern_matches(mem, row->path, path, found))
+            continue;
+        if (strcmp(row->method, method) == 0) {
+            memcpy(values, found, sizeof(found));
+            return row;
+        }
+        allow = allow == NULL ? talloc_strdup(mem, row->method)
+                              : talloc_asprintf_append(allow, ", %s", row->method);
+    }
+    *ret_allow = allow;
+    return NULL;
+}

@@ -1,0 +1,138 @@
+#include "config.h"
+
+#include "http/request.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/settings.h"
+#include "base/utf8.h"
+#include "base/uuid7.h"
+#include "crypto/random.h"
+#include "http/address.h"
+#include "http/route.h"
+
+/* Octets of a well-formed X-Request-ID (decisions.md "Readings"). */
+#define REQUEST_ID_MAX 128
+
+const char *
+request_header(const struct request *req, const char *cgi_name)
+{
+    const char *value = req->io->variable(req->io, cgi_name);
+    if (value == NULL || strlen(value) > HTTP_HEADER_MAX)
+        return NULL;
+    return value;
+}
+
+const char *
+request_param(const struct request *req, const char *name)
+{
+    for (size_t i = 0; i < req->params; i++)
+        if (strcmp(req->param[i].name, name) == 0)
+            return req->param[i].value;
+    return NULL;
+}
+
+/* 1 to 128 of A-Za-z0-9._- is echoed; anything else is replaced, so that no caller writes into our
+ * log or headers. */
+static bool
+request_id_ok(const char *text)
+{
+    size_t len = text != NULL ? strlen(text) : 0;
+    return len >= 1 && len <= REQUEST_ID_MAX
+           && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+                  == len;
+}
+
+static const char *
+make_request_id(struct request *req)
+{
+    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
+    char text[UUID7_TEXT_LENGTH + 1];
+    if (random_octets(random, sizeof(random)) != AZ_OK)
+        return "none";
+    uuid7_make((uint64_t) req->op.now_ms, random, id);
+    uuid7_format(id, text);
+    return talloc_strdup(req->op.mem, text);
+}
+
+/* The target without the issuer's own path, so that a server under /auth or /~user/authz.fcgi
+ * routes alike. */
+static const char *
+strip_base(const char *issuer, const char *target)
+{
+    const char *authority = strstr(issuer, "://");
+    const char *base = authority != NULL ? strchr(authority + 3, '/') : NULL;
+    size_t len = base != NULL ? strlen(base) : 0;
+    if (len > 0 && strncmp(target, base, len) == 0
+        && (target[len] == '/' || target[len] == '?' || target[len] == '\0'))
+        return target + len;
+    return target;
+}
+
+/* RFC 9112 3.2.2: an absolute-form target is as good as its path. */
+static const char *
+skip_authority(const char *target)
+{
+    if (strncmp(target, "http://", 7) != 0 && strncmp(target, "https://", 8) != 0)
+        return target;
+    const char *path = strchr(strstr(target, "://") + 3, '/');
+    return path != NULL ? path : "/";
+}
+
+static enum az_status
+read_target(struct request *req)
+{
+    const char *target = req->io->variable(req->io, "REQUEST_URI");
+    if (target == NULL || *target == '\0')
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has no target",
+                       "REQUEST_URI is not passed by the web server");
+    if (strlen(target) > HTTP_PATH_MAX)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request target is too long",
+                       "target over %d octets", HTTP_PATH_MAX);
+    target = strip_base(req->op.az->cfg->oidc_issuer, skip_authority(target));
+    for (const char *c = target; *c != '\0'; c++)
+        if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
+            return op_fail(&req->op, AZ_INVALID_REQUEST,
+                           "The request target has a forbidden character", NULL);
+    size_t length = strcspn(target, "?");
+    req->path = length == 0 ? "/" : talloc_strndup(req->op.mem, target, length);
+    req->query = target[length] == '?' ? target + length + 1 : "";
+    return req->path != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* Octets of the longest start of text that is at most max octets and splits no UTF-8 sequence. */
+static size_t
+cut_length(const char *text, size_t max)
+{
+    size_t len = strlen(text);
+    if (len <= max)
+        return len;
+    while (max > 0 && ((unsigned char) text[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
+enum az_status
+request_read_head(struct request *req, const struct http_io *io)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    req->op.now_ms = (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    req->io = io;
+    req->path = "";
+    req->query = "";
+    req->method = io->variable(io, "REQUEST_METHOD");
+    if (req->method == NULL)
+        req->method = "";
+    const char *given = request_header(req, "HTTP_X_REQUEST_ID");
+    req->op.request_id = request_id_ok(given) ? given : make_request_id(req);
+    req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
+                                request_header(req, "HTTP_X_FORWARDED_FOR"),
+                                req->op.az->cfg->trusted_proxy_count);
+    const char *agent = request_header(req, "HTTP_USER_AGENT");
+    if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))
+        req->user_agent =
+            talloc_strndup(req->op.mem, agent, cut_length(agent, AUDIT_USER_AGENT_MAX));
+    return read_target(req);
+}

@@ -1,0 +1,117 @@
+/* One HTTP request, parsed once: method, path, parameters or JSON body, headers, client address;
+ * and its answer. */
+#ifndef AZ_HTTP_REQUEST_H
+#define AZ_HTTP_REQUEST_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/op.h"
+#include "store/audit.h"
+
+struct route;
+struct client;
+struct http_io;
+
+/* Limits on what a caller can send. The web server's own limits come first; these hold whatever
+ * stands in front. */
+#define HTTP_PATH_MAX                                                                              \
+    4096 /* octets of the request target; a clientId of 256 characters escaped fits */
+#define HTTP_PARAMS_MAX                                                                            \
+    64 /* parameters of one form or query; the longest OAuth request has under 20 */
+#define HTTP_HEADER_MAX 8192      /* octets of one header we read */
+#define HTTP_TOKEN_BODY_MAX 65536 /* octets of a token-family form (oauth.md C7) */
+#define HTTP_ADMIN_BODY_MAX                                                                        \
+    1048576 /* octets of an admin JSON body: a data row with 10,000 bindings fits */
+#define HTTP_JSON_DEPTH_MAX 32 /* nesting of an admin JSON body */
+#define HTTP_PATH_VALUES_MAX 2 /* {name} segments of one pattern */
+#define HTTP_HEADERS_MAX 12    /* headers of one answer */
+
+/* A form or query parameter. */
+struct http_param {
+    const char *name;  /* decoded */
+    const char *value; /* decoded, not empty (an empty value counts as absent, oauth.md C4) */
+};
+
+/* A header of the answer. */
+struct http_header {
+    const char *name;  /* as sent */
+    const char *value; /* without CR or LF */
+};
+
+/* The answer. */
+struct response {
+    int status;               /* 0 = not answered yet */
+    const char *content_type; /* NULL when there is no body */
+    const char *body;         /* on the request's memory */
+    size_t length;            /* octets of body */
+    struct http_header
+        header[HTTP_HEADERS_MAX]; /* besides Status, Content-Type and the row's own */
+    size_t headers;               /* used */
+};
+
+struct request {
+    struct op op;              /* memory, process, fault, request id, time */
+    const struct http_io *io;  /* where it came from */
+    const struct route *route; /* the row that answers it */
+    const char *method;        /* GET, POST, ... */
+    const char *path;          /* raw path below the issuer's own path, without query */
+    const char *query;         /* raw query, "" if none */
+    const char *path_value[HTTP_PATH_VALUES_MAX]; /* decoded {name} segments in order */
+    struct http_param param[HTTP_PARAMS_MAX];     /* form parameters (or query ones, by the row) */
+    size_t params;                                /* used */
+    json_t *json;                                 /* JSON body, owned by op.mem */
+    const char *body;                             /* raw body, NUL-terminated */
+    size_t body_length;                           /* octets */
+    const char *ip;         /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
+    const char *user_agent; /* cut to AUDIT_USER_AGENT_MAX, or NULL */
+    struct client *client;  /* set by the client credential */
+    const char
+        *client_method; /* how it authenticated: client_secret_basic, client_secret_post, none */
+    const char *admin_label; /* set by the admin credential: who acts */
+    json_t
+        *error_body; /* replaces the dialect's body of a failure (422 details), owned by op.mem */
+    const char *challenge;    /* WWW-Authenticate of a 401, set by the credential */
+    struct audit_entry audit; /* what the audit row will say */
+    bool audited;             /* the handler wrote the audit row with its own write */
+    struct response res;      /* the answer */
+};
+
+/*
+ * Reads everything but the body from the gateway variables: method, target (REQUEST_URI, raw),
+ * headers, address, request id. AZ_INVALID_REQUEST (fault set) for a target that is too long or has
+ * bad characters.
+ */
+enum az_status request_read_head(struct request *req, const struct http_io *io);
+
+/* Reads the body as the row says: form, JSON or none. Records the fault it finds. */
+enum az_status request_read_body(struct request *req);
+
+/* Value of a header (CGI name, HTTP_X_REQUEST_ID), NULL when absent. */
+const char *request_header(const struct request *req, const char *cgi_name);
+
+/* First value of a parameter, NULL when absent. */
+const char *request_param(const struct request *req, const char *name);
+
+/* Parses application/x-www-form-urlencoded text into req->param by the row's parameter table. */
+enum az_status request_parse_form(struct request *req, const char *text, size_t length);
+
+/* Percent-decodes (and `+` as space when form); NULL for a lone %, NUL or text that is not UTF-8.
+ */
+char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form);
+
+/* Answers with JSON (not owned), or with no body when json is NULL. */
+enum az_status respond_json(struct request *req, int status, json_t *json);
+
+/* Answers with octets that live on the request's memory. */
+enum az_status respond_octets(struct request *req, int status, const char *content_type,
+                              const void *body, size_t length);
+
+/* Adds a header; a value with a control character is dropped whole (response splitting). */
+void respond_header(struct request *req, const char *name, const char *value);
+
+/* True and added to error_body {"error":..,"fieldErrors":{..}} style answers: see admin dialect. */
+void request_field_error(struct request *req, const char *field, const char *message);
+
+#endif

@@ -1,0 +1,51 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "http/request.h"
+
+enum az_status
+respond_octets(struct request *req, int status, const char *content_type, const void *body,
+               size_t length)
+{
+    req->res.status = status;
+    req->res.content_type = content_type;
+    req->res.body = body;
+    req->res.length = length;
+    return AZ_OK;
+}
+
+enum az_status
+respond_json(struct request *req, int status, json_t *json)
+{
+    if (json == NULL)
+        return respond_octets(req, status, NULL, "", 0);
+    char *text = jsonx_dump(req->op.mem, json);
+    if (text == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
+    return respond_octets(req, status, "application/json", text, strlen(text));
+}
+
+void
+respond_header(struct request *req, const char *name, const char *value)
+{
+    if (req->res.headers == HTTP_HEADERS_MAX || value == NULL)
+        return;
+    for (const char *c = value; *c != '\0'; c++)
+        if ((unsigned char) *c < 0x20 || *c == 0x7f)
+            return;
+    req->res.header[req->res.headers++] = (struct http_header){name, value};
+}
+
+void
+request_field_error(struct request *req, const char *field, const char *message)
+{
+    if (req->error_body == NULL)
+        req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:{}}", "error",
+                                                           "invalid_request", "error_description",
+                                                           "A field is not valid", "fieldErrors"));
+    json_t *fields = json_object_get(req->error_body, "fieldErrors");
+    if (fields != NULL && json_object_get(fields, field) == NULL)
+        json_object_set_new(fields, field, json_string(message));
+}

@@ -1,0 +1,243 @@
+#include "config.h"
+
+#include "http/shared.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crypto/digest.h"
+#include "crypto/random.h"
+
+/* Addresses counted at a time: 65,536 words of 8 octets. A /16 of attackers costs half a megabyte,
+ * no more. */
+#define SLOTS 65536u
+/* Slots looked at for one address. */
+#define PROBES 16u
+/* Long polls held on one host at a time; far above any sensible pool. */
+#define PLACES 64
+/* Changes with the layout of struct map: a file of another layout is replaced. */
+#define MAGIC 0x617a7368617265ULL + 1
+
+/* One word per address, so that a single compare-and-swap decides: print 24 bits | window 20 bits |
+ * count 20 bits. */
+#define PRINT_SHIFT 40
+#define WINDOW_SHIFT 20
+#define FIELD_MASK 0xfffffULL
+#define HALF_RING 0x80000ULL
+
+struct map {
+    _Atomic uint64_t magic;       /* MAGIC once the key is in place */
+    unsigned char key[32];        /* random, so that nobody can aim at a slot */
+    _Atomic uint64_t overflow;    /* counter of all that find no slot */
+    _Atomic int place[PLACES];    /* process ids of the holders of long polls */
+    _Atomic uint64_t slot[SLOTS]; /* counters */
+};
+
+struct shared {
+    struct map *map; /* the mapped file */
+};
+
+static int
+shared_destroy(struct shared *shared)
+{
+    munmap(shared->map, sizeof(*shared->map));
+    return 0;
+}
+
+static enum az_status
+refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
+{
+    *ret_why = talloc_asprintf(mem, "SVC_RUNTIME_DIR: %s %s", dir, what);
+    return AZ_SERVER_ERROR;
+}
+
+/* Makes the file under another name and links it into place, so that nobody maps one without its
+ * key. */
+static int
+make_file(const char *path)
+{
+    char fresh[4096];
+    struct {
+        uint64_t magic;
+        unsigned char key[32];
+    } head = {.magic = MAGIC};
+    if (snprintf(fresh, sizeof(fresh), "%s.%ld", path, (long) getpid()) >= (int) sizeof(fresh))
+        return -1;
+    int fd = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || random_octets(head.key, sizeof(head.key)) != AZ_OK
+        || ftruncate(fd, sizeof(struct map)) != 0
+        || pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head)
+        || (link(fresh, path) != 0 && errno != EEXIST)) {
+        if (fd >= 0)
+            close(fd);
+        unlink(fresh);
+        return -1;
+    }
+    close(fd);
+    unlink(fresh);
+    return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static int
+open_file(const char *path)
+{
+    struct stat st;
+    uint64_t magic;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? make_file(path) : -1;
+    if (fstat(fd, &st) == 0 && st.st_size == (off_t) sizeof(struct map) && st.st_uid == geteuid()
+        && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == MAGIC)
+        return fd;
+    close(fd);
+    return unlink(path) == 0 ? make_file(path) : -1;
+}
+
+enum az_status
+shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
+{
+    struct stat st;
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return refuse(mem, ret_why, dir,
+                      "cannot be made; create it, owned by the service, mode 0700");
+    if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
+        return refuse(mem, ret_why, dir, "is not a directory");
+    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+        return refuse(mem, ret_why, dir,
+                      "must belong to the service's user with mode 0700 (chown, chmod 700)");
+    char *path = talloc_asprintf(mem, "%s/shared", dir);
+    int fd = path != NULL ? open_file(path) : -1;
+    if (fd < 0)
+        return refuse(mem, ret_why, dir, "does not let us make the file `shared`");
+    struct map *map = mmap(NULL, sizeof(struct map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    struct shared *shared = map != MAP_FAILED ? talloc_zero(mem, struct shared) : NULL;
+    if (shared == NULL)
+        return refuse(mem, ret_why, dir, "holds the file `shared` that cannot be mapped");
+    shared->map = map;
+    talloc_set_destructor(shared, shared_destroy);
+    *ret = shared;
+    return AZ_OK;
+}
+
+/* The octets an address is counted by: all of IPv4, the first 64 bits of IPv6 (one subscriber owns
+ * a /64). */
+static size_t
+counted_octets(const char *address, unsigned char octets[16])
+{
+    if (inet_pton(AF_INET, address, octets) == 1)
+        return 4;
+    return inet_pton(AF_INET6, address, octets) == 1 ? 8 : 0;
+}
+
+static uint64_t
+address_hash(const struct map *map, const char *address)
+{
+    unsigned char text[32 + 16], digest[32];
+    uint64_t hash;
+    memcpy(text, map->key, 32);
+    memset(text + 32, 0, 16);
+    size_t length = address != NULL ? counted_octets(address, text + 32) : 0;
+    if (sha256(text, 32 + length, digest) != AZ_OK)
+        return 1; /* all share one slot then: the limit still holds */
+    memcpy(&hash, digest, sizeof(hash));
+    return hash;
+}
+
+static uint64_t
+word_make(uint64_t print, uint64_t window, uint64_t count)
+{
+    return print << PRINT_SHIFT | window << WINDOW_SHIFT | count;
+}
+
+/* Whether window a of the ring of 2^20 windows lies before b. */
+static bool
+window_before(uint64_t a, uint64_t b)
+{
+    uint64_t distance = (b - a) & FIELD_MASK;
+    return distance != 0 && distance < HALF_RING;
+}
+
+enum verdict { ADMITTED, REFUSED, TAKEN };
+
+/* Counts in one slot if it is ours, or claims it if it is free or of an older window. */
+static enum verdict
+count_in_slot(_Atomic uint64_t *slot, uint64_t print, uint64_t window, uint64_t limit, bool claim)
+{
+    uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+    for (;;) {
+        uint64_t its_window = word >> WINDOW_SHIFT & FIELD_MASK, count = word & FIELD_MASK, next;
+        bool ours = word >> PRINT_SHIFT == print && word != 0;
+        if (ours && !window_before(its_window, window)) {
+            if (count >= limit)
+                return REFUSED;
+            next = word + 1;
+        } else if (claim && (word == 0 || window_before(its_window, window))) {
+            next = word_make(print, window, 1);
+        } else {
+            return TAKEN;
+        }
+        if (atomic_compare_exchange_weak(slot, &word, next))
+            return ADMITTED;
+    }
+}
+
+bool
+shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window, long limit,
+                  long *ret_retry_after)
+{
+    struct map *map = shared->map;
+    uint64_t hash = address_hash(map, address);
+    uint64_t print = hash >> PRINT_SHIFT | 1, number = (uint64_t) (now / window) & FIELD_MASK;
+    uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
+    *ret_retry_after = window - (long) (now % window);
+    for (int pass = 0; pass < 2;
+         pass++) /* first look for our counter in all places, then for a place to make one */
+        for (unsigned i = 0; i < PROBES; i++) {
+            enum verdict verdict =
+                count_in_slot(&map->slot[(hash + i) % SLOTS], print, number, most, pass == 1);
+            if (verdict != TAKEN)
+                return verdict == ADMITTED;
+        }
+    return count_in_slot(&map->overflow, 1, number, most, true) == ADMITTED;
+}
+
+bool
+shared_hold_take(struct shared *shared, int limit)
+{
+    int self = (int) getpid();
+    for (int i = 0; i < limit && i < PLACES; i++) {
+        int holder = atomic_load(&shared->map->place[i]);
+        bool free = holder == 0 || holder == self || (kill(holder, 0) != 0 && errno == ESRCH);
+        if (free && atomic_compare_exchange_strong(&shared->map->place[i], &holder, self))
+            return true;
+    }
+    return false;
+}
+
+void
+shared_hold_drop(struct shared *shared)
+{
+    int self = (int) getpid();
+    for (int i = 0; i < PLACES; i++) {
+        int holder = self;
+        atomic_compare_exchange_strong(&shared->map->place[i], &holder, 0);
+    }
+}
+
+int
+shared_held(struct shared *shared)
+{
+    int held = 0;
+    for (int i = 0; i < PLACES; i++)
+        held += atomic_load(&shared->map->place[i]) != 0;
+    return held;
+}
