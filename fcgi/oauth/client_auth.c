@@ -1,0 +1,176 @@
+#include "config.h"
+
+#include "oauth/client_auth.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/b64url.h"
+#include "base/settings.h"
+#include "crypto/digest.h"
+#include "crypto/secret.h"
+
+static void
+set_challenge(struct request *req)
+{
+    req->challenge =
+        talloc_asprintf(req->op.mem, "Basic realm=\"%s\"", req->op.az->cfg->oidc_issuer);
+}
+
+static enum az_status
+broken(struct request *req, const char *detail)
+{
+    set_challenge(req);
+    return op_fail(&req->op, AZ_INVALID_CLIENT, NULL, "%s", detail);
+}
+
+/* RFC 7617 2 and RFC 6749 2.3.1: base64(id ":" secret), both parts form-encoded; the first colon
+ * separates. */
+static enum az_status
+read_basic(struct request *req, const char *encoded, struct client_credentials *ret)
+{
+    unsigned char *pair;
+    size_t length;
+    encoded += strspn(encoded, " ");
+    if (b64_decode(req->op.mem, encoded, strlen(encoded), &pair, &length) != AZ_OK)
+        return broken(req, "Basic credentials are not base64");
+    char *colon = memchr(pair, ':', length);
+    if (colon == NULL || memchr(pair, '\0', length) != NULL)
+        return broken(req, "Basic credentials have no colon or a NUL");
+    size_t id_length = (size_t) (colon - (char *) pair);
+    *colon = '\0';
+    ret->raw_id = (char *) pair;
+    ret->raw_secret = colon + 1;
+    ret->id = request_url_decode(req->op.mem, ret->raw_id, id_length, true);
+    ret->secret = request_url_decode(req->op.mem, ret->raw_secret, length - id_length - 1, true);
+    if (ret->id == NULL || ret->secret == NULL) {
+        ret->id = ret->raw_id;
+        ret->secret = ret->raw_secret;
+    }
+    ret->method = "client_secret_basic";
+    return *ret->id != '\0' ? AZ_OK : broken(req, "Basic credentials have no client_id");
+}
+
+enum az_status
+client_credentials_read(struct request *req, struct client_credentials *ret)
+{
+    const char *header = request_header(req, "HTTP_AUTHORIZATION");
+    const char *id = request_param(req, "client_id"), *secret = request_param(req, "client_secret");
+    bool assertion = request_param(req, "client_assertion") != NULL
+                     || request_param(req, "client_assertion_type") != NULL;
+    bool basic = header != NULL && strncasecmp(header, "Basic ", 6) == 0;
+    memset(ret, 0, sizeof(*ret));
+    if ((basic && (secret != NULL || assertion)) || (secret != NULL && assertion))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "Only one way of client authentication may be used", NULL);
+    if (assertion)
+        return broken(req, "client_assertion is not supported");
+    if (header != NULL && !basic)
+        return broken(req, "Authorization has another scheme than Basic");
+    if (basic) {
+        enum az_status st = read_basic(req, header + 6, ret);
+        if (st == AZ_OK && id != NULL && strcmp(id, ret->id) != 0 && strcmp(id, ret->raw_id) != 0)
+            return op_fail(&req->op, AZ_INVALID_REQUEST, "client_id mismatch", NULL);
+        return st;
+    }
+    ret->id = id;
+    ret->secret = secret;
+    ret->method = secret != NULL ? "client_secret_post" : "none";
+    return AZ_OK;
+}
+
+static bool
+secret_matches(const struct client *client, const char *secret, int64_t now)
+{
+    unsigned char hash[SHA256_OCTETS];
+    if (sha256(secret, strlen(secret), hash) != AZ_OK)
+        return false;
+    bool current =
+        secret_equal(hash, sizeof(hash), client->secret_hash, sizeof(client->secret_hash));
+    bool previous =
+        secret_equal(hash, sizeof(hash), client->previous_hash, sizeof(client->previous_hash));
+    return (current && client->has_secret)
+           || (previous && client->has_previous && now < client->previous_expires_at);
+}
+
+bool
+client_credentials_match(const struct client *client, const struct client_credentials *shown,
+                         int64_t now)
+{
+    static const struct client nobody = {.enabled = false};
+    const struct client *of = client != NULL ? client : &nobody;
+    /* Hash whatever was shown, so that an unknown client takes as long as a wrong secret. */
+    bool good = shown->secret != NULL && secret_matches(of, shown->secret, now);
+    if (!good && shown->raw_secret != NULL)
+        good = secret_matches(of, shown->raw_secret, now);
+    if (client == NULL || !client->enabled)
+        return false;
+    if (strcmp(client->type, "public") == 0)
+        return shown->secret == NULL || *shown->secret == '\0';
+    /* A client registered for private_key_jwt must not get in with a secret (C12). */
+    if (client->auth_method != NULL && strcmp(client->auth_method, "private_key_jwt") == 0)
+        return false;
+    return good;
+}
+
+enum az_status
+client_authenticate(struct request *req, const struct client_credentials *shown, bool fresh)
+{
+    struct client *client = NULL;
+    for (int pass = fresh ? 1 : 0; pass < 2; pass++) {
+        enum az_status st = client_fetch(&req->op, shown->id, pass == 1, &client);
+        if (st == AZ_OK && client == NULL && shown->raw_id != NULL
+            && strcmp(shown->raw_id, shown->id) != 0)
+            st = client_fetch(&req->op, shown->raw_id, pass == 1, &client);
+        if (st != AZ_OK)
+            return st;
+        if (client != NULL)
+            req->audit.client_id = talloc_strdup(req->op.mem, client->client_id);
+        if (client_credentials_match(client, shown, op_now(&req->op))) {
+            req->client = client;
+            req->client_method = strcmp(client->type, "public") == 0 ? "none" : shown->method;
+            return AZ_OK;
+        }
+    }
+    return broken(req, client == NULL     ? "unknown client"
+                       : !client->enabled ? "disabled client"
+                                          : "wrong secret or method");
+}
+
+static enum az_status
+check_client(struct request *req)
+{
+    struct client_credentials shown;
+    enum az_status st = client_credentials_read(req, &shown);
+    if (st != AZ_OK)
+        return st;
+    if (shown.id == NULL)
+        return broken(req, "no client credentials");
+    return client_authenticate(req, &shown, false);
+}
+
+/* /revoke: no credentials, and a bare client_id that is no public client's, leave the caller
+ * anonymous. */
+static enum az_status
+check_client_optional(struct request *req)
+{
+    struct client_credentials shown;
+    enum az_status st = client_credentials_read(req, &shown);
+    if (st == AZ_INVALID_REQUEST) {
+        az_fault_clear(&req->op.fault);
+        req->params = 0; /* malformed: answered 200, nothing is revoked (decisions.md "Readings") */
+        return AZ_OK;
+    }
+    if (st != AZ_OK || shown.id == NULL)
+        return st;
+    st = client_authenticate(req, &shown, false);
+    if (st == AZ_INVALID_CLIENT && shown.secret == NULL) {
+        az_fault_clear(&req->op.fault);
+        return AZ_OK;
+    }
+    return st;
+}
+
+const struct route_credential credential_client = {"client", check_client};
+const struct route_credential credential_client_optional = {"client, if any",
+                                                            check_client_optional};

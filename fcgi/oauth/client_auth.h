@@ -1,0 +1,38 @@
+/* Client authentication (RFC 6749 2.3; oauth.md C9 to C13): Basic, form, or none for public
+ * clients. */
+#ifndef AZ_OAUTH_CLIENT_AUTH_H
+#define AZ_OAUTH_CLIENT_AUTH_H
+
+#include "http/route.h"
+#include "store/clients.h"
+
+/* What a caller showed of itself. */
+struct client_credentials {
+    const char *id;         /* decoded client_id; NULL: nothing was shown */
+    const char *secret;     /* decoded secret, or NULL */
+    const char *raw_id;     /* Basic only: as sent, for clients that do not encode (oauth.md C11) */
+    const char *raw_secret; /* Basic only */
+    const char *method;     /* client_secret_basic, client_secret_post or none */
+};
+
+/* Reads the credentials of a request. AZ_INVALID_REQUEST for more than one mechanism,
+ * AZ_INVALID_CLIENT for a broken one. */
+enum az_status client_credentials_read(struct request *req, struct client_credentials *ret);
+
+/* Whether these credentials are the client's: pure, so that a test can try every combination. */
+bool client_credentials_match(const struct client *client, const struct client_credentials *shown,
+                              int64_t now);
+
+/*
+ * Authenticates against the cached row, and, before refusing, against the row read afresh.
+ * AZ_INVALID_CLIENT with one text and one cost for unknown, disabled and wrong (C9). Sets
+ * req->client and req->client_method.
+ */
+enum az_status client_authenticate(struct request *req, const struct client_credentials *shown,
+                                   bool fresh);
+
+/* Credentials of the routing table: a client must authenticate (/token), or may (/revoke). */
+extern const struct route_credential credential_client;
+extern const struct route_credential credential_client_optional;
+
+#endif

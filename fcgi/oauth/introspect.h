@@ -1,0 +1,15 @@
+/* POST /introspect (RFC 7662, specification 4.5): evaluation 2. */
+#ifndef AZ_OAUTH_INTROSPECT_H
+#define AZ_OAUTH_INTROSPECT_H
+
+#include "http/route.h"
+
+extern const struct route_param introspect_params[];
+
+/* A confidential client, or a Bearer token (judged by the handler together with the token asked
+ * about). */
+extern const struct route_credential credential_introspect;
+
+enum az_status introspect_handle(struct request *req);
+
+#endif

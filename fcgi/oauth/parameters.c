@@ -1,0 +1,134 @@
+#include "config.h"
+
+#include "oauth/parameters.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+
+static bool
+has_word(const json_t *words, const char *word, size_t length)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) words, index, item)
+        if (json_string_length(item) == length
+            && memcmp(json_string_value(item), word, length) == 0)
+            return true;
+    return false;
+}
+
+enum az_status
+scope_parse(struct op *op, const char *text, json_t **ret)
+{
+    json_t *words = jsonx_own(op->mem, json_array());
+    if (words == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    if (text != NULL && strlen(text) > SCOPE_TEXT_MAX)
+        return op_fail(op, AZ_INVALID_SCOPE, "The scope is too long", NULL);
+    for (const char *c = text != NULL ? text : ""; *c != '\0';) {
+        size_t length = strcspn(c, " ");
+        for (size_t i = 0; i < length; i++)
+            if ((unsigned char) c[i] <= 0x20 || (unsigned char) c[i] > 0x7e || c[i] == '"'
+                || c[i] == '\\')
+                return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
+        if (length > 0 && !has_word(words, c, length))
+            json_array_append_new(words, json_stringn(c, length));
+        c += length + (c[length] == ' ');
+    }
+    if (json_array_size(words) > SCOPE_WORDS_MAX)
+        return op_fail(op, AZ_INVALID_SCOPE, "The request has too many scopes", NULL);
+    *ret = words;
+    return AZ_OK;
+}
+
+/* RFC 3986 4.3: scheme ":" hier-part; no fragment, no characters a URI cannot have. */
+static bool
+is_absolute_uri(const char *text, size_t length)
+{
+    size_t scheme = 0;
+    if (length == 0 || length > RESOURCE_MAX || !isalpha((unsigned char) text[0]))
+        return false;
+    while (scheme < length
+           && (isalnum((unsigned char) text[scheme]) || strchr("+-.", text[scheme]) != NULL))
+        scheme++;
+    if (scheme + 1 >= length || text[scheme] != ':')
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!isgraph((unsigned char) text[i]) || strchr("#\"<>\\^`{|}", text[i]) != NULL)
+            return false;
+    return true;
+}
+
+enum az_status
+resource_check(struct op *op, const char *text)
+{
+    if (!is_absolute_uri(text, strlen(text)))
+        return op_fail(op, AZ_INVALID_TARGET,
+                       "The resource must be an absolute URI without fragment", NULL);
+    return AZ_OK;
+}
+
+enum az_status
+resource_types_parse(struct op *op, const char *text, json_t **ret)
+{
+    if (text == NULL) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    json_t *types = jsonx_own(op->mem, json_array());
+    for (const char *c = text; *c != '\0';) {
+        size_t length = strcspn(c, " ");
+        if (length > 0 && !is_absolute_uri(c, length))
+            return op_fail(op, AZ_INVALID_REQUEST, "resource_types must be absolute URIs", NULL);
+        if (length > 0 && !has_word(types, c, length))
+            json_array_append_new(types, json_stringn(c, length));
+        c += length + (c[length] == ' ');
+    }
+    if (json_array_size(types) > RESOURCE_TYPES_MAX)
+        return op_fail(op, AZ_INVALID_REQUEST, "The request has too many resource_types", NULL);
+    *ret = types;
+    return AZ_OK;
+}
+
+enum az_status
+details_parse(struct op *op, const char *text, json_t **ret)
+{
+    json_t *details = NULL, *entry;
+    const char *why = NULL;
+    size_t index;
+    if (text == NULL) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    if (strlen(text) > DETAILS_TEXT_MAX)
+        return op_fail(op, AZ_INVALID_REQUEST, "authorization_details is too long", NULL);
+    if (jsonx_parse(op->mem, text, strlen(text), DETAILS_DEPTH_MAX, &details, &why) != AZ_OK
+        || !json_is_array(details))
+        return op_fail(op, AZ_INVALID_REQUEST, "authorization_details must be a JSON array", "%s",
+                       why != NULL ? why : "no array");
+    if (json_array_size(details) > DETAILS_MAX)
+        return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
+                       "authorization_details has too many entries", NULL);
+    json_array_foreach (details, index, entry)
+        if (json_string_length(json_object_get(entry, "type")) == 0)
+            return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
+                           "An entry of authorization_details has no type", NULL);
+    *ret = details;
+    return AZ_OK;
+}
+
+json_t *
+scope_within(struct op *op, json_t *words, json_t *ceiling)
+{
+    size_t index;
+    json_t *word, *kept;
+    if (ceiling == NULL)
+        return words;
+    kept = jsonx_own(op->mem, json_array());
+    json_array_foreach (words, index, word)
+        if (has_word(ceiling, json_string_value(word), json_string_length(word)))
+            json_array_append(kept, word);
+    return kept;
+}

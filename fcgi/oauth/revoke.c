@@ -1,0 +1,56 @@
+#include "config.h"
+
+#include "oauth/revoke.h"
+
+#include <string.h>
+
+#include "crypto/token.h"
+#include "oauth/client_auth.h"
+#include "store/partitions.h"
+#include "store/tokens.h"
+
+const struct route_param revoke_params[] = {
+    {"token",                 false},
+    {"token_type_hint",       false},
+    {"client_id",             false},
+    {"client_secret",         false},
+    {"client_assertion",      false},
+    {"client_assertion_type", false},
+    {NULL,                    false},
+};
+
+/* Revokes what can be; a stale cached client authenticates again and tries once more. */
+static enum az_status
+revoke(struct request *req, const struct token_parts *token)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        struct client_credentials shown;
+        bool current = false;
+        request_fill_audit(req, 200, "allowed");
+        enum az_status st = token_revoke(&req->op, token, req->client, &req->audit, &current);
+        if (st != AZ_OK || current) {
+            req->audited = st == AZ_OK;
+            return st;
+        }
+        if ((st = client_credentials_read(req, &shown)) != AZ_OK
+            || (st = client_authenticate(req, &shown, true)) != AZ_OK)
+            return st;
+    }
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                   "the client's row changes faster than it can be read");
+}
+
+enum az_status
+revoke_handle(struct request *req)
+{
+    const char *text = request_param(req, "token");
+    struct token_parts token;
+    enum token_kind kind;
+    if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK
+        && kind == TOKEN_ACCESS && partition_has_bucket(&req->op, token.bucket)) {
+        enum az_status st = revoke(req, &token);
+        if (st != AZ_OK)
+            return st;
+    }
+    return respond_json(req, 200, NULL);
+}

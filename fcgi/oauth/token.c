@@ -1,0 +1,66 @@
+#include "config.h"
+
+#include "oauth/token.h"
+
+#include <string.h>
+
+#include "oauth/client_auth.h"
+
+const struct route_param token_params[] = {
+    {"grant_type",            false},
+    {"client_id",             false},
+    {"client_secret",         false},
+    {"client_assertion",      false},
+    {"client_assertion_type", false},
+    {"scope",                 false},
+    {"resource",              true },
+    {"resource_types",        false},
+    {"authorization_details", false},
+    {NULL,                    false},
+};
+
+/* One grant: its wire value, whether public clients may use it, and its handler. */
+struct grant {
+    const char *type;
+    bool public_ok;
+    enum az_status (*handle)(struct request *req);
+};
+
+static const struct grant grants[] = {
+    {"client_credentials", false, grant_client_credentials},
+};
+#define GRANTS (sizeof(grants) / sizeof(grants[0]))
+
+const char *const token_grant_types[] = {"client_credentials", NULL};
+
+static const struct grant *
+find_grant(const char *type)
+{
+    for (size_t i = 0; i < GRANTS; i++)
+        if (strcmp(grants[i].type, type) == 0)
+            return &grants[i];
+    return NULL;
+}
+
+enum az_status
+token_precheck(struct request *req)
+{
+    const char *type = request_param(req, "grant_type");
+    if (type == NULL)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "grant_type is missing", NULL);
+    if (find_grant(type) == NULL)
+        return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
+    return AZ_OK;
+}
+
+enum az_status
+token_handle(struct request *req)
+{
+    const struct grant *grant = find_grant(request_param(req, "grant_type"));
+    if (grant == NULL)
+        return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
+    if (!grant->public_ok && strcmp(req->client->type, "public") == 0)
+        return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant",
+                       NULL);
+    return grant->handle(req);
+}

@@ -1,0 +1,98 @@
+#include "config.h"
+
+#include "oidc/discovery.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/digest.h"
+#include "oauth/token.h"
+#include "policy/registry.h"
+#include "store/signing_keys.h"
+
+/* Endpoints that work: member name and path below the issuer. */
+static const struct {
+    const char *name, *path;
+} endpoints[] = {
+    {"token_endpoint",         "/token"                },
+    {"jwks_uri",               "/.well-known/jwks.json"},
+    {"introspection_endpoint", "/introspect"           },
+    {"revocation_endpoint",    "/revoke"               },
+};
+
+/* Lists that never change while the program runs. */
+static const struct {
+    const char *name;
+    const char *const words[8];
+} lists[] = {
+    {"response_types_supported",                      {NULL}                                       }, /* required by RFC 8414 2, also while it is empty */
+    {"token_endpoint_auth_methods_supported",         {"client_secret_basic", "client_secret_post"}},
+    {"introspection_endpoint_auth_methods_supported",
+     {"client_secret_basic", "client_secret_post"}                                                 },
+    {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}},
+};
+
+static json_t *
+words_array(const char *const *words)
+{
+    json_t *array = json_array();
+    for (; *words != NULL; words++)
+        json_array_append_new(array, json_string(*words));
+    return array;
+}
+
+static json_t *
+build(struct request *req, json_t *details_types)
+{
+    const char *issuer = req->op.az->cfg->oidc_issuer;
+    json_t *document = jsonx_own(req->op.mem, json_pack("{s:s}", "issuer", issuer));
+    for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
+        json_object_set_new(document, endpoints[i].name,
+                            json_sprintf("%s%s", issuer, endpoints[i].path));
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        json_object_set_new(document, lists[i].name, words_array(lists[i].words));
+    json_object_set_new(document, "grant_types_supported", words_array(token_grant_types));
+    json_object_set(document, "authorization_details_types_supported", details_types);
+    return document;
+}
+
+/* A strong ETag over the document, so that clients revalidate for the price of a header (RFC
+ * 9110 8.8.3). */
+static enum az_status
+respond_cached(struct request *req, json_t *document, long max_age)
+{
+    char digest[SHA256_HEX_SIZE];
+    enum az_status st = respond_json(req, 200, document);
+    if (st != AZ_OK || sha256_hex(req->res.body, req->res.length, digest) != AZ_OK)
+        return st;
+    const char *etag = talloc_asprintf(req->op.mem, "\"%.32s\"", digest);
+    const char *known = request_header(req, "HTTP_IF_NONE_MATCH");
+    respond_header(req, "ETag", etag);
+    respond_header(req, "Cache-Control",
+                   talloc_asprintf(req->op.mem, "public, max-age=%ld", max_age));
+    respond_header(req, "Access-Control-Allow-Origin", "*");
+    if (known != NULL && strcmp(known, etag) == 0)
+        return respond_octets(req, 304, NULL, "", 0);
+    return AZ_OK;
+}
+
+enum az_status
+discovery_handle(struct request *req)
+{
+    json_t *types;
+    enum az_status st = registry_type_names(&req->op, &types);
+    return st == AZ_OK ? respond_cached(req, build(req, types), req->op.az->cfg->jwks_cache_seconds)
+                       : st;
+}
+
+enum az_status
+jwks_handle(struct request *req)
+{
+    json_t *keys;
+    enum az_status st = signing_keys_public(&req->op, &keys);
+    if (st != AZ_OK)
+        return st;
+    json_t *document = jsonx_own(req->op.mem, json_pack("{s:O}", "keys", keys));
+    return respond_cached(req, document, req->op.az->cfg->jwks_cache_seconds);
+}

@@ -1,0 +1,11 @@
+/* Discovery documents (RFC 8414, OpenID Connect Discovery 1.0) and the key set. What does not work
+ * yet is not in them. */
+#ifndef AZ_OIDC_DISCOVERY_H
+#define AZ_OIDC_DISCOVERY_H
+
+#include "http/route.h"
+
+enum az_status discovery_handle(struct request *req);
+enum az_status jwks_handle(struct request *req);
+
+#endif
