@@ -1,0 +1,111 @@
+#include "config.h"
+
+#include "accept.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/route.h"
+
+static const char *
+fastcgi_variable(const struct http_io *io, const char *name)
+{
+    return FCGX_GetParam(name, ((FCGX_Request *) io->handle)->envp);
+}
+
+static long
+fastcgi_read(const struct http_io *io, void *buffer, size_t size)
+{
+    return FCGX_GetStr(buffer, (int) size, ((FCGX_Request *) io->handle)->in);
+}
+
+static bool
+fastcgi_write(const struct http_io *io, const void *octets, size_t size)
+{
+    return FCGX_PutStr(octets, (int) size, ((FCGX_Request *) io->handle)->out) == (int) size;
+}
+
+static void
+fastcgi_finish(const struct http_io *io)
+{
+    FCGX_Finish_r(io->handle);
+}
+
+static const char *
+cgi_variable(const struct http_io *io, const char *name)
+{
+    (void) io;
+    return getenv(name);
+}
+
+static long
+cgi_read(const struct http_io *io, void *buffer, size_t size)
+{
+    (void) io;
+    ssize_t got;
+    do
+        got = read(STDIN_FILENO, buffer, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool
+cgi_write(const struct http_io *io, const void *octets, size_t size)
+{
+    (void) io;
+    const char *at = octets;
+    while (size > 0) {
+        ssize_t put = write(STDOUT_FILENO, at, size);
+        if (put < 0 && errno != EINTR)
+            return false;
+        if (put > 0)
+            at += put, size -= (size_t) put;
+    }
+    return true;
+}
+
+static void
+cgi_finish(const struct http_io *io)
+{
+    (void) io;
+    close(STDOUT_FILENO);
+}
+
+/* FastCGI 1.0 section 2.2: FCGI_LISTENSOCK_FILENO is a listening socket; CGI's standard input is
+ * not. */
+bool
+accept_is_cgi(void)
+{
+    int listening = 0;
+    socklen_t length = sizeof(listening);
+    return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0
+           || !listening;
+}
+
+void
+accept_cgi(struct az *az)
+{
+    const struct http_io io = {NULL, cgi_variable, cgi_read, cgi_write, cgi_finish};
+    dispatch(az, &io);
+}
+
+void
+accept_loop(struct az *az, int socket)
+{
+    FCGX_Request request;
+    if (FCGX_Init() != 0 || FCGX_InitRequest(&request, socket, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
+        return;
+    const struct http_io io = {&request, fastcgi_variable, fastcgi_read, fastcgi_write,
+                               fastcgi_finish};
+    while (!*az->stopping) {
+        if (FCGX_Accept_r(&request) == 0)
+            dispatch(az, &io);
+        else if (errno != EINTR && errno != ECONNABORTED && errno != 0)
+            usleep(10000); /* out of descriptors or the like: do not spin */
+    }
+    FCGX_Free(&request, 1);
+}

@@ -1,0 +1,14 @@
+/* What the policy engine asks of us: GET /bundles/svc with long polling, POST /bundles/status
+ * (policy.md 2). */
+#ifndef AZ_ADMIN_BUNDLES_H
+#define AZ_ADMIN_BUNDLES_H
+
+#include "http/route.h"
+
+/* Header X-Bundle-API-Key. */
+extern const struct route_credential credential_bundle;
+
+enum az_status bundle_get_handle(struct request *req);
+enum az_status bundle_status_handle(struct request *req);
+
+#endif

@@ -1,0 +1,137 @@
+#include "config.h"
+
+#include "housekeeping.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "store/db.h"
+#include "store/locks.h"
+#include "store/partitions.h"
+#include "store/signing_keys.h"
+
+static const struct db_stmt claim_stmt = {
+    "job_claim",
+    "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "
+    "precision), now())"
+    " ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, ran_at = now() WHERE job.due_at "
+    "<= now()",
+    2};
+static const struct db_stmt outcome_stmt = {"job_outcome",
+                                            "UPDATE job SET outcome = $2 WHERE name = $1", 2};
+static const struct db_stmt trylock_stmt = {
+    "job_trylock", "SELECT pg_try_advisory_lock($1, hashtext($2)) AS got", 2};
+static const struct db_stmt unlock_stmt = {"job_unlock",
+                                           "SELECT pg_advisory_unlock($1, hashtext($2))", 2};
+
+static enum az_status
+maintain_partitions(struct op *op, char *note, size_t size)
+{
+    int made = 0, dropped = 0;
+    enum az_status st = partition_maintain(op, &made, &dropped);
+    snprintf(note, size, "%d made, %d dropped", made, dropped);
+    return st;
+}
+
+static enum az_status
+purge_keys(struct op *op, char *note, size_t size)
+{
+    snprintf(note, size, "retired signing keys past their publication removed");
+    return signing_keys_purge(op);
+}
+
+/* A job: its name, how often it is due (seconds), and what it does. */
+static const struct job {
+    const char *name;
+    int every;
+    enum az_status (*run)(struct op *op, char *note, size_t size);
+} jobs[] = {
+    {"partitions",   600,  maintain_partitions},
+    {"signing_keys", 3600, purge_keys         },
+};
+#define JOBS (sizeof(jobs) / sizeof(jobs[0]))
+
+static enum az_status
+one_bool(struct op *op, const struct db_stmt *stmt, const char *name, bool *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, LOCK_JOBS);
+    db_text(&params, name);
+    enum az_status st = db_exec(op, stmt, &params, false, &result);
+    *ret = st == AZ_OK && PQgetvalue(result, 0, 0)[0] == 't';
+    return st;
+}
+
+/* True when the job was due and is now ours. */
+static enum az_status
+claim(struct op *op, const struct job *job, bool *ret_ours)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, job->name);
+    db_number(&params, job->every);
+    enum az_status st = db_exec(op, &claim_stmt, &params, false, &result);
+    *ret_ours = st == AZ_OK && strcmp(PQcmdTuples(result), "0") != 0;
+    return st;
+}
+
+static enum az_status
+run_job(struct op *op, const struct job *job)
+{
+    char note[256] = "";
+    bool ignored;
+    struct db_params params = {.count = 0};
+    enum az_status st = job->run(op, note, sizeof(note));
+    const char *outcome = st == AZ_OK ? note : op->fault.detail;
+    log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
+             outcome);
+    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    db_text(&params, job->name);
+    db_text(&params, outcome);
+    db_exec(&after, &outcome_stmt, &params, false, NULL);
+    one_bool(&after, &unlock_stmt, job->name, &ignored);
+    return st;
+}
+
+/* The lock keeps two hosts from doing the same at once; the due time keeps them from doing it
+ * twice. */
+static enum az_status
+try_job(struct op *op, const struct job *job, bool only_if_due)
+{
+    bool locked = false, ours = true, ignored;
+    enum az_status st = one_bool(op, &trylock_stmt, job->name, &locked);
+    if (st != AZ_OK || !locked)
+        return st;
+    if (only_if_due)
+        st = claim(op, job, &ours);
+    if (st == AZ_OK && ours)
+        return run_job(op, job);
+    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    one_bool(&after, &unlock_stmt, job->name, &ignored);
+    return st;
+}
+
+void
+housekeeping_run(struct az *az)
+{
+    for (size_t i = 0; i < JOBS && !*az->stopping; i++) {
+        struct op op = {.mem = talloc_new(NULL), .az = az, .now_ms = (int64_t) time(NULL) * 1000};
+        if (try_job(&op, &jobs[i], true) != AZ_OK && op.fault.detail[0] != '\0')
+            log_text(AZ_SEV_WARN, "housekeeping", "%s: %s", jobs[i].name, op.fault.detail);
+        talloc_free(op.mem);
+    }
+}
+
+enum az_status
+housekeeping_all(struct op *op)
+{
+    enum az_status first = AZ_OK;
+    for (size_t i = 0; i < JOBS; i++) {
+        enum az_status st = try_job(op, &jobs[i], false);
+        first = first == AZ_OK ? st : first;
+    }
+    return first;
+}

@@ -1,0 +1,288 @@
+#include "config.h"
+
+#include "pools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "accept.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "housekeeping.h"
+#include "store/db.h"
+
+/* Connections the kernel queues while all workers are busy; lighttpd opens one per request. */
+#define BACKLOG 1024
+/* A dead worker is replaced after this long, so that one that dies at start does not spin. */
+#define RESTART_DELAY_MS 50
+/* How often a stopping process looks whether it may end. */
+#define TICK_MS 100
+/* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
+#define LISTEN_FDS_START 3
+
+/* Signal handlers reach nothing but these. */
+static volatile int *stop_flag;
+static volatile sig_atomic_t ticks_left;
+
+static void
+on_stop(int signal)
+{
+    (void) signal;
+    *stop_flag = 1;
+    /* accept(2) may start just after the flag was read: tick until the loop has seen it. */
+    struct itimerval tick = {
+        {0, TICK_MS * 1000},
+        {0, TICK_MS * 1000}
+    };
+    setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+static void
+on_tick(int signal)
+{
+    (void) signal;
+    if (*stop_flag && --ticks_left <= 0)
+        _exit(0);
+}
+
+static void
+on_child(int signal)
+{
+    (void) signal; /* that it interrupts the parent's nap is all that is wanted */
+}
+
+static void
+handle(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+void
+pools_worker_signals(struct az *az)
+{
+    stop_flag = az->stopping;
+    ticks_left = (sig_atomic_t) (az->cfg->shutdown_phase_timeout * 1000 / TICK_MS);
+    handle(SIGTERM, on_stop);
+    handle(SIGINT, on_stop);
+    handle(SIGALRM, on_tick);
+    handle(SIGPIPE, SIG_IGN);
+    handle(SIGCHLD, SIG_DFL);
+}
+
+static int
+listen_unix(const char *path, const char *group)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        fprintf(stderr,
+                "authz.fcgi: --listen: %s is longer than the %zu octets a socket path may have\n",
+                path, sizeof(address.sun_path) - 1);
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    unlink(path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    mode_t old = umask(0117);
+    int bound = fd >= 0 ? bind(fd, (const struct sockaddr *) &address, sizeof(address)) : -1;
+    umask(old);
+    struct group *entry = group != NULL ? getgrnam(group) : NULL;
+    if (bound != 0 || listen(fd, BACKLOG) != 0
+        || (group != NULL && (entry == NULL || chown(path, (uid_t) -1, entry->gr_gid) != 0))) {
+        fprintf(stderr, "authz.fcgi: --listen: cannot open %s%s%s: %s\n", path,
+                group != NULL ? " for group " : "", group != NULL ? group : "", strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int
+pools_listen(struct pool *pools, size_t count, const char *group)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pools[i].listen == NULL || pools[i].workers == 0)
+            continue;
+        if (strncmp(pools[i].listen, "unix:", 5) != 0) {
+            fprintf(stderr, "authz.fcgi: --listen: %s: only unix:PATH is supported\n",
+                    pools[i].listen);
+            return 0;
+        }
+        if ((pools[i].socket = listen_unix(pools[i].listen + 5, group)) < 0)
+            return 0;
+    }
+    return 1;
+}
+
+int
+pools_inherit(struct pool *pools, size_t count)
+{
+    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS"),
+               *names = getenv("LISTEN_FDNAMES");
+    int taken = 0;
+    if (pid == NULL || fds == NULL || names == NULL || atol(pid) != (long) getpid())
+        return 0;
+    for (int i = 0; i < atoi(fds) && *names != '\0'; i++) {
+        size_t length = strcspn(names, ":");
+        for (size_t j = 0; j < count; j++)
+            if (strlen(pools[j].name) == length && strncmp(pools[j].name, names, length) == 0) {
+                pools[j].socket = LISTEN_FDS_START + i;
+                pools[j].listen = "systemd";
+                fcntl(pools[j].socket, F_SETFD, FD_CLOEXEC);
+                taken++;
+            }
+        names += length + (names[length] == ':');
+    }
+    return taken;
+}
+
+static void
+worker_main(struct az *az, const struct pool *pools, size_t count, const struct pool *pool)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    pools_worker_signals(az);
+    for (size_t i = 0; i < count; i++)
+        if (&pools[i] != pool && pools[i].socket > 0)
+            close(pools[i].socket);
+    az->pool = pool->name;
+    az->pool_workers = pool->workers;
+    accept_loop(az, pool->socket);
+    db_close(az->db);
+    _exit(0);
+}
+
+static void
+start_workers(struct az *az, struct pool *pools, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int j = 0; pools[i].socket > 0 && j < pools[i].workers; j++) {
+            if (pools[i].pid[j] != 0)
+                continue;
+            pid_t pid = fork();
+            if (pid == 0)
+                worker_main(az, pools, count, &pools[i]);
+            pools[i].pid[j] = pid > 0 ? pid : 0;
+        }
+}
+
+/* Takes the ended children; true when a worker was among them. */
+static int
+reap(struct pool *pools, size_t count, pid_t *keeper)
+{
+    int status, found = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == *keeper)
+            *keeper = 0;
+        for (size_t i = 0; i < count; i++)
+            for (int j = 0; j < pools[i].workers; j++)
+                if (pools[i].pid[j] == pid) {
+                    pools[i].pid[j] = 0;
+                    found = 1;
+                    if (!*stop_flag)
+                        log_text(AZ_SEV_WARN, "worker ended", "pool %s, pid %ld, %s %d",
+                                 pools[i].name, (long) pid,
+                                 WIFSIGNALED(status) ? "signal" : "status",
+                                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                }
+    }
+    return found;
+}
+
+static int
+signal_all(const struct pool *pools, size_t count, int signal)
+{
+    int alive = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int j = 0; j < pools[i].workers; j++)
+            if (pools[i].pid[j] > 0)
+                alive += kill(pools[i].pid[j], signal) == 0;
+    return alive;
+}
+
+static void
+nap(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Housekeeping runs in a child of its own, so that a slow database never keeps the parent from its
+ * workers. */
+static pid_t
+start_keeper(struct az *az)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid > 0 ? pid : 0;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    pools_worker_signals(az);
+    housekeeping_run(az);
+    db_close(az->db);
+    _exit(0);
+}
+
+static void
+stop_workers(struct az *az, struct pool *pools, size_t count)
+{
+    pid_t keeper = 0;
+    long ticks = az->cfg->shutdown_phase_timeout * 1000 / TICK_MS + 10;
+    signal_all(pools, count, SIGTERM);
+    while (signal_all(pools, count, 0) > 0 && ticks-- > 0) {
+        nap(TICK_MS / 5);
+        reap(pools, count, &keeper);
+    }
+    signal_all(pools, count, SIGKILL);
+    for (size_t i = 0; i < count; i++)
+        if (pools[i].listen != NULL && strncmp(pools[i].listen, "unix:", 5) == 0)
+            unlink(pools[i].listen + 5);
+}
+
+int
+pools_run(struct az *az, struct pool *pools, size_t count)
+{
+    pid_t keeper = 0;
+    time_t keeper_due = 0;
+    stop_flag = az->stopping;
+    ticks_left = 1 << 30;
+    handle(SIGTERM, on_stop);
+    handle(SIGINT, on_stop);
+    handle(SIGALRM, on_tick);
+    handle(SIGCHLD, on_child);
+    handle(SIGPIPE, SIG_IGN);
+    db_close(az->db);
+    while (!*az->stopping) {
+        start_workers(az, pools, count);
+        if (keeper == 0 && time(NULL) >= keeper_due) {
+            keeper = start_keeper(az);
+            keeper_due = time(NULL) + HOUSEKEEPING_EVERY;
+        }
+        nap(1000);
+        if (reap(pools, count, &keeper))
+            nap(RESTART_DELAY_MS);
+    }
+    struct itimerval off = {
+        {0, 0},
+        {0, 0}
+    };
+    setitimer(ITIMER_REAL, &off, NULL);
+    if (keeper > 0)
+        kill(keeper, SIGTERM);
+    stop_workers(az, pools, count);
+    log_text(AZ_SEV_INFO, "stopped", "all workers ended");
+    return 0;
+}

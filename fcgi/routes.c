@@ -1,0 +1,44 @@
+/*
+ * THE routing table: the whole HTTP surface, one row per endpoint. The dispatcher (http/dispatch.c)
+ * does everything a row declares: credential, body, parameters, rate limit, cache headers, audit
+ * row, error dialect. Read it as the security review: what is not in a row is not served.
+ */
+#include "config.h"
+
+#include "admin/bundles.h"
+#include "admin/health.h"
+#include "http/route.h"
+#include "oauth/client_auth.h"
+#include "oauth/introspect.h"
+#include "oauth/revoke.h"
+#include "oauth/token.h"
+#include "oidc/discovery.h"
+
+static const struct route_credential none = {"none", NULL};
+
+#define FORM HTTP_TOKEN_BODY_MAX
+
+/* clang-format off */
+const struct route routes[] = {
+    /* method, path, operation,                   credential,      precheck,       handler,           body,     parameters,   octets, dialect,   cache,      limited, audited */
+    {"GET",  "/.well-known/openid-configuration",       "getOpenIdConfiguration", &none, NULL, discovery_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false},
+    {"GET",  "/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", &none, NULL, discovery_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false},
+    {"GET",  "/.well-known/jwks.json",                  "getJwks", &none, NULL, jwks_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false},
+
+    {"POST", "/token",      "token",      &credential_client,          token_precheck, token_handle,      BODY_FORM,         token_params,      FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true},
+    {"POST", "/introspect", "introspect", &credential_introspect,      NULL,           introspect_handle, BODY_FORM,         introspect_params, FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true},
+    {"POST", "/revoke",     "revoke",     &credential_client_optional, NULL,           revoke_handle,     BODY_FORM_LENIENT, revoke_params,     FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true},
+
+    {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false},
+    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_JSON, NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},
+
+    {"GET",  "/health",       "getHealth",      &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {"GET",  "/health/live",  "getHealthLive",  &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {"GET",  "/health/ready", "getHealthReady", &none, NULL, health_ready_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {NULL, NULL, NULL, NULL, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_NONE, false, false},
+};
+
+const struct route route_guards[] = {
+    {NULL, NULL, NULL, NULL, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_NONE, false, false},
+};
+/* clang-format on */
