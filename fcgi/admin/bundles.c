@@ -143,9 +143,11 @@ bundle_status_handle(struct request *req)
     const json_t *bundle = json_object_get(json_object_get(req->json, "bundles"), BUNDLE_NAME);
     if (instance == NULL)
         instance = json_string_value(json_object_get(labels, "id"));
-    if (instance == NULL || strlen(instance) > INSTANCE_MAX || bundle == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The status needs a label and the bundle " BUNDLE_NAME, NULL);
+    if (instance == NULL || strlen(instance) > INSTANCE_MAX)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The status needs a label", NULL);
+    /* An engine that has not fetched anything yet reports no bundles: nothing to note. */
+    if (bundle == NULL)
+        return respond_json(req, 200, NULL);
     engine_read_status(req->op.mem, bundle, &status);
     enum az_status st =
         bundle_report(&req->op, instance, status.active_revision, status.code, status.message);

@@ -296,8 +296,8 @@ dispatch(struct az *az, const struct http_io *io)
     }
     write_audit(req);
     send_response(req);
-    log_request(req, &start, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     io->finish(io);
+    log_request(req, &start, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     settle(req);
     talloc_free(req);
 }

@@ -39,8 +39,8 @@ static const struct db_stmt state_stmt = {"token_caller",
 
 static const struct db_stmt find_stmt = {
     "token_find",
-    "SELECT t.secret_hash, extract(epoch FROM t.issued_at)::bigint AS issued_at,"
-    " extract(epoch FROM t.expires_at)::bigint AS expires_at, t.jit, t.subject, t.scope, "
+    "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
+    " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
     "t.resource, t.pdp_output,"
     " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
     "c.auth_method,"
