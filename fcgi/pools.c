@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "housekeeping.h"
+#include "process.h"
 #include "store/db.h"
 
 /* Connections the kernel queues while all workers are busy; lighttpd opens one per request. */
@@ -180,14 +181,16 @@ start_workers(struct az *az, struct pool *pools, size_t count)
         }
 }
 
-/* Takes the ended children; true when a worker was among them. */
+/* Takes the ended children; true when a worker was among them. *ret_status: what the keeper says. */
 static int
-reap(struct pool *pools, size_t count, pid_t *keeper)
+reap(struct pool *pools, size_t count, pid_t *keeper, int *ret_status)
 {
     int status, found = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-        if (pid == *keeper)
+        if (pid == *keeper) {
             *keeper = 0;
+            *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        }
         for (size_t i = 0; i < count; i++)
             for (int j = 0; j < pools[i].workers; j++)
                 if (pools[i].pid[j] == pid) {
@@ -221,8 +224,11 @@ nap(long ms)
     nanosleep(&time, NULL);
 }
 
-/* Housekeeping runs in a child of its own, so that a slow database never keeps the parent from its
- * workers. */
+/*
+ * Housekeeping runs in a child of its own, so that a slow database never keeps the parent from its
+ * workers. It looks first whether the database still fits: one that was away at start may come back
+ * with another schema, and then the service must not go on.
+ */
 static pid_t
 start_keeper(struct az *az)
 {
@@ -231,20 +237,26 @@ start_keeper(struct az *az)
         return pid > 0 ? pid : 0;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     pools_worker_signals(az);
-    housekeeping_run(az);
+    struct op op = process_op(talloc_new(NULL), az);
+    enum az_status st = process_check_database(&op);
+    if (st != AZ_OK)
+        log_text(AZ_SEV_ERROR, "database check", "%s", op.fault.detail);
+    else
+        housekeeping_run(az);
     db_close(az->db);
-    _exit(0);
+    _exit(st == AZ_OK || st == AZ_UNAVAILABLE ? 0 : EXIT_CONFIG);
 }
 
 static void
 stop_workers(struct az *az, struct pool *pools, size_t count)
 {
     pid_t keeper = 0;
+    int ignored;
     long ticks = az->cfg->shutdown_phase_timeout * 1000 / TICK_MS + 10;
     signal_all(pools, count, SIGTERM);
     while (signal_all(pools, count, 0) > 0 && ticks-- > 0) {
         nap(TICK_MS / 5);
-        reap(pools, count, &keeper);
+        reap(pools, count, &keeper, &ignored);
     }
     signal_all(pools, count, SIGKILL);
     for (size_t i = 0; i < count; i++)
@@ -256,6 +268,7 @@ int
 pools_run(struct az *az, struct pool *pools, size_t count)
 {
     pid_t keeper = 0;
+    int status = 0;
     time_t keeper_due = 0;
     stop_flag = az->stopping;
     ticks_left = 1 << 30;
@@ -265,14 +278,14 @@ pools_run(struct az *az, struct pool *pools, size_t count)
     handle(SIGCHLD, on_child);
     handle(SIGPIPE, SIG_IGN);
     db_close(az->db);
-    while (!*az->stopping) {
+    while (!*az->stopping && status == 0) {
         start_workers(az, pools, count);
         if (keeper == 0 && time(NULL) >= keeper_due) {
             keeper = start_keeper(az);
             keeper_due = time(NULL) + HOUSEKEEPING_EVERY;
         }
         nap(1000);
-        if (reap(pools, count, &keeper))
+        if (reap(pools, count, &keeper, &status))
             nap(RESTART_DELAY_MS);
     }
     struct itimerval off = {
@@ -284,5 +297,5 @@ pools_run(struct az *az, struct pool *pools, size_t count)
         kill(keeper, SIGTERM);
     stop_workers(az, pools, count);
     log_text(AZ_SEV_INFO, "stopped", "all workers ended");
-    return 0;
+    return status;
 }

@@ -27,6 +27,14 @@ pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const ch
     return *pattern == '\0' && *path == '\0';
 }
 
+/* RFC 9110 9.3.2: HEAD wherever GET; the dispatcher leaves the body out. */
+static bool
+method_matches(const char *wanted, const char *method)
+{
+    return strcmp(wanted, method) == 0
+           || (strcmp(method, "HEAD") == 0 && strcmp(wanted, "GET") == 0);
+}
+
 const struct route *
 route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **values,
            const char **ret_allow)
@@ -36,7 +44,7 @@ route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **v
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
         if (!pattern_matches(mem, row->path, path, found))
             continue;
-        if (strcmp(row->method, method) == 0) {
+        if (method_matches(row->method, method)) {
             memcpy(values, found, sizeof(found));
             return row;
         }
