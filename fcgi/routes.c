@@ -5,8 +5,12 @@
  */
 #include "config.h"
 
+#include "admin/admin_keys.h"
 #include "admin/bundles.h"
+#include "admin/clients.h"
+#include "admin/credential.h"
 #include "admin/health.h"
+#include "admin/policy_data.h"
 #include "http/route.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
@@ -17,6 +21,13 @@
 static const struct route_credential none = {"none", NULL};
 
 #define FORM HTTP_TOKEN_BODY_MAX
+
+/* What every row of the admin API declares alike: the key, JSON faults, no caching, no rate limit; writes are audited. */
+#define ADMIN_READ(path, operation, handler, body, params)                                                                  \
+    {"GET", path, operation, &credential_admin, NULL, handler, body, params, 0, DIALECT_ADMIN, CACHE_PRIVATE, false, false}
+#define ADMIN_WRITE(method, path, operation, handler, body, params)                                                         \
+    {method, path, operation, &credential_admin, NULL, handler, body, params, HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN,           \
+     CACHE_PRIVATE, false, true}
 
 /* clang-format off */
 const struct route routes[] = {
@@ -29,8 +40,22 @@ const struct route routes[] = {
     {"POST", "/introspect", "introspect", &credential_introspect,      NULL,           introspect_handle, BODY_FORM,         introspect_params, FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true},
     {"POST", "/revoke",     "revoke",     &credential_client_optional, NULL,           revoke_handle,     BODY_FORM_LENIENT, revoke_params,     FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true},
 
+    ADMIN_READ("/admin/api/admin-keys", "listAdminKeys", admin_keys_list_handle, BODY_NONE, NULL),
+
+    ADMIN_READ("/admin/api/clients", "listClients", clients_list_handle, BODY_NONE, NULL),
+    ADMIN_WRITE("POST", "/admin/api/clients", "createClient", clients_create_handle, BODY_JSON, NULL),
+    ADMIN_READ("/admin/api/clients/{clientId}", "getClient", client_get_handle, BODY_NONE, NULL),
+    ADMIN_WRITE("PUT", "/admin/api/clients/{clientId}", "updateClient", client_put_handle, BODY_JSON, NULL),
+    ADMIN_WRITE("DELETE", "/admin/api/clients/{clientId}", "deleteClient", client_delete_handle, BODY_NONE, NULL),
+    ADMIN_WRITE("POST", "/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle, BODY_JSON_OPTIONAL, NULL),
+
+    ADMIN_READ("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle, BODY_QUERY, policy_data_params),
+    ADMIN_WRITE("PUT", "/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle, BODY_JSON, policy_data_params),
+    ADMIN_WRITE("PATCH", "/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle, BODY_JSON, policy_data_params),
+    ADMIN_WRITE("DELETE", "/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle, BODY_QUERY, policy_data_params),
+
     {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false},
-    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_JSON, NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},
 
     {"GET",  "/health",       "getHealth",      &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
     {"GET",  "/health/live",  "getHealthLive",  &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
@@ -39,6 +64,7 @@ const struct route routes[] = {
 };
 
 const struct route route_guards[] = {
+    {NULL, "/admin/", "none", &credential_admin, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_ADMIN, CACHE_PRIVATE, false, false},
     {NULL, NULL, NULL, NULL, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_NONE, false, false},
 };
 /* clang-format on */

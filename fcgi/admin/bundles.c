@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
@@ -138,13 +139,16 @@ enum az_status
 bundle_status_handle(struct request *req)
 {
     struct engine_status status;
-    const json_t *labels = json_object_get(req->json, "labels");
+    json_t *push =
+        jsonx_own(req->op.mem, json_loadb(req->body, req->body_length, ENGINE_STATUS_FLAGS, NULL));
+    const json_t *labels = json_object_get(push, "labels");
     const char *instance = json_string_value(json_object_get(labels, "instance"));
-    const json_t *bundle = json_object_get(json_object_get(req->json, "bundles"), BUNDLE_NAME);
+    const json_t *bundle = json_object_get(json_object_get(push, "bundles"), BUNDLE_NAME);
     if (instance == NULL)
         instance = json_string_value(json_object_get(labels, "id"));
     if (instance == NULL || strlen(instance) > INSTANCE_MAX)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The status needs a label", NULL);
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The status must be a JSON object with a label", NULL);
     /* An engine that has not fetched anything yet reports no bundles: nothing to note. */
     if (bundle == NULL)
         return respond_json(req, 200, NULL);

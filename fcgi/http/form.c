@@ -200,6 +200,8 @@ request_read_body(struct request *req)
     enum az_status st = read_octets(req);
     if (st != AZ_OK)
         return st;
+    if (kind == BODY_RAW)
+        return AZ_OK;
     if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL) {
         st = req->route->params != NULL ? request_parse_form(req, req->query, strlen(req->query))
                                         : AZ_OK;

@@ -122,11 +122,17 @@ request_read_head(struct request *req, const struct http_io *io)
     req->io = io;
     req->path = "";
     req->query = "";
-    req->method = io->variable(io, "REQUEST_METHOD");
-    if (req->method == NULL)
-        req->method = "";
+    /* Copied, because the log line is written when the gateway's variables are gone. */
+    const char *method = io->variable(io, "REQUEST_METHOD");
+    req->method = talloc_strdup(req->op.mem, method != NULL ? method : "");
     const char *given = request_header(req, "HTTP_X_REQUEST_ID");
-    req->op.request_id = request_id_ok(given) ? given : make_request_id(req);
+    req->op.request_id =
+        request_id_ok(given) ? talloc_strdup(req->op.mem, given) : make_request_id(req);
+    if (req->method == NULL || req->op.request_id == NULL) {
+        req->method = "";
+        req->op.request_id = "none";
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    }
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
                                 request_header(req, "HTTP_X_FORWARDED_FOR"),
                                 req->op.az->cfg->trusted_proxy_count);

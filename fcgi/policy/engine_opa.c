@@ -90,9 +90,9 @@ engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms)
     return engine;
 }
 
-/* One call; the body as JSON. POST with a text, GET without. */
+/* One call; the body as JSON by Jansson's flags. POST with a text, GET without. */
 static enum az_status
-call(struct op *op, const char *path, const char *text, size_t length, json_t **ret)
+call(struct op *op, const char *path, const char *text, size_t length, size_t flags, json_t **ret)
 {
     struct engine *engine = op->az->engine;
     struct answer answer = {.mem = op->mem};
@@ -116,7 +116,7 @@ call(struct op *op, const char *path, const char *text, size_t length, json_t **
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: HTTP %ld: %.200s", code,
                        answer.text != NULL ? answer.text : "");
     json_error_t error;
-    *ret = jsonx_own(op->mem, json_loadb(answer.text, answer.used, JSON_REJECT_DUPLICATES, &error));
+    *ret = jsonx_own(op->mem, json_loadb(answer.text, answer.used, flags, &error));
     if (*ret == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer is not JSON: %s",
                        error.text);
@@ -134,7 +134,8 @@ engine_evaluate(struct op *op, const char *entrypoint, const char *input, size_t
     if (path == NULL || body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     clock_gettime(CLOCK_MONOTONIC, &start);
-    enum az_status st = call(op, path, body, length + strlen("{\"input\":}"), &answer);
+    enum az_status st =
+        call(op, path, body, length + strlen("{\"input\":}"), JSON_REJECT_DUPLICATES, &answer);
     if (st != AZ_OK)
         return st;
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -173,7 +174,7 @@ enum az_status
 engine_revision(struct op *op, struct engine_status *ret)
 {
     json_t *answer;
-    enum az_status st = call(op, "v1/status", NULL, 0, &answer);
+    enum az_status st = call(op, "v1/status", NULL, 0, ENGINE_STATUS_FLAGS, &answer);
     if (st != AZ_OK)
         return st;
     json_t *bundles = json_object_get(json_object_get(answer, "result"), "bundles");

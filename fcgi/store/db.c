@@ -21,6 +21,8 @@
  * Milliseconds. */
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAXIMUM_MS 1000
+/* Reads of an idle connection before it counts as broken: a last message and the end are two. */
+#define IDLE_LOOKS 8
 /* Prepared statements of dropped partitions pile up slowly; past this many all are forgotten and
  * made anew. */
 #define PREPARED_MAXIMUM 400
@@ -98,17 +100,23 @@ db_generation(const struct db *db)
     return db->generation;
 }
 
-/* An idle connection whose server went away is readable: find out now, while nothing has been sent
- * yet. */
+/*
+ * An idle connection whose server went away is readable: find out now, while nothing has been sent
+ * yet. A dying server says why first, so what is there is read until the end shows.
+ */
 static bool
 still_alive(struct db *db)
 {
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
         return false;
-    struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
-    if (db->pending != NULL || poll(&fd, 1, 0) == 0)
+    if (db->pending != NULL)
         return true;
-    return PQconsumeInput(db->conn) == 1 && PQstatus(db->conn) == CONNECTION_OK;
+    struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+    for (int looks = 0; poll(&fd, 1, 0) != 0; looks++)
+        if (looks == IDLE_LOOKS || PQconsumeInput(db->conn) != 1
+            || PQstatus(db->conn) != CONNECTION_OK)
+            return false;
+    return true;
 }
 
 enum az_status
