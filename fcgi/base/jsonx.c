@@ -75,7 +75,7 @@ enum az_status
 jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth, json_t **ret,
             const char **ret_why)
 {
-    json_error_t error;
+    json_error_t error = {0};
 
     if (text_has_nul(text, len))
         return refuse("JSON has a NUL character", ret_why);
@@ -87,7 +87,8 @@ jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth, jso
     json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (value == NULL) {
         enum json_error_code code = json_error_code(&error);
-        if (code == json_error_out_of_memory)
+        /* Jansson says nothing at all when some of its allocations fail. */
+        if (code == json_error_out_of_memory || error.text[0] == '\0')
             return AZ_SERVER_ERROR;
         return refuse(parse_fault_text(code), ret_why);
     }

@@ -19,7 +19,7 @@
  * names (two readers that pick different ones can be played against each other), numbers beyond
  * 64-bit integers or doubles, and nesting deeper than max_depth: a scalar has depth 0, [] depth 1.
  * Jansson itself ends at 2048, which is the upper bound of a useful max_depth. The caller limits
- * len.
+ * len. Out of memory is AZ_SERVER_ERROR where Jansson lets us know, else AZ_INVALID.
  *
  * *ret belongs to mem: do not json_decref() it. *ret_why, unless ret_why is NULL, becomes a
  * constant text for the public when AZ_INVALID is answered; it never holds a piece of the input.

@@ -172,8 +172,8 @@ check_rsa(struct jwk *key, const gnutls_datum_t *n, const gnutls_datum_t *e, con
 }
 
 /*
- * A private key must have all members of RFC 7518 section 6.3.2. GnuTLS would compute dp, dq and qi
- * itself, but 3.7.9 leaks memory when it has to and p and q do not belong together.
+ * A private key must have all members of RFC 7518 section 6.3.2. GnuTLS computes dp, dq and qi
+ * anew, but 3.7.9 leaks memory when they are not given and p and q do not belong together.
  */
 static enum az_status
 parse_rsa(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **ret_why)

@@ -1,0 +1,56 @@
+/* JSON: what is read can be written and read again, and stays the same. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/utf8.h"
+#include "fuzz/fuzz.h"
+
+struct sample {
+    const char *text;
+    int64_t integer;
+    bool boolean;
+    const json_t *list;
+};
+
+static const struct jsonx_field fields[] = {
+    {"text", JSONX_TEXT, offsetof(struct sample, text), true, 1, 8, 0},
+    {"integer", JSONX_INTEGER, offsetof(struct sample, integer), false, -5, 5, 0},
+    {"boolean", JSONX_BOOLEAN, offsetof(struct sample, boolean), false, 0, 0, 0},
+    {"list", JSONX_TEXT_ARRAY, offsetof(struct sample, list), false, 0, 3, 4},
+};
+
+static void
+read_sample(const json_t *value)
+{
+    struct sample sample = {0};
+
+    if (jsonx_read(value, fields, 4, JSONX_REFUSE_UNKNOWN, &sample, NULL, NULL) != AZ_OK)
+        return;
+    MUST(sample.text != NULL && utf8_length(sample.text, strlen(sample.text)) <= 8);
+    MUST(sample.integer >= -5 && sample.integer <= 5);
+    MUST(sample.list == NULL || json_array_size(sample.list) <= 3);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    json_t *value = NULL;
+    json_t *again = NULL;
+    const char *why = NULL;
+
+    if (jsonx_parse(mem, (const char *) data, size, 16, &value, &why) == AZ_OK) {
+        const char *text = jsonx_dump(mem, value);
+        MUST(utf8_valid((const char *) data, size) && !text_has_nul((const char *) data, size));
+        MUST(text != NULL);
+        MUST(jsonx_parse(mem, text, strlen(text), 16, &again, NULL) == AZ_OK);
+        MUST(json_equal(value, again));
+        read_sample(value);
+    } else {
+        MUST(value == NULL && why != NULL);
+    }
+    talloc_free(mem);
+    return 0;
+}
