@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -13,6 +14,8 @@
 
 /* Seconds a caller is asked to wait while the database or the engine is away. */
 #define RETRY_AFTER "1"
+/* Octets of an answer with its head: the largest is a bundle (ARCHIVE_MAX before compression). */
+#define RESPONSE_MAX (64 << 20)
 
 /* The row that speaks for requests no row matches. */
 static const struct route_credential nobody = {"none", NULL};
@@ -191,16 +194,20 @@ write_audit(struct request *req)
 }
 
 static void
-put_line(char **text, const char *name, const char *value)
+put_line(struct buf *out, const char *name, const char *value)
 {
-    if (value != NULL)
-        *text = talloc_asprintf_append_buffer(*text, "%s: %s\r\n", name, value);
+    if (value == NULL)
+        return;
+    buf_append_text(out, name);
+    buf_append(out, ": ", 2);
+    buf_append_text(out, value);
+    buf_append(out, "\r\n", 2);
 }
 
+/* Head and body leave in one write: one record, and for small answers one segment. */
 static void
 send_response(struct request *req)
 {
-    const struct response *res = &req->res;
     static const struct {
         const char *control, *pragma;
     } cache[] = {
@@ -209,27 +216,26 @@ send_response(struct request *req)
         [CACHE_PRIVATE] = {"no-store", NULL      },
         [CACHE_OWN] = {NULL,       NULL      }
     };
-    char *head =
-        talloc_asprintf(req->op.mem, "Status: %d %s\r\nX-Request-ID: %s\r\nContent-Length: %zu\r\n",
-                        res->status, reason_phrase(res->status), req->op.request_id, res->length);
-    put_line(&head, "Content-Type", res->content_type);
-    put_line(&head, "Cache-Control", cache[req->route->cache].control);
-    put_line(&head, "Pragma", cache[req->route->cache].pragma);
-    put_line(&head, "X-Content-Type-Options", "nosniff");
+    const struct response *res = &req->res;
+    char status[64], length[24];
+    struct buf out;
+    snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
+    snprintf(length, sizeof(length), "%zu", res->length);
+    buf_init(&out, req->op.mem, RESPONSE_MAX);
+    put_line(&out, "Status", status);
+    put_line(&out, "X-Request-ID", req->op.request_id);
+    put_line(&out, "Content-Length", length);
+    put_line(&out, "Content-Type", res->content_type);
+    put_line(&out, "Cache-Control", cache[req->route->cache].control);
+    put_line(&out, "Pragma", cache[req->route->cache].pragma);
+    put_line(&out, "X-Content-Type-Options", "nosniff");
     for (size_t i = 0; i < res->headers; i++)
-        put_line(&head, res->header[i].name, res->header[i].value);
-    head = talloc_strdup_append_buffer(head, "\r\n");
-    if (head == NULL)
-        return;
-    /* One write for small answers: one record, one segment. */
-    char *whole = talloc_strndup_append_buffer(head, "", 0);
-    size_t used = strlen(whole);
-    char *all = talloc_realloc(req->op.mem, whole, char, (unsigned) (used + res->length));
-    if (all == NULL)
-        return;
+        put_line(&out, res->header[i].name, res->header[i].value);
+    buf_append(&out, "\r\n", 2);
     if (strcmp(req->method, "HEAD") != 0)
-        memcpy(all + used, res->body, res->length), used += res->length;
-    req->io->write(req->io, all, used);
+        buf_append(&out, res->body, res->length);
+    if (out.status == AZ_OK)
+        req->io->write(req->io, out.data, out.len);
 }
 
 /* One line per request, once: ids, outcome, and for failures the detail that the caller does not
