@@ -9,7 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "http/route.h"
+#include "process.h"
 
 static const char *
 fastcgi_variable(const struct http_io *io, const char *name)
@@ -45,8 +47,10 @@ cgi_variable(const struct http_io *io, const char *name)
 static long
 cgi_read(const struct http_io *io, void *buffer, size_t size)
 {
-    (void) io;
     ssize_t got;
+    /* RFC 3875 4.2: without CONTENT_LENGTH there is no body, and reading would wait for ever. */
+    if (cgi_variable(io, "CONTENT_LENGTH") == NULL)
+        return 0;
     do
         got = read(STDIN_FILENO, buffer, size);
     while (got < 0 && errno == EINTR);
@@ -93,6 +97,21 @@ accept_cgi(struct az *az)
     dispatch(az, &io);
 }
 
+/* The check that could not be made at start comes before the first request that finds the database.
+ */
+static void
+make_up_check(struct az *az)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    enum az_status st = process_check_database(&op);
+    az->check_owed = st != AZ_OK;
+    if (st == AZ_CONFLICT) {
+        log_text(AZ_SEV_ERROR, "database check", "%s", op.fault.detail);
+        exit(EXIT_CONFIG);
+    }
+    talloc_free(op.mem);
+}
+
 void
 accept_loop(struct az *az, int socket)
 {
@@ -102,10 +121,13 @@ accept_loop(struct az *az, int socket)
     const struct http_io io = {&request, fastcgi_variable, fastcgi_read, fastcgi_write,
                                fastcgi_finish};
     while (!*az->stopping) {
-        if (FCGX_Accept_r(&request) == 0)
+        if (FCGX_Accept_r(&request) == 0) {
+            if (az->check_owed)
+                make_up_check(az);
             dispatch(az, &io);
-        else if (errno != EINTR && errno != ECONNABORTED && errno != 0)
+        } else if (errno != EINTR && errno != ECONNABORTED && errno != 0) {
             usleep(10000); /* out of descriptors or the like: do not spin */
+        }
     }
     FCGX_Free(&request, 1);
 }

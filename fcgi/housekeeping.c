@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "store/bundles.h"
 #include "store/db.h"
 #include "store/locks.h"
 #include "store/partitions.h"
@@ -42,6 +43,13 @@ purge_keys(struct op *op, char *note, size_t size)
     return signing_keys_purge(op);
 }
 
+static enum az_status
+forget_engines(struct op *op, char *note, size_t size)
+{
+    snprintf(note, size, "engines not heard of for a day forgotten");
+    return bundle_forget_engines(op);
+}
+
 /* A job: its name, how often it is due (seconds), and what it does. */
 static const struct job {
     const char *name;
@@ -50,6 +58,7 @@ static const struct job {
 } jobs[] = {
     {"partitions",   600,  maintain_partitions},
     {"signing_keys", 3600, purge_keys         },
+    {"engines",      3600, forget_engines     },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 

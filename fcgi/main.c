@@ -142,6 +142,7 @@ check_database(struct az *az)
     struct op op = process_op(talloc_new(az), az);
     enum az_status st = process_check_database(&op);
     int status = 0;
+    az->check_owed = st == AZ_UNAVAILABLE;
     if (st == AZ_UNAVAILABLE) {
         log_text(AZ_SEV_WARN, "database is away", "%s", op.fault.detail);
     } else if (st != AZ_OK) {
@@ -183,7 +184,7 @@ main(int argc, char **argv)
         log_text(AZ_SEV_WARN, "development mode",
                  "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses public keys");
     bool cgi = !choices.parent && !choices.check && accept_is_cgi();
-    int status = cgi ? 0 : check_database(az);
+    int status = check_database(az);
     if (status != 0 || choices.check)
         return status;
     if (choices.parent)

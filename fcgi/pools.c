@@ -181,7 +181,8 @@ start_workers(struct az *az, struct pool *pools, size_t count)
         }
 }
 
-/* Takes the ended children; true when a worker was among them. *ret_status: what the keeper says. */
+/* Takes the ended children; true when a worker was among them. *ret_status: what the keeper says.
+ */
 static int
 reap(struct pool *pools, size_t count, pid_t *keeper, int *ret_status)
 {
@@ -244,7 +245,7 @@ start_keeper(struct az *az)
     else
         housekeeping_run(az);
     db_close(az->db);
-    _exit(st == AZ_OK || st == AZ_UNAVAILABLE ? 0 : EXIT_CONFIG);
+    _exit(st == AZ_CONFLICT ? EXIT_CONFIG : 0);
 }
 
 static void
@@ -252,10 +253,10 @@ stop_workers(struct az *az, struct pool *pools, size_t count)
 {
     pid_t keeper = 0;
     int ignored;
-    long ticks = az->cfg->shutdown_phase_timeout * 1000 / TICK_MS + 10;
+    long ticks = az->cfg->shutdown_phase_timeout * 1000 / TICK_MS + 5;
     signal_all(pools, count, SIGTERM);
     while (signal_all(pools, count, 0) > 0 && ticks-- > 0) {
-        nap(TICK_MS / 5);
+        nap(TICK_MS);
         reap(pools, count, &keeper, &ignored);
     }
     signal_all(pools, count, SIGKILL);

@@ -17,6 +17,21 @@
 
 static volatile int stopping;
 
+/* The keyring alone needs settings that have no default: without them the CLI does without it. */
+static bool
+make_handles(struct az *az)
+{
+    const struct settings *cfg = az->cfg;
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+        return false;
+    az->db = db_new(az, cfg->database_url);
+    az->engine = engine_new(az, cfg->opa_url, cfg->policy_timeout_ms);
+    az->clients = client_cache_new(az);
+    if (cfg->credential_key != NULL && cfg->admin_pepper != NULL)
+        az->keyring = keyring_new(az, cfg->credential_key, cfg->admin_pepper);
+    return az->db != NULL && az->engine != NULL && az->clients != NULL;
+}
+
 struct az *
 process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
 {
@@ -30,19 +45,12 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->cfg = cfg;
     az->stopping = &stopping;
     az->pool = "single";
-    if (problems->count > 0)
-        return az;
-    if (with_shared && shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK)
+    if (with_shared && problems->count == 0
+        && shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK)
         problems_add(az, problems, "%s", why);
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+    if (!make_handles(az))
         return NULL;
-    az->db = db_new(az, cfg->database_url);
-    az->engine = engine_new(az, cfg->opa_url, cfg->policy_timeout_ms);
-    az->clients = client_cache_new(az);
-    az->keyring = keyring_new(az, cfg->credential_key, cfg->admin_pepper);
-    return az->db != NULL && az->engine != NULL && az->clients != NULL && az->keyring != NULL
-               ? az
-               : NULL;
+    return az->keyring != NULL || problems->count > 0 ? az : NULL;
 }
 
 struct op

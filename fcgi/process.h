@@ -15,7 +15,8 @@
 /*
  * Reads the settings and makes the handles. Every problem is one line in `problems`; NULL when
  * memory is short. The result is usable for the CLI even when there are problems with settings it
- * does not need; `shared` is made only when `with_shared` (the service).
+ * does not need (`keyring` is NULL without its two keys); `shared` is made only when `with_shared`
+ * (the service) and nothing is wrong.
  */
 struct az *process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems);
 

@@ -22,12 +22,18 @@ static const struct route_credential none = {"none", NULL};
 
 #define FORM HTTP_TOKEN_BODY_MAX
 
-/* What every row of the admin API declares alike: the key, JSON faults, no caching, no rate limit; writes are audited. */
-#define ADMIN_READ(path, operation, handler, body, params)                                                                  \
-    {"GET", path, operation, &credential_admin, NULL, handler, body, params, 0, DIALECT_ADMIN, CACHE_PRIVATE, false, false}
-#define ADMIN_WRITE(method, path, operation, handler, body, params)                                                         \
-    {method, path, operation, &credential_admin, NULL, handler, body, params, HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN,           \
-     CACHE_PRIVATE, false, true}
+/* What every row of the admin API declares alike: the key, JSON faults, no caching, no rate limit;
+ * writes are audited. */
+#define ADMIN_READ(path, operation, handler, body, params)                                         \
+    {                                                                                              \
+        "GET", path, operation, &credential_admin, NULL, handler, body, params, 0, DIALECT_ADMIN,  \
+            CACHE_PRIVATE, false, false                                                            \
+    }
+#define ADMIN_WRITE(method, path, operation, handler, body, params)                                \
+    {                                                                                              \
+        method, path, operation, &credential_admin, NULL, handler, body, params,                   \
+            HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true                         \
+    }
 
 /* clang-format off */
 const struct route routes[] = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/settings.h"
 #include "policy/engine.h"
 #include "store/db.h"
 #include "store/schema.h"
@@ -62,6 +63,11 @@ static const struct check {
 static bool
 caller_is_local(const struct request *req)
 {
+    /* Behind a proxy of this machine everybody is local unless the proxy is trusted to say who
+     * asks. */
+    if (req->op.az->cfg->trusted_proxy_count == 0
+        && request_header(req, "HTTP_X_FORWARDED_FOR") != NULL)
+        return false;
     return req->ip != NULL && (strncmp(req->ip, "127.", 4) == 0 || strcmp(req->ip, "::1") == 0);
 }
 

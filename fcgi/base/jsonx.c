@@ -6,6 +6,9 @@
 
 #include "base/utf8.h"
 
+/* Most documents fit, so that they are written once; only longer ones are counted first. Octets. */
+#define DUMP_FIRST_SIZE 2048
+
 /*
  * Whether brackets nest at most max_depth deep. Only structure is looked at: whatever is malformed
  * otherwise is Jansson's to refuse. A text that ends inside a string ends here too.
@@ -129,13 +132,15 @@ char *
 jsonx_dump(TALLOC_CTX *mem, const json_t *value)
 {
     const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
-    size_t size = json_dumpb(value, NULL, 0, flags);
-    if (size == 0)
-        return NULL;
-    char *text = talloc_size(mem, size + 1);
-    if (text == NULL)
-        return NULL;
-    if (json_dumpb(value, text, size, flags) != size) {
+    char *text = talloc_size(mem, DUMP_FIRST_SIZE);
+    size_t size = text != NULL ? json_dumpb(value, text, DUMP_FIRST_SIZE, flags) : 0;
+    if (size >= DUMP_FIRST_SIZE) { /* cut short: now the size is known */
+        talloc_free(text);
+        text = talloc_size(mem, size + 1);
+        if (text != NULL && json_dumpb(value, text, size, flags) != size)
+            size = 0;
+    }
+    if (text == NULL || size == 0) {
         talloc_free(text);
         return NULL;
     }
@@ -187,8 +192,7 @@ array_fault(const json_t *value, const struct jsonx_field *field)
     if (!json_is_array(value))
         return field->type == JSONX_ARRAY ? "must be an array" : "must be an array of strings";
     if (field->type == JSONX_TEXT_ARRAY) {
-        json_array_foreach(value, i, item)
-        {
+        json_array_foreach (value, i, item) {
             if (!json_is_string(item))
                 return "must be an array of strings";
             size_t length = utf8_length(json_string_value(item), json_string_length(item));
@@ -310,8 +314,7 @@ jsonx_read(const json_t *object, const struct jsonx_field *fields, size_t count,
     if (flags & JSONX_REFUSE_UNKNOWN) {
         const char *name;
         json_t *value;
-        json_object_foreach((json_t *) (uintptr_t) object, name, value)
-        {
+        json_object_foreach ((json_t *) (uintptr_t) object, name, value) {
             if (!is_known(name, fields, count))
                 tell_fault(&reading, name, "is not known");
         }

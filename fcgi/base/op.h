@@ -3,6 +3,7 @@
 #ifndef AZ_BASE_OP_H
 #define AZ_BASE_OP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <talloc.h>
 
@@ -25,6 +26,7 @@ struct az {
     struct keyring *keyring;      /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     const char *pool;       /* core, web, bundles or gateway; "single" when there is but one */
     int pool_workers;       /* processes of the pool */
+    bool check_owed;                  /* the database was away at start: check it before serving */
     volatile int *stopping; /* set by SIGTERM: long waits end */
 };
 

@@ -35,7 +35,7 @@ const struct setting settings_table[] = {
      "Development only: opens /admin and uses public fallback keys"},
     {"SVC_RATE_LIMIT_ENABLED", NULL, SETTING_BOOL, AT(rate_limit_enabled), "true", 0, 0, NULL,
      "Limit requests per client address on the OAuth endpoints"},
-    {"SVC_RATE_LIMIT_REQUESTS", NULL, SETTING_NUMBER, AT(rate_limit_requests), "1000", 1, 100000000, NULL,
+    {"SVC_RATE_LIMIT_REQUESTS", NULL, SETTING_NUMBER, AT(rate_limit_requests), "1000", 1, 1048575, NULL,
      "Requests per window and client address"},
     {"SVC_RATE_LIMIT_WINDOW", NULL, SETTING_DURATION, AT(rate_limit_window), "60", 1, 86400, NULL,
      "Length of the rate limit window"},

@@ -3,6 +3,7 @@
 #include "http/address.h"
 
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* An IPv6 address in brackets with a port, as some proxies write it. */
@@ -32,8 +33,13 @@ canonical(TALLOC_CTX *mem, const char *text, size_t len)
         *end = '\0';
     }
     int family = strchr(start, ':') != NULL ? AF_INET6 : AF_INET;
-    if (inet_pton(family, start, octets) != 1
-        || inet_ntop(family, octets, out, sizeof(out)) == NULL)
+    if (inet_pton(family, start, octets) != 1)
+        return NULL;
+    /* ::ffff:192.0.2.1 is an IPv4 client of a dual-stack listener: counted as such. */
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    bool is_mapped = family == AF_INET6 && memcmp(octets, mapped, sizeof(mapped)) == 0;
+    if (inet_ntop(is_mapped ? AF_INET : family, octets + (is_mapped ? 12 : 0), out, sizeof(out))
+        == NULL)
         return NULL;
     return talloc_strdup(mem, out);
 }

@@ -125,10 +125,13 @@ check_guard(struct request *req, enum az_status unmatched_status)
         struct az_fault fault = req->op.fault;
         az_fault_clear(&req->op.fault);
         req->route = guard;
+        struct response found = req->res; /* an Allow header would tell that the path exists */
+        req->res.headers = 0;
         enum az_status st = guard->credential->check(req);
         if (st != AZ_OK)
             return st;
         req->op.fault = fault;
+        req->res = found;
     }
     return unmatched_status;
 }
@@ -224,7 +227,8 @@ send_response(struct request *req)
     buf_init(&out, req->op.mem, RESPONSE_MAX);
     put_line(&out, "Status", status);
     put_line(&out, "X-Request-ID", req->op.request_id);
-    put_line(&out, "Content-Length", length);
+    if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
+        put_line(&out, "Content-Length", length);
     put_line(&out, "Content-Type", res->content_type);
     put_line(&out, "Cache-Control", cache[req->route->cache].control);
     put_line(&out, "Pragma", cache[req->route->cache].pragma);

@@ -129,27 +129,29 @@ media_type_is_json(const char *content_type)
            || (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
 }
 
-/* All octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. */
+/*
+ * All octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. A body without a
+ * length (a chunked one, behind Apache) is read to its end, and one octet past the maximum.
+ */
 static enum az_status
 read_octets(struct request *req)
 {
     const char *announced = req->io->variable(req->io, "CONTENT_LENGTH");
-    char *end;
-    size_t length = announced != NULL ? strtoul(announced, &end, 10) : 0;
-    size_t max = req->route->body_max;
-    if (length > max)
+    bool known = announced != NULL && *announced != '\0';
+    size_t max = req->route->body_max, length = known ? strtoul(announced, NULL, 10) : max + 1;
+    if (known && length > max)
         return op_fail(&req->op, AZ_TOO_LARGE, NULL, "body of %zu octets, limit %zu", length, max);
-    char *body = talloc_array(req->op.mem, char, (unsigned) length + 1);
+    char *body = talloc_size(req->op.mem, length + 1);
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     size_t used = 0;
-    while (used < length) {
-        long got = req->io->read(req->io, body + used, length - used);
-        if (got <= 0)
-            return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
-                           "%zu of %zu octets", used, length);
-        used += (size_t) got;
-    }
+    for (long got = 1; used < length && got > 0; used += (size_t) (got > 0 ? got : 0))
+        got = req->io->read(req->io, body + used, length - used);
+    if (known && used < length)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
+                       "%zu of %zu octets", used, length);
+    if (used > max)
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "body without length, limit %zu", max);
     body[used] = '\0';
     req->body = body;
     req->body_length = used;

@@ -31,7 +31,6 @@
 #define PRINT_SHIFT 40
 #define WINDOW_SHIFT 20
 #define FIELD_MASK 0xfffffULL
-#define HALF_RING 0x80000ULL
 
 struct map {
     _Atomic uint64_t magic;       /* MAGIC once the key is in place */
@@ -139,14 +138,17 @@ counted_octets(const char *address, unsigned char octets[16])
 }
 
 static uint64_t
-address_hash(const struct map *map, const char *address)
+address_hash(const struct map *map, const char *address, long window)
 {
-    unsigned char text[32 + 16], digest[32];
+    unsigned char text[32 + sizeof(window) + 16], digest[32];
     uint64_t hash;
+    /* With the window's length: counters of another setting must not be taken for ours. */
+    const size_t head = 32 + sizeof(window);
+    memset(text, 0, sizeof(text));
     memcpy(text, map->key, 32);
-    memset(text + 32, 0, 16);
-    size_t length = address != NULL ? counted_octets(address, text + 32) : 0;
-    if (sha256(text, 32 + length, digest) != AZ_OK)
+    memcpy(text + 32, &window, sizeof(window));
+    size_t length = address != NULL ? counted_octets(address, text + head) : 0;
+    if (sha256(text, head + length, digest) != AZ_OK)
         return 1; /* all share one slot then: the limit still holds */
     memcpy(&hash, digest, sizeof(hash));
     return hash;
@@ -158,12 +160,15 @@ word_make(uint64_t print, uint64_t window, uint64_t count)
     return print << PRINT_SHIFT | window << WINDOW_SHIFT | count;
 }
 
-/* Whether window a of the ring of 2^20 windows lies before b. */
+/*
+ * Whether a counter of window `its` counts now. The next window is one too: another process may
+ * have read the clock a moment later. Any other is old, also one that seems to lie ahead: the
+ * window's length was changed, or the clock was.
+ */
 static bool
-window_before(uint64_t a, uint64_t b)
+window_counts(uint64_t its, uint64_t now)
 {
-    uint64_t distance = (b - a) & FIELD_MASK;
-    return distance != 0 && distance < HALF_RING;
+    return its == now || its == ((now + 1) & FIELD_MASK);
 }
 
 enum verdict { ADMITTED, REFUSED, TAKEN };
@@ -176,11 +181,11 @@ count_in_slot(_Atomic uint64_t *slot, uint64_t print, uint64_t window, uint64_t 
     for (;;) {
         uint64_t its_window = word >> WINDOW_SHIFT & FIELD_MASK, count = word & FIELD_MASK, next;
         bool ours = word >> PRINT_SHIFT == print && word != 0;
-        if (ours && !window_before(its_window, window)) {
+        if (ours && window_counts(its_window, window)) {
             if (count >= limit)
                 return REFUSED;
             next = word + 1;
-        } else if (claim && (word == 0 || window_before(its_window, window))) {
+        } else if (claim && (word == 0 || !window_counts(its_window, window))) {
             next = word_make(print, window, 1);
         } else {
             return TAKEN;
@@ -195,7 +200,7 @@ shared_rate_admit(struct shared *shared, const char *address, int64_t now, long 
                   long *ret_retry_after)
 {
     struct map *map = shared->map;
-    uint64_t hash = address_hash(map, address);
+    uint64_t hash = address_hash(map, address, window);
     uint64_t print = hash >> PRINT_SHIFT | 1, number = (uint64_t) (now / window) & FIELD_MASK;
     uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
     *ret_retry_after = window - (long) (now % window);

@@ -7,6 +7,7 @@
 
 #include "base/b64url.h"
 #include "base/settings.h"
+#include "base/utf8.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
 
@@ -43,6 +44,9 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     ret->raw_secret = colon + 1;
     ret->id = request_url_decode(req->op.mem, ret->raw_id, id_length, true);
     ret->secret = request_url_decode(req->op.mem, ret->raw_secret, length - id_length - 1, true);
+    if (!utf8_valid((char *) pair, id_length)
+        || !utf8_valid(ret->raw_secret, length - id_length - 1))
+        return broken(req, "Basic credentials are not UTF-8");
     if (ret->id == NULL || ret->secret == NULL) {
         ret->id = ret->raw_id;
         ret->secret = ret->raw_secret;
@@ -117,7 +121,10 @@ enum az_status
 client_authenticate(struct request *req, const struct client_credentials *shown, bool fresh)
 {
     struct client *client = NULL;
-    for (int pass = fresh ? 1 : 0; pass < 2; pass++) {
+    /* A cached row may be refused only after it was read afresh; one that was just read may be. */
+    bool cached = client_is_cached(&req->op, shown->id)
+                  || (shown->raw_id != NULL && client_is_cached(&req->op, shown->raw_id));
+    for (int pass = fresh || !cached ? 1 : 0; pass < 2; pass++) {
         enum az_status st = client_fetch(&req->op, shown->id, pass == 1, &client);
         if (st == AZ_OK && client == NULL && shown->raw_id != NULL
             && strcmp(shown->raw_id, shown->id) != 0)

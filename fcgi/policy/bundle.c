@@ -224,17 +224,30 @@ try_lock(struct op *op, const struct db_stmt *stmt, bool *ret_got)
 }
 
 enum az_status
-bundle_lock(struct op *op)
+bundle_lock(struct op *op, unsigned *ret_session)
 {
     int64_t started = ask_clock();
     for (bool got = false;;) {
         enum az_status st = try_lock(op, &lock_stmt, &got);
+        *ret_session = db_generation(op->az->db);
         if (st != AZ_OK || got)
             return st;
         if (ask_clock() - started > op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS)
             return op_fail(op, AZ_SAVE_IN_PROGRESS, NULL, NULL);
         nanosleep(&(struct timespec){0, LOCK_PAUSE_MS * 1000000L}, NULL);
     }
+}
+
+enum az_status
+bundle_begin(struct op *op, unsigned session)
+{
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK && db_generation(op->az->db) != session) {
+        db_rollback(op);
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "database: the session with the save lock was lost");
+    }
+    return st;
 }
 
 void

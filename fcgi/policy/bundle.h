@@ -21,9 +21,14 @@ enum az_status bundle_build(struct op *op, const char *source, const char *who,
  * since before. */
 bool bundle_await(struct op *op);
 
-/* One policy save at a time on all hosts: session-level lock, waited for the confirm timeout plus 5
- * s. */
-enum az_status bundle_lock(struct op *op);
+/*
+ * One policy save at a time on all hosts: session-level lock, waited for the confirm timeout plus
+ * 5 s. *ret_session names the session that holds it, for bundle_begin.
+ */
+enum az_status bundle_lock(struct op *op, unsigned *ret_session);
+
+/* BEGIN, but only on the session that holds the lock: another one would save unlocked. */
+enum az_status bundle_begin(struct op *op, unsigned session);
 void bundle_unlock(struct op *op);
 
 #endif

@@ -211,7 +211,11 @@ check_bounds(struct op *op, const struct decision *decision, const struct decisi
     if (bounds->resource != NULL && decision->resource == NULL)
         return nonsense(op, "resource",
                         "is missing: a token for everything instead of one resource");
-    if (!details_within(decision->details, bounds->details))
+    if (json_array_size(bounds->resource_types) > 0
+        && json_array_size(decision->resource_types) == 0)
+        return nonsense(op, "resource_types", "are missing: a token for everything instead");
+    if (json_array_size(decision->details) > json_array_size(bounds->details)
+        || !details_within(decision->details, bounds->details))
         return nonsense(op, "authorization_details", "widens the request");
     return check_types(op, decision, bounds);
 }

@@ -41,7 +41,8 @@ struct engine_status {
 };
 enum az_status engine_revision(struct op *op, struct engine_status *ret);
 
-/* How status documents are parsed: their metrics hold integers beyond 64 bits, which nobody reads. */
+/* How status documents are parsed: their metrics hold integers beyond 64 bits, which nobody reads.
+ */
 #define ENGINE_STATUS_FLAGS (JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL)
 
 /* Reads a `bundles.svc` status object (of GET /v1/status and of the status push). */

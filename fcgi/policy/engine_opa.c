@@ -142,7 +142,7 @@ engine_evaluate(struct op *op, const char *entrypoint, const char *input, size_t
     json_t *bundles = json_object_get(json_object_get(answer, "provenance"), "bundles");
     const char *revision =
         json_string_value(json_object_get(json_object_get(bundles, BUNDLE), "revision"));
-    if (revision == NULL)
+    if (revision == NULL || *revision == '\0')
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: no bundle is active yet");
     ret->result = json_object_get(answer, "result");
     ret->revision = revision;

@@ -48,7 +48,8 @@ statement_part(const struct client *client)
 {
     json_t *claims = json_loads(client->statement, JSON_REJECT_DUPLICATES, NULL);
     static const char *const lists[] = {"grants", "resources"};
-    if (!json_is_object(claims)) {
+    bool readable = json_is_object(claims);
+    if (!readable) {
         json_decref(claims);
         claims = json_object();
     }
@@ -65,7 +66,7 @@ statement_part(const struct client *client)
         && !json_is_string(json_object_get(claims, "scope")))
         json_object_set_new(claims, "scope", json_string(""));
     const char *iss = json_string_value(json_object_get(claims, "iss"));
-    json_t *part = json_pack("{s:b}", "verified", 1);
+    json_t *part = json_pack("{s:b}", "verified", readable);
     set_text(part, "iss", iss);
     json_object_set_new(part, "claims", claims);
     return part;

@@ -25,11 +25,11 @@ check_row(struct op *op, const struct data_change *change, const struct policy_r
 
 /* Row and bundle in one transaction: what is served is always built from the rows. */
 static enum az_status
-write_and_publish(struct op *op, const struct data_change *change, const char *source,
-                  const char *who, struct save_outcome *ret)
+write_and_publish(struct op *op, unsigned session, const struct data_change *change,
+                  const char *source, const char *who, struct save_outcome *ret)
 {
     struct policy_row row = {NULL};
-    enum az_status st = db_begin(op);
+    enum az_status st = bundle_begin(op, session);
     if (st == AZ_OK)
         st = policy_data_fetch(op, change->data_key, &row);
     if (st == AZ_OK)
@@ -54,14 +54,15 @@ save_data_row(struct op *op, const struct data_change *change, const char *sourc
               struct save_outcome *ret)
 {
     struct save_outcome outcome = {.confirmed = false};
-    enum az_status st = bundle_lock(op);
+    unsigned session;
+    enum az_status st = bundle_lock(op, &session);
     if (st != AZ_OK)
         return st;
     bool wait = op->az->cfg->bundle_confirm_activation;
     if (wait)
         st = db_listen(op, "svc_bundle_status");
     if (st == AZ_OK)
-        st = write_and_publish(op, change, source, who, &outcome);
+        st = write_and_publish(op, session, change, source, who, &outcome);
     if (st == AZ_OK && wait)
         outcome.confirmed = bundle_await(op);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};

@@ -260,11 +260,22 @@ text_length(const json_t *value)
     return utf8_length(json_string_value(value), json_string_length(value));
 }
 
+/* At least so many characters or items. */
+static void
+fail_few(struct schema_walk *walk, const struct schema_site *site, const json_t *rule,
+         const char *unit)
+{
+    if (limit_of(rule) == 1)
+        schema_walk_fail(walk, site->place, "must not be empty");
+    else
+        schema_walk_fail_rule(walk, site->place, "must have at least", rule, unit);
+}
+
 static void
 check_min_length(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
 {
     if (text_length(site->value) < limit_of(rule))
-        schema_walk_fail_rule(walk, site->place, "must have at least", rule, " characters");
+        fail_few(walk, site, rule, " characters");
 }
 
 static void
@@ -278,7 +289,7 @@ static void
 check_min_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
 {
     if (json_array_size(site->value) < limit_of(rule))
-        schema_walk_fail_rule(walk, site->place, "must have at least", rule, " items");
+        fail_few(walk, site, rule, " items");
 }
 
 static void

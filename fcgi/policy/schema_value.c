@@ -1,7 +1,6 @@
 /* Comparing values as JSON Schema does: 1 and 1.0 are one (core, 4.2.2). */
 #include "config.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 
 /* Up to here a double holds every integer, so that 1.0 and 1 can be told to be one value. */
 #define EXACT_MAX 9007199254740992.0
-
-/* ---- values: equality is by value, so 1 and 1.0 are one (JSON Schema core, 4.2.2) ---- */
 
 /* A copy in which equal numbers are written alike. */
 static json_t *
@@ -20,7 +17,8 @@ normalise(const json_t *value)
     const char *name;
     json_t *item, *copy;
     double number = json_real_value(value);
-    if (json_is_real(value) && fabs(number) <= EXACT_MAX && floor(number) == number)
+    bool exact = json_is_real(value) && number >= -EXACT_MAX && number <= EXACT_MAX;
+    if (exact && (double) (json_int_t) number == number)
         return json_integer((json_int_t) number);
     if (!json_is_array(value) && !json_is_object(value))
         return json_incref(schema_plain(value));
@@ -62,4 +60,3 @@ schema_value_less(const json_t *a, const json_t *b)
         return json_integer_value(a) < json_integer_value(b);
     return json_number_value(a) < json_number_value(b);
 }
-

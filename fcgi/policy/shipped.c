@@ -136,10 +136,11 @@ save_shipped_policy(struct op *op, const char *who, int *ret_changed, struct sav
     load.base = talloc_asprintf(op->mem, "%s/policy", op->az->cfg->data_dir);
     load.paths = talloc_zero_array(op->mem, const char *, RULES_MAX);
     *ret_changed = 0;
-    enum az_status st = bundle_lock(op);
+    unsigned session;
+    enum az_status st = bundle_lock(op, &session);
     if (st != AZ_OK)
         return st;
-    st = db_begin(op);
+    st = bundle_begin(op, session);
     if (st == AZ_OK)
         st = load_all(&load);
     if (st == AZ_OK)

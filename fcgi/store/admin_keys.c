@@ -26,7 +26,8 @@ static const struct db_stmt configure_stmt = {
     "lookup <> $4 AND revoked_at IS NULL)"
     " INSERT INTO admin_key (id, label, managed_by, lookup, sealed) VALUES ($1::uuid, $2, $3, $4, "
     "$5)"
-    " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL",
+    " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL"
+    " WHERE admin_key.managed_by <> 'environment' OR admin_key.revoked_at IS NOT NULL",
     5};
 static const struct db_stmt list_stmt = {
     "admin_key_list",

@@ -64,6 +64,10 @@ static const struct db_stmt settle_stmt = {
     "count(*) FROM bundle) AS changed",
     2};
 
+static const struct db_stmt forget_stmt = {
+    "bundle_forget_engines",
+    "DELETE FROM engine_instance WHERE reported_at < now() - interval '1 day'", 0};
+
 static enum az_status
 read_pairs(struct op *op, const struct db_stmt *stmt, size_t *ret_count, const char ***ret_name,
            const char ***ret_text)
@@ -173,4 +177,10 @@ bundle_settle(struct op *op, const char *own_revision, bool *ret_confirmed)
     if (st == AZ_OK)
         *ret_confirmed = db_get_bool(result, 0, "confirmed");
     return st;
+}
+
+enum az_status
+bundle_forget_engines(struct op *op)
+{
+    return db_exec(op, &forget_stmt, NULL, false, NULL);
 }

@@ -59,6 +59,9 @@ enum az_status bundle_fetch(struct op *op, const char *known, struct bundle_serv
 enum az_status bundle_report(struct op *op, const char *instance, const char *revision,
                              const char *code, const char *message);
 
+/* Deletes the reports of engines that have been silent for a day (housekeeping). */
+enum az_status bundle_forget_engines(struct op *op);
+
 /*
  * When the engines heard of within ENGINE_SILENT_AFTER all have the served revision active, makes
  * it the only acceptable one. *ret_confirmed: that is so now. Without any report `own_revision` (of

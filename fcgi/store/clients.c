@@ -50,6 +50,12 @@ find_slot(struct client_cache *cache, const char *client_id)
     return at;
 }
 
+bool
+client_is_cached(const struct op *op, const char *client_id)
+{
+    return *find_slot(op->az->clients, client_id) != NULL;
+}
+
 /* The entry moves to the operation, so that a pointer handed out before stays good to its end. */
 void
 client_forget(struct op *op, const char *client_id)

@@ -42,6 +42,9 @@ struct client_cache *client_cache_new(TALLOC_CTX *mem);
 enum az_status client_fetch(struct op *op, const char *client_id, bool fresh,
                             struct client **ret_client);
 
+/* Whether client_fetch would answer without reading. */
+bool client_is_cached(const struct op *op, const char *client_id);
+
 /* Drops a client from this process's cache (its version was found stale). */
 void client_forget(struct op *op, const char *client_id);
 

@@ -78,6 +78,9 @@ enum az_status db_run(struct op *op, struct db_batch *batch, bool reads_only);
  * steps' SQLSTATE. */
 enum az_status db_try(struct op *op, struct db_batch *batch, bool reads_only);
 
+/* Whether the batch failed with this SQLSTATE. */
+bool db_batch_failed_with(const struct db_batch *batch, const char *sqlstate);
+
 /* What the database said of the step that failed, for the operator. */
 const char *db_batch_message(const struct db_batch *batch);
 

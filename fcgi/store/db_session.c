@@ -35,9 +35,10 @@ db_script(struct op *op, const char *sql)
         return AZ_OK;
     char message[384];
     snprintf(message, sizeof(message), "%s", PQerrorMessage(op->az->db->conn));
-    if (PQstatus(op->az->db->conn) != CONNECTION_OK)
+    bool lost = PQstatus(op->az->db->conn) != CONNECTION_OK;
+    if (lost)
         db_close(op->az->db);
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", message);
+    return op_fail(op, lost ? AZ_UNAVAILABLE : AZ_SERVER_ERROR, NULL, "database: %s", message);
 }
 
 enum az_status

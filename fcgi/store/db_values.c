@@ -42,6 +42,12 @@ db_batch_reset(struct db_batch *batch)
     batch->failed = NULL;
 }
 
+bool
+db_batch_failed_with(const struct db_batch *batch, const char *sqlstate)
+{
+    return batch->failed != NULL && strcmp(batch->failed->sqlstate, sqlstate) == 0;
+}
+
 const char *
 db_batch_message(const struct db_batch *batch)
 {

@@ -15,6 +15,9 @@
 /* An hour after its last expiry a bucket goes: an introspection that started before then has ended.
  */
 #define GRACE_HOURS 1
+/* Days back from today in which a live access token can have been issued (it lives a day at most).
+ */
+#define TOKEN_DAYS 2
 /* A list is read again at most so often when a plausible bucket is missing. Milliseconds. */
 #define RELOAD_MS 1000
 
@@ -26,6 +29,16 @@ static const struct db_stmt list_stmt = {
     "i.inhparent"
     " WHERE p.relname IN ('access_token', 'audit_log') AND p.relnamespace = 'public'::regnamespace"
     "   AND NOT i.inhdetachpending GROUP BY 1",
+    0};
+static const struct db_stmt leftover_stmt = {
+    "partition_leftovers",
+    "SELECT substring(c.relname FROM '^(access_token|audit_log)_p[0-9]+$') AS parent, c.relname AS "
+    "child,"
+    " i.inhrelid IS NOT NULL AS pending FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = "
+    "c.oid"
+    " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
+    "   AND c.relname ~ '^(access_token|audit_log)_p[0-9]+$' AND (i.inhrelid IS NULL OR "
+    "i.inhdetachpending)",
     0};
 static const struct db_stmt make_stmt = {"partition_make",
                                          "SELECT partition_create($1, $2::integer)", 2};
@@ -114,9 +127,12 @@ has(struct op *op, bool bucket, uint32_t number, bool plausible)
 {
     struct partition_lists *lists = db_partition_lists(op->az->db);
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
+    /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
+    if (!plausible)
+        return false;
     if (known && contains(bucket ? &lists->bucket : &lists->day, number))
         return true;
-    if (known && (!plausible || op->now_ms - lists->read_ms < RELOAD_MS))
+    if (known && op->now_ms - lists->read_ms < RELOAD_MS)
         return false;
     return reload(op, lists) == AZ_OK && contains(bucket ? &lists->bucket : &lists->day, number);
 }
@@ -132,7 +148,13 @@ bool
 partition_has_day(struct op *op, uint32_t day)
 {
     uint32_t now = partition_day(op_now(op));
-    return has(op, false, day, day <= now + 1);
+    return has(op, false, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24);
+}
+
+enum az_status
+partition_reload(struct op *op)
+{
+    return reload(op, db_partition_lists(op->az->db));
 }
 
 static enum az_status
@@ -200,6 +222,28 @@ drop_before(struct op *op, const char *parent, const struct numbers *list, uint3
     return st;
 }
 
+/*
+ * What an interrupted drop left: a detach that was never finished, or a table that was detached but
+ * not dropped. Without this its rows would stay for ever.
+ */
+static enum az_status
+drop_leftovers(struct op *op, int *ret_dropped)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &leftover_stmt, NULL, true, &result);
+    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
+        const char *parent = db_get(result, row, "parent"), *child = db_get(result, row, "child");
+        if (db_get_bool(result, row, "pending"))
+            st = db_script(op,
+                           talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s FINALIZE",
+                                           parent, child));
+        if (st == AZ_OK)
+            st = db_script(op, talloc_asprintf(op->mem, "DROP TABLE %s", child));
+        *ret_dropped += st == AZ_OK;
+    }
+    return st;
+}
+
 enum az_status
 partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
 {
@@ -213,6 +257,8 @@ partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
         st = reload(op, lists);
     if (st == AZ_OK)
         st = drop_before(op, "access_token", &lists->bucket, hour - GRACE_HOURS, ret_dropped);
+    if (st == AZ_OK)
+        st = drop_leftovers(op, ret_dropped);
     if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
         st = drop_before(op, "audit_log", &lists->day, today - (uint32_t) kept, ret_dropped);
     return st == AZ_OK ? reload(op, lists) : st;

@@ -32,6 +32,9 @@ const char *partition_suffix(TALLOC_CTX *mem, uint32_t number);
 bool partition_has_bucket(struct op *op, uint32_t bucket);
 bool partition_has_day(struct op *op, uint32_t day);
 
+/* Reads the lists again: a statement met a partition that is gone. */
+enum az_status partition_reload(struct op *op);
+
 /* Makes one partition on the spot (a writer found it missing). */
 enum az_status partition_make_bucket(struct op *op, uint32_t bucket);
 enum az_status partition_make_day(struct op *op, uint32_t day);

@@ -198,13 +198,13 @@ schema_check(struct op *op)
                           ? 0
                           : db_get_number(applied, PQntuples(applied) - 1, "version", 0);
     if (version < SCHEMA_VERSION)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
+        return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: the database has schema %lld, this program needs %d; run "
                        "`authzctl db migrate`",
                        (long long) version, SCHEMA_VERSION);
     if (version > SCHEMA_VERSION)
         return op_fail(
-            op, AZ_SERVER_ERROR, NULL,
+            op, AZ_CONFLICT, NULL,
             "SVC_DATABASE_URL: the database has schema %lld, newer than the %d this program "
             "knows; install the newer program",
             (long long) version, SCHEMA_VERSION);

@@ -18,7 +18,7 @@ enum az_status schema_migrate(struct op *op, int *ret_applied);
 /* Rows {version, name, appliedAt?, state: applied|missing|changed}; array owned by op->mem. */
 enum az_status schema_status(struct op *op, json_t **ret);
 
-/* AZ_OK when the database has the version this program knows; else AZ_SERVER_ERROR with what to do
+/* AZ_OK when the database has the version this program knows; else AZ_CONFLICT with what to do
  * in the detail. */
 enum az_status schema_check(struct op *op);
 

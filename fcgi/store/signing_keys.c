@@ -224,7 +224,7 @@ signing_keys_check(struct op *op)
                           &length);
     if (st != AZ_OK)
         return op_fail(
-            op, AZ_SERVER_ERROR, NULL,
+            op, AZ_CONFLICT, NULL,
             "SVC_CREDENTIAL_KEY: does not open the signing key; set the key it was sealed with");
     return AZ_OK;
 }

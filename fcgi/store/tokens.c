@@ -81,13 +81,12 @@ static const struct db_stmt revoke_stmt = {
 /* Runs a batch that names partitions; when one of them is missing, makes both and says so
  * (AZ_INVALID without a fault). */
 static enum az_status
-run_partitioned(struct op *op, struct db_batch *batch, struct db_step *step, uint32_t bucket,
-                uint32_t day, bool first)
+run_partitioned(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t day, bool first)
 {
     enum az_status st = db_try(op, batch, false);
     if (st != AZ_INVALID)
         return st;
-    if (!first || strcmp(step->sqlstate, "42P01") != 0)
+    if (!first || !db_batch_failed_with(batch, "42P01"))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
     st = partition_make_bucket(op, bucket);
     if (st == AZ_OK)
@@ -124,7 +123,7 @@ try_insert(struct op *op, const struct token_new *token, const struct audit_entr
     db_text(params, token->scope);
     db_text(params, token->resource);
     audit_bind(params, audit);
-    enum az_status st = run_partitioned(op, batch, step, bucket, day, first);
+    enum az_status st = run_partitioned(op, batch, bucket, day, first);
     if (st == AZ_OK)
         *ret_stored = affected(step->result);
     return st;
@@ -224,9 +223,12 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
     return st;
 }
 
-enum az_status
-token_find(struct op *op, struct token_lookup *lookup)
+/* One try of token_find; AZ_INVALID without a fault when a partition was dropped meanwhile. */
+static enum az_status
+find_once(struct op *op, struct token_lookup *lookup)
 {
+    lookup->row = (struct token_row){.found = false};
+    lookup->caller_row = (struct token_row){.found = false};
     struct db_batch *batch = db_batch_new(op);
     struct db_step *state = db_batch_add(batch, &state_stmt, NULL, NULL);
     if (state == NULL)
@@ -236,7 +238,9 @@ token_find(struct op *op, struct token_lookup *lookup)
     struct db_step *token = lookup->token != NULL ? add_find(op, batch, lookup->token) : NULL;
     struct db_step *caller =
         lookup->caller_token != NULL ? add_find(op, batch, lookup->caller_token) : NULL;
-    enum az_status st = db_run(op, batch, true);
+    enum az_status st = db_try(op, batch, true);
+    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
     if (st != AZ_OK)
         return st;
     lookup->acceptable = db_get(state->result, 0, "acceptable");
@@ -248,14 +252,29 @@ token_find(struct op *op, struct token_lookup *lookup)
     return st;
 }
 
+enum az_status
+token_find(struct op *op, struct token_lookup *lookup)
+{
+    enum az_status st = find_once(op, lookup);
+    if (st != AZ_INVALID)
+        return st;
+    st = partition_reload(op);
+    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_INVALID)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
+    return st;
+}
+
 /* Revisions are letters, digits and hyphens (bundle.c), so the array literal needs no unquoting. */
 bool
 token_revision_acceptable(const char *acceptable, const char *revision)
 {
     size_t length = strlen(revision);
+    if (length == 0)
+        return false; /* a bundle without revision decides nothing */
     for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;
          at += length)
-        if ((at[-1] == '{' || at[-1] == ',') && (at[length] == '}' || at[length] == ','))
+        if (at > acceptable && (at[-1] == '{' || at[-1] == ',')
+            && (at[length] == '}' || at[length] == ','))
             return true;
     return false;
 }

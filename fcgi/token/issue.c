@@ -100,6 +100,7 @@ token_issue(struct op *op, const struct issue_question *question, struct audit_e
         if (st == AZ_OK && stored) {
             *ret_audited = true;
             *ret = issued;
+            token_text_done(&issued.text);
             return no != AZ_OK ? op_fail(op, no, text, "policy denied, revision %s",
                                          verdict.decision.revision)
                                : AZ_OK;

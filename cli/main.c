@@ -1,0 +1,31 @@
+/* authzctl: reads the command line, makes what the verb needs, runs it. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "cli.h"
+#include "help.h"
+#include "output.h"
+
+int
+main(int argc, char **argv)
+{
+    struct cli cli = {.mem = talloc_new(NULL)};
+    prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */
+    int status = cli_parse(&cli, argc, argv);
+    if (status == CLI_OK && cli.choice.config != NULL
+        && setenv("SVC_CONFIG", cli.choice.config, 1) != 0)
+        status = CLI_FAILED;
+    if (status == CLI_OK && cli.choice.help)
+        help_print(stdout, cli.path);
+    else if (status == CLI_OK && cli.choice.version)
+        puts("authzctl " PACKAGE_VERSION);
+    else if (status == CLI_OK)
+        status = cli_run(&cli);
+    if (!output_flush() && status == CLI_OK)
+        status = CLI_FAILED;
+    talloc_free(cli.mem);
+    return status;
+}

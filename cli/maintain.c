@@ -1,0 +1,21 @@
+/* maintain: housekeeping by hand or from cron. */
+#include "config.h"
+
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "housekeeping.h"
+#include "output.h"
+#include "verbs.h"
+
+int
+maintain_run(struct cli *cli)
+{
+    /* The jobs log what they did. */
+    log_level_set(cli->choice.quiet ? "error" : "info");
+    if (housekeeping_all(&cli->op) != AZ_OK)
+        return output_fault(cli);
+    output_line(cli, "housekeeping: done");
+    if (cli->choice.json)
+        output_json(jsonx_own(cli->mem, json_pack("{s:b}", "done", 1)));
+    return CLI_OK;
+}

@@ -1,0 +1,214 @@
+/* policy data: rows that rules read, printed and saved. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "admin/policy_data.h"
+#include "base/buf.h"
+#include "base/jsonx.h"
+#include "base/merge_patch.h"
+#include "output.h"
+#include "policy/save.h"
+#include "policy/schema.h"
+#include "policy/schema_format.h"
+#include "store/policy_rows.h"
+#include "verbs.h"
+
+const struct cli_option policy_data_set_options[] = {
+    {"patch", 0, NULL, offsetof(struct cli_choices, patch), false,
+     "Merge into the stored payload: members given replace, null removes (RFC 7396)"},
+    {NULL,       0,     NULL,  0,                     false,                         NULL    },
+};
+
+/* What is about to be saved. */
+struct edit {
+    const char *key;       /* of the row */
+    const char *source;    /* file name, or "standard input" */
+    const char *schema;    /* text, NULL when the row has none */
+    struct policy_row row; /* as stored; payload NULL when new */
+    json_t *value;         /* new payload */
+    const char *text;      /* the same as text */
+};
+
+/* "K" or something below it. */
+static bool
+lies_in(const char *key, const char *root)
+{
+    size_t length = strlen(root);
+    return strncmp(key, root, length) == 0 && (key[length] == '.' || key[length] == '\0');
+}
+
+int
+policy_data_get_run(struct cli *cli)
+{
+    struct policy_row row = {NULL};
+    if (policy_data_fetch(&cli->op, cli->args[0], &row) != AZ_OK)
+        return output_fault(cli);
+    if (row.payload == NULL) {
+        output_error("policy data get: there is no row %s; see the data folder of the policy for "
+                     "the rows that are shipped",
+                     cli->args[0]);
+        return CLI_FAILED;
+    }
+    puts(cli->choice.json ? row.dto : row.payload);
+    return CLI_OK;
+}
+
+/* The whole of FILE, or of standard input, as one JSON value. */
+static int
+read_value(struct cli *cli, struct edit *edit)
+{
+    bool standard = cli->argc < 2 || strcmp(cli->args[1], "-") == 0;
+    FILE *file = standard ? stdin : fopen(cli->args[1], "re");
+    const char *why = NULL;
+    char octets[8192];
+    struct buf buf;
+    edit->source = standard ? "standard input" : cli->args[1];
+    if (file == NULL) {
+        output_error("policy data set: %s: %s; name a file that can be read, or -", edit->source,
+                     strerror(errno));
+        return CLI_FAILED;
+    }
+    buf_init(&buf, cli->mem, POLICY_DATA_PAYLOAD_MAX);
+    for (size_t got; (got = fread(octets, 1, sizeof(octets), file)) > 0;)
+        if (buf_append(&buf, octets, got) != AZ_OK)
+            break;
+    if (ferror(file))
+        why = strerror(errno);
+    if (!standard)
+        fclose(file);
+    if (buf.status != AZ_OK)
+        why = "is larger than 8 MiB";
+    size_t length = 0;
+    char *text = why == NULL && buf.len > 0 ? buf_take(&buf, &length) : NULL;
+    if (why == NULL && text == NULL)
+        why = "is empty";
+    if (why == NULL
+        && jsonx_parse(cli->mem, text, length, POLICY_DATA_DEPTH_MAX, &edit->value, &why)
+               == AZ_OK) {
+        edit->text = text;
+        return CLI_OK;
+    }
+    output_error("policy data set: %s: %s; give one JSON value", edit->source,
+                 why != NULL ? why : "cannot be read");
+    return CLI_FAILED;
+}
+
+/* Row and schema; refused are keys that the engine or the service keeps for itself (policy.md 2.1).
+ */
+static int
+fetch_target(struct cli *cli, struct edit *edit)
+{
+    if (policy_data_fetch(&cli->op, edit->key, &edit->row) != AZ_OK
+        || policy_schema_fetch(&cli->op, edit->key, &edit->schema) != AZ_OK)
+        return output_fault(cli);
+    bool ours = lies_in(edit->key, "svc") && edit->schema == NULL && edit->row.payload == NULL;
+    if (!ours && !lies_in(edit->key, "system"))
+        return CLI_OK;
+    output_error("policy data set: %s: keys below %s belong to the %s; choose another one",
+                 edit->key, ours ? "svc" : "system", ours ? "service" : "policy engine");
+    return CLI_FAILED;
+}
+
+/* With --patch the stored payload is what the input changes; a new row begins empty. */
+static int
+apply_patch(struct cli *cli, struct edit *edit)
+{
+    const char *payload = edit->row.payload;
+    json_t *stored = NULL;
+    if (payload != NULL
+        && jsonx_parse(cli->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &stored, NULL)
+               != AZ_OK) {
+        output_error("policy data set: --patch: the stored payload is not JSON; leave --patch out "
+                     "to replace it");
+        return CLI_FAILED;
+    }
+    edit->value = jsonx_own(cli->mem, merge_patch(stored, edit->value));
+    edit->text = edit->value != NULL ? jsonx_dump(cli->mem, edit->value) : NULL;
+    if (edit->text != NULL && strlen(edit->text) <= POLICY_DATA_PAYLOAD_MAX)
+        return CLI_OK;
+    output_error("policy data set: the patched payload %s",
+                 edit->text != NULL ? "is larger than 8 MiB; use several rows" : "needs memory");
+    return CLI_FAILED;
+}
+
+/* One line for each failing path. */
+static int
+refuse_value(const struct edit *edit, const json_t *failures)
+{
+    json_t *failure;
+    size_t i;
+    json_array_foreach (failures, i, failure) {
+        const char *path = json_string_value(json_object_get(failure, "path"));
+        output_error("%s: %s: %s", edit->key, *path != '\0' ? path : "(whole payload)",
+                     json_string_value(json_object_get(failure, "message")));
+    }
+    output_error("policy data set: %s does not fit the schema of %s; nothing is saved",
+                 edit->source, edit->key);
+    return CLI_FAILED;
+}
+
+/* A row without a schema takes any JSON. */
+static int
+check_value(struct cli *cli, const struct edit *edit)
+{
+    json_t *schema, *failures = NULL;
+    if (edit->schema == NULL)
+        return CLI_OK;
+    enum az_status st =
+        jsonx_parse(cli->mem, edit->schema, strlen(edit->schema), SCHEMA_DEPTH_MAX, &schema, NULL);
+    if (st == AZ_OK)
+        st = schema_validate(cli->mem, schema, edit->value, &failures);
+    if (st == AZ_INVALID && failures != NULL)
+        return refuse_value(edit, failures);
+    if (st != AZ_OK) {
+        output_error("policy data set: the schema of %s cannot be used; run `authzctl db migrate`",
+                     edit->key);
+        return CLI_FAILED;
+    }
+    if (!schema_format_knows_zones() && strstr(edit->schema, "\"timezone\"") != NULL)
+        output_error("policy data set: names of time zones were not checked; install the tz "
+                     "database");
+    return CLI_OK;
+}
+
+/* Nothing that another writer saved between our reading and writing is overwritten unseen. */
+static int
+save_value(struct cli *cli, const struct edit *edit)
+{
+    struct save_outcome outcome = {.confirmed = false};
+    struct data_change change = {.data_key = edit->key,
+                                 .payload = edit->text,
+                                 .in_bundle = edit->row.payload == NULL || edit->row.in_bundle,
+                                 .if_match = cli->choice.patch ? edit->row.digest : NULL};
+    if (save_data_row(&cli->op, &change, "policy-data", "authzctl", &outcome) != AZ_OK)
+        return output_fault(cli);
+    if (cli->choice.json)
+        output_json(jsonx_own(cli->mem, json_pack("{s:s,s:s,s:b,s:b}", "dataKey", edit->key,
+                                                  "revision", outcome.revision, "confirmed",
+                                                  outcome.confirmed, "created", outcome.created)));
+    else
+        printf("%s %s\n", outcome.revision, outcome.confirmed ? "confirmed" : "pending");
+    return CLI_OK;
+}
+
+int
+policy_data_set_run(struct cli *cli)
+{
+    struct edit edit = {.key = cli->args[0], .row = {NULL}};
+    const char *why = policy_data_key_fault(edit.key);
+    if (why != NULL) {
+        output_error("policy data set: data key `%s`: %s; correct it", edit.key, why);
+        return CLI_USAGE;
+    }
+    int status = read_value(cli, &edit);
+    if (status == CLI_OK)
+        status = fetch_target(cli, &edit);
+    if (status == CLI_OK && cli->choice.patch)
+        status = apply_patch(cli, &edit);
+    if (status == CLI_OK)
+        status = check_value(cli, &edit);
+    return status == CLI_OK ? save_value(cli, &edit) : status;
+}

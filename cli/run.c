@@ -1,0 +1,96 @@
+/* What a verb needs before it runs: settings that are right, handles, a schema that fits. */
+#include "config.h"
+
+#include "run.h"
+
+#include <libpq-fe.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cli.h"
+#include "output.h"
+#include "process.h"
+#include "store/schema.h"
+
+const char run_database_url_problem[] =
+    "SVC_DATABASE_URL: is no connection string or URI that libpq understands; write it as "
+    "postgresql://USER@HOST/DATABASE";
+
+static bool
+is_needed(const char *const *needs, const struct setting *row)
+{
+    for (; *needs != NULL; needs++)
+        if (strcmp(*needs, row->name) == 0 || strcmp(*needs, cli_needs_all[0]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the line is `NAME: why`, or `FILE:LINE: NAME: why`; a path in it may hold anything. */
+static bool
+names_setting(const char *line, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at += length)
+        if (at[length] == ':' && at[length + 1] == ' '
+            && (at == line || (at - line >= 2 && at[-2] == ':' && at[-1] == ' ')))
+            return true;
+    return false;
+}
+
+bool
+run_problem_counts(const char *line, const char *const *needs)
+{
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (names_setting(line, row->name))
+            return is_needed(needs, row);
+    return true;
+}
+
+bool
+run_database_url_ok(const char *url)
+{
+    char *why = NULL;
+    PQconninfoOption *options = PQconninfoParse(url, &why);
+    bool understood = options != NULL;
+    PQconninfoFree(options);
+    PQfreemem(why);
+    return understood;
+}
+
+static int
+check_settings(const struct cli *cli)
+{
+    int status = CLI_OK;
+    for (size_t i = 0; i < cli->problems.count; i++)
+        if (run_problem_counts(cli->problems.line[i], cli->verb->needs)) {
+            output_error("%s", cli->problems.line[i]);
+            status = CLI_CONFIG;
+        }
+    if (!run_database_url_ok(cli->az->cfg->database_url)) {
+        output_error("%s", run_database_url_problem);
+        status = CLI_CONFIG;
+    }
+    return status;
+}
+
+int
+cli_run(struct cli *cli)
+{
+    if (cli->verb->needs == NULL)
+        return cli->verb->run(cli);
+    cli->az = process_new(cli->mem, false, &cli->problems);
+    if (cli->az == NULL) {
+        output_error("%s: no memory", cli->path);
+        return CLI_FAILED;
+    }
+    int status = check_settings(cli);
+    if (status != CLI_OK)
+        return status;
+    log_level_set("error"); /* the CLI says in its own words what the service logs */
+    cli->op = process_op(cli->mem, cli->az);
+    enum az_status st = cli->verb->schema ? schema_check(&cli->op) : AZ_OK;
+    if (st == AZ_OK)
+        return cli->verb->run(cli);
+    status = output_fault(cli);
+    return st == AZ_UNAVAILABLE ? status : CLI_CONFIG;
+}

@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# Builds the programs out of tree and installs them into the instance. Needs: TOP, ui.sh, layout.sh.
+#
+# AUTHZ_PREFIX  an installed tree to use instead of building (contrib/check and tests with many instances)
+
+SOURCES='configure.ac Makefile.am fcgi cli sql etc'
+
+prefix_dir() { printf '%s' "${AUTHZ_PREFIX:-$BASE/inst}"; }
+authzctl_path() { printf '%s/bin/authzctl' "$(prefix_dir)"; }
+authz_path() { printf '%s/libexec/authz/authz.fcgi' "$(prefix_dir)"; }
+
+# Prints a checksum over names, sizes and times of all that goes into the build, and over how it is configured.
+build_stamp() {
+    {
+        # shellcheck disable=SC2086 # a list of words
+        (cd "$TOP" && find $SOURCES -type f -printf '%p %s %T@\n' | sort)
+        printf '%s\n' "$TOP" "$BASE" "${CC-}" "${CFLAGS-}" "${CPPFLAGS-}" "${LDFLAGS-}"
+    } | sha256sum | cut -c1-32
+}
+
+# Prints the tree to configure from. A tree that was configured in place, or that we may not write, is copied: make
+# would find its objects, and autoreconf could not put configure there.
+build_source() {
+    local copy=$DIR/src
+    if [ ! -e "$TOP/config.status" ] && { [ -w "$TOP" ] || [ -x "$TOP/configure" ]; }; then
+        printf '%s' "$TOP"
+        return 0
+    fi
+    rm -rf "$copy"
+    mkdir -p "$copy"
+    tar -C "$TOP" --exclude=./.git --exclude=./var --exclude='*.o' --exclude='*.a' --exclude='*.lo' \
+        --exclude='*.la' --exclude=.libs --exclude=.deps --exclude=./config.status --exclude=./config.h \
+        --exclude=./Makefile --exclude=./libtool -cf - . | tar -C "$copy" -xf -
+    printf '%s' "$copy"
+}
+
+# One autoreconf at a time in one tree.
+build_autoreconf() {
+    exec 8<"$1"
+    flock 8
+    if [ ! -x "$1/configure" ] || [ "$1/configure.ac" -nt "$1/configure" ]; then (cd "$1" && autoreconf -i); fi
+    exec 8<&-
+}
+
+# build_into SOURCE BUILD PREFIX [CONFIGURE OPTION…]
+build_into() {
+    local source=$1 build=$2 prefix=$3
+    shift 3
+    build_autoreconf "$source"
+    mkdir -p "$build"
+    (
+        cd "$build" || exit
+        if [ ! -e config.status ] || [ "$source/configure" -nt config.status ]; then
+            "$source/configure" --prefix="$prefix" "$@"
+        fi
+        make -j"$(nproc)"
+        make install
+    )
+}
+
+# A step.
+build_install() {
+    local stamp source
+    if [ -n "${AUTHZ_PREFIX-}" ]; then
+        hint "AUTHZ_PREFIX must be an installed tree that the account ${RUN_AS:-$(id -un)} can read"
+        as_service test -x "$(authz_path)"
+        note "using $AUTHZ_PREFIX"
+        return 0
+    fi
+    stamp=$(build_stamp)
+    if [ "$stamp" = "$(cat "$DIR/build/authz.stamp" 2>/dev/null)" ] && [ -x "$(authz_path)" ]; then
+        note unchanged
+        return 0
+    fi
+    hint "mend what the compiler names; when it is a missing header or tool, compare contrib/packages with what is installed; rm -r $DIR/build begins the build again"
+    source=$(build_source)
+    build_into "$source" "$DIR/build" "$BASE/inst" --sysconfdir="$BASE/etc" --localstatedir="$BASE"
+    printf '%s' "$stamp" >"$DIR/build/authz.stamp"
+}

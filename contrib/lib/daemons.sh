@@ -1,0 +1,132 @@
+# shellcheck shell=bash
+# Starts, finds and stops the daemons of one instance. Needs: layout.sh.
+#
+# DIR/pids has a line per daemon: name, pid, start time of that pid (field 22 of /proc/PID/stat, so that a number that
+# was given to another process is never taken for ours), mark (a checksum of what it was started with).
+
+# Capabilities that a daemon keeps when root starts it: none, or ",+name".
+DAEMON_CAPS=
+
+# Prints the start time of a process that lives.
+process_began() {
+    local stat
+    stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+    stat=${stat##*) }
+    # shellcheck disable=SC2086 # fields
+    set -- $stat
+    [ "$1" != Z ] || return 1
+    printf '%s' "${20}"
+}
+
+# Prints the pid of a daemon of ours that lives.
+daemon_pid() {
+    local name pid began mark
+    [ -f "$DIR/pids" ] || return 1
+    # shellcheck disable=SC2034 # mark
+    while read -r name pid began mark; do
+        if [ "$name" = "$1" ] && [ "$(process_began "$pid")" = "$began" ]; then
+            printf '%s' "$pid"
+            return 0
+        fi
+    done <"$DIR/pids"
+    return 1
+}
+
+daemon_mark() { awk -v n="$1" '$1 == n { print $4 }' "$DIR/pids" 2>/dev/null; }
+
+daemon_forget() {
+    [ -f "$DIR/pids" ] || return 0
+    awk -v n="$1" '$1 != n' "$DIR/pids" >"$DIR/pids.new"
+    mv "$DIR/pids.new" "$DIR/pids"
+}
+
+# daemon_stop NAME SIGNAL SECONDS: and SIGKILL when it has not gone by then.
+daemon_stop() {
+    local pid deadline
+    if pid=$(daemon_pid "$1"); then
+        kill -"$2" "$pid" 2>/dev/null || :
+        deadline=$((SECONDS + $3))
+        while daemon_pid "$1" >/dev/null && [ "$SECONDS" -lt "$deadline" ]; do sleep 0.05; done
+        if daemon_pid "$1" >/dev/null; then
+            printf '%s (pid %s) did not stop within %s s; killed\n' "$1" "$pid" "$3"
+            kill -KILL "$pid" 2>/dev/null || :
+            sleep 0.2
+        fi
+    fi
+    daemon_forget "$1"
+}
+
+# Each daemon's way to go: its signal, and the seconds it gets.
+daemon_stop_named() {
+    case $1 in
+    postgres) daemon_stop postgres INT 60 ;;
+    authz) daemon_stop authz TERM 35 ;;
+    web) daemon_stop web TERM 20 ;; # Apache kills its own children after some 10 s
+    *) daemon_stop "$1" TERM 10 ;;
+    esac
+}
+
+# Prints a checksum of the named files and of the text on standard input.
+mark_of() { { cat "$@" -; } | sha256sum | cut -c1-16; }
+
+# True when the daemon runs as it was to be started; else it is stopped if it runs.
+daemon_current() {
+    if daemon_pid "$1" >/dev/null && [ "$(daemon_mark "$1")" = "$2" ]; then return 0; fi
+    daemon_stop_named "$1"
+    return 1
+}
+
+# daemon_start NAME MARK COMMAND…: starts it unless it runs with the same mark. Its output goes to LOG_DIR/NAME.log,
+# which is the daemon's own file in a directory that is not, so that root never opens a path the daemon could swap.
+daemon_start() {
+    local name=$1 mark=$2 log=$LOG_DIR/$1.log pid
+    shift 2
+    if daemon_current "$name" "$mark"; then
+        note 'runs already'
+        return 0
+    fi
+    [ -e "$log" ] || : >"$log"
+    if [ -n "$RUN_AS" ]; then chown "$RUN_AS:" "$log"; fi
+    chmod 640 "$log"
+    daemon_launch "$name" "$@" >>"$log" 2>&1 &
+    pid=$!
+    sleep 0.1
+    printf '%s %s %s %s\n' "$name" "$pid" "$(process_began "$pid")" "$mark" >>"$DIR/pids"
+}
+
+# Becomes the daemon: own session, no standard input, none of our locks; the pid stays. The service's settings are for
+# the service alone (DAEMON_SETTINGS names those of them that another daemon needs).
+daemon_launch() {
+    local name=$1 variable
+    shift
+    cd /
+    exec 8>&- 9>&- </dev/null
+    for variable in $(compgen -e SVC_); do
+        case "$name ${DAEMON_SETTINGS-} " in
+        "authz "* | *" $variable "*) ;;
+        *) unset "$variable" ;;
+        esac
+    done
+    if [ -z "$RUN_AS" ]; then exec setsid "$@"; fi
+    exec setsid setpriv --reuid="$RUN_AS" --regid="$(id -g "$RUN_AS")" --init-groups \
+        --inh-caps="-all$DAEMON_CAPS" --ambient-caps="-all$DAEMON_CAPS" -- \
+        env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR HOME=/nonexistent USER="$RUN_AS" LOGNAME="$RUN_AS" "$@"
+}
+
+# daemon_await NAME SECONDS TEST…: waits until the test succeeds; fails at once when the daemon has gone.
+daemon_await() {
+    local name=$1 deadline=$((SECONDS + $2))
+    shift 2
+    while [ "$SECONDS" -lt "$deadline" ]; do
+        if ! daemon_pid "$name" >/dev/null; then
+            printf '%s has ended; the end of %s:\n' "$name" "$LOG_DIR/$name.log"
+            tail -n 12 "$LOG_DIR/$name.log"
+            return 1
+        fi
+        if "$@"; then return 0; fi
+        sleep 0.1
+    done
+    printf '%s is not ready after its time; the end of %s:\n' "$name" "$LOG_DIR/$name.log"
+    tail -n 12 "$LOG_DIR/$name.log"
+    return 1
+}

@@ -1,0 +1,147 @@
+# shellcheck shell=bash
+# The demonstration: the service's main job in front of the user's eyes, and checked. Needs: settings.sh, ui.sh.
+#
+# What is printed after "$ " is what runs, word for word, so that a reader can paste it.
+
+DEMO_DIR=
+DEMO_STATUS=
+DEMO_BODY=
+
+# Prints one member of a JSON object on standard input; dots go deeper. Fails when it is absent or null.
+json_get() {
+    perl -MJSON::PP -0777 -e '
+        my $v = decode_json(<STDIN>);
+        for (split /\./, $ARGV[0]) { exit 1 unless ref $v eq "HASH" && defined $v->{$_}; $v = $v->{$_} }
+        print ref $v ? (JSON::PP::is_bool($v) ? ($v ? "true" : "false") : encode_json($v)) : $v' "$1"
+}
+
+json_pretty() { perl -MJSON::PP -0777 -e 'print JSON::PP->new->canonical->pretty->encode(decode_json(<STDIN>))'; }
+
+# The printed line carries only what a reader needs; that we also want the status comes in by curl's own file.
+demo_begin() {
+    DEMO_DIR=$(mktemp -d)
+    printf 'silent\nshow-error\nnoproxy = "*"\nmax-time = 30\nwrite-out = "\\n%%{http_code}"\n' >"$DEMO_DIR/.curlrc"
+    CURL_HOME=$DEMO_DIR
+    SVC_ADMIN_API_KEY=$(conf_get SVC_ADMIN_API_KEY)
+    export BASE_URL CURL_HOME SVC_ADMIN_API_KEY
+}
+
+demo_end() { if [ -n "$DEMO_DIR" ]; then rm -rf "$DEMO_DIR"; fi; }
+
+# Runs a command line unseen: DEMO_STATUS and DEMO_BODY.
+demo_ask() {
+    local answer
+    answer=$(bash -c "$1" 2>&1) || :
+    DEMO_STATUS=${answer##*$'\n'}
+    DEMO_BODY=${answer%$'\n'*}
+}
+
+# demo_run TEXT COMMAND-LINE STATUS: shows it, runs it, shows the answer, and insists on the status.
+demo_run() {
+    printf '\n# %s\n%s\n' "$1" "$2"
+    demo_ask "$2"
+    if [ -n "$DEMO_BODY" ]; then
+        printf '%s\n' "$DEMO_BODY" | { json_pretty 2>/dev/null || printf '%s\n' "$DEMO_BODY"; } | sed 's/^/    /'
+    fi
+    if [ "$DEMO_STATUS" != "$3" ]; then demo_wrong "the status is $DEMO_STATUS, not $3"; fi
+}
+
+# demo_expect MEMBER VALUE: of the last answer.
+demo_expect() {
+    local have
+    have=$(json_get "$1" <<<"$DEMO_BODY" || printf 'absent')
+    if [ "$have" != "$2" ]; then demo_wrong "$1 is '$have', not '$2'"; fi
+}
+
+demo_expect_scopes() {
+    local have
+    have=$(json_get scope <<<"$DEMO_BODY" | tr ' ' '\n' | sort | tr '\n' ' ')
+    if [ "${have% }" != "$1" ]; then demo_wrong "the scopes are '${have% }', not '$1'"; fi
+}
+
+demo_wrong() {
+    printf '\n%s: the demonstration went wrong: %s\n  what the service answered stands above (HTTP %s); its log is %s\n' \
+        "$PROGRAM" "$1" "$DEMO_STATUS" "$LOG_DIR/authz.log" >&2
+    printf '  what to do: mend the cause and run contrib/quickstart up again, or leave this out with --no-demo\n' >&2
+    exit 1
+}
+
+demo_client() {
+    local url='"$BASE_URL/admin/api/clients'
+    # A former demonstration's client, whose secret nobody keeps.
+    demo_ask "curl -X DELETE -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" $url/demo\""
+    demo_run 'An administrator creates a client. Its secret is shown this once.' \
+        "curl -X POST $url\" -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" \\
+  -H 'Content-Type: application/json' -d '{\"clientId\":\"demo\",\"clientType\":\"confidential\",\"enabled\":true}'" 201
+    DEMO_SECRET=$(json_get clientSecret <<<"$DEMO_BODY") || demo_wrong 'the answer has no clientSecret'
+    export DEMO_SECRET
+    printf "\nDEMO_SECRET='%s'\n" "$DEMO_SECRET"
+}
+
+# demo_entitle TEXT MERGE-PATCH
+demo_entitle() {
+    demo_run "$1" \
+        "curl -X PATCH \"\$BASE_URL/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings\" \\
+  -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" -H 'Content-Type: application/merge-patch+json' \\
+  -d '$2'" 200
+}
+
+demo_token() {
+    demo_run 'The client asks for a token; policy decides (evaluation 1).' \
+        "curl -u \"demo:\$DEMO_SECRET\" -d grant_type=client_credentials -d 'scope=orders.read orders.write' \\
+  \"\$BASE_URL/token\"" 200
+    demo_expect token_type Bearer
+    demo_expect_scopes 'orders.read orders.write'
+    TOKEN=$(json_get access_token <<<"$DEMO_BODY") || demo_wrong 'the answer has no access_token'
+    export TOKEN
+    printf "\nTOKEN='%s'\n" "$TOKEN"
+}
+
+# demo_introspect TEXT [CURL-ARGUMENTS]
+demo_introspect() {
+    demo_run "$1" "curl -u \"demo:\$DEMO_SECRET\" -d \"token=\$TOKEN\"${2:+ $2} \"\$BASE_URL/introspect\"" 200
+}
+
+demo_all() {
+    demo_begin
+    printf '\nThe demonstration. To repeat its lines by hand, begin with this one:\n\n. %s/env\n' "$DIR"
+    demo_client
+    demo_entitle 'Nothing is allowed until policy data say so: two scopes, and the right to introspect.' \
+        '{"clients":{"demo":{"grants":["client_credentials"],"scopes":["orders.read","orders.write"],"endpoints":["introspect"]}}}'
+    demo_token
+    demo_introspect 'A resource server asks about the token; policy decides again (evaluation 2).'
+    demo_expect active true
+    demo_expect_scopes 'orders.read orders.write'
+    demo_introspect 'The same token in a context that narrows it.' \
+        "--data-urlencode 'context={\"scopes\":[\"orders.read\"]}'"
+    demo_expect active true
+    demo_expect_scopes orders.read
+    demo_entitle 'The entitlement is taken away (the right to introspect stays).' \
+        '{"clients":{"demo":{"grants":null,"scopes":null}}}'
+    demo_introspect 'The token has not expired, but policy now denies it.'
+    demo_expect active false
+    demo_expect inactive_reason policy_denied
+    demo_end
+    DEMO_DIR=
+}
+
+demo_next() {
+    local authzctl more=${1:+ $1}
+    authzctl=$(authzctl_path)
+    if [ -n "${AUTHZ_PREFIX-}" ]; then authzctl="SVC_CONFIG=$(conf_path) $authzctl"; fi
+    cat <<-END
+
+		The service runs at $BASE_URL (discovery: $BASE_URL/.well-known/openid-configuration).
+
+		What to do next:
+		  - Repeat the lines above by hand:         . $DIR/env
+		  - See what runs, and whether it is ready: contrib/quickstart status$more
+		  - Read the logs:                          $LOG_DIR
+		  - Change a setting in $(conf_path),
+		    then:                                   contrib/quickstart up$more --no-demo
+		  - Administer on the command line:         $authzctl --help
+		  - Stop it; the data stay in $DIR:
+		                                            contrib/quickstart down$more
+		  - Follow a request through the source:    README, "Where things are"
+	END
+}

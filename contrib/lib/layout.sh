@@ -1,0 +1,148 @@
+# shellcheck shell=bash
+# Where everything of one instance lives, and under whose account it runs. Needs: TOP, ui.sh.
+#
+#   DIR         what the user named: env, pids, port, build/ and up/ (logs of the steps)
+#   BASE        what the daemons see: inst/ etc/ log/ data/ opa/ bin/ run; equal to DIR unless their account cannot get
+#               there (a checkout in root's home), then a directory under /var/lib, linked from DIR
+#   BASE/run    sockets, mode 0700; a link to a short temporary directory when the path is too long for a socket
+
+DIR=
+BASE=
+UP_DIR=
+LOG_DIR=
+RUN_DIR=
+RUN_AS=
+SERVICE_USER=authz
+# struct sockaddr_un holds 107 octets and a NUL; our longest name in run is ".s.PGSQL.5432.lock".
+SOCKET_DIR_MAX=$((107 - 20))
+
+# As root every daemon runs as another account: PostgreSQL insists on it, and the rest need no more than it has.
+layout_choose_account() {
+    if [ "$(id -u)" -ne 0 ]; then return 0; fi
+    RUN_AS=${AUTHZ_USER:-$SERVICE_USER}
+    if ! getent passwd "$RUN_AS" >/dev/null; then
+        useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$RUN_AS" ||
+            die "cannot make the system account $RUN_AS" 'make it, or name another with AUTHZ_USER'
+    fi
+    if [ "$(id -u "$RUN_AS")" -eq 0 ]; then die 'AUTHZ_USER must not be root' 'name an unprivileged account'; fi
+}
+
+# Runs a command as the daemons' account, in a directory that this account can read, and without our locks.
+as_service() {
+    (
+        cd /
+        exec 8>&- 9>&-
+        if [ -z "$RUN_AS" ]; then exec "$@"; fi
+        exec setpriv --reuid="$RUN_AS" --regid="$(id -g "$RUN_AS")" --init-groups -- \
+            env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR HOME=/nonexistent USER="$RUN_AS" LOGNAME="$RUN_AS" "$@"
+    )
+}
+
+# Names must survive configure, make, three configuration languages and a database address unquoted.
+layout_check_name() {
+    case $1 in
+    *[!A-Za-z0-9._/+@-]*) die "the directory name '$1' holds other characters than letters, digits and ._/+@-" \
+        'choose another with --dir (or another place for the checkout)' ;;
+    esac
+}
+
+layout_make_dirs() {
+    local name
+    mkdir -p "$DIR"
+    DIR=$(cd "$DIR" && pwd -P)
+    layout_check_name "$DIR"
+    chmod go-w "$DIR"
+    [ -n "$RUN_AS" ] && chmod a+rx "$DIR"
+    UP_DIR=$DIR/up
+    mkdir -p "$UP_DIR"
+    BASE=$(layout_base)
+    LOG_DIR=$BASE/log
+    for name in inst etc log data opa bin; do
+        mkdir -p "$BASE/$name"
+        if [ "$BASE" != "$DIR" ]; then ln -sfn "$BASE/$name" "$DIR/$name"; fi
+    done
+    if [ -n "$RUN_AS" ]; then
+        chmod 755 "$BASE" "$BASE/inst" "$BASE/etc" "$BASE/log" "$BASE/bin"
+        chown "$RUN_AS:" "$BASE/data" "$BASE/opa"
+    fi
+    chmod 700 "$BASE/data" "$BASE/opa"
+    layout_make_run
+}
+
+# Prints the directory that the daemons can reach.
+layout_base() {
+    local base
+    if as_service test -x "$DIR"; then
+        printf '%s' "$DIR"
+        return 0
+    fi
+    base=/var/lib/authz-quickstart/$(printf '%s' "$DIR" | cksum | cut -d ' ' -f 1)
+    mkdir -p "$base"
+    chmod 755 /var/lib/authz-quickstart "$base"
+    ln -sfn "$base" "$DIR/base"
+    printf '%s' "$base"
+}
+
+layout_make_run() {
+    RUN_DIR=$BASE/run
+    if [ ${#RUN_DIR} -gt "$SOCKET_DIR_MAX" ]; then
+        if [ ! -d "$RUN_DIR/" ]; then
+            rm -f "$RUN_DIR"
+            ln -s "$(mktemp -d /tmp/authz-XXXXXXXX)" "$RUN_DIR"
+        fi
+        RUN_DIR=$(readlink "$RUN_DIR")
+    fi
+    mkdir -p "$RUN_DIR"
+    if [ -n "$RUN_AS" ]; then chown "$RUN_AS:" "$RUN_DIR"; fi
+    chmod 700 "$RUN_DIR"
+    if [ "$BASE" != "$DIR" ]; then ln -sfn "$RUN_DIR" "$DIR/run"; fi
+}
+
+# For down, status and env: the paths of what is there, making nothing.
+layout_find() {
+    [ -d "$DIR" ] || return 1
+    DIR=$(cd "$DIR" && pwd -P)
+    UP_DIR=$DIR/up
+    BASE=$DIR
+    if [ -L "$DIR/base" ]; then BASE=$(readlink "$DIR/base"); fi
+    LOG_DIR=$BASE/log
+    RUN_DIR=$BASE/run
+    if [ -L "$RUN_DIR" ]; then RUN_DIR=$(readlink "$RUN_DIR"); fi
+}
+
+# Takes the daemons' data and everything else of the instance away.
+layout_purge() {
+    local name
+    case $RUN_DIR in /tmp/authz-*) rm -rf "$RUN_DIR" ;; esac
+    case $BASE in /var/lib/authz-quickstart/*) rm -rf "$BASE" ;; esac
+    for name in inst etc log data opa bin run build src up base env authz.conf pids port lock; do rm -rf "${DIR:?}/$name"; done
+    rmdir "$DIR" 2>/dev/null || say "$DIR holds files that are not ours; left there"
+}
+
+port_free() {
+    perl -MIO::Socket::INET -e 'exit !IO::Socket::INET->new(LocalAddr => "127.0.0.1", LocalPort => shift,
+        Listen => 1, ReuseAddr => 1)' "$1"
+}
+
+# Prints the port of this instance: the one asked for, the one it had, 8080 for the default directory, else any free
+# one below the range that the kernel hands out.
+port_choose() {
+    local asked=$1 port try
+    if [ -z "$asked" ] && [ -s "$DIR/port" ]; then asked=$(cat "$DIR/port"); fi
+    if [ -z "$asked" ] && [ "$DIR" = "$TOP/var" ] && port_free 8080; then asked=8080; fi
+    if [ -n "$asked" ]; then
+        printf '%s' "$asked"
+        return 0
+    fi
+    for try in $(seq 1 50); do
+        port=$((20000 + (RANDOM * 32768 + RANDOM + try) % 12000))
+        if port_free "$port"; then
+            printf '%s' "$port"
+            return 0
+        fi
+    done
+    return 1
+}
+
+# An issuer's address does not name its scheme's own port.
+base_url() { if [ "$1" -eq 80 ]; then printf 'http://127.0.0.1'; else printf 'http://127.0.0.1:%s' "$1"; fi; }

@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# A private PostgreSQL cluster: UNIX socket only, checksums, durable commits. Needs: layout.sh, daemons.sh.
+#
+# Roles: `authz` owns the database and is what the service uses, by password, and no superuser. `postgres` is the
+# superuser, only for the account that runs the cluster and for root, by peer credentials.
+
+PG_CONNECTIONS=100
+
+# Prints the directory of the server programs: of the version that made the cluster, or the newest.
+postgres_bin() {
+    local want='*' dir found=
+    if as_service test -s "$BASE/data/PG_VERSION"; then want=$(as_service cat "$BASE/data/PG_VERSION"); fi
+    # shellcheck disable=SC2086 # the pattern is meant
+    for dir in $(printf '%s\n' /usr/lib/postgresql/$want/bin | sort -V); do
+        if [ -x "$dir/initdb" ]; then found=$dir; fi
+    done
+    if [ -z "$found" ] && [ "$want" = '*' ] && command -v initdb >/dev/null; then
+        found=$(dirname "$(readlink -f "$(command -v initdb)")")
+    fi
+    [ -n "$found" ] || {
+        printf 'no PostgreSQL server programs (version %s)\n' "$want" >&2
+        return 1
+    }
+    printf '%s' "$found"
+}
+
+postgres_admin_url() { printf 'postgresql://postgres@/authz?host=%s' "$RUN_DIR"; }
+postgres_url() { printf 'postgresql://authz:%s@/authz?host=%s' "$1" "$RUN_DIR"; }
+
+postgres_initdb() {
+    local bin=$1
+    # A cluster that was half made (an interrupted first start) has no mark of ours: begin again.
+    if as_service test -e "$BASE/data/authz.complete"; then return 0; fi
+    as_service find "$BASE/data" -mindepth 1 -delete
+    as_service "$bin/initdb" --pgdata="$BASE/data" --username=postgres --encoding=UTF8 --locale=C.UTF-8 \
+        --data-checksums --auth=peer --no-instructions
+    as_service tee -a "$BASE/data/postgresql.conf" >/dev/null <<<"include 'authz.conf'"
+    as_service tee "$BASE/data/pg_hba.conf" >/dev/null <<-END
+		local all postgres peer map=admin
+		local all all scram-sha-256
+	END
+    as_service tee "$BASE/data/pg_ident.conf" >/dev/null <<-END
+		admin ${RUN_AS:-$(id -un)} postgres
+		admin root postgres
+	END
+    as_service touch "$BASE/data/authz.complete"
+}
+
+# Commits are durable. Memory is a quarter of the machine's, at most 1 GB: several instances may stand side by side.
+postgres_settings() {
+    local shared
+    shared=$(awk '/^MemTotal:/ { mb = int($2 / 4096); print (mb > 1024 ? 1024 : mb < 128 ? 128 : mb) }' /proc/meminfo)
+    cat <<-END
+		listen_addresses = ''
+		unix_socket_directories = '$RUN_DIR'
+		unix_socket_permissions = 0700
+		max_connections = $PG_CONNECTIONS
+		shared_buffers = ${shared}MB
+		max_wal_size = 2GB
+		checkpoint_timeout = 15min
+		wal_compression = lz4
+		random_page_cost = 1.1
+		jit = off
+		default_toast_compression = lz4
+		synchronous_commit = on
+		fsync = on
+		full_page_writes = on
+		password_encryption = scram-sha-256
+		log_destination = stderr
+		logging_collector = off
+		log_line_prefix = '%m [%p] %q%u@%d '
+		timezone = UTC
+	END
+}
+
+postgres_sql() { as_service psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$RUN_DIR" -U postgres "$@"; }
+
+postgres_ready() { as_service "$1/pg_isready" -q -h "$RUN_DIR" -U postgres -d postgres >/dev/null; }
+
+# The service's role and database; the password is set anew at each start, as authz.conf has it.
+postgres_database() {
+    local have
+    have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_roles WHERE rolname = 'authz'")
+    if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE ROLE authz LOGIN'; fi
+    postgres_sql -d postgres <<<"ALTER ROLE authz PASSWORD '$1'"
+    have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_database WHERE datname = 'authz'")
+    if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE DATABASE authz OWNER authz'; fi
+}
+
+# A server that was killed leaves a lock file, and where nobody reaps orphans (a container without init) its pid stays
+# taken by a zombie: PostgreSQL then believes it alive. The lock goes when the pid is a zombie and no process of that
+# server works in the directory any more.
+postgres_unlock() {
+    local pid process
+    pid=$(as_service head -n 1 "$BASE/data/postmaster.pid" 2>/dev/null) || return 0
+    [ -e "/proc/$pid" ] && ! process_began "$pid" >/dev/null || return 0
+    for process in /proc/[0-9]*; do
+        if [ "$(readlink "$process/cwd")" = "$BASE/data" ]; then return 0; fi
+    done
+    as_service rm -f "$BASE/data/postmaster.pid"
+}
+
+# A step.
+postgres_start() {
+    local bin password=$1
+    hint "see $LOG_DIR/postgres.log; contrib/quickstart down --dir $DIR --purge begins again with an empty database"
+    bin=$(postgres_bin)
+    postgres_initdb "$bin"
+    postgres_settings | as_service tee "$BASE/data/authz.conf" >/dev/null
+    if ! daemon_pid postgres >/dev/null; then postgres_unlock; fi
+    daemon_start postgres "$(postgres_settings | mark_of)" "$bin/postgres" -D "$BASE/data"
+    daemon_await postgres 60 postgres_ready "$bin"
+    postgres_database "$password"
+}

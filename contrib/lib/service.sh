@@ -1,0 +1,101 @@
+# shellcheck shell=bash
+# The schema, authz.fcgi and OPA. Needs: layout.sh, daemons.sh, build.sh, settings.sh.
+
+# Enough workers that a slow policy call does not idle a core; each takes one database connection.
+WORKERS=${AUTHZ_WORKERS:-$(($(nproc) * 2 + 2))}
+WEB_WORKERS=2
+BUNDLE_WORKERS=2
+GATEWAY_WORKERS=2
+
+# Our settings from the environment go through to the service; what the file says is the file's affair.
+service_environment() { env | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT=)' | sort || :; }
+
+authzctl() { as_service env SVC_CONFIG="$(conf_path)" "$(authzctl_path)" "$@"; }
+
+# A step.
+schema_migrate() {
+    hint "run SVC_CONFIG=$(conf_path) $(authzctl_path) db status, and see $LOG_DIR/postgres.log"
+    authzctl db migrate
+}
+
+authz_sockets_there() {
+    local pool
+    for pool in core web bundles gateway; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
+}
+
+# A step.
+authz_start() {
+    local mark command
+    command=("$(authz_path)" --workers "$WORKERS" --web "$WEB_WORKERS" --bundles "$BUNDLE_WORKERS"
+        --gateway "$GATEWAY_WORKERS" --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
+        --listen "bundles=unix:$RUN_DIR/bundles.sock" --listen "gateway=unix:$RUN_DIR/gateway.sock")
+    hint "mend the setting that the log names (in the environment, or in $(conf_path)); the log is $LOG_DIR/authz.log"
+    as_service env SVC_CONFIG="$(conf_path)" "$(authz_path)" --check
+    mark=$({
+        service_environment
+        printf '%s\n' "${command[@]}"
+    } | mark_of "$(conf_path)" "$(authz_path)")
+    daemon_start authz "$mark" env SVC_CONFIG="$(conf_path)" "${command[@]}"
+    daemon_await authz 30 authz_sockets_there
+}
+
+opa_config() {
+    sed -e "s|http://127.0.0.1:8080/bundles|$BASE_URL/bundles|" -e "s|/var/lib/authz-opa|$BASE/opa|" \
+        "$TOP/etc/opa/opa.yaml"
+}
+
+# The engine was found by the account that runs quickstart; the daemons' account may not get into its cache.
+opa_place() {
+    local found
+    found=$(opa_here)
+    if [ "$found" -ef "$BASE/bin/opa" ] || cmp -s "$found" "$BASE/bin/opa"; then return 0; fi
+    if ln -fL "$found" "$BASE/bin/opa" 2>/dev/null && as_service test -x "$BASE/bin/opa"; then return 0; fi
+    cp --remove-destination "$found" "$BASE/bin/opa"
+    chmod 755 "$BASE/bin/opa"
+}
+
+# OPA must not report itself to its makers; newer versions call the switch otherwise.
+opa_quiet_flag() {
+    if "$BASE/bin/opa" run --help | grep -q -e --disable-telemetry; then
+        printf '%s' --disable-telemetry
+    else
+        printf '%s' --skip-version-check
+    fi
+}
+
+opa_socket_there() { [ -S "$RUN_DIR/opa.sock" ]; }
+
+# A step.
+opa_start() {
+    local mark
+    hint "the log is $LOG_DIR/opa.log; the engine fetches its policy from $BASE_URL/bundles/svc"
+    opa_place
+    opa_config >"$BASE/etc/opa.yaml"
+    SVC_BUNDLE_API_KEY=$(conf_get SVC_BUNDLE_API_KEY)
+    OPA_INSTANCE=$(uname -n)-1
+    GOGC=400
+    GOMEMLIMIT=512MiB
+    export SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT
+    mark=$(printf '%s %s' "$SVC_BUNDLE_API_KEY" "$RUN_DIR" | mark_of "$BASE/etc/opa.yaml" "$BASE/bin/opa")
+    DAEMON_SETTINGS=SVC_BUNDLE_API_KEY
+    daemon_start opa "$mark" "$BASE/bin/opa" run --server --config-file "$BASE/etc/opa.yaml" \
+        --log-level error "$(opa_quiet_flag)" --optimize-store-for-read-speed \
+        --addr "unix://$RUN_DIR/opa.sock" --unix-socket-perm 660
+    daemon_await opa 20 opa_socket_there
+}
+
+service_ready() {
+    READY_ANSWER=$(curl -s --noproxy '*' --max-time 5 "$BASE_URL/health/ready") || return 1
+    case $READY_ANSWER in '{"status":"UP"'* | *'"status": "UP"'*) return 0 ;; esac
+    return 1
+}
+
+# A step: the service answers, with its database, engine and policy behind it.
+service_await() {
+    hint "curl -i $BASE_URL/health/ready names the part that is missing; the logs are in $LOG_DIR"
+    if ! daemon_await authz 45 service_ready; then
+        tail -n 5 "$LOG_DIR/opa.log" "$LOG_DIR/authz.log" 2>&1 || :
+        printf 'the last answer of %s/health/ready: %s\n' "$BASE_URL" "${READY_ANSWER:-none}"
+        return 1
+    fi
+}

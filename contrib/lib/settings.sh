@@ -1,0 +1,126 @@
+# shellcheck shell=bash
+# The settings of one instance: keys made once, authz.conf for the service, DIR/env for the user. Needs: layout.sh,
+# postgres.sh, build.sh.
+
+BASE_URL=
+OWN_DATABASE=yes
+OWN_OPA=yes
+
+# Where the programs that we build look without being told.
+conf_path() { printf '%s/etc/authz/authz.conf' "$BASE"; }
+
+# Prints the value of a name in the present authz.conf; fails when there is none.
+conf_get() {
+    [ -f "$(conf_path)" ] || return 1
+    awk -v n="$1=" 'index($0, n) == 1 { print substr($0, length(n) + 1); found = 1; exit } END { exit !found }' \
+        "$(conf_path)"
+}
+
+random_key() { openssl rand -hex 32; }
+
+# setting NAME DEFAULT-COMMAND…: the caller's value, else the one this instance has, else a new one.
+setting() {
+    local name=$1
+    shift
+    if [ -n "${!name+set}" ]; then printf '%s' "${!name}"; else conf_get "$name" || "$@"; fi
+}
+
+# A database or an engine of the caller's replaces ours, unless the address is the one that our own env file told.
+settings_find_foreign() {
+    case ${SVC_DATABASE_URL-} in
+    '' | *"host=$RUN_DIR") unset SVC_DATABASE_URL ;;
+    *) OWN_DATABASE=no ;;
+    esac
+    case ${SVC_OPA_URL-} in
+    '' | "unix:$RUN_DIR/"*) unset SVC_OPA_URL ;;
+    *) OWN_OPA=no ;;
+    esac
+    unset SVC_CONFIG SVC_RUNTIME_DIR
+}
+
+# The database password is our own affair: in the file, and new for each instance.
+database_password() {
+    local url
+    if url=$(conf_get SVC_DATABASE_URL) && [[ $url =~ ^postgresql://authz:([0-9a-f]+)@/ ]]; then
+        printf '%s' "${BASH_REMATCH[1]}"
+    else
+        random_key
+    fi
+}
+
+conf_text() {
+    local name
+    cat <<-END
+		# Written by contrib/quickstart at each start. Keep the keys: without SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER
+		# what the database holds sealed cannot be read. Other lines may be added below the last of these names.
+		SVC_OIDC_ISSUER=${SVC_OIDC_ISSUER-$BASE_URL}
+		SVC_DATABASE_URL=${SVC_DATABASE_URL-$(postgres_url "$1")}
+		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
+		SVC_RUNTIME_DIR=$RUN_DIR
+	END
+    for name in SVC_ADMIN_API_KEY SVC_ADMIN_PEPPER SVC_CREDENTIAL_KEY SVC_BUNDLE_API_KEY; do
+        printf '%s=%s\n' "$name" "$(setting "$name" random_key)"
+    done
+    conf_extra
+}
+
+# Lines that the user added to the file stay.
+conf_extra() {
+    [ -f "$(conf_path)" ] || return 0
+    awk '/^SVC_BUNDLE_API_KEY=/ { own = 1; next } own' "$(conf_path)"
+}
+
+# A step.
+settings_write() {
+    local password text
+    mkdir -p "$(dirname "$(conf_path)")"
+    password=$(database_password)
+    text=$(conf_text "$password")
+    if [ -f "$(conf_path)" ] && [ "$text" = "$(cat "$(conf_path)")" ]; then
+        note 'keys kept'
+    fi
+    (
+        umask 077
+        printf '%s\n' "$text" >"$(conf_path).new"
+    )
+    if [ -n "$RUN_AS" ]; then chown "$RUN_AS:" "$(conf_path).new"; fi
+    mv "$(conf_path).new" "$(conf_path)"
+    if [ "$BASE" != "$DIR" ] || [ ! -e "$DIR/authz.conf" ]; then ln -sfn "$(conf_path)" "$DIR/authz.conf"; fi
+    printf '%s' "$PORT" >"$DIR/port"
+}
+
+# Prints NAME="value" so that a shell and a simple reader both understand it.
+env_line() {
+    local value=${2//\\/\\\\}
+    value=${value//\"/\\\"}
+    value=${value//\$/\\\$}
+    printf '%s="%s"\n' "$1" "${value//\`/\\\`}"
+}
+
+pids_text() {
+    local name pid list=
+    for name in postgres opa web authz; do
+        if pid=$(daemon_pid "$name"); then list="$list $name:$pid"; fi
+    done
+    printf '%s' "${list# }"
+}
+
+env_write() {
+    local name
+    (
+        umask 077
+        {
+            env_line BASE_URL "$BASE_URL"
+            for name in SVC_ADMIN_API_KEY SVC_BUNDLE_API_KEY SVC_DATABASE_URL SVC_OPA_URL; do
+                env_line "$name" "$(conf_get "$name")"
+            done
+            env_line SVC_CONFIG "$(conf_path)"
+            env_line LOG_DIR "$LOG_DIR"
+            env_line DATABASE_ADMIN_URL "$(postgres_admin_url)"
+            env_line AUTHZ_PREFIX "$(prefix_dir)"
+            env_line SERVICE_USER "${RUN_AS:-$(id -un)}"
+            env_line PIDS "$(pids_text)"
+        } >"$DIR/env.new"
+    )
+    mv "$DIR/env.new" "$DIR/env"
+}

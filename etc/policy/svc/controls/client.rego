@@ -1,0 +1,49 @@
+# METADATA
+# title: Client
+# description: Which clients may get and keep tokens at all.
+package svc.controls.client
+
+import data.svc.lib.ask
+import data.svc.operator.controls.client as row
+
+type_ok if input.client.type == "confidential"
+
+type_ok if {
+	input.client.type == "public"
+	grant := ask.grant
+	not grant in confidential_only
+}
+
+# Grants that prove nothing but the client itself, or act for somebody who is not there: a
+# client that cannot keep a secret must not have them.
+confidential_only := {
+	"client_credentials",
+	"urn:ietf:params:oauth:grant-type:token-exchange",
+	"urn:openid:params:grant-type:ciba",
+}
+
+# The row has one member. Anything but its absence or a list that holds the method fails.
+auth_method_ok if row == {}
+
+auth_method_ok if input.client.auth_method in row.allowed_auth_methods
+
+deny contains {
+	"code": "client_disabled", "category": "client", "control": "client",
+	"message": "the client is disabled",
+} if {
+	not input.client.enabled == true
+}
+
+deny contains {
+	"code": "client_type_not_allowed", "category": "client", "control": "client",
+	"message": "a client of this type may not use this grant type",
+} if {
+	not type_ok
+}
+
+deny contains {
+	"code": "auth_method_not_allowed", "category": "client", "control": "client",
+	"message": "the client authentication method is not allowed",
+} if {
+	not auth_method_ok
+}

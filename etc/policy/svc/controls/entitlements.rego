@@ -1,0 +1,208 @@
+# METADATA
+# title: Entitlements
+# description: Which grants, scopes and resources a client or a class of clients may have.
+package svc.controls.entitlements
+
+import data.svc.entitlements.bindings
+import data.svc.lib.ask
+import data.svc.lib.url
+import data.svc.registry.resource_types as registry
+
+# The bindings that apply to the client. Always by key, never by looking through the row: it may
+# hold any number of clients. A software_id counts only beside a verified statement: anybody may
+# register under any name.
+held contains b if b := bindings.clients[input.client.id]
+
+held contains b if b := bindings.registrations[input.client.registration]
+
+held contains b if {
+	input.client.statement.verified == true
+	b := bindings.software[input.client.software_id]
+}
+
+segments contains concat("", ["binding:clients/", input.client.id]) if {
+	_ := bindings.clients[input.client.id]
+}
+
+segments contains concat("", ["binding:registrations/", input.client.registration]) if {
+	_ := bindings.registrations[input.client.registration]
+}
+
+segments contains concat("", ["binding:software/", input.client.software_id]) if {
+	input.client.statement.verified == true
+	_ := bindings.software[input.client.software_id]
+}
+
+segments contains concat("#", [t, s]) if {
+	some t in ask.types
+	some s in registry.resource.types[t].scopes
+	s in granted
+}
+
+# ---- grant
+
+deny contains {
+	"code": "grant_not_entitled", "category": "grant", "control": "entitlements",
+	"message": "the client is not entitled to this grant type",
+} if {
+	not grant_ok
+}
+
+grant_ok if {
+	some b in held
+	ask.grant in b.grants
+}
+
+# A software statement that lists grants bounds the client to them.
+deny contains {
+	"code": "grant_not_entitled", "category": "grant", "control": "entitlements",
+	"message": "the client is not entitled to this grant type",
+} if {
+	input.client.registration == "STATEMENT"
+	_ := input.client.statement.claims.grants
+	not grant_stated
+}
+
+grant_stated if ask.grant in input.client.statement.claims.grants
+
+# ---- scopes
+
+granted := allowed - cut
+
+allowed contains s if {
+	some b in held
+	object.get(b, "resource_types", []) == []
+	some s in ask.scopes
+	s in b.scopes
+}
+
+# A binding with resource types gives a scope when the registry lists it for one of its types
+# that the request names, or for any of its types when the request names none.
+allowed contains s if {
+	some b in held
+	some t in b.resource_types
+	reached(t)
+	listed := registry.resource.types[t].scopes
+	some s in ask.scopes
+	s in b.scopes
+	s in listed
+}
+
+reached(_) if ask.types == set()
+
+reached(t) if t in ask.types
+
+# What the service itself may grant at most.
+cut contains s if {
+	input.evaluation == "issue"
+	ceiling := input.scopes.ceiling
+	some s in ask.scopes
+	not s in ceiling
+}
+
+# A software statement that lists scopes bounds the client to them.
+cut contains s if {
+	input.client.registration == "STATEMENT"
+	stated_scope := split(input.client.statement.claims.scope, " ")
+	some s in ask.scopes
+	not s in stated_scope
+}
+
+# A scope kept for groups goes to user subjects in one of them, and to nobody else.
+cut contains s if {
+	some s in ask.scopes
+	_ := bindings.scopes[s]
+	not in_group(s)
+}
+
+# That list takes away, so a malformed one must not pass for an absent one.
+cut contains s if {
+	list := bindings.scopes
+	type_name(list) != "object"
+	some s in ask.scopes
+}
+
+# What an operator's rule blocks. A hook that is no set is refused in svc.lib.hooks.
+cut contains s if {
+	input.evaluation == "issue"
+	some s in data.custom.issue.block_scopes
+}
+
+in_group(s) if {
+	ask.subject.type == "user"
+	some group in ask.subject.claims.groups
+	concat("/", [ask.subject.idp, group]) in bindings.scopes[s].groups
+}
+
+# Reasons for the scopes that are left out. They deny only when nothing is left.
+partial contains {
+	"code": "scope_not_entitled", "category": "scope", "control": "entitlements",
+	"message": "a requested scope is not granted", "detail": {"scope": s},
+} if {
+	count(granted) < count(ask.scopes)
+	some s in ask.scopes
+	not s in granted
+}
+
+# ---- resources; entered only when the token names one
+
+deny_resource contains {
+	"code": "resource_not_entitled", "category": "resource", "control": "entitlements",
+	"message": "the client is not entitled to this resource", "detail": {"resource": ask.indicator},
+} if {
+	_ := ask.indicator
+	not indicator_ok
+}
+
+indicator_ok if {
+	forms := url.forms(ask.indicator)
+	some b in held
+	some form in forms
+	form in b.resources
+	stated(forms)
+}
+
+indicator_ok if indicated != set()
+
+indicator_ok if {
+	url.is_gateway(ask.indicator)
+	some b in held
+	"urn:svc:gateway" in b.resources
+	stated(url.forms(ask.indicator) | {"urn:svc:gateway"})
+}
+
+# The client's own resource types that the request names by their indicator.
+indicated contains t if {
+	forms := url.forms(ask.indicator)
+	some b in held
+	some t in b.resource_types
+	registry.resource.types[t].indicator in forms
+	stated(forms | {t})
+}
+
+# A type that the registry does not know is the registry's to refuse.
+deny_resource contains {
+	"code": "resource_not_entitled", "category": "resource", "control": "entitlements",
+	"message": "the client is not entitled to this resource", "detail": {"resource_type": t},
+} if {
+	some t in ask.types
+	_ := registry.resource.types[t]
+	not type_ok(t)
+}
+
+type_ok(t) if {
+	some b in held
+	t in b.resource_types
+	stated({t} | {i | i := registry.resource.types[t].indicator})
+}
+
+# A software statement that lists resources bounds the client to them. `names` are all the names
+# under which the statement may list one resource.
+stated(_) if input.client.registration != "STATEMENT"
+
+stated(_) if object.get(input.client.statement.claims, "resources", null) == null
+
+stated(names) if {
+	some name in names
+	name in input.client.statement.claims.resources
+}

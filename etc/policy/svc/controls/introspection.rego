@@ -1,0 +1,141 @@
+# METADATA
+# title: Introspection
+# description: Who is shown which tokens, and how the caller's context narrows them.
+package svc.controls.introspection
+
+import data.svc.controls.entitlements
+import data.svc.lib.caller
+import data.svc.lib.url
+import data.svc.operator.controls.introspection as row
+import data.svc.registry.resource_types as registry
+
+# ---- the caller: asked for live and dead tokens alike, so that the difference tells nothing
+
+deny_caller contains {
+	"code": "introspection_not_entitled", "category": "client", "control": "entitlements",
+	"message": "the caller is not entitled to introspect",
+} if {
+	not caller.may_introspect
+}
+
+deny_caller contains {
+	"code": "caller_not_allowed", "category": "client", "control": "introspection",
+	"message": "the caller is not among those allowed to introspect",
+} if {
+	not caller_ok
+}
+
+caller_ok if object.get(row, "allow_callers", []) == []
+
+caller_ok if input.caller.client_id in row.allow_callers
+
+# ---- the audience: a token that names a resource is shown to it and to the token's own client
+
+deny contains {
+	"code": "caller_not_audience", "category": "token", "control": "introspection",
+	"message": "the token is not meant for the caller",
+} if {
+	names_resource
+	not audience_ok
+}
+
+names_resource if input.baseline.resource != null
+
+names_resource if input.baseline.resource_types != []
+
+audience_ok if object.get(row, "require_audience", true) == false
+
+audience_ok if input.caller.client_id == input.client.id
+
+audience_ok if caller.is_audience
+
+# ---- the context
+
+deny contains {
+	"code": "context_missing", "category": "token", "control": "introspection",
+	"message": "the caller must say what the token is used for",
+} if {
+	not context_ok
+}
+
+context_ok if object.get(row, "require_context", false) == false
+
+context_ok if input.context != {}
+
+deny contains {
+	"code": "context_resource_mismatch", "category": "token", "control": "introspection",
+	"message": "the token is not meant for the resource of the context",
+} if {
+	_ := input.context.resource
+	names_resource
+	not context_resource_ok
+}
+
+context_resource_ok if {
+	some form in url.forms(input.context.resource)
+	form in url.forms(input.baseline.resource)
+}
+
+context_resource_ok if {
+	some t in input.baseline.resource_types
+	registry.resource.types[t].indicator in url.forms(input.context.resource)
+}
+
+deny contains {
+	"code": "context_resource_mismatch", "category": "token", "control": "introspection",
+	"message": "the token is not meant for the resource of the context",
+} if {
+	_ := input.context.resource_type
+	names_resource
+	not context_type_ok
+}
+
+context_type_ok if input.context.resource_type in input.baseline.resource_types
+
+context_type_ok if {
+	indicator := registry.resource.types[input.context.resource_type].indicator
+	indicator in url.forms(input.baseline.resource)
+}
+
+# ---- the scopes that are left of what the token was given
+
+shown := entitlements.granted - hidden
+
+hidden contains s if {
+	named := input.context.scopes
+	some s in entitlements.granted
+	not s in named
+}
+
+hidden contains s if {
+	t := input.context.resource_type
+	object.get(row, "narrow_to_context", false) != false
+	listed := object.get(registry.resource.types, [t, "scopes"], [])
+	some s in entitlements.granted
+	not s in listed
+}
+
+deny contains {
+	"code": "scope_not_in_token", "category": "token", "control": "introspection",
+	"message": "the token has none of the scopes of the context",
+} if {
+	some _ in input.context.scopes
+	shown == set()
+}
+
+deny contains {
+	"code": "scope_not_in_token", "category": "token", "control": "introspection",
+	"message": "the token has none of the scopes of the context",
+} if {
+	shown == set()
+	entitlements.granted != set()
+	not input.context.scopes == []
+}
+
+deny contains {
+	"code": "policy_changed", "category": "token", "control": "introspection",
+	"message": "nothing of what the token was given is still granted",
+} if {
+	entitlements.granted == set()
+	input.baseline.scopes != []
+}

@@ -1,0 +1,187 @@
+# METADATA
+# title: Introspection
+# description: Evaluation 2. What a token that was once issued is still worth, and to this caller.
+# entrypoint: true
+package svc.decision.introspect
+
+import data.svc.controls.authentication
+import data.svc.controls.client
+import data.svc.controls.entitlements
+import data.svc.controls.environment
+import data.svc.controls.introspection
+import data.svc.controls.registry
+import data.svc.entitlements.bindings
+import data.svc.lib.hooks
+
+# The plain case, as in svc.decision.issue: a token that names no resource, of a confidential
+# client whose own binding still holds all of it, shown to a client whose own binding lets it
+# introspect. The answer is the one that `general` gives.
+result := {
+	"allow": true,
+	"scopes": shown,
+	"resource": null,
+	"resource_types": [],
+	"authorization_details": [],
+	"expires_in_override": null,
+	"jit_single_use": input.token.jit_single_use,
+	"obligations": input.baseline.obligations,
+	"deny_reasons": [],
+	"matched_segments": [concat("", ["binding:clients/", input.client.id])],
+	"extensions": input.baseline.extensions,
+	"claims": input.baseline.claims,
+} if {
+	input.evaluation == "introspect"
+	input.client.type == "confidential"
+	input.client.enabled == true
+	input.baseline.resource_types == []
+	input.baseline.authorization_details == []
+	object.get(input.baseline, "resource", null) == null
+	not input.client.statement
+	not input.caller.token
+
+	"introspect" in bindings.clients[input.caller.client_id].endpoints
+	not bindings.registrations[input.client.registration] == bindings.registrations[input.client.registration]
+	own := bindings.clients[input.client.id]
+	input.issued.grant_type in own.grants
+	not own.resource_types == own.resource_types
+	type_name(bindings.scopes) == "object"
+	scopes := {s |
+		some s in input.baseline.scopes
+		s in own.scopes
+		not bindings.scopes[s] == bindings.scopes[s]
+	}
+	count(scopes) == count(input.baseline.scopes)
+	shown := in_context(scopes)
+
+	data.svc.operator.controls.client == {}
+	data.svc.operator.controls.environment == {}
+	data.svc.operator.controls.introspection == {"require_audience": true}
+	not data.custom.introspect.deny == data.custom.introspect.deny
+	not data.custom.introspect.obligations == data.custom.introspect.obligations
+	not data.custom.introspect.extensions == data.custom.introspect.extensions
+	not data.custom.introspect.claims == data.custom.introspect.claims
+} else := general
+
+in_context(scopes) := scopes if not input.context.scopes == input.context.scopes
+
+in_context(scopes) := shown if {
+	shown := {s | some s in input.context.scopes; s in scopes}
+	shown != set()
+}
+
+# An unknown token: the caller is judged all the same, and there is nothing to show.
+general := {
+	"allow": false,
+	"scopes": [],
+	"resource": null,
+	"resource_types": [],
+	"authorization_details": [],
+	"expires_in_override": null,
+	"jit_single_use": false,
+	"obligations": {},
+	"deny_reasons": introspection.deny_caller,
+	"matched_segments": [],
+	"extensions": {},
+	"claims": {},
+} if {
+	not input.token
+} else := {
+	"allow": true,
+	"scopes": introspection.shown,
+	"resource": object.get(input.baseline, "resource", null),
+	"resource_types": object.get(input.baseline, "resource_types", []),
+	"authorization_details": object.get(input.baseline, "authorization_details", []),
+	"expires_in_override": null,
+	"jit_single_use": object.get(input.token, "jit_single_use", true),
+	"obligations": obligations,
+	"deny_reasons": entitlements.partial,
+	"matched_segments": entitlements.segments,
+	"extensions": extensions,
+	"claims": claims,
+} if {
+	input.evaluation == "introspect"
+	deny == set()
+	is_array(input.baseline.scopes)
+} else := {
+	"allow": false,
+	"scopes": [],
+	"resource": null,
+	"resource_types": [],
+	"authorization_details": [],
+	"expires_in_override": null,
+	"jit_single_use": false,
+	"obligations": obligations,
+	"deny_reasons": (deny | entitlements.partial),
+	"matched_segments": [],
+	"extensions": extensions,
+	"claims": {},
+}
+
+deny contains r if some r in introspection.deny_caller
+
+deny contains r if some r in introspection.deny
+
+deny contains r if some r in client.deny
+
+deny contains r if some r in entitlements.deny
+
+deny contains r if some r in hooks.introspect_deny
+
+deny contains r if {
+	not data.svc.operator.controls.environment == {}
+	some r in environment.deny
+}
+
+# The controls that look at resources are entered only when the token names one.
+deny contains r if {
+	introspection.names_resource
+	some r in entitlements.deny_resource
+}
+
+deny contains r if {
+	introspection.names_resource
+	some r in authentication.deny
+}
+
+deny contains r if {
+	introspection.names_resource
+	some r in registry.deny
+}
+
+deny contains r if {
+	some _ in input.baseline.authorization_details
+	some r in registry.deny
+}
+
+# What issuance obliged to stays. The operator's rules may add to it; obligations of one type are
+# listed one after the other.
+obligations := object.union(
+	together(old_obligations, new_obligations),
+	{type: array.concat(old_obligations[type], new_obligations[type]) |
+		some type in (object.keys(old_obligations) & object.keys(new_obligations))
+	},
+)
+
+old_obligations := issued("obligations")
+
+new_obligations := {k: v | some k, v in data.custom.introspect.obligations}
+
+extensions := together(
+	issued("extensions"),
+	{k: v | some k, v in data.custom.introspect.extensions},
+)
+
+claims := together(
+	issued("claims"),
+	{k: v | some k, v in data.custom.introspect.claims},
+)
+
+# Null in the stored answer is absent.
+issued(name) := members if {
+	members := input.baseline[name]
+	is_object(members)
+} else := {}
+
+together(old, new) := old if new == {}
+
+else := object.union(old, new)

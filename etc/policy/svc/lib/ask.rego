@@ -1,0 +1,61 @@
+# What is asked, in the same words for both evaluations: at issuance the request says it, at
+# introspection the stored answer of the issuance (the baseline) does.
+#
+# `input.evaluation == "..."` comes first in every rule: the engine indexes it, so that the
+# rules of the other evaluation cost nothing.
+package svc.lib.ask
+
+import data.svc.controls.entitlements
+
+grant := input.request.grant_type if input.evaluation == "issue"
+
+grant := input.issued.grant_type if input.evaluation == "introspect"
+
+subject := input.subject if input.evaluation == "issue"
+
+subject := input.issued.subject if input.evaluation == "introspect"
+
+# An omitted scope asks for the client's default.
+scopes := input.scopes.requested if {
+	input.evaluation == "issue"
+	input.scopes.requested != []
+}
+
+scopes := input.scopes.default if {
+	input.evaluation == "issue"
+	input.scopes.requested == []
+}
+
+scopes := input.baseline.scopes if input.evaluation == "introspect"
+
+indicator := input.resource.indicator if {
+	input.evaluation == "issue"
+	input.resource.indicator != null
+}
+
+indicator := input.baseline.resource if {
+	input.evaluation == "introspect"
+	input.baseline.resource != null
+}
+
+details := input.authorization_details if input.evaluation == "issue"
+
+details := input.baseline.authorization_details if input.evaluation == "introspect"
+
+# The resource types that the token is about: those named by URI and those named by their
+# indicator. Empty for a token that names none.
+types contains t if {
+	input.evaluation == "issue"
+	some t in input.resource.types
+}
+
+types contains t if {
+	input.evaluation == "issue"
+	_ := input.resource.indicator
+	some t in entitlements.indicated
+}
+
+types contains t if {
+	input.evaluation == "introspect"
+	some t in input.baseline.resource_types
+}

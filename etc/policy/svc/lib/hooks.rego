@@ -1,0 +1,83 @@
+# What the operator's own rules may add: package custom.issue for evaluation 1, custom.introspect
+# for evaluation 2.
+#
+#   deny           set of reasons; a plain string is a reason of category policy
+#   block_scopes   set of scopes that are not issued (custom.issue alone)
+#   obligations, extensions, claims   objects that are put into the answer
+#
+# A hook of the wrong type denies: passing over it would turn a slip of the pen into an allow.
+package svc.lib.hooks
+
+issue_deny contains reason(r) if some r in data.custom.issue.deny
+
+issue_deny contains invalid("custom.issue.deny") if {
+	hook := data.custom.issue.deny
+	type_name(hook) != "set"
+}
+
+issue_deny contains invalid("custom.issue.block_scopes") if {
+	hook := data.custom.issue.block_scopes
+	type_name(hook) != "set"
+}
+
+issue_deny contains invalid("custom.issue.obligations") if {
+	hook := data.custom.issue.obligations
+	type_name(hook) != "object"
+}
+
+issue_deny contains invalid("custom.issue.extensions") if {
+	hook := data.custom.issue.extensions
+	type_name(hook) != "object"
+}
+
+issue_deny contains invalid("custom.issue.claims") if {
+	hook := data.custom.issue.claims
+	type_name(hook) != "object"
+}
+
+introspect_deny contains reason(r) if some r in data.custom.introspect.deny
+
+introspect_deny contains invalid("custom.introspect.deny") if {
+	hook := data.custom.introspect.deny
+	type_name(hook) != "set"
+}
+
+introspect_deny contains invalid("custom.introspect.obligations") if {
+	hook := data.custom.introspect.obligations
+	type_name(hook) != "object"
+}
+
+introspect_deny contains invalid("custom.introspect.extensions") if {
+	hook := data.custom.introspect.extensions
+	type_name(hook) != "object"
+}
+
+introspect_deny contains invalid("custom.introspect.claims") if {
+	hook := data.custom.introspect.claims
+	type_name(hook) != "object"
+}
+
+invalid(name) := {
+	"code": "hook_invalid", "category": "policy", "control": "custom",
+	"message": "an operator rule has the wrong type", "detail": {"rule": name},
+}
+
+# An operator's reason in the shape of ours. What it leaves out is filled in; a member of the
+# wrong type makes the whole reason ours.
+reason(r) := {"code": r, "category": "policy", "control": "custom", "message": r} if is_string(r)
+
+else := object.union(
+	{"category": "policy", "control": "custom", "message": r.code},
+	object.filter(r, ["code", "category", "control", "message", "detail"]),
+) if {
+	is_string(r.code)
+	object.get(r, "category", "policy") in categories
+	is_string(object.get(r, "control", "custom"))
+	is_string(object.get(r, "message", ""))
+	is_object(object.get(r, "detail", {}))
+} else := invalid("custom deny reason")
+
+categories := {
+	"client", "registration", "trust", "grant", "token", "subject", "resource", "details",
+	"scope", "delegation", "environment", "policy", "system",
+}

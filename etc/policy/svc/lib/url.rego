@@ -1,0 +1,36 @@
+# Comparing resource indicators.
+package svc.lib.url
+
+# The forms under which an indicator is known: itself, and `https://h` with `https://h/`. Only
+# an empty path makes the two equal; any other trailing slash names another resource.
+forms(indicator) := {indicator, concat("", [indicator, "/"])} if {
+	parts := split(indicator, "/")
+	count(parts) == 3
+	authority_only(indicator, parts)
+}
+
+else := {indicator, concat("/", array.slice(parts, 0, 3))} if {
+	parts := split(indicator, "/")
+	count(parts) == 4
+	parts[3] == ""
+	authority_only(indicator, parts)
+} else := {indicator}
+
+authority_only(indicator, parts) if {
+	parts[0] in {"https:", "http:"}
+	parts[1] == ""
+	parts[2] != ""
+	not contains(indicator, "?")
+	not contains(indicator, "#")
+}
+
+# One of our gateway's resources. Dot segments, plain or percent-encoded, and backslashes are
+# refused: `/gateway/../admin` lies elsewhere for whoever resolves the address.
+is_gateway(indicator) if {
+	prefix := concat("", [trim_suffix(input.issuer, "/"), "/gateway/"])
+	startswith(indicator, prefix)
+	indicator != prefix
+	not contains(indicator, "/.")
+	not contains(lower(indicator), "%2e")
+	not contains(indicator, "\\")
+}

@@ -1,0 +1,189 @@
+# Holds the catalogue, the rules, the rows and the schemas against each other. data.shipped is
+# what run-tests found.
+package catalogue_test
+
+import data.shipped
+
+listed := {[c.id, r.code, r.category, r.message] | some c in shipped.catalogue; some r in c.reasons}
+
+emitted := {[r.control, r.code, r.category, r.message] | some r in shipped.emitted; r != null}
+
+test_every_reason_in_the_rules_is_in_the_catalogue if {
+	count(emitted) > 0
+	emitted - listed == set()
+}
+
+test_every_reason_in_the_catalogue_is_in_the_rules if {
+	listed - emitted == set()
+}
+
+test_a_code_is_listed_once if {
+	all_codes := [r.code | some c in shipped.catalogue; some r in c.reasons]
+	count(all_codes) == count({code | some code in all_codes})
+}
+
+test_every_reason_has_a_known_category if {
+	every r in listed {
+		r[2] in data.svc.lib.hooks.categories
+	}
+}
+
+# RFC 6749 5.2: what an error_description may hold.
+test_every_message_may_be_an_error_description if {
+	every r in listed {
+		regex.match(`^[\x20-\x21\x23-\x5B\x5D-\x7E]+$`, r[3])
+	}
+}
+
+test_every_row_of_a_control_is_shipped_and_has_a_schema if {
+	keys := {row.key | some c in shipped.catalogue; some row in c.rows}
+	count(keys) > 0
+	every key in keys {
+		is_object(shipped.rows[key])
+		is_object(shipped.schemas[key])
+	}
+}
+
+test_every_row_has_a_schema_and_every_schema_a_row if {
+	object.keys(shipped.rows) == object.keys(shipped.schemas)
+}
+
+test_every_schema_names_the_control_that_lists_its_row if {
+	every c in shipped.catalogue {
+		every row in c.rows {
+			shipped.schemas[row.key]["x-control"] == c.id
+		}
+	}
+}
+
+test_the_configurable_controls_are_those_with_rows if {
+	{c.id | some c in shipped.catalogue; c.configurable} == {c.id | some c in shipped.catalogue; some _ in c.rows}
+}
+
+test_every_shipped_row_matches_its_schema if {
+	every key, row in shipped.rows {
+		json.match_schema(row, shipped.schemas[key])[0]
+	}
+}
+
+test_every_entrypoint_exists if {
+	every c in shipped.catalogue {
+		every e in c.entrypoints {
+			is_boolean(data.svc.decision[e].result.allow) with input as {}
+		}
+	}
+}
+
+# ---- schemas: what they use, and what they refuse
+
+keywords := {
+	"$schema", "title", "description", "default", "x-control", "type", "properties", "required",
+	"additionalProperties", "items", "enum", "pattern", "minimum", "maximum", "minItems",
+	"maxItems", "minLength", "maxLength", "uniqueItems", "format", "anyOf",
+}
+
+# All schemas and what is in them: the members of `properties`, `items`, `additionalProperties`
+# and `anyOf`, and not what stands in a `default`.
+subschemas := array.concat(
+	[schema | some schema in shipped.schemas],
+	[schema |
+		walk(shipped.schemas, [path, schema])
+		is_object(schema)
+		last := count(path) - 1
+		last > 0
+		holds_schema(path[last - 1], path[last])
+	],
+)
+
+holds_schema(_, "items")
+
+holds_schema(_, "additionalProperties")
+
+holds_schema("properties", _)
+
+holds_schema("anyOf", _)
+
+test_schemas_use_only_the_keywords_that_the_service_checks if {
+	count(subschemas) > 50
+	every schema in subschemas {
+		object.keys(schema) - keywords == set()
+	}
+}
+
+test_every_setting_is_described if {
+	every schema in subschemas {
+		typed(schema)
+		described(schema)
+	}
+}
+
+typed(schema) if is_string(schema.type)
+
+typed(schema) if count(schema.anyOf) == 2
+
+described(schema) if schema.description != ""
+
+described(schema) if schema.anyOf
+
+described(schema) if schema.type == "string"
+
+test_objects_are_closed if {
+	every schema in subschemas {
+		closed(schema)
+	}
+}
+
+closed(schema) if object.get(schema, "type", "") != "object"
+
+closed(schema) if schema.additionalProperties == false
+
+closed(schema) if is_object(schema.additionalProperties)
+
+closed(schema) if schema.description == "JSON Schema that every object of this type must match."
+
+refused_rows := [
+	["svc.operator.controls.client", {"allowed_auth_methods": []}],
+	["svc.operator.controls.client", {"allowed_auth_methods": ["magic"]}],
+	["svc.operator.controls.client", []],
+	["svc.operator.controls.authentication", {"by_resource_type": {"urn:r:orders": {"acr": "x"}}}],
+	["svc.operator.controls.authentication", {"by_resource_type": {"urn:r:orders": {"max_age": -1}}}],
+	["svc.operator.controls.environment", {"allow_cidr": []}],
+	["svc.operator.controls.environment", {"hours": {"tz": "UTC", "from": "08:00"}}],
+	["svc.operator.controls.lifetime", {"max_ttl": "300"}],
+	["svc.operator.controls.lifetime", {"default_ttl": -1}],
+	["svc.operator.controls.introspection", {"require_audience": "yes"}],
+	["svc.operator.controls.consent", {"mode": "sometimes"}],
+	["svc.operator.controls.consent", {}],
+	["svc.operator.controls.exchange", {"max_depth": 9}],
+	["svc.operator.controls.exchange", {"allowed": [{"actor": "a"}]}],
+	["svc.operator.controls.trust", {"trusted_issuers": [1]}],
+	["svc.operator.controls.trust", {"trusted_issuers": [{"jwks_uri": "https://a.example/jwks"}]}],
+	["svc.operator.controls.public_client_policy", {"enabled": true}],
+	["svc.operator.controls.public_client_policy", {"enabled": true, "dcr": {"allowed_grant_types": ["password"]}}],
+	["svc.registry.resource_types", {"resource": {"types": {}}}],
+	["svc.registry.resource_types", {"resource": {"types": {"urn:r": {"scopes": [], "default_ttl": 0}}}, "rar": {"types": {}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"grant": ["client_credentials"]}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"grants": ["implicit"]}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"scopes": ["x", "x"]}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"ttl": 0}}}],
+	["svc.entitlements.bindings", {"registrations": {"OTHER": {}}}],
+	["svc.entitlements.bindings", {"scopes": {"x": {}}}],
+]
+
+test_schemas_refuse_broken_rows if {
+	every pair in refused_rows {
+		json.match_schema(pair[1], shipped.schemas[pair[0]])[0] == false
+	}
+}
+
+test_schemas_accept_good_rows if {
+	every pair in [
+		["svc.operator.controls.trust", {"trusted_issuers": ["https://idp.example", {"issuer": "https://b.example", "audiences": ["x"]}]}],
+		["svc.operator.controls.environment", {"allow_cidrs": ["10.0.0.0/8"], "hours": {"tz": "Europe/Berlin", "from": "08:00", "to": "18:00"}}],
+		["svc.entitlements.bindings", {"clients": {"demo": {"grants": ["client_credentials"], "scopes": ["orders.read"], "endpoints": ["introspect"]}}}],
+		["svc.registry.resource_types", data.fixture.registry],
+		["svc.entitlements.bindings", data.fixture.wide],
+	] {
+		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
+	}
+}

@@ -1,0 +1,286 @@
+package entitlements_test
+
+import data.fixture
+
+issue(b, over) := r if {
+	r := fixture.issue(over) with data.svc.entitlements.bindings as b
+		with data.svc.registry.resource_types as fixture.registry
+}
+
+mine(binding, over) := issue(fixture.bind("crm", binding), over)
+
+cc := {"grants": ["client_credentials"], "scopes": ["orders.read"]}
+
+with_cc(binding) := object.union(cc, binding)
+
+# ---- which bindings apply
+
+test_bindings_of_client_registration_and_software_are_united if {
+	b := {
+		"clients": {"crm": {"grants": ["client_credentials"]}},
+		"registrations": {"STATEMENT": {"scopes": ["orders.read"]}},
+		"software": {"soft": {"scopes": ["orders.write"]}},
+	}
+	over := {
+		"client": {"registration": "STATEMENT", "software_id": "soft", "statement": {"verified": true, "claims": {}}},
+		"scopes": {"requested": ["orders.read", "orders.write"]},
+	}
+	r := issue(b, over)
+	r.allow
+	r.scopes == ["orders.read", "orders.write"]
+	r.matched_segments == ["binding:clients/crm", "binding:registrations/STATEMENT", "binding:software/soft"]
+}
+
+test_a_software_id_without_a_verified_statement_gives_nothing if {
+	b := {"software": {"soft": cc}}
+	issue(b, {"client": {"software_id": "soft", "statement": {"verified": true, "claims": {}}}}).allow
+	fixture.refused(issue(b, {"client": {"software_id": "soft"}}), "grant_not_entitled")
+	fixture.refused(issue(b, {"client": {"software_id": "soft", "statement": {"verified": false, "claims": {}}}}), "grant_not_entitled")
+}
+
+test_another_clients_binding_gives_nothing if {
+	r := issue(fixture.bindings, {"client": {"id": "other"}})
+	fixture.codes(r) == {"grant_not_entitled", "scope_not_entitled"}
+}
+
+test_the_binding_of_another_kind_of_registration_gives_nothing if {
+	r := issue({"registrations": {"DCR": cc}}, {})
+	fixture.refused(r, "grant_not_entitled")
+}
+
+test_a_grant_outside_the_binding_is_refused if {
+	r := mine({"grants": ["authorization_code"], "scopes": ["orders.read"]}, {})
+	fixture.codes(r) == {"grant_not_entitled"}
+	r.deny_reasons[0].category == "grant"
+}
+
+test_a_broken_row_denies if {
+	every row in [[], "x", false, null, {"clients": []}, {"clients": {"crm": []}}, {"clients": {"crm": false}}, {"clients": {"crm": {"grants": "client_credentials", "scopes": "orders.read"}}}] {
+		r := issue(row, {})
+		r.allow == false
+		"grant_not_entitled" in fixture.codes(r)
+	}
+}
+
+test_a_broken_scopes_list_of_a_binding_gives_nothing if {
+	every scopes in ["orders.read", {"orders.read": 1}, null, true] {
+		fixture.refused(mine({"grants": ["client_credentials"], "scopes": scopes}, {"scopes": {"requested": ["orders.read"]}}), "scope_not_entitled")
+	}
+}
+
+# The top-level list takes away, so it denies when it cannot be read.
+test_a_broken_scopes_restriction_denies if {
+	every scopes in [[], "x", false, null, ["orders.read"]] {
+		b := object.union(fixture.bindings, {"scopes": scopes})
+		fixture.refused(issue(b, {}), "scope_not_entitled")
+	}
+	every entry in [false, null, [], "x", {}, {"groups": "corp/ops"}] {
+		b := object.union(fixture.bindings, {"scopes": {"orders.read": entry}})
+		fixture.refused(issue(b, {}), "scope_not_entitled")
+	}
+}
+
+# ---- scopes kept for groups
+
+grouped := object.union(fixture.bindings, {"scopes": {"orders.read": {"groups": ["corp/ops"]}}})
+
+user(groups) := {"subject": {"type": "user", "id": "alice", "idp": "corp", "claims": {"groups": groups}}}
+
+test_a_user_in_the_group_gets_the_scope if {
+	r := issue(grouped, user(["staff", "ops"]))
+	r.scopes == ["orders.read"]
+}
+
+test_a_user_outside_the_group_does_not if {
+	fixture.refused(issue(grouped, user(["staff"])), "scope_not_entitled")
+	fixture.refused(issue(grouped, user([])), "scope_not_entitled")
+}
+
+test_a_group_of_another_provider_does_not if {
+	other := object.union(user(["ops"]), {"subject": {"idp": "other"}})
+	fixture.refused(issue(grouped, other), "scope_not_entitled")
+}
+
+test_a_client_subject_does_not if fixture.refused(issue(grouped, {}), "scope_not_entitled")
+
+test_a_workload_that_claims_groups_does_not if {
+	other := object.union(user(["ops"]), {"subject": {"type": "workload"}})
+	fixture.refused(issue(grouped, other), "scope_not_entitled")
+}
+
+test_a_restriction_gives_nothing if {
+	b := object.union(fixture.bindings, {"scopes": {"extra": {"groups": ["corp/ops"]}}})
+	r := issue(b, object.union(user(["ops"]), {"scopes": {"requested": ["extra"]}}))
+	fixture.refused(r, "scope_not_entitled")
+}
+
+# ---- bindings with resource types
+
+test_a_typed_scope_needs_a_registered_type_that_is_named if {
+	b := with_cc({"resource_types": ["urn:r:orders", "urn:r:stock"], "scopes": ["orders.read", "stock.read"]})
+	asked := {"scopes": {"requested": ["orders.read", "stock.read"]}}
+	all := mine(b, asked)
+	all.scopes == ["orders.read", "stock.read"]
+	one := mine(b, object.union(asked, {"resource": {"types": ["urn:r:stock"]}}))
+	one.scopes == ["stock.read"]
+	one.resource_types == ["urn:r:stock"]
+	"urn:r:stock#stock.read" in one.matched_segments
+}
+
+test_a_typed_scope_that_the_registry_does_not_list_is_not_given if {
+	b := with_cc({"resource_types": ["urn:r:stock"]})
+	fixture.refused(mine(b, {}), "scope_not_entitled")
+}
+
+test_a_typed_scope_must_be_the_bindings_too if {
+	r := mine(with_cc({"resource_types": ["urn:r:orders"]}), {"scopes": {"requested": ["orders.read", "orders.write"]}})
+	r.scopes == ["orders.read"]
+}
+
+test_an_unverified_software_id_matches_no_segment if {
+	b := object.union(fixture.bindings, {"software": {"soft": {}}})
+	r := issue(b, {"client": {"software_id": "soft"}})
+	r.matched_segments == ["binding:clients/crm"]
+}
+
+test_an_untyped_binding_gives_its_scopes_as_they_are if {
+	b := {
+		"clients": {"crm": {"grants": ["client_credentials"], "resource_types": ["urn:r:stock"]}},
+		"registrations": {"ADMIN": {"scopes": ["orders.read"]}},
+	}
+	r := issue(b, {"resource": {"types": ["urn:r:stock"]}})
+	r.scopes == ["orders.read"]
+}
+
+# ---- resources
+
+named(indicator) := {"resource": {"indicator": indicator}}
+
+test_a_listed_resource_is_entitled if {
+	r := mine(with_cc({"resources": ["https://api.example/orders"]}), named("https://api.example/orders"))
+	r.allow
+	r.resource == "https://api.example/orders"
+	r.resource_types == []
+}
+
+test_another_resource_is_not if {
+	every indicator in ["https://api.example", "https://api.example/orders/1", "https://api.example/Orders", "https://evil.example", "urn:svc:gateway2", ""] {
+		r := mine(with_cc({"resources": ["https://api.example/orders"]}), named(indicator))
+		fixture.refused(r, "resource_not_entitled")
+	}
+}
+
+test_a_client_without_resources_may_name_none if fixture.refused(mine(cc, named("https://api.example")), "resource_not_entitled")
+
+# oauth.md 2, item 7
+test_an_empty_path_and_a_slash_are_one_resource if {
+	mine(with_cc({"resources": ["https://api.example"]}), named("https://api.example/")).allow
+	mine(with_cc({"resources": ["https://api.example/"]}), named("https://api.example")).allow
+	mine(with_cc({"resources": ["http://api.example:8080/"]}), named("http://api.example:8080")).allow
+}
+
+test_no_other_slash_is_forgiven if {
+	every pair in [
+		["https://api.example/orders", "https://api.example/orders/"],
+		["https://api.example/orders/", "https://api.example/orders"],
+		["https://api.example/", "https://api.example//"],
+		["https://api.example?a", "https://api.example?a/"],
+		["https://api.example#a", "https://api.example#a/"],
+		["urn:x", "urn:x/"],
+		["https:", "https:/"],
+		["https://", "https:///"],
+	] {
+		fixture.refused(mine(with_cc({"resources": [pair[0]]}), named(pair[1])), "resource_not_entitled")
+	}
+}
+
+test_a_types_indicator_names_the_type if {
+	r := mine(with_cc({"resource_types": ["urn:r:orders"]}), named("https://orders.example/"))
+	r.allow
+	r.resource == "https://orders.example/"
+	r.resource_types == ["urn:r:orders"]
+	r.matched_segments == ["binding:clients/crm", "urn:r:orders#orders.read"]
+}
+
+test_the_indicator_of_a_type_that_is_not_the_clients_is_refused if {
+	fixture.refused(mine(with_cc({"resource_types": ["urn:r:stock"]}), named("https://orders.example")), "resource_not_entitled")
+}
+
+test_a_type_that_is_not_the_clients_is_refused if {
+	r := mine(with_cc({"resource_types": ["urn:r:orders"]}), {"resource": {"types": ["urn:r:orders", "urn:r:stock"]}})
+	fixture.codes(r) == {"resource_not_entitled"}
+}
+
+gateway := with_cc({"resources": ["urn:svc:gateway"]})
+
+test_the_gateway_entitlement_covers_what_lies_under_it if {
+	mine(gateway, named("https://as.example/gateway/mcp/notes")).allow
+	mine(gateway, named("https://as.example/gateway/x")).allow
+}
+
+test_the_gateway_entitlement_covers_nothing_else if {
+	every indicator in [
+		"https://as.example/gateway", "https://as.example/gateway/", "https://as.example/gatewayx/y",
+		"https://as.example.evil/gateway/x", "https://other.example/gateway/x",
+		"https://as.example/gateway/../admin", "https://as.example/gateway/x/..", "https://as.example/gateway/./x",
+		"https://as.example/gateway/%2e%2e/admin", "https://as.example/gateway/%2E./x",
+		"https://as.example/gateway/..\\admin",
+	] {
+		fixture.refused(mine(gateway, named(indicator)), "resource_not_entitled")
+	}
+	fixture.refused(mine(cc, named("https://as.example/gateway/x")), "resource_not_entitled")
+}
+
+# ---- software statements
+
+statement(claims, over) := mine(
+	{"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write", "stock.read"], "resources": ["https://api.example", "urn:svc:gateway"]},
+	object.union({"client": {"registration": "STATEMENT", "statement": {"iss": "https://pub.example", "verified": true, "claims": claims}}}, over),
+)
+
+test_a_statement_without_claims_cuts_nothing if statement({}, {}).allow
+
+test_a_statements_grants_cut if {
+	statement({"grants": ["client_credentials"]}, {}).allow
+	every grants in [["authorization_code"], [], "client_credentials"] {
+		fixture.refused(statement({"grants": grants}, {}), "grant_not_entitled")
+	}
+}
+
+test_a_statements_scope_cuts if {
+	asked := {"scopes": {"requested": ["orders.read", "orders.write"]}}
+	statement({"scope": "orders.write openid"}, asked).scopes == ["orders.write"]
+	fixture.refused(statement({"scope": ""}, asked), "scope_not_entitled")
+	fixture.refused(statement({"scope": "orders"}, asked), "scope_not_entitled")
+}
+
+test_a_statements_resources_cut_indicators if {
+	statement({"resources": ["https://api.example/"]}, named("https://api.example")).allow
+	fixture.refused(statement({"resources": ["https://other.example"]}, named("https://api.example")), "resource_not_entitled")
+	fixture.refused(statement({"resources": []}, named("https://api.example")), "resource_not_entitled")
+}
+
+test_a_statements_resources_cut_the_gateway if {
+	statement({"resources": ["urn:svc:gateway"]}, named("https://as.example/gateway/x")).allow
+	statement({"resources": ["https://as.example/gateway/x"]}, named("https://as.example/gateway/x")).allow
+	fixture.refused(statement({"resources": ["https://as.example/gateway/y"]}, named("https://as.example/gateway/x")), "resource_not_entitled")
+}
+
+typed_statement(claims, over) := mine(
+	{"grants": ["client_credentials"], "scopes": ["orders.read"], "resource_types": ["urn:r:orders"]},
+	object.union({"client": {"registration": "STATEMENT", "statement": {"iss": "https://pub.example", "verified": true, "claims": claims}}}, over),
+)
+
+test_a_statements_resources_cut_types if {
+	typed := {"resource": {"types": ["urn:r:orders"]}}
+	typed_statement({"resources": ["urn:r:orders"]}, typed).allow
+	typed_statement({"resources": ["https://orders.example"]}, typed).allow
+	typed_statement({"resources": ["urn:r:orders"]}, named("https://orders.example")).allow
+	fixture.refused(typed_statement({"resources": ["urn:r:stock"]}, typed), "resource_not_entitled")
+	fixture.refused(typed_statement({"resources": ["urn:r:stock"]}, named("https://orders.example")), "resource_not_entitled")
+}
+
+test_a_statement_cuts_only_statement_clients if {
+	r := mine(cc, {"client": {"registration": "ADMIN", "statement": {"verified": true, "claims": {"grants": [], "scope": "", "resources": []}}}})
+	r.allow
+}

@@ -1,0 +1,107 @@
+# Inputs, bindings and helpers that the tests share.
+package fixture
+
+issue_input := {
+	"schema": 1,
+	"evaluation": "issue",
+	"issuer": "https://as.example",
+	"request": {
+		"id": "req-1", "endpoint": "/token", "grant_type": "client_credentials",
+		"token_type": "access_token", "default_ttl": 3600,
+		"now": 1795172400, "time": "2026-11-20T11:00:00Z",
+	},
+	"client": {
+		"id": "crm", "type": "confidential", "registration": "ADMIN",
+		"auth_method": "client_secret_basic", "enabled": true,
+	},
+	"subject": {"type": "client", "id": "crm"},
+	"scopes": {"requested": ["orders.read"], "default": []},
+	"environment": {"ip": "192.0.2.7", "dpop": {"present": false, "valid": false, "required": false}},
+	"baseline": null,
+}
+
+introspect_input := {
+	"schema": 1,
+	"evaluation": "introspect",
+	"issuer": "https://as.example",
+	"request": {"id": "req-2", "endpoint": "/introspect", "now": 1795172460, "time": "2026-11-20T11:01:00Z"},
+	"client": issue_input.client,
+	"token": {
+		"kind": "access_token", "iat": 1795172400, "exp": 1795176000,
+		"scopes": ["orders.read", "orders.write"], "jit_single_use": false,
+	},
+	"baseline": {
+		"allow": true, "scopes": ["orders.read", "orders.write"], "resource_types": [],
+		"authorization_details": [], "jit_single_use": false, "obligations": {},
+		"deny_reasons": [], "matched_segments": ["binding:clients/crm"], "extensions": {}, "claims": {},
+	},
+	"issued": {
+		"client": issue_input.client, "subject": issue_input.subject,
+		"scopes": issue_input.scopes, "environment": issue_input.environment,
+		"grant_type": "client_credentials",
+	},
+	"caller": {"client_id": "shop", "registration": "ADMIN", "type": "confidential", "auth_method": "client_secret_basic"},
+}
+
+bindings := {
+	"clients": {
+		"crm": {"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"]},
+		"shop": {"endpoints": ["introspect"], "resources": ["https://api.example/orders"], "resource_types": ["urn:r:orders"]},
+	},
+	"registrations": {},
+	"software": {},
+	"scopes": {},
+}
+
+registry := {
+	"resource": {"types": {
+		"urn:r:orders": {"scopes": ["orders.read", "orders.write"], "indicator": "https://orders.example"},
+		"urn:r:stock": {"scopes": ["stock.read"], "default_ttl": 120},
+	}},
+	"rar": {"types": {"payment": {"actions": ["initiate"]}}},
+}
+
+# The bindings with one client's replaced.
+bind(client, binding) := json.patch(bindings, [{"op": "add", "path": ["clients", client], "value": binding}])
+
+# A client that may have what the registry knows, and the resources that the tests name.
+wide := bind("crm", {
+	"grants": ["client_credentials"],
+	"scopes": ["orders.read", "orders.write", "stock.read"],
+	"resource_types": ["urn:r:orders", "urn:r:stock"],
+	"resources": ["https://api.example", "https://api.example/orders"],
+})
+
+# Decisions. The members of `over` replace those of the fixture; `without` are removed. Undefined,
+# and so a failed test, when the plain case answers other than the general one.
+issue(over) := issue_without(over, [])
+
+issue_without(over, without) := answer if {
+	doc := json.remove(object.union(issue_input, over), without)
+	answer := wire(data.svc.decision.issue.result) with input as doc
+	answer == wire(data.svc.decision.issue.general) with input as doc
+	reasons := data.svc.decision.issue.deny with input as doc
+	agree(answer.allow, count(reasons))
+}
+
+introspect(over) := introspect_without(over, [])
+
+introspect_without(over, without) := answer if {
+	doc := json.remove(object.union(introspect_input, over), without)
+	answer := wire(data.svc.decision.introspect.result) with input as doc
+	answer == wire(data.svc.decision.introspect.general) with input as doc
+}
+
+agree(false, _)
+
+agree(true, 0)
+
+# As the service sees it: sets are arrays.
+wire(value) := json.unmarshal(json.marshal(value))
+
+codes(answer) := {r.code | some r in answer.deny_reasons}
+
+refused(answer, code) if {
+	answer.allow == false
+	code in codes(answer)
+}

@@ -1,0 +1,207 @@
+# The issuance entrypoint: the shape of the answer, and the operator's hooks.
+package issue_test
+
+import data.fixture
+
+test_a_plain_request_is_allowed_with_what_its_binding_holds if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+	r == {
+		"allow": true, "scopes": ["orders.read"], "resource": null, "resource_types": [],
+		"authorization_details": [], "expires_in_override": null, "jit_single_use": false,
+		"obligations": {}, "deny_reasons": [], "matched_segments": ["binding:clients/crm"],
+		"extensions": {}, "claims": {},
+	}
+}
+
+test_the_plain_case_is_taken_for_a_plain_request if {
+	general := {"allow": false}
+	r := data.svc.decision.issue.result with input as fixture.issue_input
+		with data.svc.entitlements.bindings as fixture.bindings
+		with data.svc.decision.issue.general as general
+	r.allow
+}
+
+test_the_answer_has_the_same_members_when_denied if {
+	allowed := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+	denied := fixture.issue({})
+	denied.allow == false
+	object.keys(allowed) == object.keys(denied)
+}
+
+test_nothing_is_issued_on_the_shipped_rows_to_an_admin_client if {
+	fixture.codes(fixture.issue({})) == {"grant_not_entitled", "scope_not_entitled"}
+}
+
+test_a_dcr_client_gets_the_shipped_entitlements if {
+	r := fixture.issue({
+		"client": {"registration": "DCR", "type": "public", "auth_method": "none"},
+		"subject": {"type": "user", "id": "alice", "idp": "corp", "claims": {}},
+		"request": {"grant_type": "authorization_code"},
+		"scopes": {"requested": ["openid", "email", "orders.read"]},
+	})
+	r.allow
+	r.scopes == ["email", "openid"]
+	fixture.codes(r) == {"scope_not_entitled"}
+	r.matched_segments == ["binding:registrations/DCR"]
+}
+
+test_scopes_are_granted_partially_with_a_reason_for_the_rest if {
+	r := fixture.issue({"scopes": {"requested": ["orders.read", "admin"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.allow
+	r.scopes == ["orders.read"]
+	r.deny_reasons == [{
+		"code": "scope_not_entitled", "category": "scope", "control": "entitlements",
+		"message": "a requested scope is not granted", "detail": {"scope": "admin"},
+	}]
+}
+
+test_all_scopes_refused_denies if {
+	r := fixture.issue({"scopes": {"requested": ["admin"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	fixture.refused(r, "scope_not_entitled")
+	r.scopes == []
+}
+
+test_an_omitted_scope_asks_for_the_default if {
+	r := fixture.issue({"scopes": {"requested": [], "default": ["orders.write"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.scopes == ["orders.write"]
+}
+
+test_no_scope_at_all_is_a_token_without_scope if {
+	r := fixture.issue({"scopes": {"requested": [], "default": []}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.allow
+	r.scopes == []
+}
+
+test_a_request_without_scopes_denies if {
+	every path in ["scopes", "scopes/requested"] {
+		r := fixture.issue_without({}, [path]) with data.svc.entitlements.bindings as fixture.bindings
+		r.allow == false
+	}
+}
+
+test_the_other_evaluation_is_not_answered_here if {
+	doc := object.union(fixture.issue_input, {"evaluation": "introspect"})
+	r := data.svc.decision.issue.result with input as doc with data.svc.entitlements.bindings as fixture.bindings
+	r.allow == false
+}
+
+test_the_ceiling_cuts if {
+	r := fixture.issue({"scopes": {"requested": ["orders.read", "orders.write"], "ceiling": ["orders.write"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.scopes == ["orders.write"]
+}
+
+test_an_empty_ceiling_leaves_nothing if {
+	r := fixture.issue({"scopes": {"ceiling": []}}) with data.svc.entitlements.bindings as fixture.bindings
+	fixture.refused(r, "scope_not_entitled")
+}
+
+test_a_repeated_scope_counts_once if {
+	r := fixture.issue({"scopes": {"requested": ["orders.read", "orders.read"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.scopes == ["orders.read"]
+	r.deny_reasons == []
+}
+
+# ---- hooks
+
+test_a_custom_reason_denies if {
+	reason := {"code": "frozen", "category": "client", "control": "mine", "message": "frozen", "detail": {"x": 1}}
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.deny as {reason}
+	r.allow == false
+	r.deny_reasons == [reason]
+}
+
+test_a_custom_string_becomes_a_reason_of_category_policy if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.deny as {"weekend"}
+	r.deny_reasons == [{"code": "weekend", "category": "policy", "control": "custom", "message": "weekend"}]
+}
+
+test_a_custom_reason_is_completed if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.deny as {{"code": "frozen", "other": true}}
+	r.deny_reasons == [{"code": "frozen", "category": "policy", "control": "custom", "message": "frozen"}]
+}
+
+test_a_custom_reason_of_the_wrong_shape_denies if {
+	every reason in [1, {"message": "no code"}, {"code": 1}, {"code": "x", "category": "nonsense"}, {"code": "x", "detail": []}] {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.deny as {reason}
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_an_empty_custom_deny_allows if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.deny as set()
+	r.allow
+}
+
+test_blocked_scopes_are_left_out if {
+	r := fixture.issue({"scopes": {"requested": ["orders.read", "orders.write"]}}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.block_scopes as {"orders.write"}
+	r.allow
+	r.scopes == ["orders.read"]
+	fixture.codes(r) == {"scope_not_entitled"}
+}
+
+test_blocking_all_scopes_denies if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.block_scopes as {"orders.read"}
+	fixture.refused(r, "scope_not_entitled")
+}
+
+test_custom_obligations_extensions_and_claims_are_answered if {
+	r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.custom.issue.obligations as {"log": [{"id": "o1", "type": "log"}]}
+		with data.custom.issue.extensions as {"risk": "low"}
+		with data.custom.issue.claims as {"tier": "gold"}
+	r.allow
+	r.obligations == {"log": [{"id": "o1", "type": "log"}]}
+	r.extensions == {"risk": "low"}
+	r.claims == {"tier": "gold"}
+}
+
+wrong_for_sets := [false, true, null, 1, "x", ["x"], {"x": 1}]
+
+wrong_for_objects := [false, true, null, 1, "x", ["x"], {"x"}]
+
+test_a_hook_of_the_wrong_type_denies_deny if {
+	every hook in wrong_for_sets {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.deny as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_a_hook_of_the_wrong_type_denies_block_scopes if {
+	every hook in wrong_for_sets {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.block_scopes as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_a_hook_of_the_wrong_type_denies_obligations if {
+	every hook in wrong_for_objects {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.obligations as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_a_hook_of_the_wrong_type_denies_extensions if {
+	every hook in wrong_for_objects {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.extensions as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_a_hook_of_the_wrong_type_denies_claims if {
+	every hook in wrong_for_objects {
+		r := fixture.issue({}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.custom.issue.claims as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}

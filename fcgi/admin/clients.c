@@ -1,0 +1,241 @@
+#include "config.h"
+
+#include "admin/clients.h"
+
+#include <string.h>
+
+#include "admin/client_dto.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "crypto/token.h"
+#include "store/clients.h"
+#include "store/clients_admin.h"
+
+/* Longest overlap of two secrets (decisions.md "Clients and registration"): 30 days. */
+#define PREVIOUS_TTL_MAX (30 * 86400)
+
+static enum az_status
+respond_text(struct request *req, int status, const char *json)
+{
+    return respond_octets(req, status, "application/json", json, strlen(json));
+}
+
+static enum az_status
+no_such_client(struct request *req)
+{
+    return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such client");
+}
+
+/* The audit row names the client that was written. */
+static void
+note_client(struct request *req, const char *client_id)
+{
+    req->audit.summary =
+        jsonx_dump(req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s}", "clientId", client_id)));
+}
+
+static void
+add_field_error(void *arg, const char *path, const char *why)
+{
+    request_field_error(arg, path, why);
+}
+
+/* Reads the body; every fault is in the answer's fieldErrors. */
+static enum az_status
+read_dto(struct request *req, const char *path_id, const struct client_state *state,
+         struct client_dto *ret)
+{
+    const struct client_dto_rules rules = {req->op.az->cfg->max_redirect_uris, path_id, state};
+    enum az_status st = client_dto_read(req->op.mem, req->json, &rules, add_field_error, req, ret);
+    if (st == AZ_INVALID)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* A secret given in a body lies in its octets and in the parsed text: both are wiped when it is
+ * sealed. */
+static void
+wipe_given_secret(struct request *req)
+{
+    const json_t *secret = json_object_get(req->json, "clientSecret");
+    secret_wipe((void *) (uintptr_t) req->body, req->body_length);
+    if (json_is_string(secret))
+        secret_wipe((void *) (uintptr_t) json_string_value(secret), json_string_length(secret));
+}
+
+static enum az_status
+seal_secret(struct request *req, const char *client_id, const char *secret,
+            const unsigned char **ret, size_t *ret_length)
+{
+    unsigned char *box;
+    const char *place = client_secret_place(req->op.mem, client_id);
+    if (place == NULL
+        || keyring_seal(req->op.mem, req->op.az->keyring, KEYRING_CLIENT_SECRET, place, secret,
+                        strlen(secret), &box, ret_length)
+               != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "a client secret cannot be sealed");
+    *ret = box;
+    return AZ_OK;
+}
+
+/* A fresh secret, wiped with the request. */
+static enum az_status
+make_secret(struct request *req, const char **ret)
+{
+    struct token_text text;
+    struct token_parts parts;
+    enum az_status st =
+        token_make(TOKEN_CLIENT_SECRET, TOKEN_NO_EXPIRY, req->op.now_ms, &text, &parts);
+    if (st == AZ_OK) {
+        *ret = secret_copy(req->op.mem, text.text, strlen(text.text));
+        token_text_done(&text);
+    }
+    return st == AZ_OK && *ret != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "a client secret cannot be made");
+}
+
+enum az_status
+clients_list_handle(struct request *req)
+{
+    const char *list;
+    enum az_status st = clients_list(&req->op, &list);
+    return st == AZ_OK ? respond_text(req, 200, list) : st;
+}
+
+enum az_status
+client_get_handle(struct request *req)
+{
+    const char *dto = NULL;
+    enum az_status st = client_dto_fetch(&req->op, req->path_value[0], &dto);
+    if (st != AZ_OK)
+        return st;
+    return dto != NULL ? respond_text(req, 200, dto) : no_such_client(req);
+}
+
+/* The only answer with a secret besides rotation: the ClientDto as stored, and clientSecret. */
+static enum az_status
+respond_created(struct request *req, const char *dto, const char *secret)
+{
+    json_t *json;
+    const char *why;
+    if (secret == NULL)
+        return respond_text(req, 201, dto);
+    if (jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &json, &why) != AZ_OK
+        || json_object_set_new(json, "clientSecret", json_string(secret)) != 0)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored client cannot be read back");
+    return respond_json(req, 201, json);
+}
+
+enum az_status
+clients_create_handle(struct request *req)
+{
+    struct client_dto dto = {.secret = NULL};
+    struct client_row row = {.sealed = NULL};
+    const char *stored, *secret;
+    enum az_status st = read_dto(req, NULL, NULL, &dto);
+    if (st != AZ_OK)
+        return st;
+    note_client(req, dto.client_id);
+    row.client_id = dto.client_id;
+    row.columns = dto.columns;
+    secret = dto.secret;
+    if (dto.confidential && secret == NULL && (st = make_secret(req, &secret)) != AZ_OK)
+        return st;
+    if (secret != NULL
+        && (st = seal_secret(req, dto.client_id, secret, &row.sealed, &row.sealed_length)) != AZ_OK)
+        return st;
+    if ((st = client_insert(&req->op, &row, &stored)) != AZ_OK)
+        return st;
+    client_forget(&req->op, dto.client_id);
+    st = respond_created(req, stored, secret);
+    wipe_given_secret(req);
+    return st;
+}
+
+enum az_status
+client_put_handle(struct request *req)
+{
+    const char *client_id = req->path_value[0], *stored = NULL;
+    struct client_state state = {.found = false};
+    struct client_dto dto = {.secret = NULL};
+    struct client_row row = {.client_id = client_id};
+    note_client(req, client_id);
+    enum az_status st = client_state_fetch(&req->op, client_id, &state);
+    if (st == AZ_OK && !state.found)
+        st = no_such_client(req);
+    if (st == AZ_OK)
+        st = read_dto(req, client_id, &state, &dto);
+    row.columns = dto.columns;
+    if (st == AZ_OK && dto.secret != NULL)
+        st = seal_secret(req, client_id, dto.secret, &row.sealed, &row.sealed_length);
+    if (st == AZ_OK)
+        st = client_replace(&req->op, &row, &stored);
+    client_forget(&req->op, client_id);
+    wipe_given_secret(req);
+    if (st != AZ_OK)
+        return st;
+    return stored != NULL ? respond_text(req, 200, stored) : no_such_client(req);
+}
+
+enum az_status
+client_delete_handle(struct request *req)
+{
+    note_client(req, req->path_value[0]);
+    enum az_status st = client_delete(&req->op, req->path_value[0]);
+    if (st != AZ_OK)
+        return st;
+    client_forget(&req->op, req->path_value[0]);
+    return respond_json(req, 204, NULL);
+}
+
+/* {"previousSecretTtlSeconds": n}, or nothing. */
+static enum az_status
+read_rotation(struct request *req, int64_t *ret_ttl)
+{
+    static const struct jsonx_field fields[] = {
+        {"previousSecretTtlSeconds", JSONX_INTEGER, 0, false, 0, PREVIOUS_TTL_MAX, 0},
+    };
+    *ret_ttl = 0;
+    if (req->json != NULL
+        && jsonx_read(req->json, fields, 1, JSONX_REFUSE_UNKNOWN, ret_ttl, add_field_error, req)
+               != AZ_OK)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    return AZ_OK;
+}
+
+static enum az_status
+respond_rotated(struct request *req, const char *secret, const char *previous_until)
+{
+    char now[ISO8601_SIZE];
+    if (iso8601_format(op_now(&req->op), now) != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the clock is outside the years 1 to 9999");
+    return respond_json(
+        req, 200,
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:s,s:s,s:s*}", "clientId", req->path_value[0], "clientSecret",
+                            secret, "rotatedAt", now, "previousSecretExpiresAt", previous_until)));
+}
+
+enum az_status
+client_rotate_handle(struct request *req)
+{
+    const char *client_id = req->path_value[0], *secret = NULL, *until = NULL;
+    struct client_rotation rotation = {.previous_until_ms = 0};
+    int64_t ttl;
+    note_client(req, client_id);
+    enum az_status st = read_rotation(req, &ttl);
+    if (st == AZ_OK)
+        st = make_secret(req, &secret);
+    if (st == AZ_OK)
+        st = seal_secret(req, client_id, secret, &rotation.sealed, &rotation.sealed_length);
+    if (ttl > 0)
+        rotation.previous_until_ms = (op_now(&req->op) + ttl) * 1000;
+    if (st == AZ_OK)
+        st = client_rotate_secret(&req->op, client_id, &rotation, &until);
+    client_forget(&req->op, client_id);
+    return st == AZ_OK ? respond_rotated(req, secret, until) : st;
+}

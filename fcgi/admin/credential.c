@@ -1,0 +1,41 @@
+#include "config.h"
+
+#include "admin/credential.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+#include "store/admin_keys.h"
+
+/* Who acted while the admin API stood open. */
+#define DEVELOPMENT_LABEL "development mode"
+
+/* The label of the key that was shown; NULL: there is no such key. */
+static enum az_status
+find_key(struct request *req, const char **ret_label)
+{
+    const char *key = request_header(req, "HTTP_X_ADMIN_API_KEY");
+    if (key == NULL || *key == '\0' || strlen(key) > ADMIN_KEY_TEXT_MAX)
+        return AZ_OK;
+    return admin_key_find(&req->op, key, ret_label);
+}
+
+static enum az_status
+check_admin(struct request *req)
+{
+    const struct settings *cfg = req->op.az->cfg;
+    const char *label = NULL;
+    enum az_status st = cfg->allow_insecure_dev_key ? AZ_OK : find_key(req, &label);
+    if (st != AZ_OK)
+        return st;
+    if (cfg->allow_insecure_dev_key)
+        label = DEVELOPMENT_LABEL;
+    if (label == NULL)
+        return op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key");
+    if (!cfg->admin_enabled)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "SVC_ADMIN_ENABLED is false");
+    req->admin_label = label;
+    return AZ_OK;
+}
+
+const struct route_credential credential_admin = {"admin key", check_admin};

@@ -1,0 +1,276 @@
+#include "config.h"
+
+#include "base/uri.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALPHA "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGIT "0123456789"
+
+/* RFC 3986 section 2: unreserved and sub-delims, and what each part has beside them. % is checked
+ * on its own. */
+#define NAME_CHARS ALPHA DIGIT "-._~!$&'()*+,;=%"
+#define PATH_CHARS NAME_CHARS ":@/"
+
+/* The longest IPv6 text, ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255, and a NUL. */
+#define IPV6_SIZE 46
+
+static bool
+has_only(const char *text, const char *allowed)
+{
+    return text == NULL || text[strspn(text, allowed)] == '\0';
+}
+
+/* Each % must begin two hex digits (RFC 3986 section 2.1). */
+static bool
+escapes_ok(const char *text)
+{
+    for (const char *c = strchr(text, '%'); c != NULL; c = strchr(c + 1, '%'))
+        if (strspn(c + 1, DIGIT "ABCDEFabcdef") < 2)
+            return false;
+    return true;
+}
+
+static void
+lower(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text >= 'A' && *text <= 'Z')
+            *text = (char) (*text - 'A' + 'a');
+}
+
+/* Ends the text at the first of the separator and returns what follows, or NULL. */
+static char *
+cut(char *text, char separator)
+{
+    char *at = strchr(text, separator);
+    if (at == NULL)
+        return NULL;
+    *at = '\0';
+    return at + 1;
+}
+
+static bool
+port_ok(const char *port)
+{
+    return port == NULL || (has_only(port, DIGIT) && strlen(port) <= 5 && atol(port) <= 65535);
+}
+
+/* host = "[" IPv6address "]" / name; the zone and future forms of RFC 6874 and IPvFuture are not
+ * taken. */
+static enum az_status
+parse_host(char *text, struct uri *ret)
+{
+    struct in6_addr address;
+    if (*text != '[') {
+        ret->port = cut(text, ':');
+        ret->host = text;
+        return has_only(text, NAME_CHARS) && port_ok(ret->port) ? AZ_OK : AZ_INVALID;
+    }
+    char *rest = cut(text, ']');
+    if (rest == NULL || strlen(text + 1) >= IPV6_SIZE
+        || inet_pton(AF_INET6, text + 1, &address) != 1)
+        return AZ_INVALID;
+    if (*rest != '\0' && *rest != ':')
+        return AZ_INVALID;
+    ret->port = *rest == ':' ? rest + 1 : NULL;
+    ret->host = text + 1;
+    return port_ok(ret->port) ? AZ_OK : AZ_INVALID;
+}
+
+/* authority = [ userinfo "@" ] host [ ":" port ] */
+static enum az_status
+parse_authority(char *text, struct uri *ret)
+{
+    char *host = cut(text, '@');
+    if (host != NULL) {
+        ret->userinfo = text;
+        text = host;
+    }
+    lower(text);
+    return has_only(ret->userinfo, NAME_CHARS ":") ? parse_host(text, ret) : AZ_INVALID;
+}
+
+/* Splits a copy from the back: fragment, query, then what is before them. */
+static enum az_status
+parse_copy(TALLOC_CTX *mem, char *text, struct uri *ret)
+{
+    ret->fragment = cut(text, '#');
+    ret->query = cut(text, '?');
+    char *rest = cut(text, ':');
+    if (rest == NULL || strspn(text, ALPHA) == 0 || !has_only(text, ALPHA DIGIT "+-."))
+        return AZ_INVALID;
+    lower(text);
+    ret->scheme = text;
+    ret->path = rest;
+    if (strncmp(rest, "//", 2) == 0) {
+        size_t length = strcspn(rest + 2, "/");
+        char *authority = talloc_strndup(mem, rest + 2, length);
+        if (authority == NULL)
+            return AZ_SERVER_ERROR;
+        ret->path = rest + 2 + length;
+        if (parse_authority(authority, ret) != AZ_OK)
+            return AZ_INVALID;
+    }
+    return has_only(ret->path, PATH_CHARS) && has_only(ret->query, PATH_CHARS "?")
+                   && has_only(ret->fragment, PATH_CHARS "?")
+               ? AZ_OK
+               : AZ_INVALID;
+}
+
+static bool
+is_web(const struct uri *uri)
+{
+    return strcmp(uri->scheme, "https") == 0 || strcmp(uri->scheme, "http") == 0;
+}
+
+enum az_status
+uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret)
+{
+    struct uri uri = {0};
+    if (strlen(text) > URI_MAX || !escapes_ok(text))
+        return AZ_INVALID;
+    char *copy = talloc_strdup(mem, text);
+    if (copy == NULL)
+        return AZ_SERVER_ERROR;
+    enum az_status st = parse_copy(mem, copy, &uri);
+    if (st == AZ_OK && is_web(&uri) && (uri.host == NULL || *uri.host == '\0'))
+        st = AZ_INVALID;
+    if (st == AZ_OK)
+        *ret = uri;
+    return st;
+}
+
+bool
+uri_host_is_loopback(const char *host)
+{
+    return host != NULL
+           && (strcmp(host, "127.0.0.1") == 0 || strcmp(host, "::1") == 0
+               || strcmp(host, "localhost") == 0);
+}
+
+/* The caller has seen that it is a hex digit. */
+static int
+hex_value(char c)
+{
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* Whether a parameter's name, as a form reader would decode it, is the word. */
+static bool
+name_is(const char *name, size_t length, const char *word)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = name[i];
+        if (c == '%') {
+            c = (char) (hex_value(name[i + 1]) << 4 | hex_value(name[i + 2]));
+            i += 2;
+        }
+        if (*word == '\0' || c != *word++)
+            return false;
+    }
+    return *word == '\0';
+}
+
+/*
+ * Our answer adds these to the query. A registered one of the same name comes first, and a client
+ * that reads the first takes it for ours: a way to slip it a foreign code (CVE-2026-9689).
+ */
+static bool
+query_has_answer(const char *query)
+{
+    static const char *const answers[] = {"code", "state", "iss", "error"};
+    while (query != NULL && *query != '\0') {
+        size_t length = strcspn(query, "&"), name = strcspn(query, "&=");
+        for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+            if (name_is(query, name, answers[i]))
+                return true;
+        query += length + (query[length] == '&');
+    }
+    return false;
+}
+
+/* Where a code may go: https, this machine, or an app whose scheme is a domain name of its own (RFC
+ * 8252 section 7.1). */
+static const char *
+redirect_scheme_fault(const struct uri *uri)
+{
+    if (strcmp(uri->scheme, "https") == 0)
+        return NULL;
+    if (strcmp(uri->scheme, "http") == 0)
+        return uri_host_is_loopback(uri->host)
+                   ? NULL
+                   : "must use https (http only for 127.0.0.1, [::1] and localhost)";
+    /* javascript:, data:, file:, vbscript: and all other schemes that do something on their own
+     * have no dot. */
+    return strchr(uri->scheme, '.') != NULL
+               ? NULL
+               : "must use https, or a private scheme with a dot such as com.example.app";
+}
+
+static const char *
+redirect_fault(const struct uri *uri)
+{
+    const char *why = redirect_scheme_fault(uri);
+    if (why != NULL)
+        return why;
+    if (uri->fragment != NULL)
+        return "must not have a fragment";
+    if (uri->userinfo != NULL)
+        return "must not have user information before the host";
+    if (uri->host != NULL && strchr(uri->host, '*') != NULL)
+        return "must not have a wildcard: redirect URIs match exactly";
+    return query_has_answer(uri->query)
+               ? "must not have a query parameter named code, state, iss or error"
+               : NULL;
+}
+
+static const char *
+https_fault(const struct uri *uri)
+{
+    if (strcmp(uri->scheme, "https") != 0)
+        return "must use https";
+    return uri->userinfo != NULL || uri->fragment != NULL
+               ? "must not have user information or a fragment"
+               : NULL;
+}
+
+static const char *
+web_fault(const struct uri *uri)
+{
+    if (!is_web(uri))
+        return "must use https or http";
+    return uri->userinfo != NULL ? "must not have user information before the host" : NULL;
+}
+
+static const char *
+check_uri(const char *text, const char *(*rule)(const struct uri *uri))
+{
+    struct uri uri;
+    const char *why = "is not a valid absolute URI";
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    if (scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK)
+        why = rule(&uri);
+    talloc_free(scratch);
+    return why;
+}
+
+const char *
+uri_redirect_fault(const char *text)
+{
+    return check_uri(text, redirect_fault);
+}
+
+const char *
+uri_https_fault(const char *text)
+{
+    return check_uri(text, https_fault);
+}
+
+const char *
+uri_web_fault(const char *text)
+{
+    return check_uri(text, web_fault);
+}

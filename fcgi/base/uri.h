@@ -1,0 +1,48 @@
+/* URIs (RFC 3986) taken apart, and the rules for those that clients register. */
+#ifndef AZ_BASE_URI_H
+#define AZ_BASE_URI_H
+
+#include <stdbool.h>
+#include <talloc.h>
+
+#include "base/status.h"
+
+/* Octets of a URI. Browsers and proxies cut longer ones, and a registered one is compared on every
+ * authorization. */
+#define URI_MAX 2048
+
+/* The parts, each NUL-terminated. NULL: the part is not there; "": it is there and empty. */
+struct uri {
+    const char *scheme;   /* in lower case, never NULL */
+    const char *userinfo; /* before the @ of the authority */
+    const char
+        *host; /* in lower case, an IPv6 address without its brackets; NULL without authority */
+    const char *port;     /* digits */
+    const char *path;     /* never NULL */
+    const char *query;    /* after ? */
+    const char *fragment; /* after # */
+};
+
+/*
+ * Reads text that must be a URI with a scheme:
+ *   URI = scheme ":" [ "//" authority ] path [ "?" query ] [ "#" fragment ]
+ * Parts live on mem. AZ_INVALID: longer than URI_MAX, a character RFC 3986 does not have (spaces,
+ * backslashes, controls, anything beyond ASCII), a lone %, a bad IPv6 literal or port, or a scheme
+ * of http or https without host.
+ */
+enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
+
+/* Whether a host in lower case is this very machine for a browser: 127.0.0.1, ::1, localhost (RFC
+ * 8252 section 7.3). */
+bool uri_host_is_loopback(const char *host);
+
+/*
+ * What is wrong with a URI, as a text that fits after its name, or NULL. redirect: what may be
+ * registered to send codes to (oauth.md 3.2, RFC 9700 section 2.1). https: what we fetch keys from.
+ * web: what a page links to.
+ */
+const char *uri_redirect_fault(const char *text);
+const char *uri_https_fault(const char *text);
+const char *uri_web_fault(const char *text);
+
+#endif

@@ -1,0 +1,239 @@
+#include "config.h"
+
+#include "admin/client_dto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "tap.h"
+
+#define MAX_URIS 3 /* SVC_MAX_REDIRECT_URIS of the tests */
+
+/* RFC 7517 appendix A.1 and A.2: one key pair, its public half and all of it. */
+#define EC_PUBLIC                                                                                  \
+    "\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","      \
+    "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
+#define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
+
+static const struct client_state confidential = {true, true, "confidential", "ADMIN"};
+static const struct client_state public = {true, false, "public", "ADMIN"};
+static const struct client_state registered = {true, true, "confidential", "DCR"};
+
+static void
+collect(void *arg, const char *path, const char *why)
+{
+    char **text = arg;
+    (void) why;
+    *text = talloc_asprintf_append(*text, "%s%s", **text != '\0' ? " " : "", path);
+}
+
+/* Fields with a fault, or the columns when there is none. */
+static const char *
+read_as(TALLOC_CTX *mem, const char *text, const char *path_id, const struct client_state *state,
+        struct client_dto *dto)
+{
+    const struct client_dto_rules rules = {MAX_URIS, path_id, state};
+    json_t *object;
+    const char *why = NULL;
+    char *faults = talloc_strdup(mem, "");
+    memset(dto, 0, sizeof(*dto));
+    if (jsonx_parse(mem, text, strlen(text), 32, &object, &why) != AZ_OK) {
+        fprintf(stderr, "test input is not JSON: %s\n", text);
+        exit(2);
+    }
+    enum az_status status = client_dto_read(mem, object, &rules, collect, &faults, dto);
+    return status == AZ_OK ? dto->columns : faults;
+}
+
+#define CONF "\"clientId\":\"c\",\"clientType\":\"confidential\""
+#define PUB "\"clientId\":\"c\",\"clientType\":\"public\""
+
+static const struct {
+    const char *text;
+    const char *faults; /* fields with a fault; NULL: it is good */
+    const char *name;
+} creations[] = {
+    {"{" CONF "}", NULL, "the two required fields"},
+    {"{" PUB "}", NULL, "a public client"},
+    {"{}", "clientId clientType", "nothing"},
+    {"{\"clientId\":\"c\",\"clientType\":\"trusted\"}", "clientType", "another type"},
+    {"{\"clientId\":\"c\",\"clientType\":\"Public\"}", "clientType", "a type in another case"},
+    {"{" CONF ",\"id\":7,\"issuedSoftwareStatementJwt\":\"x\"}", NULL,
+     "what the service sets is ignored"},
+    {"{" CONF ",\"enable\":false}", "enable", "a misspelt field"},
+
+    {"{\"clientId\":\" c\",\"clientType\":\"public\"}", "clientId", "a space before the id"},
+    {"{\"clientId\":\"c \",\"clientType\":\"public\"}", "clientId", "a space after the id"},
+    {"{\"clientId\":\"a b\",\"clientType\":\"public\"}", NULL, "a space inside the id"},
+    {"{\"clientId\":\"a\\nb\",\"clientType\":\"public\"}", "clientId", "a line break in the id"},
+    {"{\"clientId\":\"a\\u007fb\",\"clientType\":\"public\"}", "clientId", "DEL in the id"},
+    {"{\"clientId\":\"a\\u0085b\",\"clientType\":\"public\"}", "clientId", "a C1 control"},
+    {"{\"clientId\":\"a\\u202eb\",\"clientType\":\"public\"}", "clientId", "text turned round"},
+    {"{\"clientId\":\"a\\u200bb\",\"clientType\":\"public\"}", "clientId", "a zero-width space"},
+    {"{\"clientId\":\"a\\udb40\\udc41\",\"clientType\":\"public\"}", "clientId", "a tag character"},
+    {"{\"clientId\":\"\\u00e9\\u4e2d\\ud83d\\ude00\",\"clientType\":\"public\"}", NULL,
+     "letters of any script"},
+    {"{\"clientId\":\".\",\"clientType\":\"public\"}", "clientId", "a dot as the id"},
+    {"{\"clientId\":\"..\",\"clientType\":\"public\"}", "clientId", "two dots as the id"},
+    {"{\"clientId\":\"...\",\"clientType\":\"public\"}", NULL, "three dots as the id"},
+    {"{\"clientId\":\"https://a.example/c\",\"clientType\":\"public\"}", NULL, "a URL as the id"},
+
+    {"{" CONF ",\"tokenEndpointAuthMethod\":\"client_secret_basic\"}", NULL, "client_secret_basic"},
+    {"{" CONF ",\"tokenEndpointAuthMethod\":\"client_secret_post\"}", NULL, "client_secret_post"},
+    {"{" CONF ",\"tokenEndpointAuthMethod\":\"none\"}", "tokenEndpointAuthMethod",
+     "none for a confidential client"},
+    {"{" CONF ",\"tokenEndpointAuthMethod\":\"private_key_jwt\"}", "tokenEndpointAuthMethod",
+     "private_key_jwt, which does not work yet"},
+    {"{" PUB ",\"tokenEndpointAuthMethod\":\"none\"}", NULL, "none for a public client"},
+    {"{" PUB ",\"tokenEndpointAuthMethod\":\"client_secret_post\"}", "tokenEndpointAuthMethod",
+     "a secret's method for a public client"},
+    {"{" CONF ",\"clientSecret\":\"s\"}", NULL, "a secret of the administrator's"},
+    {"{" CONF ",\"clientSecret\":\"\"}", "clientSecret", "an empty secret"},
+    {"{" PUB ",\"clientSecret\":\"s\"}", "clientSecret", "a secret for a public client"},
+
+    {"{" CONF ",\"registrationType\":\"ADMIN\"}", NULL, "registrationType ADMIN"},
+    {"{" CONF ",\"registrationType\":\"CIMD\"}", "registrationType", "another registrationType"},
+    {"{" CONF ",\"softwareStatement\":{}}", "softwareStatement", "softwareStatement, not yet"},
+    {"{" CONF ",\"softwareStatementJson\":\"{}\"}", "softwareStatementJson", "its text, not yet"},
+
+    {"{" CONF ",\"redirectUris\":[\"https://a/1\",\"https://a/2\",\"https://a/3\"]}", NULL,
+     "as many redirect URIs as allowed"},
+    {"{" CONF ",\"redirectUris\":[\"https://a/1\",\"https://a/2\",\"https://a/3\",\"https://a/4\"]}",
+     "redirectUris", "one more (specification 8)"},
+    {"{" CONF ",\"postLogoutRedirectUris\":[\"https://a/1\",\"https://a/2\",\"https://a/3\","
+     "\"https://a/4\"]}",
+     "postLogoutRedirectUris", "one more after logout"},
+    {"{" CONF ",\"redirectUris\":[\"https://a/\",\"javascript:alert(1)\",\"https://a/?code=1\"]}",
+     "redirectUris[1] redirectUris[2]", "each bad redirect URI (oauth.md 3.2)"},
+    {"{" CONF ",\"postLogoutRedirectUris\":[\"http://a/\"]}", "postLogoutRedirectUris[0]",
+     "http after logout"},
+    {"{" CONF ",\"redirectUris\":\"https://a/\"}", "redirectUris", "a text for the list"},
+
+    {"{" CONF ",\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}}", NULL, "a public key"},
+    {"{" CONF ",\"jwks\":{\"keys\":[{" EC_PRIVATE "}]}}", "jwks", "a private key"},
+    {"{" CONF ",\"jwks\":{\"keys\":[{\"kty\":\"oct\",\"k\":\"AAAA\"}]}}", "jwks", "a shared secret"},
+    {"{" CONF ",\"jwks\":{}}", "jwks", "no array of keys"},
+    {"{" CONF ",\"jwks\":[]}", "jwks", "an array for the set"},
+    {"{" CONF ",\"jwksUri\":\"https://a/keys\"}", NULL, "an address of keys"},
+    {"{" CONF ",\"jwksUri\":\"http://a/keys\"}", "jwksUri", "an address without TLS"},
+    {"{" CONF ",\"jwksUri\":\"https://a/\",\"jwks\":{\"keys\":[]}}", "jwksUri",
+     "keys and their address (RFC 7591 2)"},
+    {"{" CONF ",\"logoUri\":\"javascript:alert(1)\",\"clientUri\":\"data:,\"}", "clientUri logoUri",
+     "links that run script"},
+    {"{" CONF ",\"clientName\":\"a\\u0007b\"}", "clientName", "a bell in the name"},
+};
+
+static void
+test_creations(void)
+{
+    for (size_t i = 0; i < sizeof(creations) / sizeof(creations[0]); i++) {
+        TALLOC_CTX *mem = talloc_new(NULL);
+        struct client_dto dto;
+        const char *seen = read_as(mem, creations[i].text, NULL, NULL, &dto);
+        if (creations[i].faults == NULL)
+            ok(dto.columns != NULL, "a client may be created with %s", creations[i].name);
+        else
+            is_str(seen, creations[i].faults, "refused: %s", creations[i].name);
+        talloc_free(mem);
+    }
+}
+
+/* Maxima of specification 2.1, in code points: `before` and `after` stand round n letters. */
+static const struct {
+    const char *field, *before, *after;
+    size_t max;
+} lengths[] = {
+    {"clientId", "{\"clientType\":\"public\",\"clientId\":\"", "\"}", 256},
+    {"clientName", "{" CONF ",\"clientName\":\"", "\"}", 256},
+    {"clientSecret", "{" CONF ",\"clientSecret\":\"", "\"}", 512},
+    {"clientUri", "{" CONF ",\"clientUri\":\"https://", "\"}", 512 - 8},
+    {"logoUri", "{" CONF ",\"logoUri\":\"https://", "\"}", 512 - 8},
+    {"jwksUri", "{" CONF ",\"jwksUri\":\"https://", "\"}", 512 - 8},
+    {"redirectUris[0]", "{" CONF ",\"redirectUris\":[\"https://", "\"]}", 2048 - 8},
+};
+
+static void
+test_lengths(void)
+{
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+        for (size_t over = 0; over < 2; over++) {
+            TALLOC_CTX *mem = talloc_new(NULL);
+            struct client_dto dto;
+            char *letters = talloc_zero_size(mem, lengths[i].max + 2);
+            memset(letters, 'a', lengths[i].max + over);
+            const char *text =
+                talloc_asprintf(mem, "%s%s%s", lengths[i].before, letters, lengths[i].after);
+            const char *seen = read_as(mem, text, NULL, NULL, &dto);
+            if (over == 0)
+                ok(dto.columns != NULL, "%s may have its maximum", lengths[i].field);
+            else
+                is_str(seen, lengths[i].field, "%s one longer is refused", lengths[i].field);
+            talloc_free(mem);
+        }
+}
+
+static const struct {
+    const char *text;
+    const struct client_state *state;
+    const char *faults; /* fields with a fault; NULL: it is good */
+    const char *name;
+} replacements[] = {
+    {"{\"clientType\":\"confidential\"}", &confidential, NULL, "the id of the path alone"},
+    {"{" CONF "}", &confidential, NULL, "the same id in the body"},
+    {"{\"clientId\":null,\"clientType\":\"public\"}", &public, NULL, "null for the id"},
+    {"{\"clientId\":\"d\",\"clientType\":\"public\"}", &public, "clientId", "another id"},
+    {"{\"clientId\":5,\"clientType\":\"public\"}", &public, "clientId", "a number for the id"},
+    {"{\"clientId\":\"c\"}", &public, "clientType", "no type: a PUT replaces all"},
+    {"{" CONF "}", &public, "clientSecret", "public becomes confidential without a secret"},
+    {"{" CONF ",\"clientSecret\":\"s\"}", &public, NULL, "public becomes confidential with one"},
+    {"{" PUB "}", &confidential, NULL, "confidential becomes public"},
+    {"{" CONF ",\"registrationType\":\"DCR\"}", &registered, NULL, "the stored registrationType"},
+    {"{" CONF ",\"registrationType\":\"ADMIN\"}", &registered, "registrationType", "another"},
+};
+
+static void
+test_replacements(void)
+{
+    for (size_t i = 0; i < sizeof(replacements) / sizeof(replacements[0]); i++) {
+        TALLOC_CTX *mem = talloc_new(NULL);
+        struct client_dto dto;
+        const char *seen = read_as(mem, replacements[i].text, "c", replacements[i].state, &dto);
+        if (replacements[i].faults == NULL)
+            ok(dto.client_id != NULL && strcmp(dto.client_id, "c") == 0,
+               "a client may be replaced with %s", replacements[i].name);
+        else
+            is_str(seen, replacements[i].faults, "a replacement is refused: %s",
+                   replacements[i].name);
+        talloc_free(mem);
+    }
+}
+
+static void
+test_columns(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct client_dto dto;
+    is_str(read_as(mem, "{" PUB ",\"enabled\":false,\"clientName\":\"n\",\"id\":3}", NULL, NULL, &dto),
+           "{\"client_name\":\"n\",\"client_type\":\"public\",\"enabled\":false,"
+           "\"auth_method\":\"none\"}",
+           "values go to their columns, and a public client's method is none");
+    ok(!dto.confidential && dto.secret == NULL, "... it has no secret");
+    is_str(read_as(mem, "{" CONF ",\"clientSecret\":\"s\"}", NULL, NULL, &dto),
+           "{\"client_type\":\"confidential\"}",
+           "neither the id nor the secret is among the columns");
+    is_str(dto.secret, "s", "... the secret goes its own way, to be sealed");
+    ok(dto.confidential, "... and the client is confidential");
+    talloc_free(mem);
+}
+
+int
+main(void)
+{
+    test_creations();
+    test_lengths();
+    test_replacements();
+    test_columns();
+    return done();
+}

@@ -1,0 +1,59 @@
+/* The admin key where no database is needed: this process has none, so a look-up would crash it. */
+#include "config.h"
+
+#include "admin/credential.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+#include "tap.h"
+
+static const char *
+shown_key(const struct http_io *io, const char *name)
+{
+    return strcmp(name, "HTTP_X_ADMIN_API_KEY") == 0 ? io->handle : NULL;
+}
+
+/* What the credential says of a request with this key. */
+static enum az_status
+check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char **ret_label)
+{
+    char *copy = key != NULL ? talloc_strdup(mem, key) : NULL;
+    const struct http_io io = {.handle = copy, .variable = shown_key};
+    struct az az = {.cfg = cfg};
+    struct request *req = talloc_zero(mem, struct request);
+    req->op.mem = req;
+    req->op.az = &az;
+    req->io = &io;
+    enum az_status status = credential_admin.check(req);
+    *ret_label = req->admin_label;
+    return status;
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct settings cfg = {.admin_enabled = true};
+    const char *label;
+    char key[ADMIN_KEY_TEXT_MAX + 2];
+
+    is_int(check(mem, &cfg, NULL, &label), AZ_UNAUTHORIZED, "no key is 401 (specification 5)");
+    ok(label == NULL, "... and nobody acts");
+    is_int(check(mem, &cfg, "", &label), AZ_UNAUTHORIZED, "an empty key is 401");
+    memset(key, 'a', sizeof(key));
+    key[ADMIN_KEY_TEXT_MAX + 1] = '\0';
+    is_int(check(mem, &cfg, key, &label), AZ_UNAUTHORIZED,
+           "a key of %d octets is 401 without a look-up", ADMIN_KEY_TEXT_MAX + 1);
+    cfg.admin_enabled = false;
+    is_int(check(mem, &cfg, NULL, &label), AZ_UNAUTHORIZED,
+           "no key is 401 while the admin API is off (specification 5.3)");
+    cfg.allow_insecure_dev_key = true;
+    is_int(check(mem, &cfg, NULL, &label), AZ_NOT_FOUND, "off is 404 in development mode");
+    ok(label == NULL, "... and nobody acts");
+    cfg.admin_enabled = true;
+    is_int(check(mem, &cfg, NULL, &label), AZ_OK, "development mode asks for no key");
+    is_str(label, "development mode", "... and the audit row says so");
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,462 @@
+#include "config.h"
+
+#include "base/settings.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "env.h"
+#include "tap.h"
+
+extern char **environ;
+
+/* What a test run inherits must not decide it. */
+static void
+clear_environment(void)
+{
+    for (char **at = environ; *at != NULL;)
+        if (strncmp(*at, "SVC_", 4) == 0 || strncmp(*at, "SHUTDOWN_", 9) == 0) {
+            char name[256];
+            snprintf(name, sizeof(name), "%.*s", (int) strcspn(*at, "="), *at);
+            unsetenv(name);
+            at = environ;
+        } else {
+            at++;
+        }
+}
+
+static size_t
+rows(void)
+{
+    size_t count = 0;
+    while (settings_table[count].name != NULL)
+        count++;
+    return count;
+}
+
+static void
+test_table(void)
+{
+    for (size_t i = 0; i < rows(); i++) {
+        const struct setting *row = &settings_table[i];
+        unsigned twins = 0;
+        for (size_t j = 0; j < rows(); j++)
+            twins += strcmp(settings_table[j].name, row->name) == 0
+                     || (row->alias != NULL && strcmp(settings_table[j].name, row->alias) == 0)
+                     || (i != j && settings_table[j].offset == row->offset);
+        is_int(twins, 1, "%s: one row, one place", row->name);
+        ok(row->help != NULL && row->help[0] != '\0' && strchr(row->help, '\n') == NULL,
+           "... has a line of help");
+        bool number = row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
+        ok(number ? row->minimum < row->maximum : row->minimum == 0 && row->maximum == 0,
+           "... limits belong to numbers");
+        ok((row->type == SETTING_CHOICE) == (row->choices != NULL), "... choices belong to choices");
+        ok(row->type != SETTING_SECRET || row->fallback == NULL
+               || strcmp(row->name, "SVC_DATABASE_URL") == 0,
+           "... no secret has a default");
+    }
+}
+
+static struct settings *
+load(TALLOC_CTX *mem, struct problems *problems)
+{
+    *problems = (struct problems){NULL, 0};
+    return settings_load(mem, NULL, problems);
+}
+
+static void
+test_defaults(TALLOC_CTX *mem)
+{
+    struct problems problems;
+    struct settings *cfg = load(mem, &problems);
+    is_int((int64_t) problems.count, 0, "the defaults pass the table's own rules");
+    for (size_t i = 0; i < rows(); i++)
+        is_str(cfg->origin[i], settings_table[i].fallback != NULL ? "default" : NULL,
+               "%s: its value's origin is told", settings_table[i].name);
+    is_int(cfg->rate_limit_requests, 1000, "SVC_RATE_LIMIT_REQUESTS (specification 8)");
+    is_int(cfg->rate_limit_window, 60, "SVC_RATE_LIMIT_WINDOW (specification 8)");
+    is_int(cfg->trusted_proxy_count, 0, "SVC_TRUSTED_PROXY_COUNT (specification 8)");
+    is_int(cfg->shutdown_phase_timeout, 25, "SHUTDOWN_PHASE_TIMEOUT (specification 8)");
+    is_int(cfg->jwks_cache_seconds, 300, "SVC_OIDC_JWKS_CACHE_SECONDS (specification 8)");
+    is_int(cfg->key_retirement_seconds, 86400, "SVC_OIDC_KEY_RETIREMENT_SECONDS (specification 8)");
+    is_int(cfg->max_redirect_uris, 25, "SVC_MAX_REDIRECT_URIS (specification 8)");
+    is_int(cfg->bundle_confirm_timeout_ms, 10000, "SVC_BUNDLE_CONFIRM_TIMEOUT_MS (specification 8)");
+    is_int(cfg->policy_timeout_ms, 2000, "SVC_POLICY_TIMEOUT_MS (decisions.md)");
+    is_int(cfg->access_token_validity, 3600, "access tokens live 3600 s (decisions.md)");
+    ok(cfg->rate_limit_enabled && cfg->admin_enabled && cfg->bundle_confirm_activation
+           && !cfg->allow_insecure_dev_key,
+       "switches (specification 5.2, 8)");
+}
+
+/* Loads with one variable set; its problem line or NULL. */
+static const char *
+try(TALLOC_CTX *mem, const char *name, const char *value, struct settings **ret)
+{
+    struct problems problems;
+    setenv(name, value, 1);
+    struct settings *cfg = load(mem, &problems);
+    unsetenv(name);
+    if (ret != NULL)
+        *ret = cfg;
+    return problems.count > 0 ? problems.line[0] : NULL;
+}
+
+/* Every numeric row at its limits and one past each. */
+static void
+test_limits(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < rows(); i++) {
+        const struct setting *row = &settings_table[i];
+        if (row->type != SETTING_NUMBER && row->type != SETTING_DURATION)
+            continue;
+        struct settings *cfg;
+        char *least = talloc_asprintf(mem, "%ld", row->minimum);
+        char *most = talloc_asprintf(mem, "%ld", row->maximum);
+        ok(try(mem, row->name, least, &cfg) == NULL, "%s=%s: the least", row->name, least);
+        is_str(settings_text(mem, cfg, row), least, "... is what it was set to");
+        ok(try(mem, row->name, most, &cfg) == NULL, "%s=%s: the most", row->name, most);
+        is_str(settings_text(mem, cfg, row), most, "... is what it was set to");
+        const char *past = talloc_asprintf(mem, "%ld", row->maximum + 1);
+        ok(try(mem, row->name, past, &cfg) != NULL, "%s=%s: one past", row->name, past);
+        is_str(settings_text(mem, cfg, row),
+               settings_text(mem, load(mem, &(struct problems){NULL, 0}), row),
+               "... the value stays as it was");
+        const char *below = talloc_asprintf(mem, "%ld", row->minimum - 1);
+        ok(try(mem, row->name, below, NULL) != NULL, "%s=%s: one below", row->name, below);
+    }
+}
+
+/* clang-format off */
+static const struct {
+    const char *name, *value;
+    const char *text; /* as read, NULL: refused */
+} values[] = {
+    {"SVC_RATE_LIMIT_REQUESTS", "007", "7"},
+    {"SVC_RATE_LIMIT_REQUESTS", "", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", " 5", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "5 ", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "+5", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "-5", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "0x10", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "1e3", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "5s", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "9223372036854775808", NULL},
+    {"SVC_RATE_LIMIT_REQUESTS", "99999999999999999999999", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "90", "90"},
+    {"SVC_RATE_LIMIT_WINDOW", "90s", "90"},
+    {"SVC_RATE_LIMIT_WINDOW", "2m", "120"},
+    {"SVC_RATE_LIMIT_WINDOW", "24h", "86400"},
+    {"SVC_RATE_LIMIT_WINDOW", "1d", "86400"},
+    {"SVC_RATE_LIMIT_WINDOW", "25h", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "2d", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "1w", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "1ms", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "1M", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "m", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "1 m", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "1.5m", NULL},
+    {"SVC_RATE_LIMIT_WINDOW", "106751991167301d", NULL},
+    {"SVC_RATE_LIMIT_ENABLED", "true", "true"},
+    {"SVC_RATE_LIMIT_ENABLED", "FALSE", "false"},
+    {"SVC_RATE_LIMIT_ENABLED", "False", "false"},
+    {"SVC_RATE_LIMIT_ENABLED", "yes", NULL},
+    {"SVC_RATE_LIMIT_ENABLED", "0", NULL},
+    {"SVC_RATE_LIMIT_ENABLED", "", NULL},
+    {"SVC_RATE_LIMIT_ENABLED", "true ", NULL},
+    {"SVC_LOG_LEVEL", "debug", "debug"},
+    {"SVC_LOG_LEVEL", "error", "error"},
+    {"SVC_LOG_LEVEL", "Debug", NULL},
+    {"SVC_LOG_LEVEL", "trace", NULL},
+    {"SVC_LOG_LEVEL", "", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example", "https://as.example"},
+    {"SVC_OIDC_ISSUER", "https://as.example:8443/tenant/a", "https://as.example:8443/tenant/a"},
+    {"SVC_OIDC_ISSUER", "http://localhost:8080", "http://localhost:8080"},
+    {"SVC_OIDC_ISSUER", "https://as.example/", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example/a/", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example?x", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example#x", NULL},
+    {"SVC_OIDC_ISSUER", "https://me@as.example", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example/a b", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example/\"a", NULL},
+    {"SVC_OIDC_ISSUER", "https://as.example/a\r\nX-A: b", NULL},
+    {"SVC_OIDC_ISSUER", "https://\xc3\xa4.example", NULL},
+    {"SVC_OIDC_ISSUER", "https://", NULL},
+    {"SVC_OIDC_ISSUER", "https:///path", NULL},
+    {"SVC_OIDC_ISSUER", "ftp://as.example", NULL},
+    {"SVC_OIDC_ISSUER", "as.example", NULL},
+    {"SVC_OIDC_ISSUER", "", NULL},
+};
+/* clang-format on */
+
+static void
+test_values(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct settings *cfg;
+        size_t row = 0;
+        while (strcmp(settings_table[row].name, values[i].name) != 0)
+            row++;
+        const char *problem = try(mem, values[i].name, values[i].value, &cfg);
+        if (values[i].text != NULL) {
+            ok(problem == NULL, "%s='%s' is taken", values[i].name, values[i].value);
+            is_str(settings_text(mem, cfg, &settings_table[row]), values[i].text, "... as this");
+            is_str(cfg->origin[row], "environment", "... from the environment");
+        } else {
+            ok(problem != NULL && strncmp(problem, values[i].name, strlen(values[i].name)) == 0,
+               "%s='%s' is refused, naming the variable", values[i].name, values[i].value);
+        }
+    }
+}
+
+/* Writes authz.conf and loads it; the problems as one text. */
+static const char *
+load_file(TALLOC_CTX *mem, const char *text, size_t length, struct settings **ret)
+{
+    const char *path = talloc_asprintf(mem, "%s/authz.conf", env_directory(mem));
+    struct problems problems = {NULL, 0};
+    FILE *file = fopen(path, "w");
+    fwrite(text, 1, length, file);
+    fclose(file);
+    *ret = settings_load(mem, path, &problems);
+    char *all = talloc_strdup(mem, "");
+    for (size_t i = 0; i < problems.count; i++) {
+        const char *line = problems.line[i];
+        if (strncmp(line, path, strlen(path)) == 0)
+            line = talloc_asprintf(mem, "FILE%s", line + strlen(path));
+        all = talloc_asprintf_append(all, "%s\n", line);
+    }
+    return all;
+}
+
+/* clang-format off */
+static const struct {
+    const char *line;     /* of authz.conf */
+    const char *pepper;   /* SVC_ADMIN_PEPPER afterwards; NULL: none */
+    const char *problems; /* lines, with FILE for the path */
+} lines[] = {
+    {"SVC_ADMIN_PEPPER=plain", "plain", ""},
+    {"SVC_ADMIN_PEPPER=plain\r", "plain", ""},
+    {"  SVC_ADMIN_PEPPER \t=  plain  ", "plain", ""},
+    {"SVC_ADMIN_PEPPER=\"in quotes \"", "in quotes ", ""},
+    {"SVC_ADMIN_PEPPER='in quotes'", "in quotes", ""},
+    {"SVC_ADMIN_PEPPER=\"it's\"", "it's", ""},
+    {"SVC_ADMIN_PEPPER='one\"", "'one\"", ""},
+    {"SVC_ADMIN_PEPPER=\"", "\"", ""},
+    {"SVC_ADMIN_PEPPER=\"\"", "", ""},
+    {"SVC_ADMIN_PEPPER=", "", ""},
+    {"SVC_ADMIN_PEPPER=a=b", "a=b", ""},
+    {"SVC_ADMIN_PEPPER=a # b", "a # b", ""},
+    {"SVC_ADMIN_PEPPER=a\\nb", "a\\nb", ""},
+    {"# SVC_ADMIN_PEPPER=x", NULL, ""},
+    {"   ", NULL, ""},
+    {"SVC_ADMIN_PEPPER=one\nSVC_ADMIN_PEPPER=two", "two", ""},
+    {"\n\nSVC_ADMIN_PEPER=x", NULL, "FILE:3: SVC_ADMIN_PEPER is not a setting; see `authzctl config doc`\n"},
+    {"svc_admin_pepper=x", NULL, "FILE:1: svc_admin_pepper is not a setting; see `authzctl config doc`\n"},
+    {"export SVC_ADMIN_PEPPER=x", NULL, "FILE:1: export SVC_ADMIN_PEPPER is not a setting; see `authzctl config doc`\n"},
+    {"PATH=/tmp", NULL, "FILE:1: PATH is not a setting; see `authzctl config doc`\n"},
+    {"=x", NULL, "FILE:1:  is not a setting; see `authzctl config doc`\n"},
+    {"SVC_ADMIN_PEPPER", NULL, "FILE:1: not a NAME=VALUE line; correct or remove it\n"},
+    {"SVC_ROTATION_STATE=x\nSVC_ROTATION_=y\nSVC_CONFIG=z", NULL, ""},
+    {"SVC_ROTATIO=x", NULL, "FILE:1: SVC_ROTATIO is not a setting; see `authzctl config doc`\n"},
+    {"SVC_LOG_LEVEL=loud", NULL, "FILE:1: SVC_LOG_LEVEL: must be one of debug info warn error\n"},
+    {"SVC_LOG_LEVEL=x\nbad\nSVC_BAD=1", NULL,
+     "FILE:1: SVC_LOG_LEVEL: must be one of debug info warn error\n"
+     "FILE:2: not a NAME=VALUE line; correct or remove it\n"
+     "FILE:3: SVC_BAD is not a setting; see `authzctl config doc`\n"},
+};
+/* clang-format on */
+
+static void
+test_file(TALLOC_CTX *mem)
+{
+    struct settings *cfg;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        const char *problems = load_file(mem, lines[i].line, strlen(lines[i].line), &cfg);
+        is_str(problems, lines[i].problems, "authz.conf: the problems of [%s]", lines[i].line);
+        is_str(cfg->admin_pepper, lines[i].pepper, "... and the value it leaves");
+    }
+    char *filled = talloc_array(mem, char, 4096);
+    memset(filled, 'x', 4095);
+    memcpy(filled, "SVC_ADMIN_PEPPER=", 17);
+    filled[4094] = '\n';
+    is_str(load_file(mem, filled, 4095, &cfg), "", "a line of 4,094 octets is read");
+    is_int((int64_t) strlen(cfg->admin_pepper), 4094 - 17, "... to its end");
+    filled[4094] = 'x';
+    filled[4095] = '\n';
+    is_str(load_file(mem, filled, 4096, &cfg), "FILE:1: line longer than 4094 octets\n",
+           "a line of 4,095 octets is refused");
+    ok(cfg->admin_pepper == NULL, "... whole");
+}
+
+static void
+test_sources(TALLOC_CTX *mem)
+{
+    static const char text[] = "SVC_LOG_LEVEL=warn\nSVC_RATE_LIMIT_WINDOW=30\n"
+                               "SVC_GATEWAY_CREDENTIAL_KEY=the older name in a file\n";
+    struct settings *cfg;
+    struct problems problems = {NULL, 0};
+    setenv("SVC_LOG_LEVEL", "error", 1);
+    is_str(load_file(mem, text, strlen(text), &cfg), "", "file and environment together");
+    unsetenv("SVC_LOG_LEVEL");
+    is_str(cfg->log_level, "error", "the environment wins over the file (architecture.md 6)");
+    is_int(cfg->rate_limit_window, 30, "... for what it sets, and for nothing else");
+    is_str(cfg->credential_key, "the older name in a file", "the older name counts in a file");
+    setenv("SVC_GATEWAY_CREDENTIAL_KEY", "older", 1);
+    is_str(load(mem, &problems)->credential_key, "older",
+           "the older name of SVC_CREDENTIAL_KEY counts (specification 5.2)");
+    setenv("SVC_CREDENTIAL_KEY", "newer", 1);
+    is_str(load(mem, &problems)->credential_key, "newer", "... unless the newer one is set");
+    unsetenv("SVC_CREDENTIAL_KEY");
+    unsetenv("SVC_GATEWAY_CREDENTIAL_KEY");
+    setenv("SVC_ROTATION_X", "y", 1);
+    load(mem, &problems);
+    unsetenv("SVC_ROTATION_X");
+    is_int((int64_t) problems.count, 0, "SVC_ROTATION_ names are left alone (specification 8)");
+    settings_load(mem, "/nonexistent/authz.conf", &problems);
+    is_int((int64_t) problems.count, 0, "a default file that is not there is no problem");
+    setenv("SVC_CONFIG", "/nonexistent/authz.conf", 1);
+    settings_load(mem, NULL, &problems);
+    unsetenv("SVC_CONFIG");
+    is_int((int64_t) problems.count, 1, "a file that SVC_CONFIG names must be there");
+    ok(problems.count == 1 && strstr(problems.line[0], "/nonexistent/authz.conf") != NULL,
+       "... and the problem names it");
+}
+
+/* Settings that pass, for one thing at a time to be wrong. */
+static struct settings *
+sound(TALLOC_CTX *mem)
+{
+    return env_settings(env_az(mem));
+}
+
+/* The number of problems; each must begin with the variable. */
+static void
+checked(TALLOC_CTX *mem, struct settings *cfg, size_t count, const char *variable, const char *name,
+        ...)
+{
+    struct problems problems = {NULL, 0};
+    char text[256];
+    va_list args;
+    va_start(args, name);
+    vsnprintf(text, sizeof(text), name, args);
+    va_end(args);
+    settings_check(mem, cfg, &problems);
+    bool named = true;
+    for (size_t i = 0; i < problems.count; i++)
+        named = named && strncmp(problems.line[i], variable, strlen(variable)) == 0;
+    ok(problems.count == count && named, "%s", text);
+    for (size_t i = 0; i < problems.count && (problems.count != count || !named); i++)
+        printf("#   %s\n", problems.line[i]);
+}
+
+static void
+test_secrets(TALLOC_CTX *mem)
+{
+    static const char *const known[] = {
+        "dev",      "development", "changeme",   "change-me", "secret",         "test",
+        "default",  "password",    "admin",      "insecure",  "dev-pepper",     "dev-key",
+        "DEV",      "ChangeMe",    "Dev-Pepper", "PassWord",  "dev-bundle-key", "insecure-dev-x",
+        "INSECURE-DEV-PEPPER"};
+    const struct {
+        const char *name;
+        size_t offset;
+        bool known_refused;
+    } secrets[] = {
+        {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false},
+        {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true },
+        {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false},
+        {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true },
+    };
+    static const char *const blank[] = {NULL, "", " ", "\t \r\n"};
+    checked(mem, sound(mem), 0, "", "four secrets: nothing to refuse (specification 5.2)");
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            struct settings *cfg = sound(mem);
+            *(const char **) (void *) ((char *) cfg + secrets[i].offset) = blank[j];
+            checked(mem, cfg, 1, secrets[i].name, "%s: blank (%zu) is refused (specification 5.2)",
+                    secrets[i].name, j);
+            cfg->allow_insecure_dev_key = true;
+            checked(mem, cfg, 0, "", "... unless SVC_ALLOW_INSECURE_DEV_KEY is true");
+            const char *now = *(const char **) (void *) ((char *) cfg + secrets[i].offset);
+            ok(now != NULL && strncmp(now, "insecure-dev-", 13) == 0, "... then a public one is used");
+            cfg->allow_insecure_dev_key = false;
+            checked(mem, cfg, 1, secrets[i].name, "... which is refused without the switch");
+        }
+        for (size_t j = 0; secrets[i].known_refused && j < sizeof(known) / sizeof(known[0]); j++) {
+            struct settings *cfg = sound(mem);
+            *(const char **) (void *) ((char *) cfg + secrets[i].offset) = known[j];
+            checked(mem, cfg, 1, secrets[i].name, "%s=%s is refused (decisions.md \"Readings\")",
+                    secrets[i].name, known[j]);
+        }
+    }
+    struct settings *cfg = sound(mem);
+    cfg->credential_key = "123456789012345";
+    checked(mem, cfg, 1, "SVC_CREDENTIAL_KEY", "a credential key of 15 octets is refused");
+    cfg->credential_key = "1234567890123456";
+    checked(mem, cfg, 0, "", "... of 16 is not (decisions.md \"Readings\")");
+    cfg->admin_api_key = "x";
+    cfg->admin_pepper = "devs";
+    cfg->bundle_api_key = "secret1";
+    checked(mem, cfg, 0, "", "values near the known ones are not refused");
+    cfg->admin_api_key = cfg->admin_pepper = cfg->credential_key = cfg->bundle_api_key = NULL;
+    checked(mem, cfg, 4, "SVC_", "each problem has its line");
+}
+
+static void
+test_between(TALLOC_CTX *mem)
+{
+    struct settings *cfg = sound(mem);
+    cfg->audit_retention_days = 89;
+    checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS",
+            "audit rows that go before a refresh family ends are refused (decisions.md)");
+    cfg->audit_retention_days = 90;
+    checked(mem, cfg, 0, "", "... not when they stay as long");
+    cfg->refresh_family_validity = 90 * 86400 + 1;
+    checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS", "... a second less is refused");
+    cfg->audit_retention_days = 0;
+    checked(mem, cfg, 0, "", "... 0 keeps them for ever");
+    static const char *const bad[] = {"", "unix:", "unix:opa.sock", "opa.sock", "ftp://h", "http:/h"};
+    static const char *const good[] = {"unix:/run/opa.sock", "http://h:8181", "https://h"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        cfg->opa_url = bad[i];
+        checked(mem, cfg, 1, "SVC_OPA_URL", "SVC_OPA_URL='%s' is refused", bad[i]);
+    }
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        cfg->opa_url = good[i];
+        checked(mem, cfg, 0, "", "SVC_OPA_URL='%s' is taken", good[i]);
+    }
+}
+
+static void
+test_masked(TALLOC_CTX *mem)
+{
+    struct settings *cfg = sound(mem);
+    for (size_t i = 0; i < rows(); i++) {
+        const struct setting *row = &settings_table[i];
+        if (row->type != SETTING_SECRET)
+            continue;
+        is_str(settings_text(mem, cfg, row), "********", "%s is never printed", row->name);
+        *(const char **) (void *) ((char *) cfg + row->offset) = NULL;
+        is_str(settings_text(mem, cfg, row), "", "... and without a value there is nothing");
+    }
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    clear_environment();
+    test_table();
+    test_defaults(mem);
+    test_limits(mem);
+    test_values(mem);
+    test_file(mem);
+    test_sources(mem);
+    test_secrets(mem);
+    test_between(mem);
+    test_masked(mem);
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,57 @@
+package Authzctl;
+
+# Runs authzctl and keeps apart what it prints on its two outputs.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IPC::Open3 qw(open3);
+use JSON::PP ();
+use Symbol qw(gensym);
+use Test::More;
+
+use Authz::Path ();
+use Authz::Stack ();
+
+our @EXPORT = qw(ctl ctl_is settings);
+
+my $program;
+
+# ctl([arguments], env => {...}, in => TEXT): {status, out, err, json}. No setting of the caller reaches the program.
+sub ctl {
+    my ( $arguments, %option ) = @_;
+    $program //= Authz::Path::program('authzctl');
+    local %ENV = ( ( map { /^(?:SVC_|SHUTDOWN_|PG)/ ? () : ( $_ => $ENV{$_} ) } keys %ENV ), %{ $option{env} // { SVC_CONFIG => '/dev/null' } } );
+    open my $in, '+>', undef or die "temporary file: $!";
+    print {$in} $option{in} // '';
+    seek $in, 0, 0;
+    my $err = gensym;
+    open my $err_file, '+>', undef or die "temporary file: $!";
+    my $pid = open3( '<&' . fileno $in, my $out, '>&' . fileno $err_file, $program, @$arguments );
+    local $/ = undef;
+    my %got = ( out => readline($out) // '' );
+    waitpid $pid, 0;
+    $got{status} = $? & 127 ? 128 + ( $? & 127 ) : $? >> 8;
+    seek $err_file, 0, 0;
+    $got{err}  = readline($err_file) // '';
+    $got{json} = eval { JSON::PP->new->utf8->allow_nonref->decode( $got{out} ) };
+    return \%got;
+}
+
+# The same, and a test that it ends with this status.
+sub ctl_is {
+    my ( $status, $arguments, $name, %option ) = @_;
+    my $got = ctl( $arguments, %option );
+    is( $got->{status}, $status, $name ) or diag "standard output: $got->{out}\nstandard error: $got->{err}";
+    return $got;
+}
+
+# Complete settings for a database, some of them changed; undef removes one.
+sub settings {
+    my ( $url, %change ) = @_;
+    my %all = ( %{ Authz::Stack::base_settings($url) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200, SVC_OPA_URL => 'unix:/nonexistent/opa.sock', %change );
+    return { map { defined $all{$_} ? ( $_ => $all{$_} ) : () } keys %all };
+}
+
+1;

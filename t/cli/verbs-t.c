@@ -1,0 +1,180 @@
+/* The table of verbs holds together, and what is derived from it. */
+#include "config.h"
+
+#include <string.h>
+
+#include "cli.h"
+#include "help.h"
+#include "nearest.h"
+#include "run.h"
+#include "tap.h"
+
+/* Longest help line: beside the column of names it shall not fill more than three lines. */
+#define HELP_MAX 160
+
+static bool
+is_sentence(const char *text)
+{
+    return text != NULL && strlen(text) > 10 && strlen(text) <= HELP_MAX && text[0] >= 'A'
+           && text[0] <= 'Z' && text[strlen(text) - 1] != '.';
+}
+
+static void
+test_options(const char *owner, const struct cli_option *options)
+{
+    bool named = true, sorted = true, fits = true;
+    for (const struct cli_option *row = options; row->name != NULL; row++) {
+        named = named && is_sentence(row->help)
+                && strspn(row->name, "abcdefghijklmnopqrstuvwxyz-") == strlen(row->name);
+        fits = fits && row->offset < sizeof(struct cli_choices)
+               && (row->argument == NULL || row->letter == 0)
+               && (row->argument != NULL || !row->required);
+        sorted = sorted && (row == options || strcmp(row[-1].name, row->name) < 0);
+    }
+    ok(named, "%s: every option has a name and a help line", owner);
+    ok(fits, "%s: every option has its place; letters are switches, required ones have a value",
+       owner);
+    ok(sorted, "%s: options are sorted, none is there twice", owner);
+}
+
+/* A verb's own option with a common one's name would hide it. */
+static void
+test_hiding(const struct cli_verb *verb)
+{
+    bool hidden = false;
+    for (const struct cli_option *own = verb->options; own->name != NULL; own++)
+        for (const struct cli_option *all = cli_options; all->name != NULL; all++)
+            hidden = hidden || strcmp(own->name, all->name) == 0 || own->offset == all->offset
+                     || (own->letter != 0 && own->letter == all->letter);
+    ok(!hidden, "%s: hides no common option", verb->words);
+}
+
+/* As many upper-case words as the limits say: `KEY [FILE|-]` is one to two. */
+static bool
+arguments_match(const struct cli_verb *verb)
+{
+    int needed = 0, optional = 0;
+    for (const char *c = verb->arguments; *c != '\0'; c++) {
+        if (c != verb->arguments && c[-1] != ' ')
+            continue;
+        needed += *c != '[';
+        optional += *c == '[';
+    }
+    return needed == verb->minimum && needed + optional == verb->maximum
+           && verb->maximum <= CLI_ARGUMENTS_MAX;
+}
+
+static bool
+needs_are_settings(const struct cli_verb *verb)
+{
+    for (const char *const *name = verb->needs; name != NULL && *name != NULL; name++) {
+        bool found = strcmp(*name, cli_needs_all[0]) == 0;
+        for (const struct setting *row = settings_table; row->name != NULL; row++)
+            found = found || strcmp(row->name, *name) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static void
+test_verbs(void)
+{
+    for (const struct cli_verb *row = cli_verbs; row->words != NULL; row++) {
+        ok(is_sentence(row->help), "%s: has a help line", row->words);
+        ok(row->run != NULL, "%s: has a handler", row->words);
+        ok(arguments_match(row), "%s: usage and limits of arguments agree", row->words);
+        ok(needs_are_settings(row), "%s: needs settings that exist", row->words);
+        ok(!row->schema || row->needs != NULL, "%s: has a database when it asks for its schema",
+           row->words);
+        ok(row == cli_verbs || strcmp(row[-1].words, row->words) < 0, "%s: sorted, not there twice",
+           row->words);
+        ok(row[1].words == NULL || !cli_below(row[1].words, row->words),
+           "%s: is no noun of another verb", row->words);
+        if (row->options != NULL) {
+            test_options(row->words, row->options);
+            test_hiding(row);
+        }
+    }
+    test_options("authzctl", cli_options);
+}
+
+static void
+test_below(void)
+{
+    ok(cli_below("db migrate", ""), "a verb is below nothing");
+    ok(cli_below("db migrate", "db"), "... below its noun");
+    ok(cli_below("db migrate", "db migrate"), "... below itself");
+    ok(!cli_below("db migrate", "d"), "... not below a piece of a word");
+    ok(!cli_below("db migrate", "db mig"), "... nor of its own");
+    ok(!cli_below("db", "db migrate"), "a noun is not below its verb");
+}
+
+static void
+test_nearest(TALLOC_CTX *mem)
+{
+    char long_word[64];
+    memset(long_word, 'a', sizeof(long_word) - 1);
+    long_word[sizeof(long_word) - 1] = '\0';
+    is_int((int64_t) nearest_distance("", ""), 0, "distance of nothing");
+    is_int((int64_t) nearest_distance("", "abc"), 3, "... to three letters");
+    is_int((int64_t) nearest_distance("kitten", "sitting"), 3, "Levenshtein's own kind of example");
+    is_int((int64_t) nearest_distance("sitting", "kitten"), 3, "... the other way round");
+    ok(nearest_distance(long_word, "a") > 1000, "a word too long for a verb is near to none");
+    is_str(nearest_words(mem, "db", "statsu"), "status", "one is nearest");
+    is_str(nearest_words(mem, "policy data", "det"), "get, set", "two are equally near");
+    is_str(nearest_words(mem, "db", "qqqqqq"), "migrate, status", "none is near: all");
+    is_str(nearest_words(mem, "policy", NULL), "data", "a noun of two words is named once");
+    ok(strstr(nearest_words(mem, "", "manua"), "manual") == NULL, "a hidden verb is not offered");
+}
+
+/* db status must not be refused for a rate limit, but must for a file that may hide the address. */
+static void
+test_problems(void)
+{
+    static const char *const database[] = {"SVC_DATABASE_URL", NULL};
+    ok(run_problem_counts("SVC_DATABASE_URL: is wrong", database), "the setting that is needed");
+    ok(run_problem_counts("/etc/a.conf:7: SVC_DATABASE_URL: is wrong", database), "... in a file");
+    ok(!run_problem_counts("SVC_RATE_LIMIT_WINDOW: is wrong", database), "another setting");
+    ok(!run_problem_counts("/etc/a.conf:7: SVC_RATE_LIMIT_WINDOW: is wrong", database),
+       "... in a file");
+    ok(run_problem_counts("SVC_RATE_LIMIT_WINDOW: is wrong", cli_needs_all),
+       "... for a verb that needs all");
+    ok(run_problem_counts("/etc/a.conf:7: SVC_DATABSE_URL is not a setting; see", database),
+       "an unknown name");
+    ok(run_problem_counts("/etc/a.conf:7: not a NAME=VALUE line", database), "a line that is none");
+    ok(run_problem_counts("SVC_CONFIG: cannot read /x", database), "a file that cannot be read");
+    ok(run_problem_counts("SVC_CONFIG: cannot read /SVC_LOG_LEVEL: No such file", database),
+       "... whatever its name");
+    ok(!run_problem_counts("SVC_AUDIT_RETENTION_DAYS: 1 days are shorter than SVC_DATABASE_URL; x",
+                           database),
+       "a problem belongs to the setting it begins with");
+}
+
+static void
+test_addresses(void)
+{
+    static const char *const good[] = {"postgresql:///authz",
+                                       "postgresql://u:p@h:1,i:2/d?target_session_attrs=primary",
+                                       "host=/run dbname=a", ""};
+    static const char *const bad[] = {"postgresql://h/d?nope=1", "host", "password=a b",
+                                      "postgresql://[::1/d", "nope=1"};
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        ok(run_database_url_ok(good[i]), "libpq understands `%s`", good[i]);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        ok(!run_database_url_ok(bad[i]), "libpq does not understand `%s`", bad[i]);
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    test_verbs();
+    test_below();
+    test_nearest(mem);
+    test_problems();
+    test_addresses();
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,60 @@
+# The discovery documents: what works is advertised, the rest is absent (specification 4.1; oauth.md 3.5; decisions.md "Readings").
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Stack ();
+
+my $stack  = Authz::Stack->start;
+my $issuer = $stack->base;
+my @paths  = qw(/.well-known/openid-configuration /.well-known/oauth-authorization-server);
+my @answer = map { $stack->http->get($_) } @paths;
+my $sorted = sub { return join ' ', sort @{ $_[0] // [] } };
+
+for my $i ( 0, 1 ) {
+    is( $answer[$i]->status, 200, "discovery: $paths[$i] is 200 without authentication" );
+    like( $answer[$i]->header('Content-Type'), qr{\Aapplication/json\b}, "discovery: $paths[$i] is application/json" );
+    is( $answer[$i]->header('Access-Control-Allow-Origin'), '*', "discovery: $paths[$i] may be read from any origin (oauth.md 3.5)" );
+    ok( defined $answer[$i]->header('ETag'), "discovery: $paths[$i] has an ETag" );
+}
+is_deeply( $answer[1]->json, $answer[0]->json, 'discovery: both documents are the same (specification 4.1)' );
+
+my $document = $answer[0]->json;
+is( $document->{issuer}, $issuer, 'discovery: issuer is SVC_OIDC_ISSUER octet for octet (RFC 8414 3.3)' );
+my %endpoint = ( token_endpoint => '/token', introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', jwks_uri => '/.well-known/jwks.json' );
+is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the issuer" ) for sort keys %endpoint;
+is( $sorted->( $document->{grant_types_supported} ), 'client_credentials', 'discovery: grant_types_supported holds the grants that work' );
+is( $sorted->( $document->{"${_}_endpoint_auth_methods_supported"} ), 'client_secret_basic client_secret_post', "discovery: authentication methods of the $_ endpoint" )
+    for qw(token revocation);
+ok( ref $document->{response_types_supported} eq 'ARRAY', 'discovery: response_types_supported is there, as RFC 8414 2 requires' );
+is( scalar( () = $answer[0]->body =~ /:\s*null/g ), 0, 'discovery: no member is null' );
+
+# Whatever is advertised answers; whatever is not built yet is not advertised.
+for my $name ( grep {/_endpoint\z|_uri\z/} sort keys %$document ) {
+    like( $document->{$name}, qr/\A\Q$issuer\E\//, "discovery: $name lies below the issuer" );
+    my $path = substr $document->{$name}, length $issuer;
+    isnt( $stack->http->get($path)->status, 404, "discovery: $name is served" );
+}
+
+my $etag = $answer[0]->header('ETag') // 'none';
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 304, 'discovery: If-None-Match with the ETag is 304 (RFC 9110 13.1.2)' );
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => '"other"' ] )->status, 200, 'discovery: with another it is 200' );
+for my $method (qw(POST PUT DELETE)) {
+    my $wrong = $stack->client->request( $method, $paths[0], body => '' );
+    is( $wrong->status, 405, "C1: $method of the document is 405" );
+    like( $wrong->header('Allow') // '', qr/\bGET\b/, "C1: with Allow: GET" );
+}
+my $evil = $stack->client->raw("GET $paths[0] HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+is_deeply( $evil->json, $document, 'discovery: addresses come from the issuer, never from Host' );
+
+# authorization_details_types_supported: the keys of the registry row, as they are now.
+ok( ref $document->{authorization_details_types_supported} eq 'ARRAY', 'discovery: authorization_details_types_supported is a list' );
+$stack->patch_row( 'svc.registry.resource_types', { resource => { types => { 'urn:r:orders' => { scopes => ['orders.read'] } } }, rar => { types => { payment => {} } } } );
+my $follows = 0;
+for ( 1 .. 8 ) { $follows++ if $sorted->( $stack->client->get( $paths[0], close => 1 )->json->{authorization_details_types_supported} ) eq 'payment urn:r:orders' }
+is( $follows, 8, 'discovery: authorization_details_types_supported follows the registry row in every worker (specification 4.1)' );
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 200, 'discovery: and the ETag changes with it' );
+
+done_testing;

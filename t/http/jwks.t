@@ -1,0 +1,54 @@
+# /.well-known/jwks.json and the signing key behind it (specification 4.1, 8; oauth.md 2 "Key rotation", 3.5).
+use strict;
+use warnings;
+
+use MIME::Base64 qw(decode_base64url);
+use Test::More;
+
+use Authz::Check;
+use Authz::Stack ();
+
+my $stack  = Authz::Stack->start( settings => { SVC_OIDC_JWKS_CACHE_SECONDS => 120 } );
+my $answer = $stack->http->get('/.well-known/jwks.json');
+is( $answer->status, 200, 'jwks: 200 without authentication' );
+like( $answer->header('Content-Type'), qr{\Aapplication/(?:json|jwk-set\+json)\b}, 'jwks: JSON' );
+like( $answer->header('Cache-Control'), qr/\bmax-age=120\b/, 'jwks: max-age is SVC_OIDC_JWKS_CACHE_SECONDS (specification 8)' );
+is( $answer->header('Access-Control-Allow-Origin'), '*', 'jwks: may be read from any origin (oauth.md 3.5)' );
+
+my $keys = $answer->json->{keys};
+is( join( ' ', keys %{ $answer->json } ), 'keys', 'jwks: the set has the member keys alone' );
+my $active = $stack->sql("SELECT kid FROM signing_key WHERE state = 'active'");
+my ($key) = grep { $_->{kid} eq $active } @$keys;
+ok( $key, 'jwks: the active key is published after the first start' );
+is( scalar @$keys, $stack->sql('SELECT count(*) FROM signing_key'), 'jwks: and the next one, before it signs (oauth.md 2)' );
+is( join( ' ', sort keys %$key ), 'alg e kid kty n use', 'jwks: public members only, with use and alg (RFC 7517 4; oauth.md 3.5)' );
+is( "$key->{kty} $key->{alg} $key->{use}", 'RSA RS256 sig', 'jwks: an RS256 signing key' );
+ok( length( decode_base64url( $key->{n} ) ) >= 256, 'jwks: of at least 2048 bits (architecture.md 7)' );
+like( $key->{n}, qr/\A[A-Za-z0-9_-]+\z/, 'jwks: base64url without padding (RFC 7518 6.3.1)' );
+
+# The key is made once, for all instances, and lies sealed.
+my $second = Authz::Stack->start( beside => $stack );
+is_deeply( $second->http->get('/.well-known/jwks.json')->json, $answer->json, 'jwks: a second instance shows the same key (oauth.md 2, glewlwyd#52)' );
+$stack->restart_service;
+is_deeply( $stack->http->get('/.well-known/jwks.json')->json, $answer->json, 'jwks: a restart keeps the key' );
+my $sealed = pack 'H*', $stack->sql("SELECT encode(private_sealed, 'hex') FROM signing_key WHERE state = 'active'");
+ok( length $sealed > 1000, 'jwks: the private key is stored' );
+unlike( $sealed, qr/\x30\x82..\x02\x01\x00/s, 'jwks: and not as plain PKCS#8 or PKCS#1 (specification 5.5)' );
+
+# Rotation: the next key is published before it signs, the retired one stays (oauth.md 2, dex#2759).
+my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
+is( $status, 1, 'keys rotate: refused while caches may lack the next key' ) or diag($text);
+is( $stack->sql("SELECT kid FROM signing_key WHERE state = 'active'"), $active, 'keys rotate: and then changes nothing' );
+$stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 0;
+( $status, $text ) = $stack->authzctl(qw(keys rotate));
+is( $status, 0, 'keys rotate: done when caches have had time' ) or diag($text);
+isnt( $stack->sql("SELECT kid FROM signing_key WHERE state = 'active'"), $active, 'keys rotate: another key is active' );
+is( $stack->sql("SELECT state FROM signing_key WHERE kid = '$active'"), 'retired', 'keys rotate: the old one is retired' );
+my %kid = map { ( $_->{kid} => 1 ) } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} };
+ok( $kid{$active}, 'jwks: the retired key is still published (SVC_OIDC_KEY_RETIREMENT_SECONDS)' );
+ok( $kid{ $stack->sql("SELECT kid FROM signing_key WHERE state = '$_'") }, "jwks: so is the $_ one" ) for qw(active next);
+( $status, $text ) = $stack->authzctl(qw(keys list));
+is( $status, 0, 'keys list: exit status 0' ) or diag($text);
+like( $text, qr/\Q$_\E/, 'keys list: names every key' ) for sort keys %kid;
+
+done_testing;

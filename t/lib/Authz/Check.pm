@@ -1,0 +1,160 @@
+package Authz::Check;
+
+# What every answer of a family must look like, as one test each; a failure shows the whole answer.
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use JSON::PP ();
+use Test::More ();
+
+our @EXPORT = qw(oauth_error oauth_ok admin_ok admin_error inactive same_words true false members_are decode_packed);
+
+sub true  { return JSON::PP::true() }
+sub false { return JSON::PP::false() }
+
+sub _verdict {
+    my ( $name, $answer, @wrong ) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 2;
+    my $good = Test::More::ok( !@wrong, $name );
+    if ( !$good ) { Test::More::diag("$_") for @wrong, 'the answer was:', $answer->text }
+    return $good;
+}
+
+# What holds for each answer of /token, /introspect and /revoke (specification 1; oauth.md C8; decisions.md "Readings").
+sub _family {
+    my ($answer) = @_;
+    return 'no answer' if defined $answer->failure;
+    my @wrong;
+    push @wrong, 'Cache-Control is not no-store' if ( $answer->header('Cache-Control') // '' ) ne 'no-store';
+    push @wrong, 'Pragma is not no-cache' if ( $answer->header('Pragma') // '' ) ne 'no-cache';
+    push @wrong, 'no X-Request-ID, or several' if $answer->headers('X-Request-ID') != 1;
+    push @wrong, 'JSON with a null' if $answer->body =~ /:\s*null\b/;
+    return @wrong;
+}
+
+sub oauth_error {
+    my ( $answer, $status, $code, $name ) = @_;
+    my @wrong = _family($answer);
+    my $error = $answer->member('error') // 'none';
+    push @wrong, "status is not $status" if $answer->status != $status;
+    push @wrong, "error is $error, not $code" if $error !~ /\A(?:$code)\z/;
+    push @wrong, 'Content-Type is not application/json' if ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
+    my $text = $answer->member('error_description');
+    push @wrong, 'no error_description, or one with a forbidden character (RFC 6749 5.2)'
+        if !defined $text || $text eq '' || $text !~ /\A[\x20\x21\x23-\x5b\x5d-\x7e]*\z/;
+    push @wrong, 'a 401 without WWW-Authenticate' if $status == 401 && !defined $answer->header('WWW-Authenticate');
+    push @wrong, 'a 503 without Retry-After' if $status == 503 && ( $answer->header('Retry-After') // '' ) !~ /\A\d+\z/;
+    push @wrong, 'members beside error and error_description'
+        if grep { !/\Aerror(?:_description)?\z/ } keys %{ ref $answer->json eq 'HASH' ? $answer->json : {} };
+    return _verdict( $name, $answer, @wrong );
+}
+
+# 200 with a JSON object; its members are compared where given. A value may be a pattern, or a code that judges.
+sub oauth_ok {
+    my ( $answer, $members, $name ) = @_;
+    my @wrong = _family($answer);
+    push @wrong, 'status is not 200' if $answer->status != 200;
+    push @wrong, 'no JSON object' if ref $answer->json ne 'HASH';
+    push @wrong, _members( $answer->json, $members ) if !@wrong;
+    return _verdict( $name, $answer, @wrong );
+}
+
+# What differs: {name => expected}; undef means absent, a pattern must match, a code judges.
+sub _members {
+    my ( $json, $members ) = @_;
+    my @wrong;
+    for my $name ( sort keys %{ $members // {} } ) {
+        my ( $want, $have ) = ( $members->{$name}, $json->{$name} );
+        my $good =
+              !defined $want          ? !exists $json->{$name}
+            : ref $want eq 'CODE'     ? $want->($have)
+            : ref $want eq 'Regexp'   ? defined $have && !ref $have && $have =~ $want
+            :                           defined $have && _plain($want) eq _plain($have);
+        push @wrong, "$name is " . ( defined $have ? _plain($have) : 'absent' ) if !$good;
+    }
+    return @wrong;
+}
+
+# A number and its text are the same to these tests; where the type matters they say so with a code.
+sub _plain {
+    my ($value) = @_;
+    return ref $value ? JSON::PP->new->canonical->allow_nonref->encode($value) : $value;
+}
+
+sub members_are {
+    my ( $json, $members, $name ) = @_;
+    my @wrong = ref $json eq 'HASH' ? _members( $json, $members ) : 'no JSON object';
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $good = Test::More::ok( !@wrong, $name );
+    Test::More::diag($_) for @wrong;
+    return $good;
+}
+
+# Exactly {active: false, inactive_reason: invalid_token} and nothing else (specification 4.5; RFC 7662 2.2).
+sub inactive {
+    my ( $answer, $name ) = @_;
+    my @wrong = _family($answer);
+    push @wrong, 'status is not 200' if $answer->status != 200;
+    my $json = $answer->json;
+    push @wrong, 'the body is not exactly {active:false,inactive_reason:invalid_token}'
+        if ref $json ne 'HASH' || keys %$json != 2 || !JSON::PP::is_bool( $json->{active} ) || $json->{active} || ( $json->{inactive_reason} // '' ) ne 'invalid_token';
+    return _verdict( $name, $answer, @wrong );
+}
+
+sub admin_ok {
+    my ( $answer, $status, $members, $name ) = @_;
+    my @wrong;
+    push @wrong, "status is not $status" if $answer->status != $status;
+    push @wrong, 'no X-Request-ID' if $answer->headers('X-Request-ID') != 1;
+    push @wrong, 'Content-Type is not application/json' if $status != 204 && ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
+    push @wrong, 'a 204 with a body' if $status == 204 && $answer->body ne '';
+    push @wrong, _members( ref $answer->json eq 'HASH' ? $answer->json : {}, $members ) if !@wrong && $members;
+    return _verdict( $name, $answer, @wrong );
+}
+
+# An error of the admin API (specification 7.2); fields: exactly these in fieldErrors.
+sub admin_error {
+    my ( $answer, $status, $name, %option ) = @_;
+    my @wrong;
+    my $json = $answer->json;
+    push @wrong, "status is not $status" if $answer->status != $status;
+    push @wrong, 'no X-Request-ID' if $answer->headers('X-Request-ID') != 1;
+    if ( $status == 404 ) { push @wrong, 'the body of a 404 is not empty' if $answer->body ne '' }
+    elsif ( ref $json ne 'HASH' || !defined $json->{error} ) { push @wrong, 'no JSON object with error' }
+    elsif ( defined $option{error} && $json->{error} ne $option{error} ) { push @wrong, "error is $json->{error}, not $option{error}" }
+    if ( $option{fields} && ref $json eq 'HASH' ) {
+        my $have = join ' ', sort keys %{ ref $json->{fieldErrors} eq 'HASH' ? $json->{fieldErrors} : {} };
+        my $want = join ' ', sort @{ $option{fields} };
+        push @wrong, "fieldErrors names [$have], not [$want]" if $have ne $want;
+    }
+    push @wrong, _members( $json // {}, $option{members} ) if $option{members};
+    return _verdict( $name, $answer, @wrong );
+}
+
+# For a member that holds space-separated words, in any order.
+sub same_words {
+    my ($want) = @_;
+    my $sorted = join ' ', sort split / /, $want;
+    return sub { return defined $_[0] && join( ' ', sort split / /, $_[0] ) eq $sorted };
+}
+
+# A packed document of the database (hex): raw deflate over a dictionary; see fcgi/base/pack.c, whose text is the dictionary.
+sub decode_packed {
+    my ($hex) = @_;
+    require Authz::Path;
+    require Compress::Raw::Zlib;
+    open my $in, '<', Authz::Path::source(qw(fcgi base pack.c)) or die "pack.c: $!";
+    my $source = do { local $/ = undef; readline $in };
+    my ($list) = $source =~ /dictionaries\[\] = \{\n(.*?)\n\};/s or die 'pack.c has another shape';
+    my @dictionary = map { join '', map {s/\\(.)/$1/gr} /"((?:[^"\\]|\\.)*)"/g } split /",\n/, "$list\n";
+    my $octets = pack 'H*', $hex =~ s/\A\\x//r;
+    my $dictionary = $dictionary[ ord($octets) - 1 ] // die "unknown dictionary\n";
+    my ( $stream, $status ) = Compress::Raw::Zlib::Inflate->new( -WindowBits => -12, -Dictionary => $dictionary );
+    my ( $input, $text ) = ( substr( $octets, 1 ), '' );
+    $status = $stream->inflate( $input, $text );
+    return JSON::PP->new->utf8->decode($text);
+}
+
+1;

@@ -1,0 +1,155 @@
+package Authz::FakeOpa;
+
+# Stands between the service and the real engine and misbehaves as the test says. Questions that are not decisions
+# (/v1/status) always pass. tell() takes effect with the next question:
+#   pass                          the real answer
+#   delay => SECONDS              the real answer, late
+#   text => BODY, status => N     this body instead
+#   truncate => N                 the real answer, cut after N octets of its body
+#   close                         the connection ends without an answer
+#   drip                          one octet of the real answer per second
+#   set => { 'result.scopes' => [...] }    the real answer with members changed
+#   drop => [ 'provenance' ]      the real answer with members removed
+
+use strict;
+use warnings;
+
+use IO::Socket::UNIX ();
+use JSON::PP ();
+use Socket qw(SOCK_STREAM);
+use Time::HiRes qw(sleep);
+
+use Authz::Process ();
+
+my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+
+sub start {
+    my ( $class, $path, $upstream ) = @_;
+    my $self = bless { path => $path, upstream => $upstream, control => "$path.ctl" }, $class;
+    $self->tell('pass');
+    my $listen = IO::Socket::UNIX->new( Local => $path, Listen => 64, Type => SOCK_STREAM ) or die "$path: $!";
+    $self->{process} = Authz::Process->start( name => 'fake-opa', code => sub { $self->_accept($listen) } );
+    return $self;
+}
+
+sub tell {
+    my ( $self, $what, @value ) = @_;
+    my %order = ( do => $what, @value % 2 ? ( value => @value ) : @value );
+    open my $out, '>', "$self->{control}.new" or die "$self->{control}: $!";
+    print {$out} $json->encode( \%order );
+    close $out;
+    rename "$self->{control}.new", $self->{control} or die "rename: $!";
+    return;
+}
+
+# How many decisions were asked for since the start.
+sub asked { my ($self) = @_; return ( -s "$self->{path}.count" ) // 0 }
+
+sub _accept {
+    my ( $self, $listen ) = @_;
+    $SIG{CHLD} = 'IGNORE';
+    while (1) {
+        my $client = $listen->accept or next;
+        my $pid    = fork // next;
+        if ( $pid == 0 ) {
+            close $listen;
+            $SIG{CHLD} = 'DEFAULT';
+            $self->_serve($client);
+            POSIX::_exit(0);
+        }
+        close $client;
+    }
+    return;
+}
+
+sub _read_message {
+    my ($socket) = @_;
+    my $text = '';
+    while ( $text !~ /\r\n\r\n/ ) { sysread( $socket, $text, 65536, length $text ) or return }
+    my ( $head, $body ) = split /\r\n\r\n/, $text, 2;
+    if ( $head =~ /^Transfer-Encoding: *chunked/im ) {
+        my $whole = '';
+        while (1) {
+            while ( $body !~ /\A[0-9A-Fa-f]+\r\n/ ) { sysread( $socket, $body, 65536, length $body ) or return }
+            $body =~ s/\A([0-9A-Fa-f]+)\r\n//;
+            my $size = hex $1;
+            while ( length $body < $size + 2 ) { sysread( $socket, $body, 65536, length $body ) or return }
+            $whole .= substr $body, 0, $size;
+            substr $body, 0, $size + 2, '';
+            return ( $head, $whole ) if $size == 0;
+        }
+    }
+    my $length = $head =~ /^Content-Length: *(\d+)/im ? $1 : 0;
+    while ( length $body < $length ) { sysread( $socket, $body, 65536, length $body ) or return }
+    return ( $head, $body );
+}
+
+sub _order {
+    my ($self) = @_;
+    open my $in, '<', $self->{control} or return { do => 'pass' };
+    return $json->decode( scalar readline $in );
+}
+
+sub _serve {
+    my ( $self, $client ) = @_;
+    my $upstream = IO::Socket::UNIX->new( Peer => $self->{upstream}, Type => SOCK_STREAM );
+    while ( my ( $head, $body ) = _read_message($client) ) {
+        my $decision = $head =~ m{\APOST /v1/data/};
+        my $order    = $decision ? $self->_order : { do => 'pass' };
+        if ($decision) {
+            open my $count, '>>', "$self->{path}.count";
+            syswrite $count, '.';
+        }
+        last if $order->{do} eq 'close';
+        sleep $order->{value} if $order->{do} eq 'delay';
+        my $text = $order->{value};
+        if ( $order->{do} ne 'text' ) {
+            last if !$upstream;
+            syswrite $upstream, "$head\r\n\r\n$body";
+            ( my $answer_head, $text ) = _read_message($upstream) or last;
+            $order->{status} //= ( $answer_head =~ /\AHTTP\S+ (\d+)/ )[0];
+        }
+        _answer( $client, $order, $text ) or last;
+    }
+    return;
+}
+
+sub _answer {
+    my ( $client, $order, $text ) = @_;
+    my $document = $order->{do} =~ /\A(?:set|drop)\z/ ? $json->decode($text) : undef;
+    _put( $document, $_, $order->{value}{$_} ) for $order->{do} eq 'set'  ? keys %{ $order->{value} } : ();
+    _put( $document, $_ )                      for $order->{do} eq 'drop' ? @{ $order->{value} }      : ();
+    $text = $json->encode($document) if defined $document;
+    my $head = sprintf "HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", $order->{status} // 200, length $text;
+    if ( $order->{do} eq 'truncate' ) {
+        syswrite $client, $head . substr $text, 0, $order->{value};
+        return;
+    }
+    if ( $order->{do} eq 'drip' ) {
+        for my $octet ( split //, $head . $text ) {
+            syswrite $client, $octet or return;
+            sleep 1;
+        }
+        return 1;
+    }
+    local $SIG{PIPE} = 'IGNORE';
+    my $whole = $head . $text;
+    for ( my $at = 0; $at < length $whole; ) {
+        my $put = syswrite $client, $whole, 65536, $at or return;
+        $at += $put;
+    }
+    return 1;
+}
+
+# Sets a.b.c, or removes it when there is no value.
+sub _put {
+    my ( $document, $path, @value ) = @_;
+    my @step = split /\./, $path;
+    my $last = pop @step;
+    $document = $document->{$_} //= {} for @step;
+    if   (@value) { $document->{$last} = $value[0] }
+    else          { delete $document->{$last} }
+    return;
+}
+
+1;

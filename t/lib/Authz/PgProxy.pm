@@ -1,0 +1,99 @@
+package Authz::PgProxy;
+
+# Stands between the service and PostgreSQL and counts round trips. A trip is a Sync or a simple Query message from the
+# client: each makes the server answer and flush, and the client may wait for that. Several statements in one pipeline
+# before one Sync are one trip; a pipeline with two Syncs is two.
+
+use strict;
+use warnings;
+
+use IO::Select ();
+use IO::Socket::UNIX ();
+use Socket qw(SOCK_STREAM);
+use Time::HiRes qw(sleep);
+
+use Authz::Process ();
+
+sub start {
+    my ( $class, $dir, $upstream_dir, $port ) = @_;
+    my $self = bless { path => "$dir/.s.PGSQL.$port", upstream => "$upstream_dir/.s.PGSQL.$port", record => "$dir/pg-trips" }, $class;
+    my $listen = IO::Socket::UNIX->new( Local => $self->{path}, Listen => 64, Type => SOCK_STREAM ) or die "$self->{path}: $!";
+    chmod 0666, $self->{path};
+    $self->{process} = Authz::Process->start( name => 'pg-proxy', code => sub { $self->_accept($listen) } );
+    return $self;
+}
+
+# The trips that the code causes: a list of texts, each the statements between two Syncs.
+sub trips {
+    my ( $self, $code ) = @_;
+    my $before = -s $self->{record} // 0;
+    $code->();
+    my $size = -1;
+    while ( $size != ( -s $self->{record} // 0 ) ) {    # what is sent after the answer counts too
+        $size = -s $self->{record} // 0;
+        sleep 0.1;
+    }
+    open my $in, '<', $self->{record} or return;
+    seek $in, $before, 0;
+    chomp( my @trip = readline $in );
+    return @trip;
+}
+
+sub _accept {
+    my ( $self, $listen ) = @_;
+    $SIG{CHLD} = 'IGNORE';
+    open $self->{out}, '>>', $self->{record} or die "$self->{record}: $!";
+    while (1) {
+        my $client = $listen->accept or next;
+        my $pid    = fork // next;
+        if ( $pid == 0 ) {
+            close $listen;
+            $self->_serve($client);
+            POSIX::_exit(0);
+        }
+        close $client;
+    }
+    return;
+}
+
+sub _serve {
+    my ( $self, $client ) = @_;
+    my $server = IO::Socket::UNIX->new( Peer => $self->{upstream}, Type => SOCK_STREAM ) or return;
+    my $select = IO::Select->new( $client, $server );
+    my %other  = ( fileno $client => $server, fileno $server => $client );
+    while (1) {
+        for my $from ( $select->can_read ) {
+            sysread( $from, my $octets, 65536 ) or return;
+            $self->_note($octets) if $from == $client;
+            for ( my $at = 0; $at < length $octets; ) {
+                $at += syswrite( $other{ fileno $from }, $octets, length($octets) - $at, $at ) // return;
+            }
+        }
+    }
+    return;
+}
+
+# Messages are a type octet, a length of 4 octets that counts itself, and the content; the first has no type.
+sub _note {
+    my ( $self, $octets ) = @_;
+    $self->{buffer} .= $octets;
+    while (1) {
+        my $typed = $self->{started} ? 1 : 0;
+        return if length $self->{buffer} < 4 + $typed;
+        my $length = unpack 'N', substr $self->{buffer}, $typed, 4;
+        return if length $self->{buffer} < $length + $typed;
+        my $message = substr $self->{buffer}, 0, $length + $typed, '';
+        if ( !$typed ) { $self->{started} = 1; next }
+        my $type = substr $message, 0, 1;
+        if    ( $type eq 'B' ) { push @{ $self->{trip} }, ( split /\0/, substr( $message, 5 ), 3 )[1] }
+        elsif ( $type eq 'P' ) { push @{ $self->{trip} }, 'prepare' }
+        elsif ( $type eq 'Q' ) { push @{ $self->{trip} }, substr( $message, 5 ) =~ s/\s+/ /gr =~ s/\0//gr }
+        if ( $type eq 'S' || $type eq 'Q' ) {
+            syswrite $self->{out}, join( ', ', @{ $self->{trip} // ['(nothing)'] } ) . "\n";
+            $self->{trip} = undef;
+        }
+    }
+    return;
+}
+
+1;

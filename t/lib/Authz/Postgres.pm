@@ -1,0 +1,140 @@
+package Authz::Postgres;
+
+# A private PostgreSQL cluster on a UNIX socket, with one template database that holds the migrated schema and the shipped
+# policy. Each test file gets a copy. A run of many files shares one cluster (AUTHZ_TEST_CLUSTER, set by t/run).
+
+use strict;
+use warnings;
+
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+use Authz::Path ();
+use Authz::Process ();
+
+our $TEMPLATE = 'authz_template';
+our $PORT     = 5432;
+
+# The cluster that this test may use; private => 1 for a test that stops it.
+sub shared_or_new {
+    my ( $class, %option ) = @_;
+    if ( defined $ENV{AUTHZ_TEST_CLUSTER} && !$option{private} ) {
+        return bless { socket => $ENV{AUTHZ_TEST_CLUSTER} }, $class;
+    }
+    my $self = $class->new;
+    $self->make_template;
+    return $self;
+}
+
+sub new {
+    my ($class) = @_;
+    my $user    = Authz::Path::unprivileged();
+    my $number  = ++( our $clusters );
+    my $dir     = Authz::Process::directory() . "/pg$number";
+    my $self    = bless { dir => $dir, socket => $dir, data => "$dir/data", user => $user, number => $number }, $class;
+    mkdir $dir, 0755 or die "$dir: $!";
+    if ( defined $user ) {
+        my ( $uid, $gid ) = ( getpwnam $user )[ 2, 3 ];
+        chown $uid, $gid, $dir or die "chown $dir: $!";
+    }
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'initdb',
+        user    => $user,
+        command => [ Authz::Path::postgres('initdb'), '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) ],
+    );
+    die "initdb: $text" if $status != 0;
+    $self->start;
+    return $self;
+}
+
+# fsync off: a test kills processes, never the machine, so what the kernel has is safe.
+sub start {
+    my ($self) = @_;
+    $self->{process} = Authz::Process->start(
+        name    => "postgres$self->{number}",
+        user    => $self->{user},
+        signal  => 'INT',
+        command => [
+            Authz::Path::postgres('postgres'), '-D', $self->{data}, '-k', $self->{socket}, '-p', $PORT,
+            map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=150',
+            'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off'
+        ],
+    );
+    $self->await(30);
+    return $self;
+}
+
+sub await {
+    my ( $self, $seconds ) = @_;
+    my $until = time + $seconds;
+    while ( !$self->try('SELECT 1') ) {
+        die "PostgreSQL does not start\n" if time > $until || !$self->{process}->alive;
+        sleep 0.05;
+    }
+    return;
+}
+
+# immediate: as a crash, without a checkpoint.
+sub stop { my ( $self, $how ) = @_; return $self->{process}->stop( ( $how // 'fast' ) eq 'immediate' ? 'QUIT' : 'INT', 30 ) }
+
+sub process { return $_[0]{process} }
+sub socket  { return $_[0]{socket} }
+
+sub url {
+    my ( $self, $database, $socket ) = @_;
+    return sprintf 'postgresql:///%s?host=%s&port=%d&user=postgres', $database, $socket // $self->{socket}, $PORT;
+}
+
+sub _psql {
+    my ( $self, $sql, $database ) = @_;
+    my @command = (
+        Authz::Path::postgres('psql'), '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', '-h', $self->{socket}, '-p', $PORT, '-U', 'postgres',
+        '-d', $database // 'postgres', '-c', $sql
+    );
+    local $ENV{PGOPTIONS} = '--client-min-messages=warning';
+    my $pid = open( my $out, '-|' ) // die "fork: $!";
+    if ( $pid == 0 ) {
+        open STDERR, '>&', \*STDOUT;
+        exec { $command[0] } @command or POSIX::_exit(127);
+    }
+    local $/ = undef;
+    my $text = readline($out) // '';
+    close $out;
+    $text =~ s/\n\z//;
+    return ( $? == 0, $text );
+}
+
+sub try { my ( $self, $sql, $database ) = @_; return ( $self->_psql( $sql, $database ) )[0] }
+
+# Output of a statement: rows by line, columns by tab.
+sub sql {
+    my ( $self, $sql, $database ) = @_;
+    my ( $good, $text ) = $self->_psql( $sql, $database );
+    die "psql: $text\nin $sql\n" if !$good;
+    return $text;
+}
+
+# The template every test file's database is copied from.
+sub make_template {
+    my ($self) = @_;
+    require Authz::Stack;
+    $self->sql("CREATE DATABASE $TEMPLATE");
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'migrate',
+        command => [ Authz::Path::program('authzctl'), 'db', 'migrate' ],
+        env     => Authz::Stack::base_settings( $self->url($TEMPLATE) ),
+    );
+    die "authzctl db migrate: exit status $status\n$text" if $status != 0;
+    return;
+}
+
+# A fresh database; its name.
+sub database {
+    my ( $self, %option ) = @_;
+    my $name = sprintf 't%d_%d', $$, ++( our $databases );
+    $self->sql( "CREATE DATABASE $name" . ( $option{empty} ? '' : " TEMPLATE $TEMPLATE" ) );
+    push @{ $self->{databases} }, $name;
+    return $name;
+}
+
+1;

@@ -1,0 +1,229 @@
+package Authz::Stack;
+
+# The whole service, privately: PostgreSQL, authz.fcgi with its pools, lighttpd with the shipped configuration, and OPA with
+# the shipped configuration. Everything listens on UNIX sockets or on a free loopback port, and ends with the test.
+
+use strict;
+use warnings;
+
+use Time::HiRes qw(sleep time);
+
+use Authz::Client ();
+use Authz::FakeOpa ();
+use Authz::Path ();
+use Authz::PgProxy ();
+use Authz::Postgres ();
+use Authz::Process ();
+use Authz::Web ();
+
+our %KEY = (
+    SVC_ADMIN_API_KEY  => 'adm-3f1c9a7e5b2d48f6a0c1',
+    SVC_ADMIN_PEPPER   => 'pep-9d27c4b1e86f4a53b7d0',
+    SVC_CREDENTIAL_KEY => 'crd-5a8e01f7c93b4d62a4fb',
+    SVC_BUNDLE_API_KEY => 'bun-c07b6e2f4d1948a5937e',
+);
+
+# What authzctl and the service need at least; also for the template database.
+sub base_settings {
+    my ($url) = @_;
+    return { %KEY, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => $url, SVC_DATA_DIR => data_dir(), SVC_RUNTIME_DIR => runtime_dir('run') };
+}
+
+# sql/ and policy/ of the source tree, laid out as they are installed.
+sub data_dir {
+    my $dir = Authz::Process::directory() . '/data';
+    if ( !-d $dir ) {
+        mkdir $dir or die "$dir: $!";
+        symlink Authz::Path::source('sql'), "$dir/sql" or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die "symlink: $!";
+    }
+    return $dir;
+}
+
+sub runtime_dir {
+    my $dir = Authz::Process::directory() . '/' . $_[0];
+    mkdir $dir, 0700 or die "$dir: $!" if !-d $dir;
+    return $dir;
+}
+
+# start(settings => {...}, workers => 4, web => 'lighttpd', beside => $stack, path => '/prefix',
+#   fake_opa => 1, pg_proxy => 1, not_ready => 1)
+#   beside: a second instance on that one's database and engine. fake_opa, pg_proxy: stand-ins between the service and those.
+sub start {
+    my ( $class, %option ) = @_;
+    my $number = ++( our $stacks );
+    my $dir    = Authz::Process::directory() . "/s$number";
+    mkdir $dir, 0755 or die "$dir: $!";
+    my $beside = $option{beside};
+    my $self   = bless { number => $number, dir => $dir, workers => 4, web => 'lighttpd', path => '', %option }, $class;
+    $self->{postgres} = $beside ? $beside->{postgres} : $option{postgres} // Authz::Postgres->shared_or_new;
+    $self->{database} = $beside ? $beside->{database} : $option{database} // $self->{postgres}->database;
+    $self->{port} = Authz::Web::free_port();
+    $self->{base} = "http://127.0.0.1:$self->{port}";
+    $self->{opa_socket} = $beside ? $beside->{opa_socket} : "$dir/opa.sock";
+    $self->{http} = $self->client;
+    if ( $option{fake_opa} ) {
+        $self->{fake} = Authz::FakeOpa->start( "$dir/fake.sock", $self->{opa_socket} );
+        $self->{opa_url} = "unix:$dir/fake.sock";
+    }
+    if ( $option{pg_proxy} ) {
+        $self->{proxy} = Authz::PgProxy->start( $dir, $self->{postgres}->socket, $Authz::Postgres::PORT );
+        $self->{postgres_socket} = $dir;
+    }
+    $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
+    $self->{server} = Authz::Web->start( $self->{web}, $self );
+    $self->start_opa if !$beside;
+    $self->await_ready if !$option{not_ready};
+    return $self;
+}
+
+sub settings {
+    my ($self) = @_;
+    return {
+        %{ base_settings( $self->database_url ) },
+        SVC_RUNTIME_DIR        => runtime_dir("run$self->{number}"),
+        SVC_OIDC_ISSUER        => "$self->{base}$self->{path}",
+        SVC_OPA_URL            => $self->{opa_url} // "unix:$self->{opa_socket}",
+        SVC_RATE_LIMIT_ENABLED => 'false',
+        SVC_BUNDLE_CONFIRM_POLL_MS => 50,
+        %{ $self->{settings} // {} },
+    };
+}
+
+sub database_url { my ($self) = @_; return $self->{postgres}->url( $self->{database}, $self->{postgres_socket} ) }
+
+# The pools behind the web server.
+sub start_service {
+    my ($self) = @_;
+    my @pool = map { ( '--listen', "$_=unix:$self->{dir}/$_.sock" ) } qw(core web bundles gateway);
+    $self->{service} = Authz::Process->start(
+        name    => "authz$self->{number}",
+        env     => $self->settings,
+        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, @pool ],
+    );
+    my $until = time + 15;
+    while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles gateway) ) {
+        die "authz.fcgi does not start\n" if time > $until || !$self->{service}->alive;
+        sleep 0.01;
+    }
+    return;
+}
+
+# The engine, with the shipped configuration.
+sub start_opa {
+    my ($self) = @_;
+    my $config = Authz::Web::edit(
+        Authz::Path::source( 'etc', 'opa', 'opa.yaml' ),
+        qr{http://127\.0\.0\.1:8080} => "$self->{base}$self->{path}",
+        qr{^persistence_directory:.*}m => "persistence_directory: $self->{dir}/opa",
+    );
+    Authz::Web::write_file( "$self->{dir}/opa.yaml", $config );
+    $self->{opa} = Authz::Process->start(
+        name    => "opa$self->{number}",
+        env     => { SVC_BUNDLE_API_KEY => $KEY{SVC_BUNDLE_API_KEY}, OPA_INSTANCE => "test-$self->{number}", GOGC => 400, GOMEMLIMIT => '512MiB' },
+        command => [
+            Authz::Path::opa(), qw(run --server --config-file), "$self->{dir}/opa.yaml", qw(--log-level error --disable-telemetry),
+            '--addr', "unix://$self->{opa_socket}", '--unix-socket-perm', '660'
+        ],
+    );
+    return;
+}
+
+sub await_ready {
+    my ( $self, $seconds ) = @_;
+    my ( $until, $answer ) = time + ( $seconds // 30 );
+    do {
+        $answer = $self->{http}->get("$self->{path}/health/ready");
+        return 1 if $answer->status == 200;
+        sleep 0.05;
+    } while ( time < $until );
+    die 'the service does not become ready: ' . $answer->text . "\n";
+}
+
+# Stops and starts the service alone.
+sub restart_service {
+    my ( $self, %option ) = @_;
+    $self->{service}->stop;
+    $self->{settings} = { %{ $self->{settings} // {} }, %{ $option{settings} // {} } };
+    $self->start_service;
+    $self->await_ready;
+    return;
+}
+
+# ---- talking to it
+
+sub client { my ($self) = @_; return Authz::Client->new( port => $self->{port} ) }
+sub http   { return $_[0]{http} }
+sub base   { return $_[0]{base} }
+sub fake   { return $_[0]{fake} }
+sub proxy  { return $_[0]{proxy} }
+sub sql    { my ( $self, $sql ) = @_; return $self->{postgres}->sql( $sql, $self->{database} ) }
+
+sub authzctl {
+    my ( $self, @words ) = @_;
+    return Authz::Process->run( name => 'authzctl', env => $self->settings, command => [ Authz::Path::program('authzctl'), @words ] );
+}
+
+# A request to the admin API with the admin key: admin(PATCH => target, json => {...}).
+sub admin {
+    my ( $self, $method, $target, %option ) = @_;
+    my @key = exists $option{key} ? ( defined $option{key} ? ( 'X-Admin-API-Key' => $option{key} ) : () ) : ( 'X-Admin-API-Key' => $KEY{SVC_ADMIN_API_KEY} );
+    return $self->{http}->request( $method, "$self->{path}$target", %option, headers => [ @key, @{ $option{headers} // [] } ] );
+}
+
+# A client with what it may do: make_client('crm', {grants => [...], ...}, clientType => 'public', ...). Returns (id, secret).
+sub make_client {
+    my ( $self, $id, $binding, %field ) = @_;
+    my $answer = $self->admin( POST => '/admin/api/clients', json => { clientId => $id, clientType => 'confidential', enabled => JSON::PP::true(), %field } );
+    die "client $id: " . $answer->text if $answer->status != 201;
+    $self->bind( $id, $binding ) if $binding;
+    return ( $id, $answer->member('clientSecret') );
+}
+
+# Merges into the bindings row; the policy is active when this returns.
+sub bind {
+    my ( $self, $id, $binding ) = @_;
+    return $self->patch_row( 'svc.entitlements.bindings', { clients => { $id => $binding } } );
+}
+
+sub patch_row {
+    my ( $self, $key, $patch ) = @_;
+    my $answer = $self->admin( PATCH => "/admin/api/policy-data/by-key?dataKey=$key", json => $patch );
+    die "PATCH $key: " . $answer->text if $answer->status != 200;
+    die "PATCH $key: not active: " . $answer->text if ( $answer->header('X-Policy-Activation') // '' ) ne 'confirmed';
+    return $answer;
+}
+
+# POST /token with client_credentials; more form parameters may follow.
+sub token {
+    my ( $self, $id, $secret, @more ) = @_;
+    return $self->{http}->post( "$self->{path}/token", headers => [ Authz::Client::basic( $id, $secret ) ], form => [ grant_type => 'client_credentials', @more ] );
+}
+
+# The access token itself, or the test is over.
+sub token_text {
+    my ( $self, @arguments ) = @_;
+    my $answer = $self->token(@arguments);
+    return $answer->member('access_token') // die 'no token: ' . $answer->text;
+}
+
+sub introspect {
+    my ( $self, $id, $secret, $token, @more ) = @_;
+    return $self->{http}->post( "$self->{path}/introspect", headers => [ Authz::Client::basic( $id, $secret ) ], form => [ token => $token, @more ] );
+}
+
+sub revoke {
+    my ( $self, $id, $secret, @form ) = @_;
+    return $self->{http}->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
+}
+
+# Pids of the workers of a pool, found by their listening socket; of all pools without a name.
+sub workers { my ($self) = @_; return $self->{service}->children }
+
+sub stop {
+    my ($self) = @_;
+    $_->stop for grep {defined} $self->{opa}, $self->{server}, $self->{service};
+    return;
+}
+
+1;
