@@ -1,4 +1,5 @@
-/* What most tests of rooms above base/ need: a struct az with settings as the program makes them, and an operation. */
+/* What most tests of rooms above base/ need: a struct az with settings as the program makes them,
+ * and an operation. */
 #ifndef AZ_T_ENV_H
 #define AZ_T_ENV_H
 

@@ -163,12 +163,12 @@ take_digits(struct cursor *in, int width, int min, int max, int *ret)
 static bool
 take_calendar(struct cursor *in, struct calendar *ret)
 {
-    return take_digits(in, 4, 1, 9999, &ret->year) && take_char(in, '-') &&
-           take_digits(in, 2, 1, 12, &ret->month) && take_char(in, '-') &&
-           take_digits(in, 2, 1, month_days(ret->year, ret->month), &ret->day) &&
-           take_char(in, 'T') && take_digits(in, 2, 0, 23, &ret->hour) && take_char(in, ':') &&
-           take_digits(in, 2, 0, 59, &ret->minute) && take_char(in, ':') &&
-           take_digits(in, 2, 0, 59, &ret->second);
+    return take_digits(in, 4, 1, 9999, &ret->year) && take_char(in, '-')
+           && take_digits(in, 2, 1, 12, &ret->month) && take_char(in, '-')
+           && take_digits(in, 2, 1, month_days(ret->year, ret->month), &ret->day)
+           && take_char(in, 'T') && take_digits(in, 2, 0, 23, &ret->hour) && take_char(in, ':')
+           && take_digits(in, 2, 0, 59, &ret->minute) && take_char(in, ':')
+           && take_digits(in, 2, 0, 59, &ret->second);
 }
 
 /* The part after a "."; at most nine digits, of which three count. */
@@ -203,8 +203,8 @@ take_offset(struct cursor *in, int *ret_seconds)
     bool west = take_char(in, '-');
     if (!west && !take_char(in, '+'))
         return false;
-    if (!take_digits(in, 2, 0, 23, &hours) || !take_char(in, ':') ||
-        !take_digits(in, 2, 0, 59, &minutes))
+    if (!take_digits(in, 2, 0, 23, &hours) || !take_char(in, ':')
+        || !take_digits(in, 2, 0, 59, &minutes))
         return false;
     *ret_seconds = (hours * 3600 + minutes * 60) * (west ? -1 : 1);
     return true;

@@ -8,7 +8,7 @@
 #include "base/status.h"
 
 /* Sizes with the NUL: YYYY-MM-DDTHH:MM:SSZ and YYYY-MM-DDTHH:MM:SS.mmmZ. */
-#define ISO8601_SIZE    21
+#define ISO8601_SIZE 21
 #define ISO8601_MS_SIZE 25
 
 /* Years 0001 to 9999: the field has four digits, and PostgreSQL knows no year 0. Seconds since

@@ -26,7 +26,7 @@ struct az {
     struct keyring *keyring;      /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     const char *pool;       /* core, web, bundles or gateway; "single" when there is but one */
     int pool_workers;       /* processes of the pool */
-    bool check_owed;                  /* the database was away at start: check it before serving */
+    bool check_owed;        /* the database was away at start: check it before serving */
     volatile int *stopping; /* set by SIGTERM: long waits end */
 };
 

@@ -7,10 +7,10 @@
 
 #include "base/status.h"
 
-#define UUID7_OCTETS        16
+#define UUID7_OCTETS 16
 #define UUID7_RANDOM_OCTETS 10 /* of which 74 bits are used */
-#define UUID7_TEXT_LENGTH   36
-#define UUID7_MS_MAX        0xffffffffffffULL /* 48 bits: the year 10889 */
+#define UUID7_TEXT_LENGTH 36
+#define UUID7_MS_MAX 0xffffffffffffULL /* 48 bits: the year 10889 */
 
 /* now_ms: milliseconds since 1970, at most UUID7_MS_MAX. random: fresh octets from random_octets().
  */

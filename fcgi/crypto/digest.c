@@ -52,8 +52,8 @@ hkdf_sha256(const void *secret, size_t secret_len, const void *salt, size_t salt
 {
     unsigned char key[SHA256_OCTETS];
 
-    if (ret_len == 0 || ret_len > HKDF_SHA256_MAX || secret_len > UINT32_MAX ||
-        salt_len > UINT32_MAX || info_len > UINT32_MAX)
+    if (ret_len == 0 || ret_len > HKDF_SHA256_MAX || secret_len > UINT32_MAX
+        || salt_len > UINT32_MAX || info_len > UINT32_MAX)
         return AZ_INVALID;
     gnutls_datum_t secret_datum = datum(secret, secret_len);
     gnutls_datum_t salt_datum = datum(salt, salt_len);

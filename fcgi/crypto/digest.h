@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "crypto/secret.h"
 
-#define SHA256_OCTETS   32
+#define SHA256_OCTETS 32
 #define SHA256_HEX_SIZE 65 /* with the NUL */
 
 /* RFC 5869 section 2.3: no more than 255 blocks of output. */

@@ -10,10 +10,10 @@
 #include "crypto/secret.h"
 
 static const struct jwk_curve curves[] = {
-    {"P-256", JWK_EC, GNUTLS_ECC_CURVE_SECP256R1, 32},
-    {"P-384", JWK_EC, GNUTLS_ECC_CURVE_SECP384R1, 48},
-    {"P-521", JWK_EC, GNUTLS_ECC_CURVE_SECP521R1, 66},
-    {"Ed25519", JWK_OKP, GNUTLS_ECC_CURVE_ED25519, 32},
+    {"P-256",   JWK_EC,  GNUTLS_ECC_CURVE_SECP256R1, 32},
+    {"P-384",   JWK_EC,  GNUTLS_ECC_CURVE_SECP384R1, 48},
+    {"P-521",   JWK_EC,  GNUTLS_ECC_CURVE_SECP521R1, 66},
+    {"Ed25519", JWK_OKP, GNUTLS_ECC_CURVE_ED25519,   32},
 };
 
 #define CURVE_COUNT (sizeof(curves) / sizeof(curves[0]))
@@ -180,8 +180,14 @@ parse_rsa(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **r
 {
     gnutls_datum_t n, e, d, p, q, dp, dq, qi;
     const struct wanted_member wanted[] = {
-        {"n", 0, &n}, {"e", 0, &e},   {"d", 0, &d},   {"p", 0, &p},
-        {"q", 0, &q}, {"dp", 0, &dp}, {"dq", 0, &dq}, {"qi", 0, &qi},
+        {"n",  0, &n },
+        {"e",  0, &e },
+        {"d",  0, &d },
+        {"p",  0, &p },
+        {"q",  0, &q },
+        {"dp", 0, &dp},
+        {"dq", 0, &dq},
+        {"qi", 0, &qi},
     };
 
     enum az_status status = read_members(mem, object, wanted, key->priv != NULL ? 8 : 2, ret_why);
@@ -191,8 +197,8 @@ parse_rsa(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **r
         return status;
     if (gnutls_pubkey_import_rsa_raw(key->pub, &n, &e) != 0)
         return refuse(why_point, ret_why);
-    if (key->priv != NULL &&
-        gnutls_privkey_import_rsa_raw(key->priv, &n, &e, &d, &p, &q, &qi, &dp, &dq) != 0)
+    if (key->priv != NULL
+        && gnutls_privkey_import_rsa_raw(key->priv, &n, &e, &d, &p, &q, &qi, &dp, &dq) != 0)
         return refuse(why_pair, ret_why);
     return AZ_OK;
 }
@@ -208,8 +214,13 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
         return refuse(why_crv, ret_why);
     size_t size = key->curve->octets;
     bool has_y = key->kty == JWK_EC;
-    const struct wanted_member coordinates[] = {{"x", size, &x}, {"y", size, &y}};
-    const struct wanted_member secret[] = {{"d", size, &d}};
+    const struct wanted_member coordinates[] = {
+        {"x", size, &x},
+        {"y", size, &y}
+    };
+    const struct wanted_member secret[] = {
+        {"d", size, &d}
+    };
     enum az_status status = read_members(mem, object, coordinates, has_y ? 2 : 1, ret_why);
     if (status == AZ_OK && key->priv != NULL)
         status = read_members(mem, object, secret, 1, ret_why);
@@ -217,8 +228,9 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
         return status;
     if (gnutls_pubkey_import_ecc_raw(key->pub, key->curve->gnutls, &x, has_y ? &y : NULL) != 0)
         return refuse(why_point, ret_why);
-    if (key->priv != NULL && gnutls_privkey_import_ecc_raw(key->priv, key->curve->gnutls, &x,
-                                                           has_y ? &y : NULL, &d) != 0)
+    if (key->priv != NULL
+        && gnutls_privkey_import_ecc_raw(key->priv, key->curve->gnutls, &x, has_y ? &y : NULL, &d)
+               != 0)
         return refuse(why_pair, ret_why);
     return AZ_OK;
 }
@@ -282,8 +294,7 @@ read_key_ops(struct jwk *key, const json_t *object, const char **ret_why)
         return AZ_OK;
     if (!json_is_array(ops))
         return refuse(why_name, ret_why);
-    json_array_foreach(ops, i, op)
-    {
+    json_array_foreach (ops, i, op) {
         if (!json_is_string(op))
             return refuse(why_name, ret_why);
         /* Our own private keys say "sign"; their public half then verifies. */
@@ -349,8 +360,8 @@ parse_into(struct jwk *key, const struct key_type *type, const json_t *object,
            enum jwk_accept accept, const char **ret_why)
 {
     key->kty = type->kty;
-    if (gnutls_pubkey_init(&key->pub) != 0 ||
-        (accept == JWK_PRIVATE && gnutls_privkey_init(&key->priv) != 0))
+    if (gnutls_pubkey_init(&key->pub) != 0
+        || (accept == JWK_PRIVATE && gnutls_privkey_init(&key->priv) != 0))
         return AZ_SERVER_ERROR;
     TALLOC_CTX *scratch = talloc_new(key);
     if (scratch == NULL)

@@ -63,9 +63,8 @@ set_rsa(const struct jwk *key, json_t *object)
     EXPORT_AUTO n = {NULL, 0};
     EXPORT_AUTO e = {NULL, 0};
 
-    return gnutls_pubkey_export_rsa_raw2(key->pub, &n, &e, 0) == 0 &&
-           set_text(object, "kty", "RSA") && set_number(object, "n", &n, 0) &&
-           set_number(object, "e", &e, 0);
+    return gnutls_pubkey_export_rsa_raw2(key->pub, &n, &e, 0) == 0 && set_text(object, "kty", "RSA")
+           && set_number(object, "n", &n, 0) && set_number(object, "e", &e, 0);
 }
 
 static bool
@@ -75,11 +74,11 @@ set_curve(const struct jwk *key, json_t *object)
     EXPORT_AUTO y = {NULL, 0};
     bool has_y = key->kty == JWK_EC;
 
-    return gnutls_pubkey_export_ecc_raw2(key->pub, NULL, &x, &y, 0) == 0 &&
-           set_text(object, "kty", has_y ? "EC" : "OKP") &&
-           set_text(object, "crv", key->curve->name) &&
-           set_number(object, "x", &x, key->curve->octets) &&
-           (!has_y || set_number(object, "y", &y, key->curve->octets));
+    return gnutls_pubkey_export_ecc_raw2(key->pub, NULL, &x, &y, 0) == 0
+           && set_text(object, "kty", has_y ? "EC" : "OKP")
+           && set_text(object, "crv", key->curve->name)
+           && set_number(object, "x", &x, key->curve->octets)
+           && (!has_y || set_number(object, "y", &y, key->curve->octets));
 }
 
 /* kty and the members that make the public key: just those a thumbprint is made of. */
@@ -99,8 +98,8 @@ jwk_dump(const struct jwk *key, json_t **ret)
 {
     json_t *object = public_members(key);
 
-    if (object != NULL && set_text(object, "kid", key->kid) && set_text(object, "use", key->use) &&
-        set_text(object, "alg", key->alg)) {
+    if (object != NULL && set_text(object, "kid", key->kid) && set_text(object, "use", key->use)
+        && set_text(object, "alg", key->alg)) {
         *ret = object;
         return AZ_OK;
     }
@@ -118,11 +117,10 @@ set_rsa_private(const struct jwk *key, json_t *object)
     EXPORT_AUTO dp = {NULL, 0};
     EXPORT_AUTO dq = {NULL, 0};
 
-    return gnutls_privkey_export_rsa_raw2(key->priv, NULL, NULL, &d, &p, &q, &qi, &dp, &dq, 0) ==
-               0 &&
-           set_number(object, "d", &d, 0) && set_number(object, "p", &p, 0) &&
-           set_number(object, "q", &q, 0) && set_number(object, "dp", &dp, 0) &&
-           set_number(object, "dq", &dq, 0) && set_number(object, "qi", &qi, 0);
+    return gnutls_privkey_export_rsa_raw2(key->priv, NULL, NULL, &d, &p, &q, &qi, &dp, &dq, 0) == 0
+           && set_number(object, "d", &d, 0) && set_number(object, "p", &p, 0)
+           && set_number(object, "q", &q, 0) && set_number(object, "dp", &dp, 0)
+           && set_number(object, "dq", &dq, 0) && set_number(object, "qi", &qi, 0);
 }
 
 static bool
@@ -130,8 +128,8 @@ set_curve_private(const struct jwk *key, json_t *object)
 {
     EXPORT_AUTO d = {NULL, 0};
 
-    return gnutls_privkey_export_ecc_raw2(key->priv, NULL, NULL, NULL, &d, 0) == 0 &&
-           set_number(object, "d", &d, key->curve->octets);
+    return gnutls_privkey_export_ecc_raw2(key->priv, NULL, NULL, NULL, &d, 0) == 0
+           && set_number(object, "d", &d, key->curve->octets);
 }
 
 enum az_status

@@ -59,8 +59,7 @@ jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode, str
     struct jwk_set *set = set_new(mem, json_array_size(keys));
     if (set == NULL)
         return AZ_SERVER_ERROR;
-    json_array_foreach(keys, i, key)
-    {
+    json_array_foreach (keys, i, key) {
         enum az_status status = add_key(set, key, mode, &why);
         if (status != AZ_OK) {
             talloc_free(set);

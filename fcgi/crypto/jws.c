@@ -122,8 +122,8 @@ read_text(const json_t *header, const char *name, const char **ret)
 static bool
 has_extension(const json_t *header)
 {
-    return json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL ||
-           json_object_get(header, "zip") != NULL;
+    return json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL
+           || json_object_get(header, "zip") != NULL;
 }
 
 static enum az_status
@@ -134,8 +134,8 @@ read_header(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_f
     enum az_status status = jsonx_parse(jws, text, len, JWS_HEADER_DEPTH_MAX, &header, NULL);
     if (status != AZ_OK)
         return refuse(status == AZ_INVALID ? JWS_FAULT_HEADER : JWS_FAULT_OURS, ret_fault);
-    if (!json_is_object(header) || !read_text(header, "alg", &jws->alg) || jws->alg == NULL ||
-        !read_text(header, "kid", &jws->kid) || !read_text(header, "typ", &jws->typ))
+    if (!json_is_object(header) || !read_text(header, "alg", &jws->alg) || jws->alg == NULL
+        || !read_text(header, "kid", &jws->kid) || !read_text(header, "typ", &jws->typ))
         return refuse(JWS_FAULT_HEADER, ret_fault);
     if (has_extension(header))
         return refuse(JWS_FAULT_EXTENSION, ret_fault);

@@ -50,8 +50,8 @@ encode_rs(TALLOC_CTX *mem, const struct jwk *key, const gnutls_datum_t *signatur
     size_t half = key->curve->octets;
     char *text = NULL;
 
-    if (gnutls_decode_rs_value(signature, &r, &s) == 0 && put_number(&r, octets, half) &&
-        put_number(&s, octets + half, half))
+    if (gnutls_decode_rs_value(signature, &r, &s) == 0 && put_number(&r, octets, half)
+        && put_number(&s, octets + half, half))
         text = b64url_encode(mem, octets, 2 * half);
     gnutls_free(r.data);
     gnutls_free(s.data);

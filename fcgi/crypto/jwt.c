@@ -75,8 +75,7 @@ read_aud(const json_t *object, struct jwt_claims *claims)
     }
     if (json_array_size(value) > JWT_AUDIENCES_MAX)
         return false;
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach (value, i, item) {
         if (!read_name(item, &claims->aud[i]))
             return false;
     }
@@ -109,10 +108,10 @@ jwt_claims_read(const json_t *object, struct jwt_claims *ret, enum jwt_fault *re
 
     if (!json_is_object(object))
         return refuse(JWT_FAULT_JSON, ret_fault);
-    if (!read_claim(object, "iss", &claims.iss) || !read_claim(object, "sub", &claims.sub) ||
-        !read_claim(object, "azp", &claims.azp) || !read_claim(object, "jti", &claims.jti) ||
-        !read_aud(object, &claims) || !read_time(object, "exp", &claims.exp) ||
-        !read_time(object, "nbf", &claims.nbf) || !read_time(object, "iat", &claims.iat))
+    if (!read_claim(object, "iss", &claims.iss) || !read_claim(object, "sub", &claims.sub)
+        || !read_claim(object, "azp", &claims.azp) || !read_claim(object, "jti", &claims.jti)
+        || !read_aud(object, &claims) || !read_time(object, "exp", &claims.exp)
+        || !read_time(object, "nbf", &claims.nbf) || !read_time(object, "iat", &claims.iat))
         return refuse(JWT_FAULT_TYPE, ret_fault);
     *ret = claims;
     return AZ_OK;

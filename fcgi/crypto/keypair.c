@@ -51,8 +51,8 @@ wrap(TALLOC_CTX *mem, gnutls_x509_privkey_t from, struct jwk **ret)
         gnutls_privkey_deinit(priv);
         return AZ_SERVER_ERROR;
     }
-    if (gnutls_privkey_import_x509(priv, from, GNUTLS_PRIVKEY_IMPORT_COPY) != 0 ||
-        gnutls_pubkey_import_privkey(pub, priv, 0, 0) != 0) {
+    if (gnutls_privkey_import_x509(priv, from, GNUTLS_PRIVKEY_IMPORT_COPY) != 0
+        || gnutls_pubkey_import_privkey(pub, priv, 0, 0) != 0) {
         gnutls_privkey_deinit(priv);
         gnutls_pubkey_deinit(pub);
         return AZ_SERVER_ERROR;
@@ -70,8 +70,8 @@ generate(TALLOC_CTX *mem, gnutls_pk_algorithm_t algorithm, unsigned bits, struct
 {
     X509_PRIVKEY_AUTO key = NULL;
 
-    if (gnutls_x509_privkey_init(&key) != 0 ||
-        gnutls_x509_privkey_generate(key, algorithm, bits, 0) != 0)
+    if (gnutls_x509_privkey_init(&key) != 0
+        || gnutls_x509_privkey_generate(key, algorithm, bits, 0) != 0)
         return AZ_SERVER_ERROR;
     return wrap(mem, key, ret);
 }
@@ -103,9 +103,10 @@ keypair_dump(TALLOC_CTX *mem, const struct jwk *key, unsigned char **ret, size_t
 
     if (key->priv == NULL)
         return AZ_INVALID;
-    if (gnutls_privkey_export_x509(key->priv, &x509) != 0 ||
-        gnutls_x509_privkey_export2_pkcs8(x509, GNUTLS_X509_FMT_DER, NULL, GNUTLS_PKCS_PLAIN,
-                                          &der) != 0)
+    if (gnutls_privkey_export_x509(key->priv, &x509) != 0
+        || gnutls_x509_privkey_export2_pkcs8(x509, GNUTLS_X509_FMT_DER, NULL, GNUTLS_PKCS_PLAIN,
+                                             &der)
+               != 0)
         return AZ_SERVER_ERROR;
     unsigned char *copy = secret_alloc(mem, der.size);
     if (copy != NULL) {
@@ -128,8 +129,8 @@ keypair_parse(TALLOC_CTX *mem, const void *der, size_t len, struct jwk **ret)
         return AZ_INVALID;
     if (gnutls_x509_privkey_init(&key) != 0)
         return AZ_SERVER_ERROR;
-    if (gnutls_x509_privkey_import_pkcs8(key, &datum, GNUTLS_X509_FMT_DER, NULL,
-                                         GNUTLS_PKCS_PLAIN) != 0)
+    if (gnutls_x509_privkey_import_pkcs8(key, &datum, GNUTLS_X509_FMT_DER, NULL, GNUTLS_PKCS_PLAIN)
+        != 0)
         return AZ_INVALID;
     return wrap(mem, key, ret);
 }

@@ -103,11 +103,12 @@ seal_box(TALLOC_CTX *mem, const struct seal_key *key, const char *place, const v
     unsigned char *nonce = box + HEADER_OCTETS;
     size_t sealed_len = len + SEAL_TAG_OCTETS;
     memcpy(box, data.octets, HEADER_OCTETS);
-    if (random_nonce(nonce, SEAL_NONCE_OCTETS) != AZ_OK || cipher_init(&cipher, key) != 0 ||
-        gnutls_aead_cipher_encrypt(cipher, nonce, SEAL_NONCE_OCTETS, data.octets, data.len,
-                                   SEAL_TAG_OCTETS, plain, len, nonce + SEAL_NONCE_OCTETS,
-                                   &sealed_len) != 0 ||
-        sealed_len != len + SEAL_TAG_OCTETS) {
+    if (random_nonce(nonce, SEAL_NONCE_OCTETS) != AZ_OK || cipher_init(&cipher, key) != 0
+        || gnutls_aead_cipher_encrypt(cipher, nonce, SEAL_NONCE_OCTETS, data.octets, data.len,
+                                      SEAL_TAG_OCTETS, plain, len, nonce + SEAL_NONCE_OCTETS,
+                                      &sealed_len)
+               != 0
+        || sealed_len != len + SEAL_TAG_OCTETS) {
         talloc_free(box);
         return AZ_SERVER_ERROR;
     }
@@ -121,8 +122,8 @@ seal_is_of_key(const struct seal_key *key, const void *box, size_t len)
 {
     const unsigned char *octets = box;
 
-    return len >= SEAL_OVERHEAD && octets[0] == SEAL_VERSION &&
-           memcmp(octets + 1, key->id, SEAL_KEY_ID_OCTETS) == 0;
+    return len >= SEAL_OVERHEAD && octets[0] == SEAL_VERSION
+           && memcmp(octets + 1, key->id, SEAL_KEY_ID_OCTETS) == 0;
 }
 
 enum az_status
@@ -132,8 +133,8 @@ seal_open(TALLOC_CTX *mem, const struct seal_key *key, const char *place, const 
     struct associated data;
     CIPHER_AUTO cipher = NULL;
 
-    if (!seal_is_of_key(key, box, len) || len > SEAL_PLAIN_MAX + SEAL_OVERHEAD ||
-        !associate(key, place, &data))
+    if (!seal_is_of_key(key, box, len) || len > SEAL_PLAIN_MAX + SEAL_OVERHEAD
+        || !associate(key, place, &data))
         return AZ_INVALID;
     const unsigned char *nonce = (const unsigned char *) box + HEADER_OCTETS;
     size_t plain_len = len - SEAL_OVERHEAD;
@@ -147,8 +148,9 @@ seal_open(TALLOC_CTX *mem, const struct seal_key *key, const char *place, const 
     size_t opened_len = plain_len;
     if (gnutls_aead_cipher_decrypt(cipher, nonce, SEAL_NONCE_OCTETS, data.octets, data.len,
                                    SEAL_TAG_OCTETS, nonce + SEAL_NONCE_OCTETS,
-                                   plain_len + SEAL_TAG_OCTETS, plain, &opened_len) != 0 ||
-        opened_len != plain_len) {
+                                   plain_len + SEAL_TAG_OCTETS, plain, &opened_len)
+            != 0
+        || opened_len != plain_len) {
         talloc_free(plain);
         return AZ_INVALID;
     }

@@ -17,10 +17,10 @@
 
 #include "base/status.h"
 
-#define SEAL_KEY_OCTETS    32
+#define SEAL_KEY_OCTETS 32
 #define SEAL_KEY_ID_OCTETS 4
-#define SEAL_NONCE_OCTETS  12
-#define SEAL_TAG_OCTETS    16
+#define SEAL_NONCE_OCTETS 12
+#define SEAL_TAG_OCTETS 16
 
 /* Octets by which a box is longer than what it holds. */
 #define SEAL_OVERHEAD (1 + SEAL_KEY_ID_OCTETS + SEAL_NONCE_OCTETS + SEAL_TAG_OCTETS)

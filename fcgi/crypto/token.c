@@ -11,15 +11,15 @@
 #include "crypto/random.h"
 
 #define TOKEN_VERSION 1
-#define TOKEN_SHARD   0
+#define TOKEN_SHARD 0
 
-#define KIND_LENGTH   2
+#define KIND_LENGTH 2
 #define PREFIX_LENGTH (KIND_LENGTH + 1)
 
 /* Places in the body. */
-#define BUCKET_AT   2
-#define ID_AT       5
-#define SECRET_AT   (ID_AT + UUID7_OCTETS)
+#define BUCKET_AT 2
+#define ID_AT 5
+#define SECRET_AT (ID_AT + UUID7_OCTETS)
 #define BODY_OCTETS (SECRET_AT + TOKEN_SECRET_OCTETS)
 #define BODY_LENGTH B64URL_LENGTH(BODY_OCTETS)
 
@@ -101,8 +101,8 @@ body_parts(const unsigned char body[BODY_OCTETS], struct token_parts *ret)
 {
     struct token_parts parts;
 
-    parts.bucket = (uint32_t) body[BUCKET_AT] << 16 | (uint32_t) body[BUCKET_AT + 1] << 8 |
-                   (uint32_t) body[BUCKET_AT + 2];
+    parts.bucket = (uint32_t) body[BUCKET_AT] << 16 | (uint32_t) body[BUCKET_AT + 1] << 8
+                   | (uint32_t) body[BUCKET_AT + 2];
     memcpy(parts.id, body + ID_AT, UUID7_OCTETS);
     enum az_status status = sha256(body + SECRET_AT, TOKEN_SECRET_OCTETS, parts.secret_hash);
     if (status == AZ_OK)

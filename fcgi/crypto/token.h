@@ -36,14 +36,14 @@ enum token_kind {
 };
 
 #define TOKEN_SECRET_OCTETS 32
-#define TOKEN_TEXT_LENGTH   80
+#define TOKEN_TEXT_LENGTH 80
 
 /* 2026-01-01T00:00:00Z in seconds since 1970. */
 #define TOKEN_EPOCH 1767225600LL
 
 /* Expiry of what does not expire (admin keys, client secrets), and the bucket that stands for it.
  */
-#define TOKEN_NO_EXPIRY        INT64_MAX
+#define TOKEN_NO_EXPIRY INT64_MAX
 #define TOKEN_BUCKET_NO_EXPIRY 0xffffffU
 
 /* The text itself: a secret. Wipe with token_text_done(). */

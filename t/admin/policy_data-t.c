@@ -11,21 +11,21 @@ static const struct {
     bool good;
     const char *name;
 } keys[] = {
-    {"a", true, "one letter"},
-    {"svc.operator.controls.trust", true, "words with dots"},
-    {"A-b_9.0", true, "all characters of a word"},
-    {NULL, false, "none"},
-    {"", false, "empty"},
-    {".", false, "a dot"},
-    {".a", false, "a dot before it"},
-    {"a.", false, "a dot after it"},
-    {"a..b", false, "an empty word"},
-    {"a b", false, "a space"},
-    {"a/b", false, "a slash"},
-    {"a\"b", false, "a quote"},
-    {"a[0]", false, "brackets"},
-    {"a\nb", false, "a line break"},
-    {"\xc3\xa9", false, "a letter beyond ASCII"},
+    {"a",                           true,  "one letter"              },
+    {"svc.operator.controls.trust", true,  "words with dots"         },
+    {"A-b_9.0",                     true,  "all characters of a word"},
+    {NULL,                          false, "none"                    },
+    {"",                            false, "empty"                   },
+    {".",                           false, "a dot"                   },
+    {".a",                          false, "a dot before it"         },
+    {"a.",                          false, "a dot after it"          },
+    {"a..b",                        false, "an empty word"           },
+    {"a b",                         false, "a space"                 },
+    {"a/b",                         false, "a slash"                 },
+    {"a\"b",                        false, "a quote"                 },
+    {"a[0]",                        false, "brackets"                },
+    {"a\nb",                        false, "a line break"            },
+    {"\xc3\xa9",                    false, "a letter beyond ASCII"   },
 };
 
 int

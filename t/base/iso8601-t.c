@@ -166,9 +166,9 @@ test_every_day(void)
         size_t len = strftime(wanted, sizeof(wanted), "-%m-%dT%H:%M:%SZ", &tm);
         iso8601_format(at, text);
         wrong += strcmp(text + 4, wanted) != 0 || len != 16;
-        wrong += (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 +
-                     (text[3] - '0') !=
-                 tm.tm_year + 1900;
+        wrong +=
+            (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 + (text[3] - '0')
+            != tm.tm_year + 1900;
     }
     is_int(wrong, 0, "every day of the years 1 to 9999 is as gmtime() says");
 }

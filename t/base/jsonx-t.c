@@ -168,13 +168,13 @@ struct sample {
 };
 
 static const struct jsonx_field fields[] = {
-    {"name", JSONX_TEXT, offsetof(struct sample, name), true, 1, 5, 0},
-    {"count", JSONX_INTEGER, offsetof(struct sample, count), false, 1, 10, 0},
-    {"enabled", JSONX_BOOLEAN, offsetof(struct sample, enabled), false, 0, 0, 0},
-    {"tags", JSONX_TEXT_ARRAY, offsetof(struct sample, tags), false, 0, 2, 3},
-    {"meta", JSONX_OBJECT, offsetof(struct sample, meta), false, 0, 0, 0},
-    {"any", JSONX_ANY, offsetof(struct sample, any), false, 0, 0, 0},
-    {"list", JSONX_ARRAY, offsetof(struct sample, list), false, 1, 2, 0},
+    {"name",    JSONX_TEXT,       offsetof(struct sample, name),    true,  1, 5,  0},
+    {"count",   JSONX_INTEGER,    offsetof(struct sample, count),   false, 1, 10, 0},
+    {"enabled", JSONX_BOOLEAN,    offsetof(struct sample, enabled), false, 0, 0,  0},
+    {"tags",    JSONX_TEXT_ARRAY, offsetof(struct sample, tags),    false, 0, 2,  3},
+    {"meta",    JSONX_OBJECT,     offsetof(struct sample, meta),    false, 0, 0,  0},
+    {"any",     JSONX_ANY,        offsetof(struct sample, any),     false, 0, 0,  0},
+    {"list",    JSONX_ARRAY,      offsetof(struct sample, list),    false, 1, 2,  0},
 };
 
 /* Gathers "name why; name why; ". */

@@ -42,7 +42,8 @@ static void
 test_round_trips(TALLOC_CTX *mem)
 {
     static const char input[] =
-        "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://as.example\",\"client\":{\"id\":"
+        "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://"
+        "as.example\",\"client\":{\"id\":"
         "\"demo\",\"type\":\"confidential\",\"registration\":\"ADMIN\",\"enabled\":true}}";
     unsigned char *packed = NULL;
     size_t length = 0;
@@ -56,8 +57,8 @@ test_round_trips(TALLOC_CTX *mem)
     round_trip(mem, random, PACK_TEXT_MAX, "the largest text, all different");
     round_trip(mem, random, 5000, "noise larger than the window");
     pack_text(mem, input, strlen(input), &packed, &length);
-    ok(length * 2 < strlen(input), "the dictionary makes a small input smaller than half (%zu of %zu)",
-       length, strlen(input));
+    ok(length * 2 < strlen(input),
+       "the dictionary makes a small input smaller than half (%zu of %zu)", length, strlen(input));
     packed = NULL;
     length = 77;
     is_int(pack_text(mem, zeros, PACK_TEXT_MAX + 1, &packed, &length), AZ_SERVER_ERROR,

@@ -51,7 +51,8 @@ test_table(void)
         bool number = row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
         ok(number ? row->minimum < row->maximum : row->minimum == 0 && row->maximum == 0,
            "... limits belong to numbers");
-        ok((row->type == SETTING_CHOICE) == (row->choices != NULL), "... choices belong to choices");
+        ok((row->type == SETTING_CHOICE) == (row->choices != NULL),
+           "... choices belong to choices");
         ok(row->type != SETTING_SECRET || row->fallback == NULL
                || strcmp(row->name, "SVC_DATABASE_URL") == 0,
            "... no secret has a default");
@@ -81,7 +82,8 @@ test_defaults(TALLOC_CTX *mem)
     is_int(cfg->jwks_cache_seconds, 300, "SVC_OIDC_JWKS_CACHE_SECONDS (specification 8)");
     is_int(cfg->key_retirement_seconds, 86400, "SVC_OIDC_KEY_RETIREMENT_SECONDS (specification 8)");
     is_int(cfg->max_redirect_uris, 25, "SVC_MAX_REDIRECT_URIS (specification 8)");
-    is_int(cfg->bundle_confirm_timeout_ms, 10000, "SVC_BUNDLE_CONFIRM_TIMEOUT_MS (specification 8)");
+    is_int(cfg->bundle_confirm_timeout_ms, 10000,
+           "SVC_BUNDLE_CONFIRM_TIMEOUT_MS (specification 8)");
     is_int(cfg->policy_timeout_ms, 2000, "SVC_POLICY_TIMEOUT_MS (decisions.md)");
     is_int(cfg->access_token_validity, 3600, "access tokens live 3600 s (decisions.md)");
     ok(cfg->rate_limit_enabled && cfg->admin_enabled && cfg->bundle_confirm_activation
@@ -353,11 +355,25 @@ checked(TALLOC_CTX *mem, struct settings *cfg, size_t count, const char *variabl
 static void
 test_secrets(TALLOC_CTX *mem)
 {
-    static const char *const known[] = {
-        "dev",      "development", "changeme",   "change-me", "secret",         "test",
-        "default",  "password",    "admin",      "insecure",  "dev-pepper",     "dev-key",
-        "DEV",      "ChangeMe",    "Dev-Pepper", "PassWord",  "dev-bundle-key", "insecure-dev-x",
-        "INSECURE-DEV-PEPPER"};
+    static const char *const known[] = {"dev",
+                                        "development",
+                                        "changeme",
+                                        "change-me",
+                                        "secret",
+                                        "test",
+                                        "default",
+                                        "password",
+                                        "admin",
+                                        "insecure",
+                                        "dev-pepper",
+                                        "dev-key",
+                                        "DEV",
+                                        "ChangeMe",
+                                        "Dev-Pepper",
+                                        "PassWord",
+                                        "dev-bundle-key",
+                                        "insecure-dev-x",
+                                        "INSECURE-DEV-PEPPER"};
     const struct {
         const char *name;
         size_t offset;
@@ -379,7 +395,8 @@ test_secrets(TALLOC_CTX *mem)
             cfg->allow_insecure_dev_key = true;
             checked(mem, cfg, 0, "", "... unless SVC_ALLOW_INSECURE_DEV_KEY is true");
             const char *now = *(const char **) (void *) ((char *) cfg + secrets[i].offset);
-            ok(now != NULL && strncmp(now, "insecure-dev-", 13) == 0, "... then a public one is used");
+            ok(now != NULL && strncmp(now, "insecure-dev-", 13) == 0,
+               "... then a public one is used");
             cfg->allow_insecure_dev_key = false;
             checked(mem, cfg, 1, secrets[i].name, "... which is refused without the switch");
         }
@@ -416,7 +433,8 @@ test_between(TALLOC_CTX *mem)
     checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS", "... a second less is refused");
     cfg->audit_retention_days = 0;
     checked(mem, cfg, 0, "", "... 0 keeps them for ever");
-    static const char *const bad[] = {"", "unix:", "unix:opa.sock", "opa.sock", "ftp://h", "http:/h"};
+    static const char *const bad[] = {"",         "unix:",   "unix:opa.sock",
+                                      "opa.sock", "ftp://h", "http:/h"};
     static const char *const good[] = {"unix:/run/opa.sock", "http://h:8181", "https://h"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cfg->opa_url = bad[i];

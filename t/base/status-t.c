@@ -75,7 +75,8 @@ test_table(void)
     }
     is_str(az_status_row(AZ_UNAUTHORIZED)->description, "Valid admin API key required",
            "the text of a missing admin key (specification 7.2)");
-    is_str(az_status_row(AZ_TOO_MANY_REQUESTS)->description, "Rate limit exceeded. Try again later.",
+    is_str(az_status_row(AZ_TOO_MANY_REQUESTS)->description,
+           "Rate limit exceeded. Try again later.",
            "the text of the rate limit (specification 7.3)");
     is_int(az_status_row((enum az_status) AZ_STATUS_COUNT)->http, 500,
            "one past the table is our failure");
@@ -99,7 +100,8 @@ test_fail(void)
     ok(fault.status == AZ_OK && fault.public_text[0] == '\0' && fault.detail[0] == '\0',
        "a cleared fault holds nothing");
     az_fail(&fault, AZ_INVALID_CLIENT, NULL, NULL);
-    is_str(fault.public_text, "Client authentication failed", "without a text the table's is taken");
+    is_str(fault.public_text, "Client authentication failed",
+           "without a text the table's is taken");
     is_str(fault.detail, "", "... and there is no detail");
 }
 

@@ -65,6 +65,7 @@ is( sql('SELECT max(id) FROM bundle'), $revision, '... and nothing was published
 # set: what is accepted.
 is( ctl_is( 0, [qw(policy data set free.row)], 'nesting of 32', env => $env, in => '[' x 32 . ']' x 32 )->{out} =~ /pending/, 1, '... is saved' );
 ctl_is( 0, [qw(policy data set big.row)], 'a payload of exactly 8 MiB', env => $env, in => '"' . 'x' x 8388606 . '"' );
+sql(q{DELETE FROM policy_data WHERE data_key = 'big.row'});
 my $file = File::Temp->new;
 print {$file} $default;
 close $file;
@@ -89,6 +90,8 @@ is_deeply( stored(), $get->{json}, '... and changes nothing' );
 
 my $grown = ctl_is( 1, [qw(policy data set --patch big.object)], 'a patch that makes the payload larger than 8 MiB', env => $env, in => '{"b":"' . 'y' x 8000 . '"}' );
 like( $grown->{err}, qr/larger than 8 MiB/, '... says so' );
+
+sql(q{DELETE FROM policy_data WHERE data_key LIKE 'big.%'});    # each later bundle would carry them
 
 # in_bundle of a row stays what it was.
 sql(q{UPDATE policy_data SET in_bundle = false WHERE data_key = 'my.own-row'});

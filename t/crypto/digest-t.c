@@ -39,8 +39,7 @@ test_hmac(TALLOC_CTX *mem)
     const json_t *row;
     unsigned char mac[SHA256_OCTETS];
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc4231.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc4231.json"), "cases"), i, row) {
         size_t key_len, data_len, mac_len;
         unsigned char *key = vectors_octets(mem, row, "key", &key_len);
         unsigned char *data = vectors_octets(mem, row, "data", &data_len);
@@ -57,8 +56,7 @@ test_hkdf(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc5869.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc5869.json"), "cases"), i, row) {
         unsigned char out[128];
         size_t ikm_len, salt_len, info_len, okm_len;
         unsigned char *ikm = vectors_octets(mem, row, "ikm", &ikm_len);

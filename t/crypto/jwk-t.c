@@ -202,8 +202,8 @@ test_thumbprints(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc-thumbprints.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc-thumbprints.json"), "cases"), i,
+                        row) {
         char seen[JWK_THUMBPRINT_SIZE] = "";
         struct jwk *key = NULL;
         jwk_parse(mem, json_object_get(row, "key"), JWK_PUBLIC_ONLY, &key, NULL);
@@ -236,8 +236,7 @@ test_dump(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row) {
         const json_t *source = json_object_get(row, "key");
         const char *name = vectors_text(row, "name");
         struct jwk *key = NULL;
@@ -265,8 +264,7 @@ test_pairs(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row) {
         json_t *source = jsonx_own(mem, json_deep_copy(json_object_get(row, "key")));
         struct jwk *key = NULL;
         unsigned char *d;
@@ -326,10 +324,10 @@ test_rsa_pair_members(TALLOC_CTX *mem)
     }
 }
 
-#define GOOD      "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\"}"
+#define GOOD "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\"}"
 #define OFF_CURVE "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" EC_X "\",\"y\":\"" EC_X "\"}"
-#define WEAK      "{\"kty\":\"RSA\",\"n\":\"_w\",\"e\":\"AQAB\"}"
-#define PRIVATE   "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\",\"d\":\"AA\"}"
+#define WEAK "{\"kty\":\"RSA\",\"n\":\"_w\",\"e\":\"AQAB\"}"
+#define PRIVATE "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\",\"d\":\"AA\"}"
 
 static void
 test_sets(TALLOC_CTX *mem)

@@ -82,8 +82,7 @@ test_rfc(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row) {
         const char *name = vectors_text(row, "name");
         const char *text = vectors_text(row, "token");
         json_t *public = json_deep_copy(json_object_get(row, "key"));
@@ -111,8 +110,7 @@ test_rfc_sign(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors_load(mem, "rfc-jws.json"), "cases"), i, row) {
         const char *alg = vectors_text(row, "alg");
         if (strcmp(alg, "RS256") != 0 && strcmp(alg, "EdDSA") != 0)
             continue;
@@ -136,8 +134,7 @@ test_cases(TALLOC_CTX *mem)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(json_object_get(vectors, "cases"), i, row)
-    {
+    json_array_foreach (json_object_get(vectors, "cases"), i, row) {
         const char *wanted = vectors_text(row, "wanted");
         const char *text = vectors_text(row, "token");
         const json_t *keys = json_object_get(row, "keys");

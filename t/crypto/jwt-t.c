@@ -32,20 +32,20 @@ static const struct jwt_rule lax = {.now = NOW};
 static const struct jwt_rule oidc = {.audiences = audiences, .several_aud = true, .now = NOW};
 
 /* Members of good claims under the strict rule, for one to be replaced. */
-#define ISS                               "\"iss\":\"client\""
-#define SUB                               "\"sub\":\"client\""
-#define AUD                               "\"aud\":\"https://as.example\""
-#define JTI                               "\"jti\":\"1\""
-#define EXP                               "\"exp\":1800000060"
-#define IAT                               "\"iat\":1800000000"
+#define ISS "\"iss\":\"client\""
+#define SUB "\"sub\":\"client\""
+#define AUD "\"aud\":\"https://as.example\""
+#define JTI "\"jti\":\"1\""
+#define EXP "\"exp\":1800000060"
+#define IAT "\"iat\":1800000000"
 #define ALL(iss, sub, aud, jti, exp, iat) "{" iss "," sub "," aud "," jti "," exp "," iat "}"
-#define WITH_ISS(iss)                     ALL(iss, SUB, AUD, JTI, EXP, IAT)
-#define WITH_SUB(sub)                     ALL(ISS, sub, AUD, JTI, EXP, IAT)
-#define WITH_AUD(aud)                     ALL(ISS, SUB, aud, JTI, EXP, IAT)
-#define WITH_JTI(jti)                     ALL(ISS, SUB, AUD, jti, EXP, IAT)
-#define WITH_EXP(exp)                     ALL(ISS, SUB, AUD, JTI, exp, IAT)
-#define WITH_IAT(iat)                     ALL(ISS, SUB, AUD, JTI, EXP, iat)
-#define NONE                              "\"x\":1"
+#define WITH_ISS(iss) ALL(iss, SUB, AUD, JTI, EXP, IAT)
+#define WITH_SUB(sub) ALL(ISS, sub, AUD, JTI, EXP, IAT)
+#define WITH_AUD(aud) ALL(ISS, SUB, aud, JTI, EXP, IAT)
+#define WITH_JTI(jti) ALL(ISS, SUB, AUD, jti, EXP, IAT)
+#define WITH_EXP(exp) ALL(ISS, SUB, AUD, JTI, exp, IAT)
+#define WITH_IAT(iat) ALL(ISS, SUB, AUD, JTI, EXP, iat)
+#define NONE "\"x\":1"
 
 /* clang-format off */
 static const struct {

@@ -29,9 +29,9 @@ verifies(TALLOC_CTX *mem, const struct jwk *signer, const struct jwk *verifier)
     struct jws *jws;
     char *text;
 
-    return jws_sign(mem, signer, signer->alg, NULL, "{}", 2, &text) == AZ_OK &&
-           jws_parse_unverified(mem, text, strlen(text), &jws, NULL) == AZ_OK &&
-           jws_verify(jws, &policy, NULL, NULL) == AZ_OK;
+    return jws_sign(mem, signer, signer->alg, NULL, "{}", 2, &text) == AZ_OK
+           && jws_parse_unverified(mem, text, strlen(text), &jws, NULL) == AZ_OK
+           && jws_verify(jws, &policy, NULL, NULL) == AZ_OK;
 }
 
 static void

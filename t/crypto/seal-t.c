@@ -9,7 +9,7 @@
 #include "vectors/load.h"
 
 #define CREDENTIAL "0123456789abcdef"
-#define PLACE      "clients/secret/42"
+#define PLACE "clients/secret/42"
 
 static struct seal_key
 derive(const char *credential, const char *purpose)

@@ -47,8 +47,7 @@ test_vectors(TALLOC_CTX *mem)
         is_bin(parts.secret_hash, sizeof(parts.secret_hash), hash, hash_len,
                "... SHA-256 of its secret");
     }
-    json_object_foreach(json_object_get(vectors, "refused"), name, value)
-    {
+    json_object_foreach (json_object_get(vectors, "refused"), name, value) {
         struct token_parts parts = {.bucket = 4711};
         enum token_kind kind = TOKEN_TICKET;
         const char *text = json_string_value(value);
@@ -73,9 +72,9 @@ test_make(void)
         is_int(token_parse(text.text, TOKEN_TEXT_LENGTH, &kind, &parsed), AZ_OK, "... parses");
         is_int(kind, kinds[i].kind, "... to its kind");
         is_str(token_kind_name(kind), kinds[i].name, "... which has this name");
-        ok(made.bucket == 2 && parsed.bucket == 2 &&
-               memcmp(made.id, parsed.id, sizeof(made.id)) == 0 &&
-               memcmp(made.secret_hash, parsed.secret_hash, sizeof(made.secret_hash)) == 0,
+        ok(made.bucket == 2 && parsed.bucket == 2
+               && memcmp(made.id, parsed.id, sizeof(made.id)) == 0
+               && memcmp(made.secret_hash, parsed.secret_hash, sizeof(made.secret_hash)) == 0,
            "... with the parts it was made of");
         is_int((int64_t) uuid7_ms(parsed.id), NOW_MS, "... and an id of this time");
         token_text_done(&text);
@@ -160,8 +159,8 @@ test_changed(void)
         char kept = text.text[i];
         for (int c = 0; c < 256; c++) {
             text.text[i] = (char) c;
-            parsed += text.text[i] != kept &&
-                      token_parse(text.text, TOKEN_TEXT_LENGTH, &kind, &parts) != AZ_INVALID;
+            parsed += text.text[i] != kept
+                      && token_parse(text.text, TOKEN_TEXT_LENGTH, &kind, &parts) != AZ_INVALID;
         }
         text.text[i] = kept;
     }

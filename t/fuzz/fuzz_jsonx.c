@@ -15,10 +15,10 @@ struct sample {
 };
 
 static const struct jsonx_field fields[] = {
-    {"text", JSONX_TEXT, offsetof(struct sample, text), true, 1, 8, 0},
-    {"integer", JSONX_INTEGER, offsetof(struct sample, integer), false, -5, 5, 0},
-    {"boolean", JSONX_BOOLEAN, offsetof(struct sample, boolean), false, 0, 0, 0},
-    {"list", JSONX_TEXT_ARRAY, offsetof(struct sample, list), false, 0, 3, 4},
+    {"text",    JSONX_TEXT,       offsetof(struct sample, text),    true,  1,  8, 0},
+    {"integer", JSONX_INTEGER,    offsetof(struct sample, integer), false, -5, 5, 0},
+    {"boolean", JSONX_BOOLEAN,    offsetof(struct sample, boolean), false, 0,  0, 0},
+    {"list",    JSONX_TEXT_ARRAY, offsetof(struct sample, list),    false, 0,  3, 4},
 };
 
 static void

@@ -39,8 +39,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(fetched == AZ_OK && strict->count == lenient->count);
     for (size_t i = 0; lenient != NULL && i < lenient->count; i++)
         check_key(mem, lenient->keys[i]);
-    if (jsonx_parse(mem, text, size, JWK_SET_DEPTH_MAX, &value, NULL) == AZ_OK &&
-        jwk_parse(mem, value, JWK_PRIVATE, &private, NULL) == AZ_OK)
+    if (jsonx_parse(mem, text, size, JWK_SET_DEPTH_MAX, &value, NULL) == AZ_OK
+        && jwk_parse(mem, value, JWK_PRIVATE, &private, NULL) == AZ_OK)
         MUST(private->priv != NULL);
     talloc_free(mem);
     return 0;

@@ -31,8 +31,8 @@ check_claims(TALLOC_CTX *mem, const struct jws *jws)
         return;
     MUST(claims.aud_count <= JWT_AUDIENCES_MAX);
     if (jwt_claims_check(&claims, &rule, NULL) == AZ_OK)
-        MUST(claims.aud_count == 1 && strcmp(claims.aud[0], audiences[0]) == 0 &&
-             claims.exp.seconds > rule.now);
+        MUST(claims.aud_count == 1 && strcmp(claims.aud[0], audiences[0]) == 0
+             && claims.exp.seconds > rule.now);
 }
 
 int
@@ -44,8 +44,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct jws *jws = NULL;
     enum jws_fault fault = JWS_FAULT_NONE;
 
-    MUST(jwk_set_parse_text(mem, key_set, strlen(key_set), JWK_SET_REGISTERED, &set, NULL) ==
-         AZ_OK);
+    MUST(jwk_set_parse_text(mem, key_set, strlen(key_set), JWK_SET_REGISTERED, &set, NULL)
+         == AZ_OK);
     policy.keys = set;
     if (jws_parse_unverified(mem, (const char *) data, size, &jws, &fault) == AZ_OK) {
         MUST(size <= JWS_OCTETS_MAX && jws->signed_len < size);
