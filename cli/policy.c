@@ -43,7 +43,7 @@ lies_in(const char *key, const char *root)
 int
 policy_data_get_run(struct cli *cli)
 {
-    struct policy_row row = {NULL};
+    struct policy_row row = {.payload = NULL};
     if (policy_data_fetch(&cli->op, cli->args[0], &row) != AZ_OK)
         return output_fault(cli);
     if (row.payload == NULL) {
@@ -197,7 +197,7 @@ save_value(struct cli *cli, const struct edit *edit)
 int
 policy_data_set_run(struct cli *cli)
 {
-    struct edit edit = {.key = cli->args[0], .row = {NULL}};
+    struct edit edit = {.key = cli->args[0], .row = {.payload = NULL}};
     const char *why = policy_data_key_fault(edit.key);
     if (why != NULL) {
         output_error("policy data set: data key `%s`: %s; correct it", edit.key, why);

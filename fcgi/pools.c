@@ -29,6 +29,8 @@
 #define BACKLOG 1024
 /* A dead worker is replaced after this long, so that one that dies at start does not spin. */
 #define RESTART_DELAY_MS 50
+/* A child that ends between two looks at the children waits at most so long to be replaced. */
+#define LOOK_MS 100
 /* How often a stopping process looks whether it may end. */
 #define TICK_MS 100
 /* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
@@ -285,8 +287,8 @@ pools_run(struct az *az, struct pool *pools, size_t count)
             keeper = start_keeper(az);
             keeper_due = time(NULL) + HOUSEKEEPING_EVERY;
         }
-        nap(1000);
-        if (reap(pools, count, &keeper, &status))
+        nap(LOOK_MS);
+        while (reap(pools, count, &keeper, &status))
             nap(RESTART_DELAY_MS);
     }
     struct itimerval off = {

@@ -1,0 +1,214 @@
+/* Load over HTTP/1.1 on a UNIX socket with kept connections, closed loop, each answer checked; wrk
+ * has no UNIX sockets.
+ *
+ *   load SOCKET TARGET BODY-FILE EXPECT CONNECTIONS SECONDS
+ *
+ * Posts the file's octets as JSON. An answer is bad when its status is not 200 or EXPECT is not in
+ * its body. Prints one line: requests, microseconds, p50 and p99 in microseconds, bad answers. Exit
+ * status 1 when the load broke off. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Policy questions and answers are below 4 kB. */
+#define OCTETS_MAX 65536
+#define CONNECTIONS_MAX 256
+/* Latencies kept, in microseconds; longer ones count as the last. */
+#define LATENCY_MAX 1000000
+
+struct connection {
+    int fd;                      /* connected, blocking; read only when readable */
+    size_t used;                 /* octets of the answer so far */
+    long long sent_at;           /* microseconds */
+    char answer[OCTETS_MAX + 1]; /* head and body */
+};
+
+struct load {
+    const char *expect;                  /* must be in every body */
+    char request[2 * OCTETS_MAX];        /* the same for all */
+    size_t length;                       /* of it */
+    unsigned long requests, bad;         /* answered, and wrong among them */
+    unsigned histogram[LATENCY_MAX + 1]; /* answers per microsecond */
+};
+
+static long long
+now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int
+make_request(struct load *load, const char *target, const char *path)
+{
+    static char body[OCTETS_MAX];
+    FILE *file = fopen(path, "r");
+    size_t length = file != NULL ? fread(body, 1, sizeof(body), file) : 0;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0 || length == sizeof(body))
+        return 0;
+    int head = snprintf(load->request, sizeof(load->request) - length,
+                        "POST %s HTTP/1.1\r\nHost: opa\r\nContent-Type: application/json\r\n"
+                        "Content-Length: %zu\r\n\r\n",
+                        target, length);
+    if (head < 0 || (size_t) head >= sizeof(load->request) - length)
+        return 0;
+    memcpy(load->request + head, body, length);
+    load->length = (size_t) head + length;
+    return 1;
+}
+
+static int
+connect_unix(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
+        return -1;
+    strcpy(address.sun_path, path);
+    return connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0 ? fd : -1;
+}
+
+static int
+send_request(const struct load *load, struct connection *connection)
+{
+    connection->used = 0;
+    connection->sent_at = now_us();
+    for (size_t sent = 0; sent < load->length;) {
+        ssize_t put = send(connection->fd, load->request + sent, load->length - sent, MSG_NOSIGNAL);
+        if (put <= 0)
+            return 0;
+        sent += (size_t) put;
+    }
+    return 1;
+}
+
+/* The body of a whole answer, NULL while octets are missing; *ret_broken for one without a length.
+ */
+static const char *
+whole_body(const struct connection *connection, int *ret_broken)
+{
+    const char *end = strstr(connection->answer, "\r\n\r\n");
+    const char *line = strstr(connection->answer, "\r\n");
+    long length = -1;
+    if (end == NULL)
+        return NULL;
+    for (; line != NULL && line < end; line = strstr(line + 2, "\r\n"))
+        if (strncasecmp(line + 2, "Content-Length:", 15) == 0)
+            length = strtol(line + 17, NULL, 10);
+    if (length < 0)
+        *ret_broken = 1;
+    size_t head = (size_t) (end + 4 - connection->answer);
+    return length >= 0 && connection->used >= head + (size_t) length ? end + 4 : NULL;
+}
+
+static void
+note_answer(struct load *load, const struct connection *connection, const char *body)
+{
+    long long us = now_us() - connection->sent_at;
+    load->histogram[us < LATENCY_MAX ? us : LATENCY_MAX]++;
+    load->requests++;
+    if (strncmp(connection->answer, "HTTP/1.1 200 ", 13) != 0 || strstr(body, load->expect) == NULL)
+        load->bad++;
+}
+
+/* Reads what is there; 1 when the answer is whole, -1 when the connection is of no use. */
+static int
+read_answer(struct load *load, struct connection *connection)
+{
+    int broken = 0;
+    ssize_t got = recv(connection->fd, connection->answer + connection->used,
+                       OCTETS_MAX - connection->used, 0);
+    if (got <= 0)
+        return -1;
+    connection->used += (size_t) got;
+    connection->answer[connection->used] = '\0';
+    const char *body = whole_body(connection, &broken);
+    if (broken || (body == NULL && connection->used == OCTETS_MAX))
+        return -1;
+    if (body != NULL)
+        note_answer(load, connection, body);
+    return body != NULL;
+}
+
+static int
+open_all(const struct load *load, const char *path, struct connection *connections, int count)
+{
+    int poll = epoll_create1(0);
+    for (int i = 0; i < count; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
+        connections[i].fd = connect_unix(path);
+        if (connections[i].fd < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].fd, &event) != 0
+            || !send_request(load, &connections[i]))
+            return -1;
+    }
+    return poll;
+}
+
+/* Until the time is over and every question is answered. */
+static int
+run(struct load *load, int poll, int count, long long until)
+{
+    struct epoll_event events[CONNECTIONS_MAX];
+    for (int waiting = count; waiting > 0;) {
+        int ready = epoll_wait(poll, events, CONNECTIONS_MAX, 10000);
+        if (ready <= 0)
+            return 0;
+        for (int i = 0; i < ready; i++) {
+            int done = read_answer(load, events[i].data.ptr);
+            if (done < 0)
+                return 0;
+            if (done == 1 && now_us() >= until)
+                waiting--;
+            else if (done == 1 && !send_request(load, events[i].data.ptr))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+static unsigned
+percentile(const struct load *load, double share)
+{
+    double wanted = (double) load->requests * share, seen = 0;
+    for (unsigned us = 0; us < LATENCY_MAX; us++)
+        if ((seen += load->histogram[us]) >= wanted)
+            return us;
+    return LATENCY_MAX;
+}
+
+int
+main(int argc, char **argv)
+{
+    static struct load load;
+    int count = argc == 7 ? atoi(argv[5]) : 0, seconds = argc == 7 ? atoi(argv[6]) : 0;
+    if (count < 1 || count > CONNECTIONS_MAX || seconds < 1) {
+        fprintf(stderr, "usage: load SOCKET TARGET BODY-FILE EXPECT CONNECTIONS SECONDS\n");
+        return 2;
+    }
+    struct connection *connections = calloc((size_t) count, sizeof(*connections));
+    load.expect = argv[4];
+    if (connections == NULL || !make_request(&load, argv[2], argv[3])) {
+        fprintf(stderr, "load: %s is empty, too large or not readable\n", argv[3]);
+        return 1;
+    }
+    long long start = now_us();
+    int poll = open_all(&load, argv[1], connections, count);
+    int ended = poll >= 0 && run(&load, poll, count, start + seconds * 1000000LL);
+    printf("requests=%lu us=%lld p50=%u p99=%u bad=%lu\n", load.requests, now_us() - start,
+           percentile(&load, 0.50), percentile(&load, 0.99), load.bad);
+    if (!ended)
+        fprintf(stderr, "load: a connection to %s failed\n", argv[1]);
+    free(connections);
+    return !ended;
+}

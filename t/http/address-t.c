@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "http/address.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+/* clang-format off */
+static const struct {
+    const char *remote, *forwarded;
+    long trusted;
+    const char *wanted, *name;
+} cases[] = {
+    {"192.0.2.1", NULL, 0, "192.0.2.1", "the connection's address"},
+    {"192.0.2.1", "198.51.100.9", 0, "192.0.2.1", "no trusted proxy: X-Forwarded-For is not read (specification 8)"},
+    {"192.0.2.1", "198.51.100.9", 1, "198.51.100.9", "one trusted proxy: the last entry (specification 8)"},
+    {"192.0.2.1", "203.0.113.5, 198.51.100.9", 1, "198.51.100.9", "what stands further left is the caller's own word"},
+    {"192.0.2.1", "203.0.113.5, 198.51.100.9", 2, "203.0.113.5", "two trusted proxies: the last but one"},
+    {"192.0.2.1", "evil, 203.0.113.5, 198.51.100.9", 2, "203.0.113.5", "garbage further left does not matter"},
+    {"192.0.2.1", "198.51.100.9", 2, "192.0.2.1", "fewer entries than proxies: the connection"},
+    {"192.0.2.1", NULL, 1, "192.0.2.1", "no header: the connection"},
+    {"192.0.2.1", "", 1, "192.0.2.1", "an empty header: the connection"},
+    {"192.0.2.1", ",", 1, "192.0.2.1", "a comma alone: the connection"},
+    {"192.0.2.1", "198.51.100.9,", 1, "192.0.2.1", "an empty last entry is not skipped to one the caller wrote"},
+    {"192.0.2.1", "198.51.100.9, evil", 1, "192.0.2.1", "a last entry that is no address is not skipped either"},
+    {"192.0.2.1", "198.51.100.9, 203.0.113.5 203.0.113.6", 1, "192.0.2.1", "two addresses in one entry are none"},
+    {"192.0.2.1", "unknown", 1, "192.0.2.1", "RFC 7239's `unknown` is no address"},
+    {"192.0.2.1", "198.51.100.9:4711", 1, "198.51.100.9", "a port is cut off"},
+    {"192.0.2.1", "\t 198.51.100.9 \t", 1, "198.51.100.9", "blanks around an entry"},
+    {"192.0.2.1", "2001:db8::7", 1, "2001:db8::7", "IPv6"},
+    {"192.0.2.1", "2001:0DB8:0:0:0:0:0:7", 1, "2001:db8::7", "IPv6 in another spelling counts as the same"},
+    {"192.0.2.1", "[2001:db8::7]", 1, "2001:db8::7", "IPv6 in brackets"},
+    {"192.0.2.1", "[2001:db8::7]:443", 1, "2001:db8::7", "IPv6 with a port"},
+    {"192.0.2.1", "[2001:db8::7", 1, "192.0.2.1", "an open bracket"},
+    {"192.0.2.1", "[2001:db8::7]x", 1, "192.0.2.1", "text after the bracket"},
+    {"192.0.2.1", "2001:db8::7%eth0", 1, "192.0.2.1", "a zone is no client's"},
+    {"192.0.2.1", "198.51.100.256", 1, "192.0.2.1", "a number past 255"},
+    {"192.0.2.1", "198.51.100", 1, "192.0.2.1", "three numbers"},
+    {"192.0.2.1", "0xc6336409", 1, "192.0.2.1", "a hexadecimal number"},
+    {"192.0.2.1", "198.51.100.9\n", 1, "192.0.2.1", "a line end"},
+    {"::ffff:198.51.100.9", NULL, 0, "198.51.100.9", "an IPv4 client of a dual-stack listener is an IPv4 client"},
+    {"192.0.2.1", "::ffff:198.51.100.9", 1, "198.51.100.9", "... in the header too"},
+    {"::ffff:0:198.51.100.9", NULL, 0, "::ffff:0:c633:6409", "... another prefix is not"},
+    {"2001:db8::1", NULL, 0, "2001:db8::1", "an IPv6 connection"},
+    {NULL, "198.51.100.9", 1, "198.51.100.9", "a socket without address, behind a proxy"},
+    {NULL, NULL, 0, NULL, "no address at all"},
+    {"", NULL, 0, NULL, "an empty address"},
+    {"unix:", NULL, 0, NULL, "a connection that has no IP address"},
+    {"192.0.2.1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1, "192.0.2.1", "an entry longer than any address"},
+};
+/* clang-format on */
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        is_str(address_of_client(mem, cases[i].remote, cases[i].forwarded, cases[i].trusted),
+               cases[i].wanted, "%s", cases[i].name);
+    char *many = talloc_strdup(mem, "203.0.113.16");
+    for (int i = 15; i > 0; i--)
+        many = talloc_asprintf_append(many, ", 203.0.113.%d", i);
+    for (long trusted = 1; trusted <= 16; trusted++)
+        is_str(address_of_client(mem, "192.0.2.1", many, trusted),
+               talloc_asprintf(mem, "203.0.113.%ld", trusted), "%ld trusted proxies", trusted);
+    is_str(address_of_client(mem, "192.0.2.1", many, 17), "192.0.2.1", "one more than entries");
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,133 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "http/route.h"
+#include "tap.h"
+
+/* clang-format off */
+static const struct {
+    const char *method, *path;
+    const char *operation; /* of the row, or NULL */
+    const char *value;     /* first path value, or NULL */
+    const char *allow;     /* when only the method is wrong */
+    const char *name;
+} cases[] = {
+    {"POST", "/token", "token", NULL, NULL, "a fixed path"},
+    {"GET", "/token", NULL, NULL, "POST", "another method is 405 with Allow (oauth.md C1)"},
+    {"HEAD", "/token", NULL, NULL, "POST", "HEAD is no POST"},
+    {"post", "/token", NULL, NULL, "POST", "methods are case-sensitive (RFC 9110 9.1)"},
+    {"", "/token", NULL, NULL, "POST", "no method"},
+    {"POST", "/token/", NULL, NULL, NULL, "a final slash is another path"},
+    {"POST", "//token", NULL, NULL, NULL, "a double slash is another path"},
+    {"POST", "/Token", NULL, NULL, NULL, "paths are case-sensitive"},
+    {"POST", "/%74oken", NULL, NULL, NULL, "fixed segments are matched raw"},
+    {"POST", "/tokens", NULL, NULL, NULL, "a longer segment"},
+    {"POST", "/toke", NULL, NULL, NULL, "a shorter one"},
+    {"POST", "token", NULL, NULL, NULL, "no slash"},
+    {"POST", "", NULL, NULL, NULL, "nothing"},
+    {"POST", "/", NULL, NULL, NULL, "the root"},
+    {"POST", "/token/../token", NULL, NULL, NULL, "dots are not resolved"},
+    {"GET", "/health", "getHealth", NULL, NULL, "a path that begins others"},
+    {"GET", "/health/live", "getHealthLive", NULL, NULL, "... and one of those"},
+    {"HEAD", "/health/live", "getHealthLive", NULL, NULL, "HEAD wherever GET (RFC 9110 9.3.2)"},
+    {"DELETE", "/health/live", NULL, NULL, "GET", "a method no row has"},
+    {"GET", "/bundles/svc", "getBundle", "svc", NULL, "a path value"},
+    {"GET", "/bundles/%73vc", "getBundle", "svc", NULL, "... decoded"},
+    {"GET", "/bundles/a%2Fb", "getBundle", "a/b", NULL, "%2F stays inside its segment"},
+    {"GET", "/bundles/a%2f..%2fb", "getBundle", "a/../b", NULL, "... and climbs nowhere"},
+    {"GET", "/bundles/a+b", "getBundle", "a+b", NULL, "+ is itself in a path"},
+    {"GET", "/bundles/a/b", NULL, NULL, NULL, "a value is one segment"},
+    {"GET", "/bundles/", NULL, NULL, NULL, "a value is not empty"},
+    {"GET", "/bundles", NULL, NULL, NULL, "... nor absent"},
+    {"GET", "/bundles/%", NULL, NULL, NULL, "a lone % in a value"},
+    {"GET", "/bundles/%00", NULL, NULL, NULL, "NUL in a value"},
+    {"GET", "/bundles/%ff", NULL, NULL, NULL, "a value that is no UTF-8"},
+    {"PUT", "/bundles/svc", NULL, NULL, "GET", "another method on a path with a value"},
+    {"GET", "/admin/api/clients/https%3A%2F%2Fapp.example%2Fid", "getClient", "https://app.example/id", NULL, "a client_id that is a URL"},
+    {"POST", "/admin/api/clients/a%2Frotate-secret", NULL, NULL, "GET, PUT, DELETE", "an escaped slash makes no other endpoint"},
+    {"POST", "/admin/api/clients/a/rotate-secret", "rotateClientSecret", "a", NULL, "a value before a fixed segment"},
+    {"PATCH", "/admin/api/clients", NULL, NULL, "GET, POST", "Allow names every method of the path"},
+    {"GET", "/admin/api/nothing", NULL, NULL, NULL, "an unknown path below /admin"},
+};
+/* clang-format on */
+
+static void
+test_cases(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
+        const struct route *row = route_find(mem, cases[i].method, cases[i].path, values, &allow);
+        is_str(row != NULL ? row->operation : NULL, cases[i].operation, "%s %s: %s",
+               cases[i].method, cases[i].path, cases[i].name);
+        is_str(values[0], cases[i].value, "... path value");
+        is_str(allow, cases[i].allow, "... Allow");
+    }
+}
+
+static bool
+below(const char *path, const char *prefix)
+{
+    return strncmp(path, prefix, strlen(prefix)) == 0;
+}
+
+/* The table is the security review: what must hold of every row. */
+static void
+test_table(void)
+{
+    static const char *const limited[] = {"/token", "/introspect", "/revoke"};
+    for (const struct route *row = routes; row->path != NULL; row++) {
+        unsigned values = 0;
+        for (const char *c = row->path; *c != '\0'; c++)
+            values += *c == '{';
+        ok(row->handle != NULL && row->credential != NULL && row->operation != NULL,
+           "%s %s has a handler, a credential and a name", row->method, row->path);
+        ok(values <= HTTP_PATH_VALUES_MAX, "... no more path values than there is room for");
+        bool reads = row->body != BODY_NONE && row->body != BODY_QUERY;
+        ok(reads == (row->body_max > 0), "... a limit exactly where a body is read");
+        ok(row->body_max <= HTTP_ADMIN_BODY_MAX, "... which is no larger than any may be");
+        bool is_limited = false;
+        for (size_t i = 0; i < 3; i++)
+            is_limited = is_limited || strcmp(limited[i], row->path) == 0;
+        ok(row->rate_limited == is_limited, "... limited as specification 8 says");
+        ok(!below(row->path, "/admin/")
+               || (strcmp(row->credential->name, "none") != 0 && row->credential->check != NULL
+                   && row->dialect == DIALECT_ADMIN),
+           "... /admin needs the admin key (specification 5)");
+        ok(!below(row->path, "/bundles/") || row->credential->check != NULL,
+           "... /bundles needs its key (specification 5)");
+        ok(!is_limited
+               || (row->cache == CACHE_NO_STORE && row->audited && row->dialect == DIALECT_OAUTH),
+           "... the token family is audited and never cached (specification 1)");
+        ok(strcmp(row->method, "GET") == 0 || row->audited || below(row->path, "/bundles/"),
+           "... what changes state is audited (decisions.md)");
+    }
+    unsigned guards = 0;
+    for (const struct route *row = route_guards; row->path != NULL; row++)
+        guards += strcmp(row->path, "/admin/") == 0 && row->credential->check != NULL;
+    is_int(guards, 1, "unknown paths below /admin/ ask for the key first (specification 5.3)");
+}
+
+/* No request is answered by two rows. */
+static void
+test_no_shadow(TALLOC_CTX *mem)
+{
+    for (const struct route *row = routes; row->path != NULL; row++) {
+        const char *values[HTTP_PATH_VALUES_MAX], *allow;
+        if (strchr(row->path, '{') == NULL)
+            ok(route_find(mem, row->method, row->path, values, &allow) == row,
+               "%s %s is not hidden by a row above it", row->method, row->path);
+    }
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    test_cases(mem);
+    test_table();
+    test_no_shadow(mem);
+    talloc_free(mem);
+    return done();
+}

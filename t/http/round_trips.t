@@ -1,0 +1,52 @@
+# Round trips to PostgreSQL per request, counted on the wire (the figures of the first milestone; architecture.md 4). A trip is
+# a Sync or simple Query message of the client, whatever the answer is waited for or not. Warm: the worker has prepared its
+# statements and cached the client. Cold: the first request of a worker, which may cost more.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Check;
+use Authz::Stack ();
+
+my $stack = Authz::Stack->start( pg_proxy => 1, workers => 1 );
+my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm   = $stack->make_client( 'crm', \%cc );
+my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs    = $stack->make_client( 'rs', { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
+my $proxy = $stack->proxy;
+
+# The trips of one request once the worker is warm.
+sub warm {
+    my ( $code, $what, $most, $name ) = @_;
+    $code->() for 1 .. 3;
+    my @trip = $proxy->trips($code);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    ok( @trip <= $most && @trip > 0, $name ) or diag( "$what took " . @trip . " trips:", map {"\n  $_"} @trip );
+    note( "$what: ", join ' | ', @trip );
+    return;
+}
+
+my $token = $stack->token_text( @crm, scope => 'orders.read' );
+my $bearer = $stack->token_text( @rs, scope => 'introspection' );
+warm( sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'a token is issued' ) }, '/token', 1, '/token: one trip for client_credentials, token and audit row together' );
+warm( sub { oauth_error( $stack->token( @crm, scope => 'no' ), 400, 'invalid_scope', 'a token is denied' ) }, '/token denied', 1, '/token: one trip for a denial and its audit row' );
+warm( sub { oauth_ok( $stack->introspect( @rs, $token ), { active => true }, 'a token is introspected' ) }, '/introspect', 2, '/introspect: at most two trips: the read, and the audit row' );
+warm( sub { inactive( $stack->introspect( @rs, 'garbage' ), 'garbage is introspected' ) }, '/introspect garbage', 2, '/introspect: at most two trips for garbage' );
+warm( sub { oauth_ok( $stack->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => $token ] ), { active => true }, 'a Bearer introspects' ) },
+    '/introspect Bearer', 2, '/introspect: at most two trips with a Bearer token as credential' );
+my @jit = map { $stack->token_text( @once, scope => 'orders.read' ) } 1 .. 4;
+warm( sub { oauth_ok( $stack->introspect( @rs, shift @jit ), { active => true }, 'a single-use token is consumed' ) }, '/introspect single use', 2,
+    '/introspect: at most two trips when a single-use token is consumed' );
+my @kill = map { $stack->token_text(@crm) } 1 .. 4;
+warm( sub { is( $stack->revoke( @crm, token => shift @kill )->status, 200, 'a token is revoked' ) }, '/revoke', 1, '/revoke: one trip' );
+my @none = $proxy->trips( sub { is( $stack->http->get('/health/live')->status, 200, 'liveness' ) } );
+is( scalar @none, 0, '/health/live: no trip' ) or diag("@none");
+
+# Cold: a fresh worker, the client not in its cache.
+$stack->restart_service;
+my @cold = $proxy->trips( sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the first token of a worker' ) } );
+ok( @cold >= 1, 'cold: counted' );
+note( 'cold /token: ', join ' | ', @cold );
+
+done_testing;
