@@ -24,6 +24,9 @@ sub check {
     return ( $status, split /\n/, $text );
 }
 
+# The first start seals a signing key under the credential key, so another key needs another database.
+sub fresh { return $postgres->url( $postgres->database ) }
+
 # Refused, with exactly one line for each of the names and no other problem.
 sub refused {
     my ( $name, $names, %change ) = @_;
@@ -44,11 +47,11 @@ for my $value (qw(dev development changeme change-me secret test default passwor
     refused( "start: the development value $value is refused for pepper and bundle key (decisions.md)", [qw(SVC_ADMIN_PEPPER SVC_BUNDLE_API_KEY)], SVC_ADMIN_PEPPER => $value, SVC_BUNDLE_API_KEY => $value );
 }
 refused( 'start: a credential key of 15 octets is refused (decisions.md)', ['SVC_CREDENTIAL_KEY'], SVC_CREDENTIAL_KEY => 'x' x 15 );
-is( ( check( SVC_CREDENTIAL_KEY => 'x' x 16 ) )[0], 0, 'start: of 16 octets it is accepted' );
+is( ( check( SVC_CREDENTIAL_KEY => 'x' x 16, SVC_DATABASE_URL => fresh() ) )[0], 0, 'start: of 16 octets it is accepted' );
 is( ( check( SVC_CREDENTIAL_KEY => undef, SVC_GATEWAY_CREDENTIAL_KEY => $good{SVC_CREDENTIAL_KEY} ) )[0], 0, 'start: the legacy alias SVC_GATEWAY_CREDENTIAL_KEY counts (specification 5.2)' );
 
 # Development mode.
-my ( $status, @line ) = check( SVC_ALLOW_INSECURE_DEV_KEY => 'true', map { ( $_ => undef ) } @four );
+my ( $status, @line ) = check( SVC_ALLOW_INSECURE_DEV_KEY => 'true', SVC_DATABASE_URL => fresh(), map { ( $_ => undef ) } @four );
 is( $status, 0, 'development mode: nothing of this is refused' ) or diag(@line);
 is( scalar( grep {/development|insecure/i} @line ), 1, 'development mode: one warning line says so' ) or diag(@line);
 
