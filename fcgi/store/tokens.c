@@ -28,8 +28,9 @@ static const struct db_stmt denial_stmt = {
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $2::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10, $11, "
     "$12::inet, $13, $14, $15, $16"
-    "   FROM bundle_state b WHERE $1 = ANY (b.acceptable)",
-    16};
+    "   FROM bundle_state b, client c WHERE $1 = ANY (b.acceptable)"
+    " AND c.id = $17 AND c.version = $18",
+    18};
 
 static const struct db_stmt state_stmt = {"token_caller",
                                           "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
@@ -138,8 +139,8 @@ token_insert(struct op *op, const struct token_new *token, const struct audit_en
 }
 
 enum az_status
-token_insert_denial(struct op *op, const char *revision, const struct audit_entry *audit,
-                    bool *ret_stored)
+token_insert_denial(struct op *op, const struct client *client, const char *revision,
+                    const struct audit_entry *audit, bool *ret_stored)
 {
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
@@ -150,6 +151,8 @@ token_insert_denial(struct op *op, const char *revision, const struct audit_entr
     db_text(&step->params, revision);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, audit);
+    db_number(&step->params, client->id);
+    db_number(&step->params, client->version);
     if ((st = db_run(op, batch, false)) == AZ_OK)
         *ret_stored = affected(step->result);
     return st;

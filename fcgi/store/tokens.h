@@ -35,7 +35,7 @@ enum az_status token_insert(struct op *op, const struct token_new *token,
 
 /* Writes the audit row of a refusal by policy, if the revision may decide; *ret_stored false
  * otherwise. */
-enum az_status token_insert_denial(struct op *op, const char *revision,
+enum az_status token_insert_denial(struct op *op, const struct client *client, const char *revision,
                                    const struct audit_entry *audit, bool *ret_stored);
 
 /* A live token as found. */

@@ -95,8 +95,9 @@ token_issue(struct op *op, const struct issue_question *question, struct audit_e
             return st;
         enum az_status no = refusal(question, &verdict.decision, &text);
         note_verdict(audit, &verdict, no);
-        st = no != AZ_OK ? token_insert_denial(op, verdict.decision.revision, audit, &stored)
-                         : store(op, question, &verdict, audit, &issued, &stored);
+        st = no != AZ_OK
+                 ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)
+                 : store(op, question, &verdict, audit, &issued, &stored);
         if (st == AZ_OK && stored) {
             *ret_audited = true;
             *ret = issued;

@@ -148,7 +148,11 @@ sub decode_packed {
     open my $in, '<', Authz::Path::source(qw(fcgi base pack.c)) or die "pack.c: $!";
     my $source = do { local $/ = undef; readline $in };
     my ($list) = $source =~ /dictionaries\[\] = \{\n(.*?)\n\};/s or die 'pack.c has another shape';
-    my @dictionary = map { join '', map {s/\\(.)/$1/gr} /"((?:[^"\\]|\\.)*)"/g } split /",\n/, "$list\n";
+    my @dictionary = ('');
+    while ( $list =~ /"((?:[^"\\]|\\.)*)"|(,)/g ) {
+        if   ( defined $2 ) { push @dictionary, '' }
+        else                { $dictionary[-1] .= $1 =~ s/\\(.)/$1/gr }
+    }
     my $octets = pack 'H*', $hex =~ s/\A\\x//r;
     my $dictionary = $dictionary[ ord($octets) - 1 ] // die "unknown dictionary\n";
     my ( $stream, $status ) = Compress::Raw::Zlib::Inflate->new( -WindowBits => -12, -Dictionary => $dictionary );
