@@ -112,15 +112,19 @@ fetch_target(struct cli *cli, struct edit *edit)
     return CLI_FAILED;
 }
 
-/* With --patch the stored payload is what the input changes; a new row begins empty. */
+/* With --patch the stored payload is what the input changes (RFC 7396), so there must be one. */
 static int
 apply_patch(struct cli *cli, struct edit *edit)
 {
     const char *payload = edit->row.payload;
     json_t *stored = NULL;
-    if (payload != NULL
-        && jsonx_parse(cli->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &stored, NULL)
-               != AZ_OK) {
+    if (payload == NULL) {
+        output_error("policy data set: --patch: there is no row %s; leave --patch out to create it",
+                     edit->key);
+        return CLI_FAILED;
+    }
+    if (jsonx_parse(cli->mem, payload, strlen(payload), POLICY_DATA_DEPTH_MAX, &stored, NULL)
+        != AZ_OK) {
         output_error("policy data set: --patch: the stored payload is not JSON; leave --patch out "
                      "to replace it");
         return CLI_FAILED;

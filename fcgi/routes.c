@@ -34,6 +34,11 @@ static const struct route_credential none = {"none", NULL};
         method, path, operation, &credential_admin, NULL, handler, body, params,                   \
             HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true                         \
     }
+#define ADMIN_DELETE(path, operation, handler, body, params)                                       \
+    {                                                                                              \
+        "DELETE", path, operation, &credential_admin, NULL, handler, body, params, 0,              \
+            DIALECT_ADMIN, CACHE_PRIVATE, false, true                                              \
+    }
 
 /* clang-format off */
 const struct route routes[] = {
@@ -52,13 +57,13 @@ const struct route routes[] = {
     ADMIN_WRITE("POST", "/admin/api/clients", "createClient", clients_create_handle, BODY_JSON, NULL),
     ADMIN_READ("/admin/api/clients/{clientId}", "getClient", client_get_handle, BODY_NONE, NULL),
     ADMIN_WRITE("PUT", "/admin/api/clients/{clientId}", "updateClient", client_put_handle, BODY_JSON, NULL),
-    ADMIN_WRITE("DELETE", "/admin/api/clients/{clientId}", "deleteClient", client_delete_handle, BODY_NONE, NULL),
+    ADMIN_DELETE("/admin/api/clients/{clientId}", "deleteClient", client_delete_handle, BODY_NONE, NULL),
     ADMIN_WRITE("POST", "/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle, BODY_JSON_OPTIONAL, NULL),
 
     ADMIN_READ("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle, BODY_QUERY, policy_data_params),
     ADMIN_WRITE("PUT", "/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle, BODY_JSON, policy_data_params),
     ADMIN_WRITE("PATCH", "/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle, BODY_JSON, policy_data_params),
-    ADMIN_WRITE("DELETE", "/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle, BODY_QUERY, policy_data_params),
+    ADMIN_DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle, BODY_QUERY, policy_data_params),
 
     {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false},
     {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},

@@ -306,10 +306,9 @@ merge_payload(struct request *req, const struct policy_row *row, json_t **ret_va
               const char **ret_text)
 {
     json_t *stored = NULL;
-    if (row->payload != NULL
-        && jsonx_parse(req->op.mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX,
-                       &stored, NULL)
-               != AZ_OK)
+    if (jsonx_parse(req->op.mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX, &stored,
+                    NULL)
+        != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored payload is not JSON");
     json_t *merged = jsonx_own(req->op.mem, merge_patch(stored, req->json));
     const char *text = merged != NULL ? jsonx_dump(req->op.mem, merged) : NULL;
@@ -334,6 +333,8 @@ patch_once(struct request *req, const char *key, struct save_outcome *ret, bool 
     const char *schema, *digest = NULL, *text = NULL;
     json_t *payload = NULL;
     enum az_status st = fetch_target(req, key, &row, &schema);
+    if (st == AZ_OK && row.payload == NULL)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no row %s", key);
     if (st == AZ_OK)
         st = check_if_match(req, &row, &digest);
     if (st == AZ_OK)
@@ -345,7 +346,7 @@ patch_once(struct request *req, const char *key, struct save_outcome *ret, bool 
     const struct data_change change = {
         .data_key = key,
         .payload = text,
-        .in_bundle = row.payload == NULL || row.in_bundle,
+        .in_bundle = row.in_bundle,
         .if_match = row.digest,
     };
     st = save(req, &change, ret);

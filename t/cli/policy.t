@@ -81,9 +81,9 @@ is( sql("SELECT triggered_by FROM bundle WHERE revision = '$new->{json}{revision
 ctl( [qw(policy data set big.object)], env => $env, in => '{"a":"' . 'x' x 8384000 . '"}' );
 ctl_is( 0, [qw(policy data set --patch my.own-row)], 'patch', env => $env, in => '{"a":{"b":null,"e":3},"d":[9]}' );
 is_deeply( stored('my.own-row'), { a => { c => 2, e => 3 }, d => [9] }, '... merges objects, removes null, replaces arrays (RFC 7396 section 2)' );
-my $absent = ctl_is( 0, [qw(policy data set --patch --json not.there)], 'patch of an unknown row, as the admin API does it', env => $env, in => '{"a":1,"b":null}' );
-ok( $absent->{json}{created}, '... makes it' );
-is_deeply( stored('not.there'), { a => 1 }, '... with what the patch adds' );
+my $absent = ctl_is( 1, [qw(policy data set --patch not.there)], 'patch of an unknown row', env => $env, in => '{"a":1,"b":null}' );
+like( $absent->{err}, qr/no row not\.there; leave --patch out/, '... says how to create one' );
+is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'not.there'}), '0', '... and makes none' );
 my $broken = ctl_is( 1, [ qw(policy data set --patch), $row ], 'a patch whose result breaks the schema', env => $env, in => '{"zzz":1}' );
 like( $broken->{err}, qr{/zzz: }, '... names the path' );
 is_deeply( stored(), $get->{json}, '... and changes nothing' );
