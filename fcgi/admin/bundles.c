@@ -110,7 +110,7 @@ may_hold(const struct az *az)
 enum az_status
 bundle_get_handle(struct request *req)
 {
-    struct bundle_served bundle = {NULL};
+    struct bundle_served bundle = {.etag = NULL};
     const char *known = known_etag(req);
     long wait = wanted_wait(req);
     bool pooled = strcmp(req->op.az->pool, "bundles") == 0;

@@ -31,7 +31,7 @@ resource_equal(const char *a, const char *b)
 static enum az_status
 read_row(struct op *op, json_t **ret)
 {
-    struct policy_row row = {NULL};
+    struct policy_row row = {.payload = NULL};
     const char *why;
     *ret = NULL;
     enum az_status st = policy_data_fetch(op, ROW, &row);

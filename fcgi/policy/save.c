@@ -28,7 +28,7 @@ static enum az_status
 write_and_publish(struct op *op, unsigned session, const struct data_change *change,
                   const char *source, const char *who, struct save_outcome *ret)
 {
-    struct policy_row row = {NULL};
+    struct policy_row row = {.payload = NULL};
     enum az_status st = bundle_begin(op, session);
     if (st == AZ_OK)
         st = policy_data_fetch(op, change->data_key, &row);

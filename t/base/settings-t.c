@@ -333,7 +333,7 @@ sound(TALLOC_CTX *mem)
 }
 
 /* The number of problems; each must begin with the variable. */
-static void
+static void __attribute__((format(printf, 5, 6)))
 checked(TALLOC_CTX *mem, struct settings *cfg, size_t count, const char *variable, const char *name,
         ...)
 {
