@@ -144,6 +144,14 @@ client_authenticate(struct request *req, const struct client_credentials *shown,
                                           : "wrong secret or method");
 }
 
+enum az_status
+client_authenticate_again(struct request *req)
+{
+    struct client_credentials shown;
+    enum az_status st = client_credentials_read(req, &shown);
+    return st == AZ_OK ? client_authenticate(req, &shown, true) : st;
+}
+
 static enum az_status
 check_client(struct request *req)
 {

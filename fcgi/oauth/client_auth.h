@@ -31,6 +31,12 @@ bool client_credentials_match(const struct client *client, const struct client_c
 enum az_status client_authenticate(struct request *req, const struct client_credentials *shown,
                                    bool fresh);
 
+/*
+ * Authenticates the request's client once more, from the row read afresh: before a refusal that
+ * rests on the cached row is given, and when the database says that the row is stale.
+ */
+enum az_status client_authenticate_again(struct request *req);
+
 /* Credentials of the routing table: a client must authenticate (/token), or may (/revoke). */
 extern const struct route_credential credential_client;
 extern const struct route_credential credential_client_optional;

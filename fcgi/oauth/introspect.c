@@ -143,7 +143,6 @@ judge_bearer(struct request *req, const struct token_row *row, struct introspect
 static enum az_status
 find(struct request *req, struct token_lookup *lookup, struct introspect_question *question)
 {
-    struct client_credentials shown;
     enum az_status st;
     for (int pass = 0; pass < 2; pass++) {
         lookup->caller = req->client;
@@ -156,8 +155,7 @@ find(struct request *req, struct token_lookup *lookup, struct introspect_questio
             question->caller_method = req->client_method;
             return AZ_OK;
         }
-        if ((st = client_credentials_read(req, &shown)) != AZ_OK
-            || (st = client_authenticate(req, &shown, true)) != AZ_OK)
+        if ((st = client_authenticate_again(req)) != AZ_OK)
             return st;
     }
     return op_fail(&req->op, AZ_UNAVAILABLE, NULL,

@@ -53,14 +53,24 @@ token_precheck(struct request *req)
     return AZ_OK;
 }
 
+/* A grant that public clients may not use; the cached row alone is no reason to refuse one. */
+static enum az_status
+check_type(struct request *req, const struct grant *grant)
+{
+    if (grant->public_ok || strcmp(req->client->type, "public") != 0)
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || strcmp(req->client->type, "public") != 0)
+        return st;
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant", NULL);
+}
+
 enum az_status
 token_handle(struct request *req)
 {
     const struct grant *grant = find_grant(request_param(req, "grant_type"));
     if (grant == NULL)
         return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
-    if (!grant->public_ok && strcmp(req->client->type, "public") == 0)
-        return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant",
-                       NULL);
-    return grant->handle(req);
+    enum az_status st = check_type(req, grant);
+    return st == AZ_OK ? grant->handle(req) : st;
 }

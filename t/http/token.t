@@ -123,6 +123,10 @@ oauth_error( ask( [], client_id => 'spa' ), 400, 'unauthorized_client', 'C14: a 
 oauth_error( ask( [], client_id => 'spa', client_secret => '' ), 400, 'unauthorized_client', 'C12: an empty secret of a public client counts as absent' );
 oauth_error( ask( [], client_id => 'spa', client_secret => 'x' ), 401, 'invalid_client', 'C12: a public client that shows a secret is 401' );
 oauth_error( ask( basic_raw('spa:x') ), 401, 'invalid_client', 'C12: a public client with Basic and a secret is 401' );
+$stack->make_client( 'gone-spa', { %cc, scopes => ['orders.read'] }, clientType => 'public' );
+ask( [], client_id => 'gone-spa' ) for 1 .. 8;    # every worker has the row by now
+$stack->admin( DELETE => '/admin/api/clients/gone-spa' );
+oauth_error( ask( [], client_id => 'gone-spa' ), 401, 'invalid_client', 'a public client that was deleted is unknown at once, whatever a worker remembers' ) for 1 .. 4;
 
 # ---- the grant type (C13, S15)
 
