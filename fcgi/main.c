@@ -168,32 +168,41 @@ run_parent(struct az *az, const struct choices *choices)
     return pools_run(az, pools, POOLS);
 }
 
-int
-main(int argc, char **argv)
+/* Everything that the process holds lies on mem. */
+static int
+serve(TALLOC_CTX *mem, const struct choices *choices)
 {
-    struct choices choices = {.check = false};
     struct problems problems = {NULL, 0};
-    int done = read_options(argc, argv, &choices);
-    if (done != 0)
-        return done - 1;
-    prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */
-    struct az *az = process_new(NULL, true, &problems);
+    struct az *az = process_new(mem, true, &problems);
     if (az == NULL || problems.count > 0)
         return report(&problems);
     if (az->cfg->allow_insecure_dev_key)
         log_text(AZ_SEV_WARN, "development mode",
                  "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses public keys");
-    bool cgi = !choices.parent && !choices.check && accept_is_cgi();
+    bool cgi = !choices->parent && !choices->check && accept_is_cgi();
     int status = check_database(az);
-    if (status != 0 || choices.check)
+    if (status != 0 || choices->check)
         return status;
-    if (choices.parent)
-        return run_parent(az, &choices);
+    if (choices->parent)
+        return run_parent(az, choices);
     pools_worker_signals(az);
     if (cgi)
         accept_cgi(az);
     else
         accept_loop(az, STDIN_FILENO);
-    talloc_free(az);
     return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct choices choices = {.check = false};
+    int done = read_options(argc, argv, &choices);
+    if (done != 0)
+        return done - 1;
+    prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */
+    TALLOC_CTX *mem = talloc_new(NULL);
+    int status = serve(mem, &choices);
+    talloc_free(mem); /* secrets are wiped by their destructors */
+    return status;
 }
