@@ -32,14 +32,6 @@ struct edit {
     const char *text;      /* the same as text */
 };
 
-/* "K" or something below it. */
-static bool
-lies_in(const char *key, const char *root)
-{
-    size_t length = strlen(root);
-    return strncmp(key, root, length) == 0 && (key[length] == '.' || key[length] == '\0');
-}
-
 int
 policy_data_get_run(struct cli *cli)
 {
@@ -104,12 +96,21 @@ fetch_target(struct cli *cli, struct edit *edit)
     if (policy_data_fetch(&cli->op, edit->key, &edit->row) != AZ_OK
         || policy_schema_fetch(&cli->op, edit->key, &edit->schema) != AZ_OK)
         return output_fault(cli);
-    bool ours = lies_in(edit->key, "svc") && edit->schema == NULL && edit->row.payload == NULL;
-    if (!ours && !lies_in(edit->key, "system"))
-        return CLI_OK;
-    output_error("policy data set: %s: keys below %s belong to the %s; choose another one",
-                 edit->key, ours ? "svc" : "system", ours ? "service" : "policy engine");
-    return CLI_FAILED;
+    switch (save_key_owner(edit->key, edit->schema != NULL || edit->row.payload != NULL)) {
+    case SAVE_OWNER_ENGINE:
+        output_error("policy data set: %s: keys below system belong to the policy engine; choose "
+                     "another one",
+                     edit->key);
+        return CLI_FAILED;
+    case SAVE_OWNER_SERVICE:
+        output_error("policy data set: %s: keys below svc belong to the service; choose another "
+                     "one",
+                     edit->key);
+        return CLI_FAILED;
+    case SAVE_OWNER_NONE:
+        break;
+    }
+    return CLI_OK;
 }
 
 /* With --patch the stored payload is what the input changes (RFC 7396), so there must be one. */

@@ -53,16 +53,17 @@ cgi_variable(const struct http_io *io, const char *name)
     return getenv(name);
 }
 
+/* RFC 3875 4.2: there is no end of the input to wait for, only CONTENT_LENGTH octets. */
 static long
 cgi_read(const struct http_io *io, void *buffer, size_t size)
 {
+    size_t *left = io->handle;
     ssize_t got;
-    /* RFC 3875 4.2: without CONTENT_LENGTH there is no body, and reading would wait for ever. */
-    if (cgi_variable(io, "CONTENT_LENGTH") == NULL)
-        return 0;
     do
-        got = read(STDIN_FILENO, buffer, size);
+        got = read(STDIN_FILENO, buffer, size < *left ? size : *left);
     while (got < 0 && errno == EINTR);
+    if (got > 0)
+        *left -= (size_t) got;
     return got;
 }
 
@@ -102,7 +103,9 @@ accept_is_cgi(void)
 void
 accept_cgi(struct az *az)
 {
-    const struct http_io io = {NULL, cgi_variable, cgi_read, cgi_write, cgi_finish};
+    const char *length = getenv("CONTENT_LENGTH");
+    size_t left = length != NULL ? strtoul(length, NULL, 10) : 0;
+    const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish};
     dispatch(az, &io);
 }
 

@@ -3,7 +3,6 @@
 #include "housekeeping.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -18,8 +17,8 @@ static const struct db_stmt claim_stmt = {
     "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "
     "precision), now())"
     " ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, ran_at = now() WHERE job.due_at "
-    "<= now()",
-    2};
+    "<= now() OR $3::boolean",
+    3};
 static const struct db_stmt outcome_stmt = {"job_outcome",
                                             "UPDATE job SET outcome = $2 WHERE name = $1", 2};
 static const struct db_stmt trylock_stmt = {
@@ -74,16 +73,17 @@ one_bool(struct op *op, const struct db_stmt *stmt, const char *name, bool *ret)
     return st;
 }
 
-/* True when the job was due and is now ours. */
+/* True when the job is ours now: it was due, or is run by hand whenever it is due next. */
 static enum az_status
-claim(struct op *op, const struct job *job, bool *ret_ours)
+claim(struct op *op, const struct job *job, bool only_if_due, bool *ret_ours)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, job->name);
     db_number(&params, job->every);
+    db_bool(&params, !only_if_due);
     enum az_status st = db_exec(op, &claim_stmt, &params, false, &result);
-    *ret_ours = st == AZ_OK && strcmp(PQcmdTuples(result), "0") != 0;
+    *ret_ours = st == AZ_OK && db_written(result) > 0;
     return st;
 }
 
@@ -106,16 +106,17 @@ run_job(struct op *op, const struct job *job)
 }
 
 /* The lock keeps two hosts from doing the same at once; the due time keeps them from doing it
- * twice. */
+ * twice. *ret_held: somebody else has the lock, nothing was done. */
 static enum az_status
-try_job(struct op *op, const struct job *job, bool only_if_due)
+try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
 {
-    bool locked = false, ours = true, ignored;
+    bool locked = false, ours = false, ignored;
     enum az_status st = one_bool(op, &trylock_stmt, job->name, &locked);
+    if (st == AZ_OK)
+        *ret_held = !locked;
     if (st != AZ_OK || !locked)
         return st;
-    if (only_if_due)
-        st = claim(op, job, &ours);
+    st = claim(op, job, only_if_due, &ours);
     if (st == AZ_OK && ours)
         return run_job(op, job);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
@@ -128,7 +129,8 @@ housekeeping_run(struct az *az)
 {
     for (size_t i = 0; i < JOBS && !*az->stopping; i++) {
         struct op op = {.mem = talloc_new(NULL), .az = az, .now_ms = (int64_t) time(NULL) * 1000};
-        if (try_job(&op, &jobs[i], true) != AZ_OK && op.fault.detail[0] != '\0')
+        bool held = false;
+        if (try_job(&op, &jobs[i], true, &held) != AZ_OK && op.fault.detail[0] != '\0')
             log_text(AZ_SEV_WARN, "housekeeping", "%s: %s", jobs[i].name, op.fault.detail);
         talloc_free(op.mem);
     }
@@ -138,9 +140,18 @@ enum az_status
 housekeeping_all(struct op *op)
 {
     enum az_status first = AZ_OK;
+    char *names = talloc_strdup(op->mem, "");
     for (size_t i = 0; i < JOBS; i++) {
-        enum az_status st = try_job(op, &jobs[i], false);
+        bool held = false;
+        enum az_status st = try_job(op, &jobs[i], false, &held);
+        if (held)
+            names = talloc_asprintf_append(names, "%s%s", *names != '\0' ? ", " : "", jobs[i].name);
         first = first == AZ_OK ? st : first;
     }
+    if (first == AZ_OK && *names != '\0')
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "%s: not run, for another process does the same now and holds the lock; run "
+                       "this again later",
+                       names);
     return first;
 }

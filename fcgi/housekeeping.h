@@ -13,7 +13,7 @@
 void housekeeping_run(struct az *az);
 
 /* Runs all jobs now, due or not (`authzctl maintain`). The first failure's status, with its fault
- * in op. */
+ * in op; without one AZ_CONFLICT when another process was at one of them. */
 enum az_status housekeeping_all(struct op *op);
 
 #endif

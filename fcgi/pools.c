@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "accept.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "housekeeping.h"
@@ -33,6 +34,8 @@
 #define LOOK_MS 100
 /* How often a stopping process looks whether it may end. */
 #define TICK_MS 100
+/* What a worker that ends itself by the clock gets before it is killed. */
+#define GRACE_MS 500
 /* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
 #define LISTEN_FDS_START 3
 
@@ -83,6 +86,7 @@ pools_worker_signals(struct az *az)
     handle(SIGTERM, on_stop);
     handle(SIGINT, on_stop);
     handle(SIGALRM, on_tick);
+    handle(SIGHUP, SIG_IGN); /* nothing is reloaded; a closed terminal is no order to stop */
     handle(SIGPIPE, SIG_IGN);
     handle(SIGCHLD, SIG_DFL);
 }
@@ -154,11 +158,19 @@ pools_inherit(struct pool *pools, size_t count)
     return taken;
 }
 
+/* A child ends with its parent; one whose parent has ended before it could say so ends now. */
+static void
+child_begin(struct az *az, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(0);
+    pools_worker_signals(az);
+}
+
 static void
 worker_main(struct az *az, const struct pool *pools, size_t count, const struct pool *pool)
 {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    pools_worker_signals(az);
     for (size_t i = 0; i < count; i++)
         if (&pools[i] != pool && pools[i].socket > 0)
             close(pools[i].socket);
@@ -176,9 +188,11 @@ start_workers(struct az *az, struct pool *pools, size_t count)
         for (int j = 0; pools[i].socket > 0 && j < pools[i].workers; j++) {
             if (pools[i].pid[j] != 0)
                 continue;
-            pid_t pid = fork();
-            if (pid == 0)
+            pid_t parent = getpid(), pid = fork();
+            if (pid == 0) {
+                child_begin(az, parent);
                 worker_main(az, pools, count, &pools[i]);
+            }
             pools[i].pid[j] = pid > 0 ? pid : 0;
         }
 }
@@ -235,11 +249,10 @@ nap(long ms)
 static pid_t
 start_keeper(struct az *az)
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid != 0)
         return pid > 0 ? pid : 0;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    pools_worker_signals(az);
+    child_begin(az, parent);
     struct op op = process_op(talloc_new(NULL), az);
     enum az_status st = process_check_database(&op);
     if (st != AZ_OK)
@@ -255,9 +268,10 @@ stop_workers(struct az *az, struct pool *pools, size_t count)
 {
     pid_t keeper = 0;
     int ignored;
-    long ticks = az->cfg->shutdown_phase_timeout * 1000 / TICK_MS + 5;
+    /* By the clock: each worker that ends cuts a nap short. */
+    int64_t until = clock_monotonic_ms() + az->cfg->shutdown_phase_timeout * 1000 + GRACE_MS;
     signal_all(pools, count, SIGTERM);
-    while (signal_all(pools, count, 0) > 0 && ticks-- > 0) {
+    while (signal_all(pools, count, 0) > 0 && clock_monotonic_ms() < until) {
         nap(TICK_MS);
         reap(pools, count, &keeper, &ignored);
     }
@@ -279,6 +293,7 @@ pools_run(struct az *az, struct pool *pools, size_t count)
     handle(SIGINT, on_stop);
     handle(SIGALRM, on_tick);
     handle(SIGCHLD, on_child);
+    handle(SIGHUP, SIG_IGN); /* as in the workers */
     handle(SIGPIPE, SIG_IGN);
     db_close(az->db);
     while (!*az->stopping && status == 0) {

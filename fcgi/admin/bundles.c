@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
@@ -83,10 +84,10 @@ serve(struct request *req, const struct bundle_served *bundle, const char *type)
 static enum az_status
 hold(struct request *req, const char *known, long seconds, struct bundle_served *bundle)
 {
-    int64_t end = ask_clock() + seconds * 1000, left;
+    int64_t end = clock_monotonic_ms() + seconds * 1000, left;
     enum az_status st = db_listen(&req->op, "svc_bundle");
     while (st == AZ_OK && (st = bundle_fetch(&req->op, known, bundle)) == AZ_OK) {
-        left = end - ask_clock();
+        left = end - clock_monotonic_ms();
         if (bundle->body != NULL || left <= 0 || *req->op.az->stopping)
             break;
         db_wait(&req->op, (int) (left < LOOK_EVERY_MS ? left : LOOK_EVERY_MS));

@@ -29,6 +29,7 @@ check_engine(struct op *op)
 static enum az_status
 check_bundle(struct op *op)
 {
+    enum health_acceptable_column { HEALTH_GOOD };
     static const struct db_stmt stmt = {
         "health_acceptable", "SELECT $1 = ANY (acceptable) AS good FROM bundle_state", 1};
     struct engine_status status;
@@ -40,7 +41,7 @@ check_bundle(struct op *op)
     db_text(&params, status.active_revision);
     if ((st = db_exec(op, &stmt, &params, true, &result)) != AZ_OK)
         return st;
-    if (!db_get_bool(result, 0, "good"))
+    if (!db_get_bool(result, 0, HEALTH_GOOD))
         return op_fail(op, AZ_UNAVAILABLE, NULL,
                        "the engine's active revision '%s' is not an acceptable one: %s",
                        status.active_revision, status.message);

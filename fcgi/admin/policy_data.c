@@ -75,23 +75,18 @@ read_key(struct request *req, const char **ret_key)
     return AZ_OK;
 }
 
-/* "K" or something below it. */
-static bool
-lies_in(const char *key, const char *root)
-{
-    size_t length = strlen(root);
-    return strncmp(key, root, length) == 0 && (key[length] == '.' || key[length] == '\0');
-}
-
-/* Keys that cannot hold an operator's row: the engine's own (policy.md 2.1), and ours beyond the
- * rows that are shipped. */
+/* Keys that cannot hold an operator's row. */
 static enum az_status
 check_room(struct request *req, const char *key, const struct policy_row *row, const char *schema)
 {
-    if (lies_in(key, "system"))
+    switch (save_key_owner(key, schema != NULL || row->payload != NULL)) {
+    case SAVE_OWNER_ENGINE:
         return op_fail(&req->op, AZ_CONFLICT, "The key system belongs to the policy engine", NULL);
-    if (lies_in(key, "svc") && schema == NULL && row->payload == NULL)
+    case SAVE_OWNER_SERVICE:
         return op_fail(&req->op, AZ_PROTECTED, "Keys below svc belong to the service", NULL);
+    case SAVE_OWNER_NONE:
+        break;
+    }
     return AZ_OK;
 }
 

@@ -6,102 +6,6 @@
 
 #include "base/utf8.h"
 
-/* Most documents fit, so that they are written once; only longer ones are counted first. Octets. */
-#define DUMP_FIRST_SIZE 2048
-
-/*
- * Whether brackets nest at most max_depth deep. Only structure is looked at: whatever is malformed
- * otherwise is Jansson's to refuse. A text that ends inside a string ends here too.
- */
-static bool
-depth_within(const char *text, size_t len, size_t max_depth)
-{
-    size_t depth = 0;
-    bool in_string = false;
-
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                in_string = false;
-            continue;
-        }
-        if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > max_depth)
-                return false;
-        } else if ((c == ']' || c == '}') && depth > 0) {
-            depth--;
-        }
-    }
-    return true;
-}
-
-/* Texts of our own: Jansson's quote the input, which may hold a secret. */
-/* clang-format off */
-static const struct {
-    enum json_error_code code;
-    const char *why;
-} parse_faults[] = {
-    {json_error_duplicate_key, "JSON has a repeated member name"},
-    {json_error_null_character, "JSON has a NUL character"},
-    {json_error_null_byte_in_key, "JSON has a NUL character"},
-    {json_error_invalid_utf8, "JSON is not valid UTF-8"},
-    {json_error_stack_overflow, "JSON is nested too deeply"},
-    {json_error_end_of_input_expected, "JSON is followed by other text"},
-    {json_error_premature_end_of_input, "JSON ends too early"},
-    {json_error_numeric_overflow, "JSON has a number that is too large"},
-};
-/* clang-format on */
-
-static const char *
-parse_fault_text(enum json_error_code code)
-{
-    for (size_t i = 0; i < sizeof(parse_faults) / sizeof(parse_faults[0]); i++)
-        if (parse_faults[i].code == code)
-            return parse_faults[i].why;
-    return "JSON is malformed";
-}
-
-static enum az_status
-refuse(const char *why, const char **ret_why)
-{
-    if (ret_why != NULL)
-        *ret_why = why;
-    return AZ_INVALID;
-}
-
-enum az_status
-jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth, json_t **ret,
-            const char **ret_why)
-{
-    json_error_t error = {0};
-
-    if (text_has_nul(text, len))
-        return refuse("JSON has a NUL character", ret_why);
-    if (!utf8_valid(text, len))
-        return refuse("JSON is not valid UTF-8", ret_why);
-    if (!depth_within(text, len, max_depth))
-        return refuse("JSON is nested too deeply", ret_why);
-
-    json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (value == NULL) {
-        enum json_error_code code = json_error_code(&error);
-        /* Jansson says nothing at all when some of its allocations fail. */
-        if (code == json_error_out_of_memory || error.text[0] == '\0')
-            return AZ_SERVER_ERROR;
-        return refuse(parse_fault_text(code), ret_why);
-    }
-    value = jsonx_own(mem, value);
-    if (value == NULL)
-        return AZ_SERVER_ERROR;
-    *ret = value;
-    return AZ_OK;
-}
-
 struct owned_json {
     json_t *value;
 };
@@ -126,26 +30,6 @@ jsonx_own(TALLOC_CTX *mem, json_t *value)
     owned->value = value;
     talloc_set_destructor(owned, owned_json_free);
     return value;
-}
-
-char *
-jsonx_dump(TALLOC_CTX *mem, const json_t *value)
-{
-    const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
-    char *text = talloc_size(mem, DUMP_FIRST_SIZE);
-    size_t size = text != NULL ? json_dumpb(value, text, DUMP_FIRST_SIZE, flags) : 0;
-    if (size >= DUMP_FIRST_SIZE) { /* cut short: now the size is known */
-        talloc_free(text);
-        text = talloc_size(mem, size + 1);
-        if (text != NULL && json_dumpb(value, text, size, flags) != size)
-            size = 0;
-    }
-    if (text == NULL || size == 0) {
-        talloc_free(text);
-        return NULL;
-    }
-    text[size] = '\0';
-    return text;
 }
 
 /* The range rule of struct jsonx_field for things that are counted. */

@@ -17,9 +17,8 @@
  *
  * Refused with AZ_INVALID: invalid UTF-8, NUL octets and \u0000, lone surrogates, repeated member
  * names (two readers that pick different ones can be played against each other), numbers beyond
- * 64-bit integers or doubles, and nesting deeper than max_depth: a scalar has depth 0, [] depth 1.
- * Jansson itself ends at 2048, which is the upper bound of a useful max_depth. The caller limits
- * len. Out of memory is AZ_SERVER_ERROR where Jansson lets us know, else AZ_INVALID.
+ * 64-bit integers or doubles, and nesting deeper than max_depth, or than 2048 whatever max_depth
+ * says: a scalar has depth 0, [] depth 1. The caller limits len. Out of memory is AZ_SERVER_ERROR.
  *
  * *ret belongs to mem: do not json_decref() it. *ret_why, unless ret_why is NULL, becomes a
  * constant text for the public when AZ_INVALID is answered; it never holds a piece of the input.
@@ -34,9 +33,18 @@ enum az_status jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t
 json_t *jsonx_own(TALLOC_CTX *mem, json_t *value);
 
 /*
- * Compact text with members in the order they stand in; belongs to mem. NULL when out of memory.
+ * Compact text with members in the order they stand in; belongs to mem. NULL when out of memory,
+ * and for what has no text: a string that is no UTF-8, nesting beyond Jansson's bound (a value that
+ * holds itself), no value at all.
  */
 char *jsonx_dump(TALLOC_CTX *mem, const json_t *value);
+
+/*
+ * The same with the octets of before and after around it, so that a document is put into an
+ * envelope without a copy. *ret_length, unless NULL, is the length of the whole.
+ */
+char *jsonx_dump_around(TALLOC_CTX *mem, const char *before, const json_t *value, const char *after,
+                        size_t *ret_length);
 
 /* What a member must be, and the C type its target has. */
 enum jsonx_type {

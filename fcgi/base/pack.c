@@ -2,102 +2,103 @@
 
 #include "base/pack.h"
 
-#include <string.h>
+#include <limits.h>
+#include <lz4.h>
+#include <stdbool.h>
 #include <stdint.h>
-#include <zlib.h>
+#include <string.h>
 
-/* Raw deflate with a window of 4 KiB: documents are small, and a kept stream then costs 32 KiB
- * instead of 256. */
-#define WINDOW_BITS (-12)
-#define MEMORY_LEVEL 5
-#define LEVEL 1
+#include "base/pack_dictionaries.h"
 
-/* Likely texts, the most frequent at the end (deflate finds near matches cheaper). Number = index
- * + 1. */
-static const char *const dictionaries[] = {
-    "\"authorization_details\":[],\"claims\":{},\"extensions\":{},\"expires_in_override\":"
-    "\"resource_types\":[],\"resource\":"
-    "{\"indicator\":\"https://\",\"types\":[\"urn:\"software_id\":\"statement\":{\"iss\":\"https://"
-    "\"verified\":true,\"claims\":{"
-    "\"dpop\":{\"present\":false,\"valid\":false,\"required\":false}\"subject\":{\"type\":\"user\","
-    "\"id\":\"iss\":\"idp\":\"acr\":"
-    "\"amr\":[\"pwd\"],\"auth_time\":17\"email\":\"groups\":[\"grant_type\":\"authorization_"
-    "code\"refresh_token\""
-    "urn:ietf:params:oauth:grant-type:token-exchange\"registration\":"
-    "\"DCR\"CIMD\"STATEMENT\"type\":\"public\"auth_method\":\"none\""
-    "\"client_secret_post\"{\"code\":\"scope_not_entitled\",\"category\":\"scope\",\"control\":"
-    "\"entitlements\",\"message\":\""
-    "{\"code\":\"grant_not_entitled\",\"category\":\"grant\",\"control\":\"entitlements\","
-    "\"message\":\"The client is not entitled to "
-    "\"detail\":{\"scope\":\"}}]\"evaluation\":\"introspect\",\"baseline\":{\"issued\":{\"caller\":"
-    "{\"client_id\":\"context\":{"
-    "\"jit_single_use\":true,\"obligations\":{\"deny_reasons\":[],\"matched_segments\":[\"binding:"
-    "clients/\"],\"allow\":false,"
-    "{\"allow\":true,\"authorization_details\":[],\"claims\":{},\"deny_reasons\":[],\"extensions\":"
-    "{},\"jit_single_use\":false,"
-    "\"matched_segments\":[\"binding:clients/"
-    "\"],\"obligations\":{},\"resource_types\":[],\"scopes\":[\"\"],\"revision\":\"r1-\","
-    "\"engine\":\"opa\",\"engine_us\":"
-    "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://"
-    "localhost:8080\",\"request\":{\"id\":\"019\",\"endpoint\":\"/token\","
-    "\"grant_type\":\"client_credentials\",\"token_type\":\"access_token\",\"default_ttl\":3600,"
-    "\"now\":17,\"time\":\"2026-"
-    "T00:00:00Z\"},\"client\":{\"id\":\"demo\",\"type\":\"confidential\",\"registration\":"
-    "\"ADMIN\",\"auth_method\":"
-    "\"client_secret_basic\",\"enabled\":true},\"subject\":{\"type\":\"client\",\"id\":\"demo\"},"
-    "\"scopes\":{\"requested\":[\"\"],"
-    "\"default\":[]},\"environment\":{\"ip\":\"127.0.0.1\",\"user_agent\":\"curl/"
-    "7.88.1\",\"tls\":false},\"baseline\":null}",
-};
-#define DICTIONARIES (sizeof(dictionaries) / sizeof(dictionaries[0]))
+/* Octets of the longest length: three times seven bits hold PACK_TEXT_MAX. */
+#define LENGTH_OCTETS 3
 
-/* Opening a stream costs six times the packing itself, so each process keeps one of each (they hold
- * no request's data). */
-static z_stream *
-deflater(void)
+/* No octet of an LZ4 block stands for more octets of text. A length that lies gets no memory. */
+#define GROWTH_MAX 255
+
+/* The index of the dictionary that fits text. */
+static size_t
+choose_dictionary(const char *text, size_t length)
 {
-    static z_stream stream;
-    static int ready;
-    if (!ready)
-        ready =
-            deflateInit2(&stream, LEVEL, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY)
-            == Z_OK;
-    return ready && deflateReset(&stream) == Z_OK ? &stream : NULL;
+    size_t i = 0;
+
+    for (; i < PACK_DICTIONARIES - 1; i++) {
+        size_t start = strlen(pack_dictionaries[i].start);
+        if (length >= start && memcmp(text, pack_dictionaries[i].start, start) == 0)
+            break;
+    }
+    return i;
 }
 
-static z_stream *
-inflater(void)
+/*
+ * A stream that has read the dictionary. Reading costs more than the packing itself, so each
+ * process keeps one per dictionary and packs with a copy (they hold no request's data).
+ */
+static const LZ4_stream_t *
+primed_stream(size_t index)
 {
-    static z_stream stream;
-    static int ready;
-    if (!ready)
-        ready = inflateInit2(&stream, WINDOW_BITS) == Z_OK;
-    return ready && inflateReset(&stream) == Z_OK ? &stream : NULL;
+    static LZ4_stream_t streams[PACK_DICTIONARIES];
+    static bool ready[PACK_DICTIONARIES];
+    const struct pack_dictionary *dictionary = &pack_dictionaries[index];
+
+    if (!ready[index]) {
+        LZ4_initStream(&streams[index], sizeof(streams[index]));
+        LZ4_loadDict(&streams[index], dictionary->text, (int) dictionary->length);
+        ready[index] = true;
+    }
+    return &streams[index];
+}
+
+static size_t
+put_length(unsigned char *out, size_t length)
+{
+    size_t octets = 0;
+
+    for (; length > 0x7f; length >>= 7)
+        out[octets++] = (unsigned char) (0x80 | (length & 0x7f));
+    out[octets++] = (unsigned char) length;
+    return octets;
+}
+
+/* Reads what put_length() wrote and nothing else: no length has two forms. Returns its octets, or 0
+ * for a length that is cut short, too large or not the shortest form. */
+static size_t
+get_length(const unsigned char *packed, size_t left, size_t *ret)
+{
+    size_t value = 0;
+
+    for (size_t i = 0; i < LENGTH_OCTETS && i < left; i++) {
+        value |= (size_t) (packed[i] & 0x7f) << 7 * i;
+        if (packed[i] & 0x80)
+            continue;
+        if (value > PACK_TEXT_MAX || (i > 0 && packed[i] == 0))
+            return 0;
+        *ret = value;
+        return i + 1;
+    }
+    return 0;
 }
 
 enum az_status
 pack_text(TALLOC_CTX *mem, const char *text, size_t length, unsigned char **ret, size_t *ret_length)
 {
-    z_stream *stream = length <= PACK_TEXT_MAX ? deflater() : NULL;
-    const char *dictionary = dictionaries[DICTIONARIES - 1];
-    if (stream == NULL
-        || deflateSetDictionary(stream, (const Bytef *) dictionary, (uInt) strlen(dictionary))
-               != Z_OK)
+    if (length > PACK_TEXT_MAX)
         return AZ_SERVER_ERROR;
-    size_t bound = deflateBound(stream, length) + 1;
-    unsigned char *packed = talloc_array(mem, unsigned char, (unsigned) bound);
+    size_t index = choose_dictionary(text, length);
+    int bound = LZ4_compressBound((int) length);
+    unsigned char *packed = talloc_size(mem, 1 + LENGTH_OCTETS + (size_t) bound);
     if (packed == NULL)
         return AZ_SERVER_ERROR;
-    packed[0] = (unsigned char) DICTIONARIES;
-    stream->next_in = (Bytef *) (uintptr_t) text;
-    stream->avail_in = (uInt) length;
-    stream->next_out = packed + 1;
-    stream->avail_out = (uInt) (bound - 1);
-    if (deflate(stream, Z_FINISH) != Z_STREAM_END) {
+    packed[0] = (unsigned char) (index + 1);
+    size_t head = 1 + put_length(packed + 1, length);
+    LZ4_stream_t stream = *primed_stream(index);
+    int octets =
+        LZ4_compress_fast_continue(&stream, text, (char *) packed + head, (int) length, bound, 1);
+    if (octets <= 0) {
         talloc_free(packed);
         return AZ_SERVER_ERROR;
     }
-    *ret_length = bound - stream->avail_out;
+    *ret_length = head + (size_t) octets;
     *ret = packed;
     return AZ_OK;
 }
@@ -106,37 +107,26 @@ enum az_status
 unpack_text(TALLOC_CTX *mem, const unsigned char *packed, size_t length, char **ret,
             size_t *ret_length)
 {
-    if (length < 2 || packed[0] == 0 || packed[0] > DICTIONARIES)
+    size_t text_length;
+
+    if (length < 2 || packed[0] == 0 || packed[0] > PACK_DICTIONARIES)
         return AZ_INVALID;
-    const char *dictionary = dictionaries[packed[0] - 1];
-    z_stream *stream = inflater();
-    if (stream == NULL
-        || inflateSetDictionary(stream, (const Bytef *) dictionary, (uInt) strlen(dictionary))
-               != Z_OK)
+    size_t head = get_length(packed + 1, length - 1, &text_length);
+    if (head++ == 0 || length > INT_MAX || text_length / GROWTH_MAX > length - head)
+        return AZ_INVALID;
+    const struct pack_dictionary *dictionary = &pack_dictionaries[packed[0] - 1];
+    /* LZ4 takes a match of distance zero, which gives what the memory held before. */
+    char *text = talloc_zero_size(mem, text_length + 1);
+    if (text == NULL)
         return AZ_SERVER_ERROR;
-    size_t size = length * 16 < 4096 ? 4096 : length * 16, used = 0;
-    char *text = NULL;
-    int outcome = Z_OK;
-    stream->next_in = (Bytef *) (uintptr_t) (packed + 1);
-    stream->avail_in = (uInt) (length - 1);
-    while (outcome == Z_OK && used < PACK_TEXT_MAX) {
-        size = size < PACK_TEXT_MAX ? size : PACK_TEXT_MAX;
-        char *grown = talloc_realloc(mem, text, char, (unsigned) size + 1);
-        if (grown == NULL)
-            break;
-        text = grown;
-        stream->next_out = (Bytef *) text + used;
-        stream->avail_out = (uInt) (size - used);
-        outcome = inflate(stream, Z_NO_FLUSH);
-        used = size - stream->avail_out;
-        size *= 4;
-    }
-    if (outcome != Z_STREAM_END || stream->avail_in != 0) {
+    int octets = LZ4_decompress_safe_usingDict((const char *) packed + head, text,
+                                               (int) (length - head), (int) text_length,
+                                               dictionary->text, (int) dictionary->length);
+    if (octets < 0 || (size_t) octets != text_length) {
         talloc_free(text);
         return AZ_INVALID;
     }
-    text[used] = '\0';
     *ret = text;
-    *ret_length = used;
+    *ret_length = text_length;
     return AZ_OK;
 }

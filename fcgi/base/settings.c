@@ -11,7 +11,7 @@
 #include <strings.h>
 
 /* A longer line in authz.conf is a mistake, not a setting. */
-#define LINE_MAXIMUM 4096
+#define LINE_MAXIMUM 4094
 /* Enough entropy for a key that is a random text; a shorter one is a password. Octets. */
 #define CREDENTIAL_KEY_MINIMUM 16
 
@@ -196,16 +196,21 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
         return;
     }
     cfg->source_file = talloc_strdup(mem, path);
-    char line[LINE_MAXIMUM];
-    for (unsigned number = 1; fgets(line, sizeof(line), file) != NULL; number++) {
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    for (unsigned number = 1; (length = getline(&line, &size, file)) >= 0; number++) {
         const char *origin = talloc_asprintf(mem, "%s:%u", path, number);
-        if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n') {
-            problems_add(mem, problems, "%s: line longer than %d octets", origin, LINE_MAXIMUM - 2);
-            break;
-        }
-        read_line(mem, cfg, line, origin, problems);
+        if (length - (line[length - 1] == '\n') > LINE_MAXIMUM)
+            problems_add(mem, problems, "%s: line longer than %d octets", origin, LINE_MAXIMUM);
+        else if (strlen(line) != (size_t) length)
+            problems_add(mem, problems, "%s: the line has a NUL octet; remove it", origin);
+        else
+            read_line(mem, cfg, line, origin, problems);
     }
-    explicit_bzero(line, sizeof(line));
+    if (line != NULL)
+        explicit_bzero(line, size);
+    free(line);
     fclose(file);
 }
 
@@ -315,8 +320,9 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; keep at least %ld days, or "
                      "0 for ever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
-    if (strncmp(cfg->opa_url, "unix:/", 6) != 0 && strncmp(cfg->opa_url, "http://", 7) != 0
-        && strncmp(cfg->opa_url, "https://", 8) != 0)
+    if (strncmp(cfg->opa_url, "unix:/", 6) != 0
+        && ((strncmp(cfg->opa_url, "http://", 7) != 0 && strncmp(cfg->opa_url, "https://", 8) != 0)
+            || strpbrk(strchr(cfg->opa_url, ':') + 3, "/?#@ \r\n") != NULL))
         problems_add(mem, problems,
                      "SVC_OPA_URL: must be unix:/PATH, http://HOST:PORT or https://HOST:PORT");
 }

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/settings.h"
@@ -245,22 +245,19 @@ send_response(struct request *req)
 /* One line per request, once: ids, outcome, and for failures the detail that the caller does not
  * get. */
 static void
-log_request(const struct request *req, const struct timespec *start, uint64_t trips)
+log_request(const struct request *req, int64_t started, uint64_t trips)
 {
     const struct az_fault *fault = &req->op.fault;
     const struct az_status_row *row = az_status_row(fault->status);
     enum az_severity severity = fault->status == AZ_OK ? AZ_SEV_INFO : row->severity;
     if (!log_wanted(severity))
         return;
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    long long us = (end.tv_sec - start->tv_sec) * 1000000LL + (end.tv_nsec - start->tv_nsec) / 1000;
     const struct log_field fields[] = {
         LOG_TEXT("request_id", req->op.request_id),
         LOG_TEXT("route", req->route->path),
         LOG_TEXT("method", req->method),
         LOG_NUMBER("status", req->res.status),
-        LOG_NUMBER("us", us),
+        LOG_NUMBER("us", clock_monotonic_us() - started),
         LOG_NUMBER("sql_trips", trips),
         LOG_TEXT("client_id", req->audit.client_id),
         LOG_TEXT("ip", req->ip),
@@ -285,9 +282,8 @@ settle(struct request *req)
 void
 dispatch(struct az *az, const struct http_io *io)
 {
-    struct timespec start;
+    int64_t started = clock_monotonic_us();
     uint64_t trips = az->db != NULL ? db_trips(az->db) : 0;
-    clock_gettime(CLOCK_MONOTONIC, &start);
     struct request *req = talloc_zero(NULL, struct request);
     if (req == NULL)
         return;
@@ -307,7 +303,7 @@ dispatch(struct az *az, const struct http_io *io)
     write_audit(req);
     send_response(req);
     io->finish(io);
-    log_request(req, &start, (az->db != NULL ? db_trips(az->db) : 0) - trips);
+    log_request(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     settle(req);
     talloc_free(req);
 }

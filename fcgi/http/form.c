@@ -145,8 +145,12 @@ read_octets(struct request *req)
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     size_t used = 0;
-    for (long got = 1; used < length && got > 0; used += (size_t) (got > 0 ? got : 0))
-        got = req->io->read(req->io, body + used, length - used);
+    /* One octet more than announced is asked for, to see that the body ends where it should. */
+    for (long got = 1; used <= length && got > 0; used += (size_t) (got > 0 ? got : 0))
+        got = req->io->read(req->io, body + used, length + 1 - used);
+    if (known && used > length)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is longer than announced",
+                       "more than %zu octets", length);
     if (known && used < length)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
                        "%zu of %zu octets", used, length);

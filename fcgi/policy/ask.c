@@ -2,9 +2,9 @@
 
 #include "policy/ask.h"
 
-#include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "policy/engine.h"
@@ -13,18 +13,10 @@
  */
 #define PAUSE_MS 20
 
-int64_t
-ask_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool
 ask_again(struct op *op, int64_t started_ms, const char *revision)
 {
-    if (ask_clock() - started_ms >= ASK_REVISION_WAIT_MS) {
+    if (clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
         op_fail(op, AZ_UNAVAILABLE, NULL,
                 "policy engine decides by revision %s, which is not acceptable", revision);
         return false;
@@ -35,22 +27,21 @@ ask_again(struct op *op, int64_t started_ms, const char *revision)
 }
 
 static enum az_status
-pack_verdict(struct op *op, const char *input, size_t length, const struct engine_answer *answer,
-             struct verdict *ret)
+pack_verdict(struct op *op, const struct engine_answer *answer, struct verdict *ret)
 {
     unsigned char *packed;
-    enum az_status st = pack_text(op->mem, input, length, &packed, &ret->input_length);
-    if (st != AZ_OK)
+    size_t length;
+    if (pack_text(op->mem, answer->input, answer->input_length, &packed, &ret->input_length)
+        != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
-                       length);
+                       answer->input_length);
     ret->input = packed;
     json_t *output = ret->decision.output;
     json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
     json_object_set_new_nocheck(output, "engine", json_string_nocheck("opa"));
     json_object_set_new_nocheck(output, "engine_us", json_integer(answer->us));
-    char *text = jsonx_dump(op->mem, output);
-    if (text == NULL
-        || pack_text(op->mem, text, strlen(text), &packed, &ret->output_length) != AZ_OK)
+    char *text = jsonx_dump_around(op->mem, "", output, "", &length);
+    if (text == NULL || pack_text(op->mem, text, length, &packed, &ret->output_length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "policy answer cannot be packed");
     ret->output = packed;
     return AZ_OK;
@@ -61,16 +52,15 @@ ask(struct op *op, const char *entrypoint, json_t *input, const struct decision_
     struct verdict *ret)
 {
     struct engine_answer answer;
-    char *text = input != NULL ? jsonx_dump(op->mem, input) : NULL;
-    if (text == NULL)
+    if (input == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
-    enum az_status st = engine_evaluate(op, entrypoint, text, strlen(text), &answer);
+    enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
     if (st != AZ_OK)
         return st;
     struct verdict verdict = {.decision = {.revision = answer.revision}};
     st = decision_read(op, answer.result, bounds, &verdict.decision);
     if (st == AZ_OK)
-        st = pack_verdict(op, text, strlen(text), &answer, &verdict);
+        st = pack_verdict(op, &answer, &verdict);
     if (st == AZ_OK)
         *ret = verdict;
     return st;

@@ -29,10 +29,9 @@ enum az_status ask_introspect(struct op *op, const struct introspect_question *q
 
 /*
  * After an answer whose revision may not decide: waits a moment and says true while it is worth
- * asking again; false when the time is up (the fault then says so). `started_ms` is monotonic, from
- * ask_clock().
+ * asking again; false when the time is up (the fault then says so). `started_ms` is of
+ * clock_monotonic_ms().
  */
 bool ask_again(struct op *op, int64_t started_ms, const char *revision);
-int64_t ask_clock(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
@@ -194,7 +195,7 @@ bool
 bundle_await(struct op *op)
 {
     const struct settings *cfg = op->az->cfg;
-    int64_t started = ask_clock();
+    int64_t started = clock_monotonic_ms();
     bool confirmed = false, ask_engine = false;
     for (;;) {
         struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
@@ -204,7 +205,7 @@ bundle_await(struct op *op)
         az_fault_clear(&look.fault);
         if (bundle_settle(&look, status.active_revision, &confirmed) != AZ_OK || confirmed)
             return confirmed;
-        int64_t left = cfg->bundle_confirm_timeout_ms - (ask_clock() - started);
+        int64_t left = cfg->bundle_confirm_timeout_ms - (clock_monotonic_ms() - started);
         if (left <= 0 || *op->az->stopping)
             return false;
         ask_engine = !db_wait(
@@ -226,13 +227,13 @@ try_lock(struct op *op, const struct db_stmt *stmt, bool *ret_got)
 enum az_status
 bundle_lock(struct op *op, unsigned *ret_session)
 {
-    int64_t started = ask_clock();
+    int64_t started = clock_monotonic_ms();
     for (bool got = false;;) {
         enum az_status st = try_lock(op, &lock_stmt, &got);
         *ret_session = db_generation(op->az->db);
         if (st != AZ_OK || got)
             return st;
-        if (ask_clock() - started > op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS)
+        if (clock_monotonic_ms() - started > op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS)
             return op_fail(op, AZ_SAVE_IN_PROGRESS, NULL, NULL);
         nanosleep(&(struct timespec){0, LOCK_PAUSE_MS * 1000000L}, NULL);
     }

@@ -87,6 +87,18 @@ member(const json_t *result, const char *name, json_type type, bool *ret_ok)
     return value;
 }
 
+/* A rule that adds lists may name a scope twice; the token has it once (RFC 6749 3.3: a set). */
+static void
+drop_repeats(json_t *array)
+{
+    for (size_t i = json_array_size(array); i-- > 1;)
+        for (size_t j = 0; j < i; j++)
+            if (json_equal(json_array_get(array, i), json_array_get(array, j))) {
+                json_array_remove(array, i);
+                break;
+            }
+}
+
 /* Members whose value must be an array of strings, or an object. */
 static enum az_status
 read_members(struct op *op, const json_t *result, struct decision *decision)
@@ -111,6 +123,7 @@ read_members(struct op *op, const json_t *result, struct decision *decision)
         if (!ok || (members[i].strings && !all_strings(*members[i].at)))
             return nonsense(op, members[i].name, "has another type");
     }
+    drop_repeats(decision->scopes);
     return AZ_OK;
 }
 
@@ -161,16 +174,48 @@ entry_within(json_t *entry, json_t *wider)
     return true;
 }
 
+/* Which answered entry each asked one covers; entry numbers plus one, 0 for none. */
+struct cover {
+    const json_t *details, *wider;
+    size_t *owner;
+    bool *seen; /* asked entries looked at for the entry in hand */
+};
+
+/* Finds an asked entry for one answered entry, moving others to their second choice if need be. */
 static bool
-details_within(json_t *details, json_t *wider)
+cover_entry(struct cover *cover, size_t index)
 {
-    size_t index, at;
-    json_t *entry, *candidate;
-    json_array_foreach (details, index, entry) {
-        bool covered = false;
-        json_array_foreach (wider, at, candidate)
-            covered = covered || entry_within(entry, candidate);
-        if (!covered)
+    json_t *entry = json_array_get(cover->details, index);
+    for (size_t i = 0; i < json_array_size(cover->wider); i++) {
+        if (cover->seen[i] || !entry_within(entry, json_array_get(cover->wider, i)))
+            continue;
+        cover->seen[i] = true;
+        if (cover->owner[i] == 0 || cover_entry(cover, cover->owner[i] - 1)) {
+            cover->owner[i] = index + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each asked entry covers one answered entry at most: one payment asked for is not two. */
+static bool
+details_within(struct op *op, const json_t *details, const json_t *wider)
+{
+    size_t count = json_array_size(details), asked = json_array_size(wider);
+    if (count > asked)
+        return false;
+    struct cover cover = {
+        .details = details,
+        .wider = wider,
+        .owner = talloc_zero_array(op->mem, size_t, (unsigned) asked + 1),
+        .seen = talloc_array(op->mem, bool, (unsigned) asked + 1),
+    };
+    if (cover.owner == NULL || cover.seen == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        memset(cover.seen, 0, asked * sizeof(bool));
+        if (!cover_entry(&cover, i))
             return false;
     }
     return true;
@@ -214,8 +259,7 @@ check_bounds(struct op *op, const struct decision *decision, const struct decisi
     if (json_array_size(bounds->resource_types) > 0
         && json_array_size(decision->resource_types) == 0)
         return nonsense(op, "resource_types", "are missing: a token for everything instead");
-    if (json_array_size(decision->details) > json_array_size(bounds->details)
-        || !details_within(decision->details, bounds->details))
+    if (decision->details != NULL && !details_within(op, decision->details, bounds->details))
         return nonsense(op, "authorization_details", "widens the request");
     return check_types(op, decision, bounds);
 }
@@ -267,7 +311,8 @@ sort_reasons(struct op *op, struct decision *decision)
     qsort(list, count, sizeof(list[0]), compare_reasons);
     for (size_t i = 0; i < count; i++)
         json_array_append(sorted, list[i]);
-    json_object_set(decision->output, "deny_reasons", sorted);
+    if (count > 0)
+        json_object_set(decision->output, "deny_reasons", sorted);
     decision->reasons = sorted;
     return AZ_OK;
 }

@@ -8,18 +8,27 @@
 
 #include "base/op.h"
 
-/* Longest answer that is read: a decision is under 4 kB, the status of an engine with many bundle
- * errors under 1 MiB. */
-#define ENGINE_ANSWER_MAX (1 << 20)
+/* Octets of a decision. What it answers came in a form of at most 64 KiB; it is stored with the
+ * token and asked about again, so it must not grow from one evaluation to the next. */
+#define ENGINE_DECISION_MAX (128 << 10)
+
+/* Octets of an engine's status, which names every error of a bundle. */
+#define ENGINE_STATUS_MAX (1 << 20)
+
+/* Nesting of an answer. authorization_details, which come back in it, may be 16 deep. */
+#define ENGINE_ANSWER_DEPTH_MAX 64
 
 /* What an engine said to one question. */
 struct engine_answer {
     json_t *result;       /* value of the entrypoint, owned by op->mem; NULL when undefined */
     const char *revision; /* revision of the bundle that decided, on op->mem */
     long us;              /* wall time of the call, microseconds */
+    const char *input;    /* the question as text, on op->mem, not NUL-terminated */
+    size_t input_length;
 };
 
-/* An engine at an address; nothing is connected yet. NULL when memory or libcurl fails. */
+/* An engine at unix:/PATH, http://HOST:PORT or https://HOST:PORT that must answer within
+ * timeout_ms; nothing is connected yet. NULL when the address is none or memory is out. */
 struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 
 /*
@@ -27,8 +36,8 @@ struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
  * reason in the fault when the engine is away, late, or answers anything but 200 with well-formed
  * JSON and a bundle revision: never a decision.
  */
-enum az_status engine_evaluate(struct op *op, const char *entrypoint, const char *input,
-                               size_t length, struct engine_answer *ret);
+enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                               struct engine_answer *ret);
 
 /*
  * What the engine itself reports of the bundle: active revision ("" if none), and the message of

@@ -154,7 +154,7 @@ question_issue(struct op *op, const struct issue_question *question)
 static json_t *
 issued_part(const json_t *stored)
 {
-    static const char *const members[] = {"client", "subject", "resource", "scopes", "environment"};
+    static const char *const members[] = {"client", "subject", "resource", "environment"};
     json_t *part = json_object();
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         set_value(part, members[i], json_object_get(stored, members[i]));

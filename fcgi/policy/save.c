@@ -9,6 +9,22 @@
 #include "store/db.h"
 #include "store/policy_rows.h"
 
+/* "K" or something below it. */
+static bool
+lies_in(const char *key, const char *root)
+{
+    size_t length = strlen(root);
+    return strncmp(key, root, length) == 0 && (key[length] == '.' || key[length] == '\0');
+}
+
+enum save_owner
+save_key_owner(const char *data_key, bool known)
+{
+    if (lies_in(data_key, "system"))
+        return SAVE_OWNER_ENGINE;
+    return lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
+}
+
 static enum az_status
 check_row(struct op *op, const struct data_change *change, const struct policy_row *row)
 {

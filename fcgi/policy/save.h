@@ -16,6 +16,17 @@ struct data_change {
     const char *if_match; /* hex digest the stored payload must have, or NULL */
 };
 
+/* Whose a data key is. */
+enum save_owner {
+    SAVE_OWNER_NONE,    /* free for rows of the operator */
+    SAVE_OWNER_ENGINE,  /* the engine keeps it for itself (policy.md 2.1) */
+    SAVE_OWNER_SERVICE, /* ours, beyond the rows that are shipped */
+};
+
+/* The owner of a key. `known`: there is a row or a schema of this name, so it is one of those that
+ * operators edit. */
+enum save_owner save_key_owner(const char *data_key, bool known);
+
 /* What became of it. */
 struct save_outcome {
     const char *revision; /* of the bundle that holds the change, on op->mem */

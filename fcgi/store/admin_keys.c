@@ -12,6 +12,7 @@
 #include "crypto/token.h"
 #include "store/db.h"
 
+enum admin_key_find_column { FIND_LABEL };
 static const struct db_stmt find_stmt = {
     "admin_key_find", "SELECT label FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL", 1};
 static const struct db_stmt insert_stmt = {"admin_key_insert",
@@ -32,6 +33,7 @@ static const struct db_stmt configure_stmt = {
 static const struct db_stmt list_stmt = {
     "admin_key_list",
     "SELECT json_strip_nulls(row_to_json(k)) FROM admin_key_dto k ORDER BY \"createdAt\", id", 0};
+enum admin_key_revoke_column { REVOKE_MANAGED_BY, REVOKE_DONE };
 static const struct db_stmt revoke_stmt = {
     "admin_key_revoke",
     "WITH k AS (SELECT id, managed_by, revoked_at FROM admin_key WHERE id::text = $1),"
@@ -91,7 +93,7 @@ admin_key_find(struct op *op, const char *plaintext, const char **ret_label)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "HMAC failed");
     db_octets(&params, lookup, sizeof(lookup));
     if ((st = db_exec(op, &find_stmt, &params, true, &result)) == AZ_OK)
-        *ret_label = db_get(result, 0, "label");
+        *ret_label = db_get(result, 0, FIND_LABEL);
     return st;
 }
 
@@ -128,9 +130,9 @@ admin_key_revoke(struct op *op, const char *id)
         return st;
     if (PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no admin key %s", id);
-    if (db_get_number(result, 0, "done", 0) == 1)
+    if (db_get_number(result, 0, REVOKE_DONE, 0) == 1)
         return AZ_OK;
-    bool configured = strcmp(db_get(result, 0, "managed_by"), "environment") == 0;
+    bool configured = strcmp(db_get(result, 0, REVOKE_MANAGED_BY), "environment") == 0;
     return op_fail(op, AZ_CONFLICT,
                    configured ? "The configured key is changed with SVC_ADMIN_API_KEY"
                               : "The last active admin key cannot be revoked",

@@ -44,8 +44,7 @@ static struct db_batch *
 make_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *entry)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step =
-        db_batch_add(batch, stmt, NULL, partition_suffix(op->mem, partition_day(op_now(op))));
+    struct db_step *step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
     if (step == NULL)
         return NULL;
     db_time(&step->params, op->now_ms);

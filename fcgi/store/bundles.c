@@ -13,6 +13,7 @@ static const struct db_stmt rules_stmt = {"bundle_rules",
 static const struct db_stmt data_stmt = {
     "bundle_data",
     "SELECT data_key, payload FROM policy_data WHERE in_bundle ORDER BY data_key COLLATE \"C\"", 0};
+enum bundle_number_column { NUMBER_NEXTVAL };
 static const struct db_stmt number_stmt = {"bundle_number", "SELECT nextval('bundle_revision_seq')",
                                            0};
 static const struct db_stmt publish_stmt = {
@@ -27,8 +28,10 @@ static const struct db_stmt publish_stmt = {
     "array_append(acceptable, $1) RETURNING 1)"
     " SELECT pg_notify('svc_bundle', $1) FROM state",
     8};
+enum bundle_current_column { CURRENT_REVISION };
 static const struct db_stmt current_stmt = {
     "bundle_current", "SELECT b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served", 0};
+enum bundle_fetch_column { FETCH_REVISION, FETCH_ETAG, FETCH_BODY };
 static const struct db_stmt fetch_stmt = {
     "bundle_fetch",
     "SELECT b.revision, b.etag, CASE WHEN b.etag <> $1 THEN b.body END AS body FROM bundle_state s "
@@ -45,6 +48,7 @@ static const struct db_stmt report_stmt = {
     4};
 /* One statement decides and records: all engines heard of lately have the served revision, or, if
  * none was, ours has. */
+enum bundle_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
 static const struct db_stmt settle_stmt = {
     "bundle_settle",
     "WITH served AS (SELECT b.id, b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served),"
@@ -104,7 +108,7 @@ bundle_next_number(struct op *op, int64_t *ret)
     PGresult *result;
     enum az_status st = db_exec(op, &number_stmt, NULL, false, &result);
     if (st == AZ_OK)
-        *ret = db_get_number(result, 0, "nextval", 0);
+        *ret = db_get_number(result, 0, NUMBER_NEXTVAL, 0);
     return st;
 }
 
@@ -130,7 +134,7 @@ bundle_current(struct op *op, const char **ret_revision)
     PGresult *result;
     enum az_status st = db_exec(op, &current_stmt, NULL, true, &result);
     if (st == AZ_OK)
-        *ret_revision = PQntuples(result) > 0 ? db_get(result, 0, "revision") : "";
+        *ret_revision = PQntuples(result) > 0 ? db_get(result, 0, CURRENT_REVISION) : "";
     return st;
 }
 
@@ -143,11 +147,11 @@ bundle_fetch(struct op *op, const char *known, struct bundle_served *ret)
     enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
-    ret->revision = db_get(result, 0, "revision");
-    ret->etag = db_get(result, 0, "etag");
+    ret->revision = db_get(result, 0, FETCH_REVISION);
+    ret->etag = db_get(result, 0, FETCH_ETAG);
     ret->body = NULL;
-    if (db_get(result, 0, "body") != NULL
-        && db_get_octets(op->mem, result, 0, "body", &ret->body, &ret->length) != AZ_OK)
+    if (db_get(result, 0, FETCH_BODY) != NULL
+        && db_get_octets(op->mem, result, 0, FETCH_BODY, &ret->body, &ret->length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "stored bundle is damaged");
     return AZ_OK;
 }
@@ -175,7 +179,7 @@ bundle_settle(struct op *op, const char *own_revision, bool *ret_confirmed)
     db_number(&params, ENGINE_SILENT_AFTER);
     enum az_status st = db_exec(op, &settle_stmt, &params, false, &result);
     if (st == AZ_OK)
-        *ret_confirmed = db_get_bool(result, 0, "confirmed");
+        *ret_confirmed = db_get_bool(result, 0, SETTLE_CONFIRMED);
     return st;
 }
 

@@ -10,6 +10,21 @@
 
 #define SLOTS 256
 
+enum client_fetch_column {
+    FETCH_ID,
+    FETCH_VERSION,
+    FETCH_CLIENT_ID,
+    FETCH_CLIENT_TYPE,
+    FETCH_REGISTRATION_TYPE,
+    FETCH_AUTH_METHOD,
+    FETCH_SCOPE,
+    FETCH_ENABLED,
+    FETCH_SECRET_SEALED,
+    FETCH_PREVIOUS_SECRET_SEALED,
+    FETCH_PREVIOUS_EXPIRES_AT,
+    FETCH_SOFTWARE_ID,
+    FETCH_STATEMENT
+};
 static const struct db_stmt fetch_stmt = {
     "client_fetch",
     "SELECT id, version, client_id, client_type, registration_type, auth_method, scope, enabled, "
@@ -90,8 +105,8 @@ client_secret_place(TALLOC_CTX *mem, const char *client_id)
 
 /* Opens a sealed secret and keeps its digest alone. */
 static enum az_status
-read_secret(struct op *op, const PGresult *row, const char *column, const char *client_id,
-            bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
+read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
+            const char *client_id, bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char *box, *plain;
     size_t box_length, length;
@@ -104,7 +119,7 @@ read_secret(struct op *op, const PGresult *row, const char *column, const char *
                != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "client %s: %s does not open; was SVC_CREDENTIAL_KEY changed?", client_id,
-                       column);
+                       PQfname(row, column));
     enum az_status st = sha256(plain, length, ret_hash);
     secret_wipe(plain, length);
     *ret_has = st == AZ_OK;
@@ -116,30 +131,30 @@ read_row(struct op *op, const PGresult *row, struct entry *entry)
 {
     struct client *client = &entry->client;
     const struct {
-        const char *column;
+        enum client_fetch_column column;
         const char **at;
     } texts[] = {
-        {"client_id",         &client->client_id   },
-        {"client_type",       &client->type        },
-        {"registration_type", &client->registration},
-        {"auth_method",       &client->auth_method },
-        {"scope",             &client->scope       },
-        {"software_id",       &client->software_id },
-        {"statement",         &client->statement   },
+        {FETCH_CLIENT_ID,         &client->client_id   },
+        {FETCH_CLIENT_TYPE,       &client->type        },
+        {FETCH_REGISTRATION_TYPE, &client->registration},
+        {FETCH_AUTH_METHOD,       &client->auth_method },
+        {FETCH_SCOPE,             &client->scope       },
+        {FETCH_SOFTWARE_ID,       &client->software_id },
+        {FETCH_STATEMENT,         &client->statement   },
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const char *text = db_get(row, 0, texts[i].column);
         if (text != NULL && (*texts[i].at = talloc_strdup(entry, text)) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     }
-    client->id = db_get_number(row, 0, "id", 0);
-    client->version = db_get_number(row, 0, "version", 0);
-    client->enabled = db_get_bool(row, 0, "enabled");
-    client->previous_expires_at = db_get_number(row, 0, "previous_expires_at", 0);
-    enum az_status st = read_secret(op, row, "secret_sealed", client->client_id,
+    client->id = db_get_number(row, 0, FETCH_ID, 0);
+    client->version = db_get_number(row, 0, FETCH_VERSION, 0);
+    client->enabled = db_get_bool(row, 0, FETCH_ENABLED);
+    client->previous_expires_at = db_get_number(row, 0, FETCH_PREVIOUS_EXPIRES_AT, 0);
+    enum az_status st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id,
                                     &client->has_secret, client->secret_hash);
     if (st == AZ_OK)
-        st = read_secret(op, row, "previous_secret_sealed", client->client_id,
+        st = read_secret(op, row, FETCH_PREVIOUS_SECRET_SEALED, client->client_id,
                          &client->has_previous, client->previous_hash);
     return st;
 }

@@ -9,13 +9,18 @@
 #define DTO "json_strip_nulls(row_to_json(d))"
 
 /* clang-format off */
+enum clients_list_column { LIST_LIST };
 static const struct db_stmt list_stmt = {
     "clients_list",
     "SELECT '[' || coalesce(string_agg(" DTO "::text, ',' ORDER BY d.id), '') || ']' AS list"
     " FROM client_dto d", 0};
+enum client_dto_fetch_column { ROW_DTO };
 static const struct db_stmt dto_stmt = {
     "client_dto_fetch",
     "SELECT " DTO " AS dto FROM client_dto d WHERE d.\"clientId\" = $1", 1};
+enum client_state_fetch_column {
+    STATE_CLIENT_TYPE, STATE_REGISTRATION_TYPE, STATE_HAS_SECRET
+};
 static const struct db_stmt state_stmt = {
     "client_state_fetch",
     "SELECT client_type, registration_type, secret_sealed IS NOT NULL AS has_secret"
@@ -54,6 +59,7 @@ static const struct db_stmt delete_stmt = {
     "client_delete", "DELETE FROM client WHERE client_id = $1 RETURNING id", 1};
 
 /* The secret that was good until now lives on as the previous one until $3, or is dropped. */
+enum client_rotate_secret_column { ROTATE_CLIENT_TYPE, ROTATE_DONE, ROTATE_UNTIL };
 static const struct db_stmt rotate_stmt = {
     "client_rotate_secret",
     "WITH k AS (SELECT client_type FROM client WHERE client_id = $1),"
@@ -74,7 +80,7 @@ clients_list(struct op *op, const char **ret_array)
     PGresult *result;
     enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
     if (st == AZ_OK)
-        *ret_array = db_get(result, 0, "list");
+        *ret_array = db_get(result, 0, LIST_LIST);
     return st;
 }
 
@@ -94,7 +100,7 @@ client_dto_fetch(struct op *op, const char *client_id, const char **ret_dto)
     PGresult *result;
     enum az_status st = run_by_id(op, &dto_stmt, client_id, true, &result);
     if (st == AZ_OK)
-        *ret_dto = db_get(result, 0, "dto");
+        *ret_dto = db_get(result, 0, ROW_DTO);
     return st;
 }
 
@@ -106,9 +112,9 @@ client_state_fetch(struct op *op, const char *client_id, struct client_state *re
     if (st != AZ_OK)
         return st;
     ret->found = PQntuples(result) == 1;
-    ret->type = db_get(result, 0, "client_type");
-    ret->registration = db_get(result, 0, "registration_type");
-    ret->has_secret = db_get_bool(result, 0, "has_secret");
+    ret->type = db_get(result, 0, STATE_CLIENT_TYPE);
+    ret->registration = db_get(result, 0, STATE_REGISTRATION_TYPE);
+    ret->has_secret = db_get_bool(result, 0, STATE_HAS_SECRET);
     return AZ_OK;
 }
 
@@ -128,8 +134,7 @@ write_row(struct op *op, const struct db_stmt *stmt, const struct client_row *ro
           const char **ret_dto)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *write = db_batch_add(batch, stmt, NULL, NULL),
-                   *read = db_batch_add(batch, &dto_stmt, NULL, NULL);
+    struct db_step *write = db_batch_add(batch, stmt), *read = db_batch_add(batch, &dto_stmt);
     if (write == NULL || read == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_text(&write->params, row->client_id);
@@ -138,7 +143,7 @@ write_row(struct op *op, const struct db_stmt *stmt, const struct client_row *ro
     db_text(&read->params, row->client_id);
     enum az_status st = db_run(op, batch, false);
     if (st == AZ_OK)
-        *ret_dto = PQntuples(write->result) == 1 ? db_get(read->result, 0, "dto") : NULL;
+        *ret_dto = PQntuples(write->result) == 1 ? db_get(read->result, 0, ROW_DTO) : NULL;
     return st;
 }
 
@@ -187,8 +192,8 @@ client_rotate_secret(struct op *op, const char *client_id, const struct client_r
         return st;
     if (PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no such client");
-    if (db_get_number(result, 0, "done", 0) == 0)
+    if (db_get_number(result, 0, ROTATE_DONE, 0) == 0)
         return op_fail(op, AZ_INVALID_FIELDS, "A public client has no secret", NULL);
-    *ret_previous_until = db_get(result, 0, "until");
+    *ret_previous_until = db_get(result, 0, ROTATE_UNTIL);
     return AZ_OK;
 }

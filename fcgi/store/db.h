@@ -13,11 +13,18 @@
 #define DB_PARAMS_MAX 32
 #define DB_BATCH_MAX 8
 
+/* In place of a partition's number: the statement names none. */
+#define DB_NO_PARTITION UINT32_MAX
+
 /*
  * One SQL statement: a row in a table of the aggregate's file. %P and %D in the text stand for the
- * suffix of a token partition and of an audit partition (digits made by us, never input), filled in
+ * number of a token partition and of an audit partition (digits made by us, never input), filled in
  * when it is prepared: statements that name their partition lock one table, not all of them
  * (performance.md 3.3).
+ *
+ * Results are read by the number of the column. Beside a statement NAME that is read stands an
+ * `enum NAME_column` with its columns in order, each named like the column after a common word;
+ * t/store/statements.t holds all of them against what PostgreSQL makes of the text.
  */
 struct db_stmt {
     const char *name; /* unique in the program */
@@ -25,10 +32,11 @@ struct db_stmt {
     int params;       /* how many */
 };
 
-/* Parameters of one execution: text form unless added as octets or as a binary integer. */
+/* Parameters of one execution: text form unless added as octets or as a time. Entries from `count`
+ * on are not set. */
 struct db_params {
     const char *value[DB_PARAMS_MAX]; /* NULL = SQL NULL */
-    int length[DB_PARAMS_MAX];        /* octets, for the binary ones */
+    int length[DB_PARAMS_MAX];        /* octets; set for the binary ones */
     int format[DB_PARAMS_MAX];        /* 0 text, 1 binary */
     int count;                        /* used so far */
     char room[DB_PARAMS_MAX][24];     /* text of numbers */
@@ -47,8 +55,8 @@ enum az_status db_words(TALLOC_CTX *mem, struct db_params *params, const char *c
 /* One statement of a round trip and what became of it. */
 struct db_step {
     const struct db_stmt *stmt; /* what */
-    const char *partition;      /* suffix for %P, NULL without */
-    const char *day;            /* suffix for %D, NULL without */
+    uint32_t bucket;            /* for %P, or DB_NO_PARTITION */
+    uint32_t day;               /* for %D, or DB_NO_PARTITION */
     struct db_params params;    /* with what */
     PGresult *result;           /* after the trip; freed with the batch */
     char sqlstate[6];           /* "" when it succeeded */
@@ -60,10 +68,16 @@ struct partition_lists;
 /* A batch on op->mem; freeing op->mem frees it and its results. */
 struct db_batch *db_batch_new(struct op *op);
 
-/* Adds a statement; fill the parameters of the step that comes back. NULL when the batch is full.
- */
-struct db_step *db_batch_add(struct db_batch *batch, const struct db_stmt *stmt,
-                             const char *partition, const char *day);
+/* Adds a statement; fill the parameters of the step that comes back. NULL when the batch is full or
+ * NULL. */
+struct db_step *db_batch_add(struct db_batch *batch, const struct db_stmt *stmt);
+/* The same for a statement that names its partitions. */
+struct db_step *db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket,
+                                uint32_t day);
+/* BEGIN and COMMIT, for steps that must see what others committed after the batch began (under a
+ * lock). */
+struct db_step *db_batch_begin(struct db_batch *batch);
+struct db_step *db_batch_commit(struct db_batch *batch);
 
 /*
  * Sends the batch and reads all results: one round trip, one implicit transaction (unless steps say
@@ -120,10 +134,18 @@ enum az_status db_unlisten(struct op *op);
 /* A database handle; connects when first used. */
 struct db *db_new(TALLOC_CTX *mem, const char *url);
 
+/*
+ * What keeps a text from being a connection string or URI, for "SVC_DATABASE_URL: %s"; NULL when
+ * libpq understands it. The text is never quoted: a part of it that libpq stumbles over may be a
+ * part of a password.
+ */
+const char *db_url_fault(const char *url);
+
 /* Closes the connection (before fork, or after a test). The next use connects again. */
 void db_close(struct db *db);
 
-/* Makes sure there is a live connection: AZ_UNAVAILABLE otherwise. */
+/* Makes sure there is a connection: AZ_UNAVAILABLE otherwise; AZ_CONFLICT when the URL is none. One
+ * that idled is looked at first, so that a server that went away meanwhile costs no request. */
 enum az_status db_connect(struct op *op);
 
 /* The raw connection for LISTEN and COPY users, NULL when down. Pipeline mode is off between
@@ -139,12 +161,15 @@ uint64_t db_trips(const struct db *db);
 /* Grows by one with each new connection: what was cached about the session is void then. */
 unsigned db_generation(const struct db *db);
 
-/* Reading results: text of a column (NULL for SQL NULL), numbers and booleans of text columns. */
-const char *db_get(const PGresult *result, int row, const char *column);
-int64_t db_get_number(const PGresult *result, int row, const char *column, int64_t otherwise);
-bool db_get_bool(const PGresult *result, int row, const char *column);
+/* Reading results: text of a column (NULL for SQL NULL, or when there is no such row), numbers and
+ * booleans of text columns. */
+const char *db_get(const PGresult *result, int row, int column);
+int64_t db_get_number(const PGresult *result, int row, int column, int64_t otherwise);
+bool db_get_bool(const PGresult *result, int row, int column);
+/* Rows that a statement wrote. */
+int64_t db_written(const PGresult *result);
 /* Octets of a bytea column given in text form (hex), allocated on mem. */
-enum az_status db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, const char *column,
+enum az_status db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column,
                              unsigned char **ret, size_t *ret_len);
 
 #endif

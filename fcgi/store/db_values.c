@@ -8,13 +8,6 @@
 
 #include "store/db_private.h"
 
-void
-db_quiet(void *unused, const char *message)
-{
-    (void) unused;
-    (void) message;
-}
-
 static int
 batch_destroy(struct db_batch *batch)
 {
@@ -25,9 +18,14 @@ batch_destroy(struct db_batch *batch)
 struct db_batch *
 db_batch_new(struct op *op)
 {
-    struct db_batch *batch = talloc_zero(op->mem, struct db_batch);
-    if (batch != NULL)
-        talloc_set_destructor(batch, batch_destroy);
+    /* Of its 12 kB a request uses a tenth: what is not used is not cleared either. */
+    struct db_batch *batch = talloc(op->mem, struct db_batch);
+    if (batch == NULL)
+        return NULL;
+    batch->count = 0;
+    batch->failed = NULL;
+    batch->message[0] = '\0';
+    talloc_set_destructor(batch, batch_destroy);
     return batch;
 }
 
@@ -55,16 +53,38 @@ db_batch_message(const struct db_batch *batch)
 }
 
 struct db_step *
-db_batch_add(struct db_batch *batch, const struct db_stmt *stmt, const char *partition,
-             const char *day)
+db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket, uint32_t day)
 {
     if (batch == NULL || batch->count == DB_BATCH_MAX)
         return NULL;
     struct db_step *step = &batch->step[batch->count++];
     step->stmt = stmt;
-    step->partition = partition;
+    step->bucket = bucket;
     step->day = day;
+    step->params.count = 0;
+    step->result = NULL;
+    step->sqlstate[0] = '\0';
     return step;
+}
+
+struct db_step *
+db_batch_add(struct db_batch *batch, const struct db_stmt *stmt)
+{
+    return db_batch_add_in(batch, stmt, DB_NO_PARTITION, DB_NO_PARTITION);
+}
+
+struct db_step *
+db_batch_begin(struct db_batch *batch)
+{
+    static const struct db_stmt begin_stmt = {"begin", "BEGIN", 0};
+    return db_batch_add(batch, &begin_stmt);
+}
+
+struct db_step *
+db_batch_commit(struct db_batch *batch)
+{
+    static const struct db_stmt commit_stmt = {"commit", "COMMIT", 0};
+    return db_batch_add(batch, &commit_stmt);
 }
 
 void
@@ -82,12 +102,22 @@ db_octets(struct db_params *params, const void *octets, size_t length)
     params->format[params->count++] = 1;
 }
 
+/* Every row of the audit log has some: snprintf takes three times as long. */
 void
 db_number(struct db_params *params, int64_t number)
 {
-    char *room = params->room[params->count];
-    snprintf(room, sizeof(params->room[0]), "%lld", (long long) number);
-    db_text(params, room);
+    char *room = params->room[params->count], digits[20];
+    uint64_t rest = number < 0 ? 0 - (uint64_t) number : (uint64_t) number;
+    size_t count = 0;
+    if (number < 0)
+        *room++ = '-';
+    do
+        digits[count++] = (char) ('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    while (count > 0)
+        *room++ = digits[--count];
+    *room = '\0';
+    db_text(params, params->room[params->count]);
 }
 
 void
@@ -133,7 +163,7 @@ db_exec(struct op *op, const struct db_stmt *stmt, const struct db_params *param
         PGresult **ret_result)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, stmt, NULL, NULL);
+    struct db_step *step = db_batch_add(batch, stmt);
     if (step == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     /* The room of numbers moves with the copy: point the values at it again. */
@@ -151,26 +181,31 @@ db_exec(struct op *op, const struct db_stmt *stmt, const struct db_params *param
 }
 
 const char *
-db_get(const PGresult *result, int row, const char *column)
+db_get(const PGresult *result, int row, int column)
 {
-    int at = PQfnumber(result, column);
-    if (at < 0 || row >= PQntuples(result) || PQgetisnull(result, row, at))
+    if (row >= PQntuples(result) || PQgetisnull(result, row, column))
         return NULL;
-    return PQgetvalue(result, row, at);
+    return PQgetvalue(result, row, column);
 }
 
 int64_t
-db_get_number(const PGresult *result, int row, const char *column, int64_t otherwise)
+db_get_number(const PGresult *result, int row, int column, int64_t otherwise)
 {
     const char *text = db_get(result, row, column);
     return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
 bool
-db_get_bool(const PGresult *result, int row, const char *column)
+db_get_bool(const PGresult *result, int row, int column)
 {
     const char *text = db_get(result, row, column);
     return text != NULL && text[0] == 't';
+}
+
+int64_t
+db_written(const PGresult *result)
+{
+    return strtoll(PQcmdTuples((PGresult *) (uintptr_t) result), NULL, 10);
 }
 
 static int
@@ -184,8 +219,8 @@ hex_digit(char c)
 }
 
 enum az_status
-db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, const char *column,
-              unsigned char **ret, size_t *ret_len)
+db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsigned char **ret,
+              size_t *ret_len)
 {
     const char *text = db_get(result, row, column);
     if (text == NULL || text[0] != '\\' || text[1] != 'x' || strlen(text) % 2 != 0)

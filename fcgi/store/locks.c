@@ -20,7 +20,7 @@ hash_octets(const unsigned char *octets, size_t length)
 struct db_step *
 lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size_t length)
 {
-    struct db_step *step = db_batch_add(batch, &lock_stmt, NULL, NULL);
+    struct db_step *step = db_batch_add(batch, &lock_stmt);
     if (step == NULL)
         return NULL;
     db_number(&step->params, class);

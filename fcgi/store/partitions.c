@@ -21,6 +21,7 @@
 /* A list is read again at most so often when a plausible bucket is missing. Milliseconds. */
 #define RELOAD_MS 1000
 
+enum partition_list_column { LIST_PARENT, LIST_NUMBERS };
 static const struct db_stmt list_stmt = {
     "partition_list",
     "SELECT p.relname AS parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
@@ -30,6 +31,7 @@ static const struct db_stmt list_stmt = {
     " WHERE p.relname IN ('access_token', 'audit_log') AND p.relnamespace = 'public'::regnamespace"
     "   AND NOT i.inhdetachpending GROUP BY 1",
     0};
+enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
 static const struct db_stmt leftover_stmt = {
     "partition_leftovers",
     "SELECT substring(c.relname FROM '^(access_token|audit_log)_p[0-9]+$') AS parent, c.relname AS "
@@ -42,6 +44,13 @@ static const struct db_stmt leftover_stmt = {
     0};
 static const struct db_stmt make_stmt = {"partition_make",
                                          "SELECT partition_create($1, $2::integer)", 2};
+/* In the same transaction: a table that another process made first has another xmin. */
+enum partition_made_column { MADE_MADE };
+static const struct db_stmt made_stmt = {
+    "partition_made",
+    "SELECT coalesce(bool_or(xmin = pg_current_xact_id_if_assigned()::xid), false) AS made FROM "
+    "pg_class WHERE oid = to_regclass($1 || '_p' || $2)",
+    2};
 
 /* Sorted partition numbers of one table. */
 struct numbers {
@@ -75,12 +84,6 @@ partition_day(int64_t time)
     return (uint32_t) ((time - PARTITION_EPOCH) / 86400);
 }
 
-const char *
-partition_suffix(TALLOC_CTX *mem, uint32_t number)
-{
-    return talloc_asprintf(mem, "%u", (unsigned) number);
-}
-
 static void
 read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
 {
@@ -102,8 +105,8 @@ reload(struct op *op, struct partition_lists *lists)
     if (st != AZ_OK)
         return st;
     for (int row = 0; row < PQntuples(result); row++) {
-        const char *numbers = db_get(result, row, "numbers");
-        bool bucket = strcmp(db_get(result, row, "parent"), "access_token") == 0;
+        const char *numbers = db_get(result, row, LIST_NUMBERS);
+        bool bucket = strcmp(db_get(result, row, LIST_PARENT), "access_token") == 0;
         read_numbers(lists, numbers != NULL ? numbers : "", bucket ? &lists->bucket : &lists->day);
     }
     lists->generation = db_generation(op->az->db);
@@ -157,26 +160,36 @@ partition_reload(struct op *op)
     return reload(op, db_partition_lists(op->az->db));
 }
 
+/* *ret_made: it was not there, and it is us who made it. */
 static enum az_status
-make(struct op *op, const char *parent, uint32_t number)
+make(struct op *op, const char *parent, uint32_t number, bool *ret_made)
 {
-    struct db_params params = {.count = 0};
-    db_text(&params, parent);
-    db_number(&params, number);
-    enum az_status st = db_exec(op, &make_stmt, &params, false, NULL);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step[] = {db_batch_add(batch, &make_stmt), db_batch_add(batch, &made_stmt)};
+    for (size_t i = 0; i < 2; i++) {
+        if (step[i] == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        db_text(&step[i]->params, parent);
+        db_number(&step[i]->params, number);
+    }
+    enum az_status st = db_run(op, batch, false);
+    if (st == AZ_OK)
+        *ret_made = db_get_bool(step[1]->result, 0, MADE_MADE);
     return st == AZ_OK ? reload(op, db_partition_lists(op->az->db)) : st;
 }
 
 enum az_status
 partition_make_bucket(struct op *op, uint32_t bucket)
 {
-    return make(op, "access_token", bucket);
+    bool made;
+    return make(op, "access_token", bucket, &made);
 }
 
 enum az_status
 partition_make_day(struct op *op, uint32_t day)
 {
-    return make(op, "audit_log", day);
+    bool made;
+    return make(op, "audit_log", day, &made);
 }
 
 /* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
@@ -202,8 +215,9 @@ make_range(struct op *op, bool bucket, uint32_t from, uint32_t to, int *ret_made
     for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
         if (bucket ? partition_has_bucket(op, number) : partition_has_day(op, number))
             continue;
-        st = bucket ? partition_make_bucket(op, number) : partition_make_day(op, number);
-        *ret_made += st == AZ_OK;
+        bool made = false;
+        st = make(op, bucket ? "access_token" : "audit_log", number, &made);
+        *ret_made += made;
     }
     return st;
 }
@@ -232,8 +246,9 @@ drop_leftovers(struct op *op, int *ret_dropped)
     PGresult *result;
     enum az_status st = db_exec(op, &leftover_stmt, NULL, true, &result);
     for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
-        const char *parent = db_get(result, row, "parent"), *child = db_get(result, row, "child");
-        if (db_get_bool(result, row, "pending"))
+        const char *parent = db_get(result, row, LEFTOVERS_PARENT),
+                   *child = db_get(result, row, LEFTOVERS_CHILD);
+        if (db_get_bool(result, row, LEFTOVERS_PENDING))
             st = db_script(op,
                            talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s FINALIZE",
                                            parent, child));

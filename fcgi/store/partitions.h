@@ -21,9 +21,6 @@ struct partition_lists *partition_lists_new(struct db *db);
 uint32_t partition_bucket(int64_t expires_at);
 uint32_t partition_day(int64_t time);
 
-/* Decimal suffix of a partition number, for %P and %D. Lives on mem. */
-const char *partition_suffix(TALLOC_CTX *mem, uint32_t number);
-
 /*
  * True when the token bucket exists. The list is read once per connection and again when a bucket
  * that could hold a live token is missing from it, at most once a second: a forged bucket costs no

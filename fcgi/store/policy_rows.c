@@ -2,18 +2,27 @@
 
 #include "store/policy_rows.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "crypto/digest.h"
 #include "store/db.h"
 
+enum policy_data_fetch_column {
+    FETCH_ID,
+    FETCH_PAYLOAD,
+    FETCH_VERSION,
+    FETCH_DIGEST,
+    FETCH_IN_BUNDLE,
+    FETCH_SHIPPED,
+    FETCH_DTO
+};
 static const struct db_stmt fetch_stmt = {
     "policy_data_fetch",
     "SELECT p.id, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"
     " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto"
     " FROM policy_data p WHERE p.data_key = $1",
     1};
+enum policy_schema_fetch_column { SCHEMA_SCHEMA };
 static const struct db_stmt schema_stmt = {
     "policy_schema_fetch", "SELECT schema FROM policy_schema WHERE data_key = $1", 1};
 
@@ -60,13 +69,13 @@ policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
     enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
-    ret->id = db_get_number(result, 0, "id", 0);
-    ret->payload = db_get(result, 0, "payload");
-    ret->version = db_get(result, 0, "version");
-    ret->digest = db_get(result, 0, "digest");
-    ret->dto = db_get(result, 0, "dto");
-    ret->in_bundle = db_get_bool(result, 0, "in_bundle");
-    ret->shipped = db_get_bool(result, 0, "shipped");
+    ret->id = db_get_number(result, 0, FETCH_ID, 0);
+    ret->payload = db_get(result, 0, FETCH_PAYLOAD);
+    ret->version = db_get(result, 0, FETCH_VERSION);
+    ret->digest = db_get(result, 0, FETCH_DIGEST);
+    ret->dto = db_get(result, 0, FETCH_DTO);
+    ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
+    ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
     return AZ_OK;
 }
 
@@ -78,7 +87,7 @@ policy_schema_fetch(struct op *op, const char *data_key, const char **ret_schema
     db_text(&params, data_key);
     enum az_status st = db_exec(op, &schema_stmt, &params, true, &result);
     if (st == AZ_OK)
-        *ret_schema = db_get(result, 0, "schema");
+        *ret_schema = db_get(result, 0, SCHEMA_SCHEMA);
     return st;
 }
 
@@ -90,7 +99,7 @@ write_rows(struct op *op, const struct db_stmt *stmt, const struct db_params *pa
     PGresult *result;
     enum az_status st = db_exec(op, stmt, params, false, &result);
     if (st == AZ_OK && ret_changed != NULL)
-        *ret_changed += atoi(PQcmdTuples(result));
+        *ret_changed += (int) db_written(result);
     return st;
 }
 

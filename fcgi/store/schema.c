@@ -22,8 +22,10 @@
 static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
                                 "PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,"
                                 " applied_at timestamptz NOT NULL DEFAULT now())";
+enum schema_exists_column { EXISTS_THERE };
 static const struct db_stmt exists_stmt = {
     "schema_exists", "SELECT to_regclass('schema_migration') IS NOT NULL AS there", 0};
+enum schema_applied_column { APPLIED_VERSION, APPLIED_NAME, APPLIED_CHECKSUM, APPLIED_APPLIED_AT };
 static const struct db_stmt applied_stmt = {
     "schema_applied",
     "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version", 0};
@@ -94,7 +96,7 @@ read_applied(struct op *op, PGresult **ret)
     enum az_status st = db_exec(op, &exists_stmt, NULL, true, &exists);
     if (st != AZ_OK)
         return st;
-    if (!db_get_bool(exists, 0, "there")) {
+    if (!db_get_bool(exists, 0, EXISTS_THERE)) {
         *ret = NULL;
         return AZ_OK;
     }
@@ -105,7 +107,7 @@ static int
 find_applied(const PGresult *applied, int version)
 {
     for (int row = 0; applied != NULL && row < PQntuples(applied); row++)
-        if (db_get_number(applied, row, "version", 0) == version)
+        if (db_get_number(applied, row, APPLIED_VERSION, 0) == version)
             return row;
     return -1;
 }
@@ -146,7 +148,7 @@ schema_migrate(struct op *op, int *ret_applied)
         st = db_exec(op, &applied_stmt, NULL, true, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
         int row = find_applied(applied, list[i].version);
-        if (row >= 0 && strcmp(db_get(applied, row, "checksum"), list[i].checksum) != 0)
+        if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
             return op_fail(
                 op, AZ_SERVER_ERROR, NULL,
                 "%s differs from what was applied; migrations are never changed, only added",
@@ -173,14 +175,16 @@ schema_status(struct op *op, json_t **ret)
         st = read_applied(op, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
         int row = find_applied(applied, list[i].version);
-        bool changed = row >= 0 && strcmp(db_get(applied, row, "checksum"), list[i].checksum) != 0;
-        json_array_append_new(rows, json_pack("{s:i,s:s,s:s,s:s*}", "version", list[i].version,
-                                              "name", list[i].name, "state",
-                                              row < 0   ? "missing"
-                                              : changed ? "changed"
-                                                        : "applied",
-                                              "appliedAt",
-                                              row < 0 ? NULL : db_get(applied, row, "applied_at")));
+        bool changed =
+            row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0;
+        json_array_append_new(rows,
+                              json_pack("{s:i,s:s,s:s,s:s*}", "version", list[i].version, "name",
+                                        list[i].name, "state",
+                                        row < 0   ? "missing"
+                                        : changed ? "changed"
+                                                  : "applied",
+                                        "appliedAt",
+                                        row < 0 ? NULL : db_get(applied, row, APPLIED_APPLIED_AT)));
     }
     if (st == AZ_OK)
         *ret = rows;
@@ -196,7 +200,7 @@ schema_check(struct op *op)
         return st;
     int64_t version = applied == NULL || PQntuples(applied) == 0
                           ? 0
-                          : db_get_number(applied, PQntuples(applied) - 1, "version", 0);
+                          : db_get_number(applied, PQntuples(applied) - 1, APPLIED_VERSION, 0);
     if (version < SCHEMA_VERSION)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: the database has schema %lld, this program needs %d; run "

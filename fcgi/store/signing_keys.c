@@ -19,6 +19,7 @@ static const struct db_stmt insert_stmt = {
     " SELECT $1, $2, $3, $4::jsonb, $5, CASE WHEN $3 = 'active' THEN now() END"
     "  WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE use = $2 AND state = $3)",
     5};
+enum signing_key_states_column { STATES_STATE, STATES_KID, STATES_PRIVATE_SEALED, STATES_AGE };
 static const struct db_stmt states_stmt = {"signing_key_states",
                                            "SELECT state, kid, private_sealed, extract(epoch FROM "
                                            "now() - created_at)::bigint AS age FROM signing_key"
@@ -36,8 +37,6 @@ static const struct db_stmt list_stmt = {"signing_key_list",
                                          " 'activatedAt', activated_at, 'retiredAt', retired_at)) "
                                          "AS key FROM signing_key ORDER BY use, created_at",
                                          0};
-static const struct db_stmt begin_stmt = {"begin", "BEGIN", 0};
-static const struct db_stmt commit_stmt = {"commit", "COMMIT", 0};
 static const struct db_stmt retire_stmt = {
     "signing_key_retire",
     "UPDATE signing_key SET state = 'retired', retired_at = now() WHERE use = $1 AND state = "
@@ -61,15 +60,16 @@ place(TALLOC_CTX *mem, const char *kid)
     return talloc_asprintf(mem, "signing_key/private/%s", kid);
 }
 
-/* Makes a key and adds its insertion for one state to the batch. */
+/* Makes a key and adds its insertion for one state to the batch. The step writes nothing when
+ * another process made the key first. */
 static enum az_status
-add_key(struct op *op, struct db_batch *batch, const char *state)
+add_key(struct op *op, struct db_batch *batch, const char *state, struct db_step **ret_step)
 {
     struct jwk *key;
     unsigned char *der, *box;
     size_t length, box_length;
     json_t *public_half;
-    struct db_step *step = db_batch_add(batch, &insert_stmt, NULL, NULL);
+    struct db_step *step = db_batch_add(batch, &insert_stmt);
     if (step == NULL || keypair_generate_rsa(op->mem, SIGNING_KEY_BITS, &key) != AZ_OK
         || keypair_dump(op->mem, key, &der, &length) != AZ_OK
         || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGNING_KEY, place(op->mem, key->kid),
@@ -82,6 +82,7 @@ add_key(struct op *op, struct db_batch *batch, const char *state)
     db_text(&step->params, state);
     db_text(&step->params, jsonx_dump(op->mem, jsonx_own(op->mem, public_half)));
     db_octets(&step->params, box, box_length);
+    *ret_step = step;
     return AZ_OK;
 }
 
@@ -97,7 +98,7 @@ static int
 find_state(const PGresult *result, const char *state)
 {
     for (int row = 0; row < PQntuples(result); row++)
-        if (strcmp(db_get(result, row, "state"), state) == 0)
+        if (strcmp(db_get(result, row, STATES_STATE), state) == 0)
             return row;
     return -1;
 }
@@ -107,8 +108,7 @@ static struct db_batch *
 locked_batch(struct op *op)
 {
     struct db_batch *batch = db_batch_new(op);
-    if (db_batch_add(batch, &begin_stmt, NULL, NULL) == NULL
-        || lock_add(batch, LOCK_KEYS, USE, strlen(USE)) == NULL)
+    if (db_batch_begin(batch) == NULL || lock_add(batch, LOCK_KEYS, USE, strlen(USE)) == NULL)
         return NULL;
     return batch;
 }
@@ -123,14 +123,15 @@ signing_keys_ensure(struct op *op, bool *ret_made)
     for (size_t i = 0; i < 2 && st == AZ_OK; i++) {
         if (find_state(result, states[i]) >= 0)
             continue;
+        struct db_step *step;
         struct db_batch *batch = locked_batch(op);
-        st = batch != NULL ? add_key(op, batch, states[i])
+        st = batch != NULL ? add_key(op, batch, states[i], &step)
                            : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
         if (st == AZ_OK)
-            db_batch_add(batch, &commit_stmt, NULL, NULL);
+            db_batch_commit(batch);
         if (st == AZ_OK)
             st = db_run(op, batch, false);
-        *ret_made = st == AZ_OK;
+        *ret_made = *ret_made || (st == AZ_OK && db_written(step->result) > 0);
     }
     return st;
 }
@@ -174,7 +175,7 @@ signing_keys_rotate(struct op *op)
     int row = find_state(result, "next");
     if (row < 0)
         return op_fail(op, AZ_CONFLICT, "There is no next key; run authzctl db migrate", NULL);
-    int64_t wait = op->az->cfg->jwks_cache_seconds - db_get_number(result, row, "age", 0);
+    int64_t wait = op->az->cfg->jwks_cache_seconds - db_get_number(result, row, STATES_AGE, 0);
     if (wait > 0)
         return op_fail(op, AZ_CONFLICT,
                        talloc_asprintf(op->mem,
@@ -183,16 +184,16 @@ signing_keys_rotate(struct op *op)
                                        (long long) wait),
                        NULL);
     struct db_batch *batch = locked_batch(op);
-    struct db_step *retire = db_batch_add(batch, &retire_stmt, NULL, NULL);
-    struct db_step *activate = db_batch_add(batch, &activate_stmt, NULL, NULL);
+    struct db_step *retire = db_batch_add(batch, &retire_stmt);
+    struct db_step *activate = db_batch_add(batch, &activate_stmt), *next;
     if (activate == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_text(&retire->params, USE);
-    db_text(&retire->params, db_get(result, row, "kid"));
-    db_text(&activate->params, db_get(result, row, "kid"));
-    if ((st = add_key(op, batch, "next")) != AZ_OK)
+    db_text(&retire->params, db_get(result, row, STATES_KID));
+    db_text(&activate->params, db_get(result, row, STATES_KID));
+    if ((st = add_key(op, batch, "next", &next)) != AZ_OK)
         return st;
-    db_batch_add(batch, &commit_stmt, NULL, NULL);
+    db_batch_commit(batch);
     return db_run(op, batch, false);
 }
 
@@ -217,10 +218,10 @@ signing_keys_check(struct op *op)
     if (row < 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "there is no active signing key; run `authzctl db migrate`");
-    st = db_get_octets(op->mem, result, row, "private_sealed", &box, &box_length);
+    st = db_get_octets(op->mem, result, row, STATES_PRIVATE_SEALED, &box, &box_length);
     if (st == AZ_OK)
         st = keyring_open(op->mem, op->az->keyring, KEYRING_SIGNING_KEY,
-                          place(op->mem, db_get(result, row, "kid")), box, box_length, &der,
+                          place(op->mem, db_get(result, row, STATES_KID)), box, box_length, &der,
                           &length);
     if (st != AZ_OK)
         return op_fail(

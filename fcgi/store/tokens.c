@@ -32,12 +32,32 @@ static const struct db_stmt denial_stmt = {
     " AND c.id = $17 AND c.version = $18",
     18};
 
+enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
 static const struct db_stmt state_stmt = {"token_caller",
                                           "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
                                           "id = $1 AND version = $2 AND enabled) AS caller_current"
                                           " FROM bundle_state b",
                                           2};
 
+enum token_find_column {
+    FIND_SECRET_HASH,
+    FIND_ISSUED_AT,
+    FIND_EXPIRES_AT,
+    FIND_JIT,
+    FIND_SUBJECT,
+    FIND_SCOPE,
+    FIND_RESOURCE,
+    FIND_PDP_OUTPUT,
+    FIND_POLICY_INPUT,
+    FIND_ID,
+    FIND_VERSION,
+    FIND_CLIENT_ID,
+    FIND_CLIENT_TYPE,
+    FIND_REGISTRATION_TYPE,
+    FIND_AUTH_METHOD,
+    FIND_SOFTWARE_ID,
+    FIND_STATEMENT
+};
 static const struct db_stmt find_stmt = {
     "token_find",
     "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
@@ -52,9 +72,7 @@ static const struct db_stmt find_stmt = {
     " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled",
     1};
 
-static const struct db_stmt begin_stmt = {"begin", "BEGIN", 0};
-static const struct db_stmt commit_stmt = {"commit", "COMMIT", 0};
-
+enum token_consume_column { CONSUME_CONSUMED };
 static const struct db_stmt consume_stmt = {
     "token_consume",
     "WITH gone AS (DELETE FROM access_token_p%P WHERE id = $2::uuid AND expires_at > now() AND "
@@ -95,20 +113,13 @@ run_partitioned(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t
     return st == AZ_OK ? AZ_INVALID : st;
 }
 
-static bool
-affected(const PGresult *result)
-{
-    return strcmp(PQcmdTuples((PGresult *) (uintptr_t) result), "0") != 0;
-}
-
 static enum az_status
 try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
            bool first, bool *ret_stored)
 {
     uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, &insert_stmt, partition_suffix(op->mem, bucket),
-                                        partition_suffix(op->mem, day));
+    struct db_step *step = db_batch_add_in(batch, &insert_stmt, bucket, day);
     if (step == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     struct db_params *params = &step->params;
@@ -126,7 +137,7 @@ try_insert(struct op *op, const struct token_new *token, const struct audit_entr
     audit_bind(params, audit);
     enum az_status st = run_partitioned(op, batch, bucket, day, first);
     if (st == AZ_OK)
-        *ret_stored = affected(step->result);
+        *ret_stored = db_written(step->result) > 0;
     return st;
 }
 
@@ -145,7 +156,7 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, &denial_stmt, NULL, partition_suffix(op->mem, day));
+    struct db_step *step = db_batch_add_in(batch, &denial_stmt, DB_NO_PARTITION, day);
     if (st != AZ_OK || step == NULL)
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_text(&step->params, revision);
@@ -154,7 +165,7 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     db_number(&step->params, client->id);
     db_number(&step->params, client->version);
     if ((st = db_run(op, batch, false)) == AZ_OK)
-        *ret_stored = affected(step->result);
+        *ret_stored = db_written(step->result) > 0;
     return st;
 }
 
@@ -165,23 +176,22 @@ add_find(struct op *op, struct db_batch *batch, const struct token_parts *token)
     uint32_t day = partition_day((int64_t) (uuid7_ms(token->id) / 1000));
     if (!partition_has_bucket(op, token->bucket) || !partition_has_day(op, day))
         return NULL;
-    struct db_step *step = db_batch_add(batch, &find_stmt, partition_suffix(op->mem, token->bucket),
-                                        partition_suffix(op->mem, day));
+    struct db_step *step = db_batch_add_in(batch, &find_stmt, token->bucket, day);
     if (step != NULL)
         db_octets(&step->params, token->id, UUID7_OCTETS);
     return step;
 }
 
 static enum az_status
-read_octets(struct op *op, const PGresult *result, const char *column, const unsigned char **ret,
-            size_t *ret_length)
+read_octets(struct op *op, const PGresult *result, enum token_find_column column,
+            const unsigned char **ret, size_t *ret_length)
 {
     unsigned char *octets;
     if (db_get(result, 0, column) == NULL)
         return AZ_OK;
     enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
     if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", column);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(result, column));
     *ret = octets;
     return AZ_OK;
 }
@@ -195,32 +205,32 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
     size_t hash_length = 0;
     if (PQntuples(result) == 0)
         return AZ_OK;
-    enum az_status st = read_octets(op, result, "secret_hash", &hash, &hash_length);
+    enum az_status st = read_octets(op, result, FIND_SECRET_HASH, &hash, &hash_length);
     if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
         return st;
     struct token_row row = {.found = true};
     row.client = (struct client){
-        .id = db_get_number(result, 0, "id", 0),
-        .version = db_get_number(result, 0, "version", 0),
-        .client_id = db_get(result, 0, "client_id"),
-        .type = db_get(result, 0, "client_type"),
-        .registration = db_get(result, 0, "registration_type"),
-        .auth_method = db_get(result, 0, "auth_method"),
-        .software_id = db_get(result, 0, "software_id"),
-        .statement = db_get(result, 0, "statement"),
+        .id = db_get_number(result, 0, FIND_ID, 0),
+        .version = db_get_number(result, 0, FIND_VERSION, 0),
+        .client_id = db_get(result, 0, FIND_CLIENT_ID),
+        .type = db_get(result, 0, FIND_CLIENT_TYPE),
+        .registration = db_get(result, 0, FIND_REGISTRATION_TYPE),
+        .auth_method = db_get(result, 0, FIND_AUTH_METHOD),
+        .software_id = db_get(result, 0, FIND_SOFTWARE_ID),
+        .statement = db_get(result, 0, FIND_STATEMENT),
         .enabled = true,
     };
-    row.issued_at = db_get_number(result, 0, "issued_at", 0);
-    row.expires_at = db_get_number(result, 0, "expires_at", 0);
-    row.jit = db_get_bool(result, 0, "jit");
-    row.subject = db_get(result, 0, "subject");
+    row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
+    row.expires_at = db_get_number(result, 0, FIND_EXPIRES_AT, 0);
+    row.jit = db_get_bool(result, 0, FIND_JIT);
+    row.subject = db_get(result, 0, FIND_SUBJECT);
     if (row.subject == NULL)
         row.subject = row.client.client_id;
-    row.scope = db_get(result, 0, "scope");
-    row.resource = db_get(result, 0, "resource");
-    st = read_octets(op, result, "pdp_output", &row.output, &row.output_length);
+    row.scope = db_get(result, 0, FIND_SCOPE);
+    row.resource = db_get(result, 0, FIND_RESOURCE);
+    st = read_octets(op, result, FIND_PDP_OUTPUT, &row.output, &row.output_length);
     if (st == AZ_OK)
-        st = read_octets(op, result, "policy_input", &row.input, &row.input_length);
+        st = read_octets(op, result, FIND_POLICY_INPUT, &row.input, &row.input_length);
     if (st == AZ_OK)
         *ret = row;
     return st;
@@ -233,7 +243,7 @@ find_once(struct op *op, struct token_lookup *lookup)
     lookup->row = (struct token_row){.found = false};
     lookup->caller_row = (struct token_row){.found = false};
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *state = db_batch_add(batch, &state_stmt, NULL, NULL);
+    struct db_step *state = db_batch_add(batch, &state_stmt);
     if (state == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
@@ -246,8 +256,8 @@ find_once(struct op *op, struct token_lookup *lookup)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
     if (st != AZ_OK)
         return st;
-    lookup->acceptable = db_get(state->result, 0, "acceptable");
-    lookup->caller_current = db_get_bool(state->result, 0, "caller_current");
+    lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
+    lookup->caller_current = db_get_bool(state->result, 0, STATE_CALLER_CURRENT);
     if (token != NULL)
         st = read_token(op, token->result, lookup->token, &lookup->row);
     if (st == AZ_OK && caller != NULL)
@@ -272,8 +282,10 @@ bool
 token_revision_acceptable(const char *acceptable, const char *revision)
 {
     size_t length = strlen(revision);
-    if (length == 0)
-        return false; /* a bundle without revision decides nothing */
+    /* A bundle without revision decides nothing, and one that looks like several is none of ours.
+     */
+    if (length == 0 || strpbrk(revision, "{,}") != NULL)
+        return false;
     for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;
          at += length)
         if (at > acceptable && (at[-1] == '{' || at[-1] == ',')
@@ -289,17 +301,16 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, &begin_stmt, NULL, NULL);
+    db_batch_begin(batch);
     lock_add(batch, LOCK_TOKEN, token->id, UUID7_OCTETS);
-    step = db_batch_add(batch, &consume_stmt, partition_suffix(op->mem, token->bucket),
-                        partition_suffix(op->mem, day));
-    if (st != AZ_OK || step == NULL || db_batch_add(batch, &commit_stmt, NULL, NULL) == NULL)
+    struct db_step *step = db_batch_add_in(batch, &consume_stmt, token->bucket, day);
+    if (st != AZ_OK || step == NULL || db_batch_commit(batch) == NULL)
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_time(&step->params, op->now_ms);
     db_octets(&step->params, token->id, UUID7_OCTETS);
     audit_bind(&step->params, audit);
     if ((st = db_run(op, batch, false)) == AZ_OK)
-        *ret_consumed = db_get_bool(step->result, 0, "consumed");
+        *ret_consumed = db_get_bool(step->result, 0, CONSUME_CONSUMED);
     return st;
 }
 
@@ -310,9 +321,7 @@ token_revoke(struct op *op, const struct token_parts *token, const struct client
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step =
-        db_batch_add(batch, &revoke_stmt, partition_suffix(op->mem, token->bucket),
-                     partition_suffix(op->mem, day));
+    struct db_step *step = db_batch_add_in(batch, &revoke_stmt, token->bucket, day);
     if (st != AZ_OK || step == NULL)
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     struct db_params *params = &step->params;
@@ -328,6 +337,6 @@ token_revoke(struct op *op, const struct token_parts *token, const struct client
     }
     audit_bind(params, audit);
     if ((st = db_run(op, batch, false)) == AZ_OK)
-        *ret_current = affected(step->result);
+        *ret_current = db_written(step->result) > 0;
     return st;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/tokens.h"
 
 char *
@@ -83,7 +84,7 @@ enum az_status
 token_issue(struct op *op, const struct issue_question *question, struct audit_entry *audit,
             bool *ret_audited, struct issued *ret)
 {
-    int64_t started = ask_clock();
+    int64_t started = clock_monotonic_ms();
     const struct client *client = question->frame.client;
     for (;;) {
         struct verdict verdict;

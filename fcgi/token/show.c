@@ -4,11 +4,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
-
-/* Stored documents are our own; the depth only guards against damage. */
-#define STORED_DEPTH_MAX 64
+#include "policy/engine.h"
 
 static enum az_status
 unpack(struct op *op, const unsigned char *packed, size_t length, const char *what, json_t **ret)
@@ -19,8 +18,9 @@ unpack(struct op *op, const unsigned char *packed, size_t length, const char *wh
         return AZ_OK;
     if (unpack_text(op->mem, packed, length, &text, &text_length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "stored %s is damaged", what);
-    *ret = jsonx_own(op->mem, json_loadb(text, text_length, 0, NULL));
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "stored %s is not JSON", what);
+    if (jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "stored %s is not JSON", what);
+    return AZ_OK;
 }
 
 static enum az_status
@@ -32,6 +32,9 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
         st = unpack(op, row->input, row->input_length, "pdpInput", &shown->issued);
     if (st != AZ_OK || !row->found)
         return st;
+    /* How the first answer was got is for the audit; no rule may depend on it. */
+    json_object_del(shown->baseline, "engine");
+    json_object_del(shown->baseline, "engine_us");
     question->frame.client = &row->client;
     question->frame.auth_method =
         json_string_value(json_object_get(json_object_get(shown->issued, "client"), "auth_method"));
@@ -60,7 +63,7 @@ static enum az_status
 ask_until_acceptable(struct op *op, struct token_lookup *lookup,
                      const struct introspect_question *question, struct verdict *ret)
 {
-    int64_t started = ask_clock();
+    int64_t started = clock_monotonic_ms();
     for (;;) {
         enum az_status st = ask_introspect(op, question, ret);
         if (st != AZ_OK || token_revision_acceptable(lookup->acceptable, ret->decision.revision))

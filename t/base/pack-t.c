@@ -4,12 +4,9 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "base/pack_dictionaries.h"
 #include "tap.h"
-
-/* The window the format fixes (pack.c); a stream with another one is damage. */
-#define WINDOW_BITS (-12)
 
 static void
 round_trip(TALLOC_CTX *mem, const char *text, size_t length, const char *name)
@@ -25,7 +22,7 @@ round_trip(TALLOC_CTX *mem, const char *text, size_t length, const char *name)
     talloc_free(back);
 }
 
-/* Text that deflate cannot shrink, the same each time. */
+/* Text that cannot be packed smaller, the same each time. */
 static char *
 noise(TALLOC_CTX *mem, size_t length)
 {
@@ -38,27 +35,65 @@ noise(TALLOC_CTX *mem, size_t length)
     return text;
 }
 
+/* Documents as they are stored. */
+static const char question[] =
+    "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://as.example\",\"request\":{\"id\":"
+    "\"01a1fea6-7961-72e1-8abd-a9a72a74b77b\",\"flow_id\":\"01a1fea6-7961-79db-beda-cb4997ff8943\","
+    "\"endpoint\":\"/token\",\"now\":1795273685,\"time\":\"2026-11-21T15:08:05Z\",\"grant_type\":"
+    "\"client_credentials\",\"token_type\":\"access_token\",\"default_ttl\":3600},\"client\":{"
+    "\"id\":"
+    "\"demo\",\"type\":\"confidential\",\"registration\":\"ADMIN\",\"auth_method\":"
+    "\"client_secret_basic\",\"enabled\":true},\"environment\":{\"ip\":\"127.0.0.1\",\"user_"
+    "agent\":"
+    "\"curl/7.88.1\",\"tls\":false},\"subject\":{\"type\":\"client\",\"id\":\"demo\"},\"scopes\":{"
+    "\"requested\":[\"orders.read\"],\"default\":[]},\"baseline\":null}";
+static const char answer[] =
+    "{\"allow\":true,\"authorization_details\":[],\"claims\":{},\"deny_reasons\":[],"
+    "\"expires_in_override\":null,\"extensions\":{},\"jit_single_use\":false,\"matched_segments\":["
+    "\"binding:clients/"
+    "demo\"],\"obligations\":{},\"resource\":null,\"resource_types\":[],\"scopes\":["
+    "\"orders.read\"],\"revision\":\"r2-b3b071327606\",\"engine\":\"opa\",\"engine_us\":2198}";
+
+/* Most octets that these may take in a row. */
+#define QUESTION_PACKED_MAX 160
+#define ANSWER_PACKED_MAX 120
+
+static void
+test_small(TALLOC_CTX *mem, const char *text, int dictionary, size_t most, const char *name)
+{
+    unsigned char *packed = NULL;
+    size_t length = 0;
+
+    round_trip(mem, text, strlen(text), name);
+    pack_text(mem, text, strlen(text), &packed, &length);
+    is_int(packed[0], dictionary, "... with its own dictionary");
+    ok(length <= most, "... in at most %zu octets (%zu of %zu)", most, length, strlen(text));
+}
+
 static void
 test_round_trips(TALLOC_CTX *mem)
 {
-    static const char input[] =
-        "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://"
-        "as.example\",\"client\":{\"id\":"
-        "\"demo\",\"type\":\"confidential\",\"registration\":\"ADMIN\",\"enabled\":true}}";
+    static const char other[] = "{\"schema\":1,\"evaluation\":\"introspect\",\"context\":{}}";
+    static const size_t lengths[] = {127, 128, 255, 4096, 5000, 16383, 16384, 65535, 65536, 200000};
     unsigned char *packed = NULL;
     size_t length = 0;
     char *zeros = talloc_zero_size(mem, PACK_TEXT_MAX + 1), *random = noise(mem, PACK_TEXT_MAX);
+
     round_trip(mem, "", 0, "nothing");
     round_trip(mem, "x", 1, "one octet");
     round_trip(mem, "a\0b", 3, "a NUL inside");
-    round_trip(mem, input, strlen(input), "a policy input");
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        round_trip(mem, random, lengths[i], "noise");
+        round_trip(mem, zeros, lengths[i], "octets all alike");
+    }
     round_trip(mem, zeros, PACK_TEXT_MAX - 1, "one octet less than the largest, all alike");
     round_trip(mem, zeros, PACK_TEXT_MAX, "the largest text, all alike");
     round_trip(mem, random, PACK_TEXT_MAX, "the largest text, all different");
-    round_trip(mem, random, 5000, "noise larger than the window");
-    pack_text(mem, input, strlen(input), &packed, &length);
-    ok(length * 2 < strlen(input),
-       "the dictionary makes a small input smaller than half (%zu of %zu)", length, strlen(input));
+    test_small(mem, question, 1, QUESTION_PACKED_MAX, "a question about a token to issue");
+    test_small(mem, other, 2, sizeof(other), "a question about a token that is shown");
+    test_small(mem, answer, 3, ANSWER_PACKED_MAX, "an answer");
+    for (size_t cut = 0; cut < 40; cut++)
+        round_trip(mem, question, cut, "the beginning of a question");
     packed = NULL;
     length = 77;
     is_int(pack_text(mem, zeros, PACK_TEXT_MAX + 1, &packed, &length), AZ_SERVER_ERROR,
@@ -66,100 +101,146 @@ test_round_trips(TALLOC_CTX *mem)
     ok(packed == NULL && length == 77, "... and the outputs are untouched");
 }
 
-/* Unpacks and looks that nothing was handed out. */
 static void
-refused(TALLOC_CTX *mem, const unsigned char *packed, size_t length, const char *why)
+test_dictionaries(void)
+{
+    for (size_t i = 0; i < PACK_DICTIONARIES; i++) {
+        ok(pack_dictionaries[i].length == strlen(pack_dictionaries[i].text)
+               && pack_dictionaries[i].length <= 65536,
+           "dictionary %zu is no longer than LZ4 looks back", i + 1);
+        ok((i == PACK_DICTIONARIES - 1) == (pack_dictionaries[i].start[0] == '\0'),
+           "... and the last takes all other texts");
+    }
+}
+
+/* Unpacks and looks that nothing was handed out. */
+static bool
+is_refused(TALLOC_CTX *mem, const unsigned char *packed, size_t length)
 {
     char *text = NULL;
     size_t text_length = 77;
     size_t before = talloc_total_size(mem);
-    enum az_status st = unpack_text(mem, packed, length, &text, &text_length);
-    ok(st == AZ_INVALID && text == NULL && text_length == 77, "refuses %s", why);
-    is_int((int64_t) talloc_total_size(mem), (int64_t) before, "... and keeps no memory");
-}
-
-/* Raw deflate of `length` zeros, without the dictionary, behind the octet that names it. */
-static unsigned char *
-make_bomb(TALLOC_CTX *mem, size_t length, size_t *ret_length)
-{
-    z_stream stream = {.next_in = NULL};
-    char *zeros = talloc_zero_size(mem, length);
-    unsigned char *out = talloc_size(mem, length / 100 + 1000);
-    out[0] = 1;
-    deflateInit2(&stream, 9, Z_DEFLATED, WINDOW_BITS, 8, Z_DEFAULT_STRATEGY);
-    stream.next_in = (Bytef *) zeros;
-    stream.avail_in = (uInt) length;
-    stream.next_out = out + 1;
-    stream.avail_out = (uInt) (length / 100 + 999);
-    deflate(&stream, Z_FINISH);
-    *ret_length = 1 + stream.total_out;
-    deflateEnd(&stream);
-    talloc_free(zeros);
-    return out;
+    /* In memory of its own size: valgrind and ASan see an octet read too many. */
+    unsigned char *copy = talloc_memdup(NULL, packed, length);
+    enum az_status st = unpack_text(mem, copy, length, &text, &text_length);
+    talloc_free(copy);
+    return st == AZ_INVALID && text == NULL && text_length == 77
+           && talloc_total_size(mem) == before;
 }
 
 static void
-test_refused(TALLOC_CTX *mem)
+test_heads(TALLOC_CTX *mem)
 {
-    unsigned char *packed, *bomb;
-    size_t length, bomb_length, opened = 0;
-    static const char text[] = "{\"allow\":true,\"scopes\":[\"orders.read\"]}";
-    pack_text(mem, text, strlen(text), &packed, &length);
-    refused(mem, packed, 0, "nothing at all");
-    refused(mem, packed, 1, "the dictionary's number alone");
-    for (int number = 0; number < 256; number += number == 0 ? 2 : 1) {
+    /* After the dictionary's number the length, then one octet of literals, as LZ4 ends a block. */
+    static const struct {
+        unsigned char octets[8];
+        size_t length;
+        const char *name;
+    } heads[] = {
+        {{0},                                    0, "nothing at all"                              },
+        {{3},                                    1, "the dictionary's number alone"               },
+        {{3, 1},                                 2, "a length and no block"                       },
+        {{3, 0x80},                              2, "a length cut short"                          },
+        {{0, 1, 0x10, 'x'},                      4, "dictionary 0"                                },
+        {{3, 0, 0x10, 'x'},                      4, "a length of 0 for one octet"                 },
+        {{3, 2, 0x10, 'x'},                      4, "a length of 2 for one octet"                 },
+        {{3, 0x81, 0x00, 0x10, 'x'},             5, "a length longer than it must be"             },
+        {{3, 0x81, 0x80, 0x00, 0x10, 'x'},       6, "a length of three octets for one"            },
+        {{3, 0x80, 0x80, 0x80, 0x01, 0x10, 'x'}, 7, "a length of four octets"                     },
+        {{3, 0x81, 0x80, 0x40, 0x10, 'x'},       6, "a length one past the largest"               },
+        {{3, 0x80, 0x80, 0x40, 0x10, 'x'},       6, "the largest length for a block of two octets"},
+        {{3, 1, 0x10, 'x', 0},                   5, "an octet after the block"                    },
+    };
+    static const unsigned char good[] = {3, 1, 0x10, 'x'};
+    char *text = NULL;
+    size_t length = 0;
+
+    is_int(unpack_text(mem, good, sizeof(good), &text, &length), AZ_OK, "one octet unpacks");
+    is_str(text, "x", "... to itself");
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        ok(is_refused(mem, heads[i].octets, heads[i].length), "refuses %s", heads[i].name);
+}
+
+static void
+test_damage(TALLOC_CTX *mem)
+{
+    unsigned char *packed;
+    size_t length, opened = 0, same = 0;
+
+    pack_text(mem, answer, strlen(answer), &packed, &length);
+    for (int number = 0; number < 256; number++) {
         unsigned char *copy = talloc_memdup(mem, packed, length);
-        char *out;
-        size_t out_length;
         copy[0] = (unsigned char) number;
-        opened += unpack_text(mem, copy, length, &out, &out_length) != AZ_INVALID;
+        opened += (number == 0 || number > PACK_DICTIONARIES) && !is_refused(mem, copy, length);
         talloc_free(copy);
     }
     is_int((int64_t) opened, 0, "refuses every dictionary number but the ones there are");
-    for (size_t cut = 1; cut < length; cut++) {
-        unsigned char *copy = talloc_memdup(mem, packed, cut);
-        char *out;
-        size_t out_length;
-        opened += unpack_text(mem, copy, cut, &out, &out_length) != AZ_INVALID;
+    for (size_t cut = 0; cut < length; cut++)
+        opened += !is_refused(mem, packed, cut);
+    is_int((int64_t) opened, 0, "refuses a text cut short anywhere");
+    for (int size = 0; size < 0x4000; size++) {
+        unsigned char *copy = talloc_memdup(mem, packed, length);
+        copy[1] = (unsigned char) (0x80 | (size & 0x7f));
+        copy[2] = (unsigned char) (size >> 7);
+        opened += (size_t) size != strlen(answer) && !is_refused(mem, copy, length);
         talloc_free(copy);
     }
-    is_int((int64_t) opened, 0, "refuses a text cut short anywhere");
-    unsigned char *longer = talloc_zero_size(mem, length + 1);
-    memcpy(longer, packed, length);
-    refused(mem, longer, length + 1, "an octet after the end");
-    memset(longer + 1, 0xff, length);
-    refused(mem, longer, length, "octets that are no deflate stream");
-    bomb = make_bomb(mem, PACK_TEXT_MAX, &bomb_length);
-    char *out = NULL;
-    size_t out_length = 0;
-    is_int(unpack_text(mem, bomb, bomb_length, &out, &out_length), AZ_OK,
-           "octets that grow to the largest text are taken");
-    talloc_free(out);
-    bomb = make_bomb(mem, PACK_TEXT_MAX + 1, &bomb_length);
-    refused(mem, bomb, bomb_length, "octets that grow one past the largest text");
-    bomb = make_bomb(mem, 64 << 20, &bomb_length);
-    refused(mem, bomb, bomb_length, "a bomb of 64 MiB");
+    is_int((int64_t) opened, 0, "refuses every length of two octets but the text's");
+    /* LZ4 has no checksum: a changed octet may give another text, of the same length. */
+    for (size_t at = 3; at < length; at++) {
+        for (int octet = 0; octet < 256; octet++) {
+            char *text = NULL;
+            size_t text_length = 0;
+            unsigned char *copy = talloc_memdup(mem, packed, length);
+            copy[at] = (unsigned char) octet;
+            enum az_status st = unpack_text(mem, copy, length, &text, &text_length);
+            same += st == AZ_OK && text_length == strlen(answer) && text[text_length] == '\0';
+            opened += st != AZ_OK && (st != AZ_INVALID || text != NULL);
+            opened += st == AZ_OK && text_length != strlen(answer);
+            talloc_free(text);
+            talloc_free(copy);
+        }
+    }
+    is_int((int64_t) opened, 0, "a changed octet is refused or gives a text of the same length");
+    ok(same >= length - 3, "... and the octet that was there is taken");
 }
 
-/* The stream is kept between calls: a failure must not show in the next one. */
+/* A match that reaches back before the beginning of the dictionary. */
 static void
-test_after_failure(TALLOC_CTX *mem)
+test_reach(TALLOC_CTX *mem)
 {
-    static const unsigned char broken[] = {1, 0xff, 0xff, 0xff};
-    char *text;
+    const struct pack_dictionary *last = &pack_dictionaries[PACK_DICTIONARIES - 1];
+    /* a match of 4 octets, then 8 of its own */
+    unsigned char packed[] = {
+        PACK_DICTIONARIES, 12, 0x00, 0, 0, 0x80, 'o', 'w', 'n', ' ', 't', 'e', 'x', 't'};
+    char *text = NULL;
     size_t length;
-    unpack_text(mem, broken, sizeof(broken), &text, &length);
-    round_trip(mem, "after a failure", 15, "a text after a failure");
+
+    packed[3] = (unsigned char) (last->length & 0xff);
+    packed[4] = (unsigned char) (last->length >> 8);
+    is_int(unpack_text(mem, packed, sizeof(packed), &text, &length), AZ_OK,
+           "a match at the dictionary's first octet is taken");
+    ok(text != NULL && memcmp(text, last->text, 4) == 0, "... and gives what stands there");
+    packed[3] = (unsigned char) ((last->length + 1) & 0xff);
+    packed[4] = (unsigned char) ((last->length + 1) >> 8);
+    ok(is_refused(mem, packed, sizeof(packed)), "refuses a match one octet before it");
+    packed[3] = packed[4] = 0;
+    is_int(unpack_text(mem, packed, sizeof(packed), &text, &length), AZ_OK,
+           "LZ4 takes a match of no distance");
+    ok(memcmp(text, "\0\0\0\0own", 7) == 0, "... which gives nothing of older memory");
 }
 
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
+
     plan(0);
     test_round_trips(mem);
-    test_refused(mem);
-    test_after_failure(mem);
+    test_dictionaries();
+    test_heads(mem);
+    test_damage(mem);
+    test_reach(mem);
     talloc_free(mem);
     return done();
 }

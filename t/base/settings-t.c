@@ -284,6 +284,9 @@ test_file(TALLOC_CTX *mem)
     filled[4094] = '\n';
     is_str(load_file(mem, filled, 4095, &cfg), "", "a line of 4,094 octets is read");
     is_int((int64_t) strlen(cfg->admin_pepper), 4094 - 17, "... to its end");
+    static const char nul[] = "SVC_RATE_LIMIT_REQUESTS=5\0garbage\n";
+    is_str(load_file(mem, nul, sizeof(nul) - 1, &cfg),
+           "FILE:1: the line has a NUL octet; remove it\n", "a NUL hides nothing behind it");
     filled[4094] = 'x';
     filled[4095] = '\n';
     is_str(load_file(mem, filled, 4096, &cfg), "FILE:1: line longer than 4094 octets\n",
@@ -433,8 +436,17 @@ test_between(TALLOC_CTX *mem)
     checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS", "... a second less is refused");
     cfg->audit_retention_days = 0;
     checked(mem, cfg, 0, "", "... 0 keeps them for ever");
-    static const char *const bad[] = {"",         "unix:",   "unix:opa.sock",
-                                      "opa.sock", "ftp://h", "http:/h"};
+    static const char *const bad[] = {"",
+                                      "unix:",
+                                      "unix:opa.sock",
+                                      "opa.sock",
+                                      "ftp://h",
+                                      "http:/h",
+                                      "http://user:secret@h:8181",
+                                      "http://h/path",
+                                      "http://h/",
+                                      "http://h/path",
+                                      "http://h/"};
     static const char *const good[] = {"unix:/run/opa.sock", "http://h:8181", "https://h"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         cfg->opa_url = bad[i];

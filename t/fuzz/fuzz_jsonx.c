@@ -1,4 +1,5 @@
-/* JSON: what is read can be written and read again, and stays the same. */
+/* JSON: what is read can be written and read again, and stays the same; and reading and writing do
+ * what Jansson does (jsonx_model.h). */
 #include "config.h"
 
 #include <string.h>
@@ -6,6 +7,9 @@
 #include "base/jsonx.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/jsonx_model.h"
+
+#define DEPTH 16
 
 struct sample {
     const char *text;
@@ -33,24 +37,36 @@ read_sample(const json_t *value)
     MUST(sample.list == NULL || json_array_size(sample.list) <= 3);
 }
 
+static void
+check_written(const json_t *value, const char *text)
+{
+    char *theirs = model_dump(value);
+    MUST(theirs != NULL && strcmp(text, theirs) == 0);
+    free(theirs);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     json_t *value = NULL;
     json_t *again = NULL;
+    json_t *model = model_parse((const char *) data, size, DEPTH);
     const char *why = NULL;
 
-    if (jsonx_parse(mem, (const char *) data, size, 16, &value, &why) == AZ_OK) {
+    if (jsonx_parse(mem, (const char *) data, size, DEPTH, &value, &why) == AZ_OK) {
         const char *text = jsonx_dump(mem, value);
         MUST(utf8_valid((const char *) data, size) && !text_has_nul((const char *) data, size));
+        MUST(model != NULL && model_same(value, model));
         MUST(text != NULL);
-        MUST(jsonx_parse(mem, text, strlen(text), 16, &again, NULL) == AZ_OK);
+        check_written(value, text);
+        MUST(jsonx_parse(mem, text, strlen(text), DEPTH, &again, NULL) == AZ_OK);
         MUST(json_equal(value, again));
         read_sample(value);
     } else {
-        MUST(value == NULL && why != NULL);
+        MUST(value == NULL && why != NULL && model == NULL);
     }
+    json_decref(model);
     talloc_free(mem);
     return 0;
 }

@@ -47,6 +47,15 @@ static const struct {
     {NULL, NULL, 0, NULL, "no address at all"},
     {"", NULL, 0, NULL, "an empty address"},
     {"unix:", NULL, 0, NULL, "a connection that has no IP address"},
+    {"192.0.2.1", "[2001:db8::7]:0000000000000000000000000000000000000000000000443", 1, "2001:db8::7", "an entry of 63 octets"},
+    {"192.0.2.1", "[2001:db8::7]:00000000000000000000000000000000000000000000000443", 1, "192.0.2.1", "one of 64 is longer than any address"},
+    {"192.0.2.1", "                                                                     198.51.100.9", 1, "198.51.100.9", "blanks do not count"},
+    {"192.0.2.1", "[]", 1, "192.0.2.1", "empty brackets"},
+    {"192.0.2.1", "[198.51.100.9]", 1, "198.51.100.9", "IPv4 in brackets"},
+    {"192.0.2.1", "::ffff:198.51.100.256", 1, "192.0.2.1", "a mapped address that is none"},
+    {"192.0.2.1", "::ffff:c633:6409", 1, "198.51.100.9", "a mapped address in hexadecimal"},
+    {"192.0.2.1", "for=198.51.100.9", 1, "192.0.2.1", "an entry in the words of RFC 7239"},
+    {"192.0.2.1", "198.51.100.9;", 1, "192.0.2.1", "another separator"},
     {"192.0.2.1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1, "192.0.2.1", "an entry longer than any address"},
 };
 /* clang-format on */

@@ -58,6 +58,10 @@ my ( $input, $output ) = @$row{qw(policy_input policy_decision)};
 members_are( $input, { evaluation => 'issue', schema => 1, client => sub { $_[0]{id} eq 'crm' }, scopes => sub { "@{ $_[0]{requested} }" eq 'orders.read other' }, environment => sub { $_[0]{ip} eq '127.0.0.1' } },
     'audit: pdpInput is the whole question (policy.md 6.2)' );
 members_are( $output, { allow => true, scopes => ['orders.read'], revision => qr/\Ar\d+-/, engine => qr/\Aopa/, deny_reasons => sub { $_[0][0]{code} eq 'scope_not_entitled' } }, 'audit: pdpOutput is the whole answer with revision and engine' );
+# A token keeps its pdpOutput and the audit row that has its pdpInput: what evaluation 2 starts from.
+my ( $its_input, $its_output ) = map { decode_packed($_) } split /\t/, $stack->sql("SELECT encode(a.policy_input, 'hex'), encode(t.pdp_output, 'hex') FROM access_token t JOIN audit_log a ON a.id = t.audit_id");
+is_deeply( $its_input, $input, 'audit: pdpInput is stored with the token (specification 1)' );
+is_deeply( $its_output, $output, 'audit: so is pdpOutput' );
 $row = audited( 'a denial', { outcome => 'denied', client_id => 'crm', endpoint => '/token' }, form( '/token', \@crm, @grant, scope => 'other' ) );
 members_are( $row->{policy_decision}, { deny_reasons => sub { @{ $_[0] } > 0 } }, 'audit: a denial keeps its reasons' );
 audited( 'a wrong secret', { outcome => 'rejected', endpoint => '/token' }, form( '/token', [ 'crm', 'wrong-secret-77aa' ], @grant ) );
@@ -85,6 +89,12 @@ audited( 'a refused admin write', { outcome => 'rejected' }, admin( POST => $cli
 audited( 'an admin write without the key', { outcome => 'rejected', http_status => 401 }, admin( POST => $clients, json => {}, key => 'wrong-key-of-admin-1f1f' ) );
 audited( 'a policy data write', { outcome => 'allowed' }, admin( PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', json => { clients => { x => {} } } ) );
 audited( 'a policy data write that breaks the schema', { outcome => 'rejected' }, admin( PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', json => { clients => { x => 5 } } ) );
+my $row_path = '/admin/api/policy-data/by-key?dataKey=acme.x';
+audited( 'a policy data row put', { outcome => 'allowed', method => 'PUT' }, admin( PUT => $row_path, json => { dataKey => 'acme.x', payload => '{}' } ) );
+audited( 'a policy data row deleted', { outcome => 'allowed', method => 'DELETE' }, admin( DELETE => $row_path ) );
+audited( 'a deletion of what is not there', { outcome => 'rejected', http_status => 404 }, admin( DELETE => $row_path ) );
+audited( 'a body that is too large', { outcome => 'rejected', http_status => 413 }, form( '/token', \@crm, @grant, x => 'y' x 70_000 ) );
+audited( 'a content type that is none', { outcome => 'rejected', http_status => 400 }, sub { $stack->http->post( '/token', headers => [ 'X-Request-ID' => $_[0], Authz::Client::basic(@crm), 'Content-Type' => 'text/plain' ], body => 'x' ) } );
 
 # Plain reads are not audited (decisions.md "Readings").
 for my $path ( '/.well-known/jwks.json', '/.well-known/openid-configuration', '/health/ready', '/nowhere' ) {
@@ -101,6 +111,10 @@ my $octets = $http->octets( 'POST', '/token', headers => [ Authz::Client::basic(
 Authz::Client::together( map { [ $http, $octets ] } 1 .. 100 );
 is( $stack->sql('SELECT count(*) FROM audit_log') - $before, 100, 'audit: 100 parallel requests leave 100 rows (R18)' );
 is( $stack->sql('SELECT count(*) FROM audit_log a WHERE (SELECT count(*) FROM audit_log b WHERE b.id = a.id) > 1'), 0, 'audit: ids are unique' );
+
+# Without the engine there is no decision, and the row says so (policy.md 1: outcome error).
+$stack->{opa}->stop;
+audited( 'a request that the engine does not answer', { outcome => 'error', http_status => 503, client_id => 'crm', policy_decision => sub { !defined $_[0] } }, form( '/token', \@crm, @grant ) );
 
 # Nothing secret in logs, rows, or documents.
 my @secrets = (

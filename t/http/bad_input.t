@@ -74,6 +74,40 @@ for my $case (
     admin_error( $stack->admin( PATCH => '/admin/api/policy-data/by-key?dataKey=acme.x', %json, body => $case->[0] ), 400, "JSON $case->[1] is 400 (policy.md 3, I-JSON)" );
 }
 
+# The same inside the two parameters that carry JSON: what surrounds the value is good, so that the value alone is refused.
+$stack->patch_row( 'svc.registry.resource_types', { rar => { types => { t => {} } } } );
+$stack->bind( crm => { authorization_details => ['t'] } );
+my $live = $stack->token_text( @crm, scope => 'a' );
+
+sub details { my ($value) = @_; return $stack->token( @crm, scope => 'a', authorization_details => "[{\"type\":\"t\",\"x\":$value}]" ) }
+sub context { my ($value) = @_; return $stack->introspect( @crm, $live, context => "{\"x\":$value}" ) }
+oauth_ok( details('{"a":1}'), { authorization_details => [ { type => 't', x => { a => 1 } } ] }, 'authorization_details with an unknown member are allowed' );
+oauth_ok( context('{"a":1}'), { active => true }, 'a context with an unknown member is allowed' );
+for my $case (
+    [ '[' x 14 . ']' x 14, undef ], [ '[' x 15 . ']' x 15, 'nested 17 deep', 'details' ], [ '[' x 16 . ']' x 16, 'nested 17 deep and more' ], [ '[' x 5000 . ']' x 5000, 'nested 5,000 deep' ], [ '{"a":1,"a":2}', 'with a repeated name' ],
+    [ '{"a":1,"\u0061":2}', 'with a name repeated by an escape' ], [ '[{"b":{"a":1,"a":1}}]', 'with a name repeated deep inside' ], [ '"\ud800"', 'with a lone surrogate' ], [ '"\u0000"', 'with an escaped NUL' ], [ '{"\u0000":1}', 'with a NUL in a name' ],
+    [ "\"\xff\"", 'with bad UTF-8' ], [ '1e999', 'with a number beyond double' ], [ '9223372036854775808', 'with an integer beyond 64 bits' ], [ '01', 'with a leading zero' ], [ "\"\n\"", 'with a bare newline in a string' ], [ 'NaN', 'with NaN' ], [ '1}x', 'with text after it' ], [ '', 'without a value' ],
+    )
+{
+    my ( $value, $name, $only ) = @$case;
+    oauth_ok( details($value), {}, 'authorization_details nested 16 deep are allowed' ) if !defined $name;
+    oauth_ok( context($value), {}, 'a context nested 15 deep is allowed' ) if !defined $name;
+    next if !defined $name;
+    oauth_error( details($value), 400, 'invalid_request', "authorization_details $name are 400 invalid_request" );
+    oauth_error( context($value), 400, 'invalid_request', "a context $name is 400 invalid_request" ) if !$only;
+}
+
+# ---- the same octets at the other endpoints
+
+my @odd_tokens = ( [ 'a%00b', 'a NUL' ], [ '%ff', 'bad UTF-8' ], [ '%', 'a lone %' ] );
+oauth_error( $http->post( '/introspect', headers => [ @auth, @form ], body => "token=$_->[0]" ), 400, 'invalid_request', "C6: /introspect: a token with $_->[1] is 400" ) for @odd_tokens;
+is( $http->post( '/revoke', headers => [ @auth, @form ], body => "token=$_->[0]" )->status, 200, "/revoke: a token with $_->[1] is one that does not exist (specification 3)" ) for @odd_tokens;
+oauth_error( $http->post( '/introspect', headers => [ @auth, 'Content-Type' => $_ ], body => 'token=x' ), 400, 'invalid_request', "C2: /introspect: content type $_ is 400" ) for 'application/json', 'text/plain';
+my $by_key = '/admin/api/policy-data/by-key';
+is( $stack->admin( GET => "$by_key?$_->[0]" )->status, 400, "by-key: $_->[1] is 400" )
+    for [ 'dataKey=%00', 'a key with a NUL' ], [ 'dataKey=%ff', 'a key with bad UTF-8' ], [ 'dataKey=a&dataKey=b', 'two keys' ], [ 'dataKey=', 'an empty key' ], [ '', 'no key' ], [ 'dataKey=' . 'x' x 600, 'a key of 600 octets' ];
+is( $stack->admin( PATCH => "$by_key?dataKey=acme.x", headers => [ 'Content-Type' => $_ ], body => '{}' )->status, 415, "by-key: content type $_ is 415" ) for 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonx';
+
 # ---- the request line and headers: the web server may answer first, we never with 5xx
 
 sub status_of { my ( $octets, $method ) = @_; my $answer = $http->raw( $octets, $method ); return $answer->failure ? 'closed' : $answer->status }

@@ -24,8 +24,12 @@ sub check {
     return ( $status, split /\n/, $text );
 }
 
-# The first start seals a signing key under the credential key, so another key needs another database.
-sub fresh { return $postgres->url( $postgres->database ) }
+# The migration seals a signing key under the credential key, so another key needs a database without one; the start makes it.
+sub fresh {
+    my $name = $postgres->database;
+    $postgres->sql( 'DELETE FROM signing_key', $name );
+    return $postgres->url($name);
+}
 
 # Refused, with exactly one line for each of the names and no other problem.
 sub refused {

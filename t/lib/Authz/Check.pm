@@ -140,24 +140,53 @@ sub same_words {
     return sub { return defined $_[0] && join( ' ', sort split / /, $_[0] ) eq $sorted };
 }
 
-# A packed document of the database (hex): raw deflate over a dictionary; see fcgi/base/pack.c, whose text is the dictionary.
+# The texts of fcgi/base/pack_dictionaries.c, by their numbers.
+sub _dictionaries {
+    require Authz::Path;
+    open my $in, '<', Authz::Path::source(qw(fcgi base pack_dictionaries.c)) or die "pack_dictionaries.c: $!";
+    my $source = do { local $/ = undef; readline $in };
+    my @dictionary = (undef);
+    while ( $source =~ /^static const char \w+\[\] =\n((?:\s+"(?:[^"\\]|\\.)*"\n?)+);/mg ) {
+        push @dictionary, join '', map { s/\\(.)/$1/gr } $1 =~ /"((?:[^"\\]|\\.)*)"/g;
+    }
+    die 'pack_dictionaries.c has another shape' if @dictionary < 2;
+    return @dictionary;
+}
+
+# LZ4's block format: literals, then a copy of what stands some octets back, until the octets end.
+sub _unpack_lz4 {
+    my ( $block, $text ) = @_;
+    my $at   = 0;
+    my $next = sub { return ord substr $block, $at++, 1 };
+    my $more = sub {
+        my ($length) = @_;
+        return $length if $length < 15;
+        while (1) { my $octet = $next->(); $length += $octet; return $length if $octet < 255 }
+    };
+    while ( $at < length $block ) {
+        my $token    = $next->();
+        my $literals = $more->( $token >> 4 );
+        $text .= substr $block, $at, $literals;
+        $at += $literals;
+        last if $at >= length $block;
+        my $back = $next->();
+        $back += $next->() << 8;
+        for ( 1 .. 4 + $more->( $token & 15 ) ) { $text .= substr $text, -$back, 1 }
+    }
+    return $text;
+}
+
+# A packed document of the database (hex): dictionary, length, LZ4 block; see fcgi/base/pack.h.
 sub decode_packed {
     my ($hex) = @_;
-    require Authz::Path;
-    require Compress::Raw::Zlib;
-    open my $in, '<', Authz::Path::source(qw(fcgi base pack.c)) or die "pack.c: $!";
-    my $source = do { local $/ = undef; readline $in };
-    my ($list) = $source =~ /dictionaries\[\] = \{\n(.*?)\n\};/s or die 'pack.c has another shape';
-    my @dictionary = ('');
-    while ( $list =~ /"((?:[^"\\]|\\.)*)"|(,)/g ) {
-        if   ( defined $2 ) { push @dictionary, '' }
-        else                { $dictionary[-1] .= $1 =~ s/\\(.)/$1/gr }
-    }
     my $octets = pack 'H*', $hex =~ s/\A\\x//r;
-    my $dictionary = $dictionary[ ord($octets) - 1 ] // die "unknown dictionary\n";
-    my ( $stream, $status ) = Compress::Raw::Zlib::Inflate->new( -WindowBits => -12, -Dictionary => $dictionary );
-    my ( $input, $text ) = ( substr( $octets, 1 ), '' );
-    $status = $stream->inflate( $input, $text );
+    my ( $number, $length, $block ) = $octets =~ /\A(.)([\x80-\xff]*[\x00-\x7f])(.*)\z/s 
+        or die "no packed document\n";
+    my $dictionary = ( _dictionaries() )[ ord $number ] // die "unknown dictionary\n";
+    my $text       = substr _unpack_lz4( $block, $dictionary ), length $dictionary;
+    my $wanted     = 0;
+    $wanted = $wanted << 7 | ord($_) & 0x7f for reverse split //, $length;
+    die "the text's length is not $wanted\n" if length $text != $wanted;
     return JSON::PP->new->utf8->decode($text);
 }
 

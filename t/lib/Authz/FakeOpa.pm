@@ -5,11 +5,13 @@ package Authz::FakeOpa;
 #   pass                          the real answer
 #   delay => SECONDS              the real answer, late
 #   text => BODY, status => N     this body instead
+#   raw => OCTETS, stay => 1      these octets, head and all; then the connection ends, unless it stays
 #   truncate => N                 the real answer, cut after N octets of its body
 #   close                         the connection ends without an answer
 #   drip                          one octet of the real answer per second
 #   set => { 'result.scopes' => [...] }    the real answer with members changed
 #   drop => [ 'provenance' ]      the real answer with members removed
+# Beside text: pad => N lengthens the body by N blanks; nest => N puts N nested arrays where it says NEST.
 
 use strict;
 use warnings;
@@ -103,7 +105,7 @@ sub _serve {
         last if $order->{do} eq 'close';
         sleep $order->{value} if $order->{do} eq 'delay';
         my $text = $order->{value};
-        if ( $order->{do} ne 'text' ) {
+        if ( $order->{do} !~ /\A(?:text|raw)\z/ ) {
             last if !$upstream;
             syswrite $upstream, "$head\r\n\r\n$body";
             ( my $answer_head, $text ) = _read_message($upstream) or last;
@@ -120,6 +122,8 @@ sub _answer {
     _put( $document, $_, $order->{value}{$_} ) for $order->{do} eq 'set'  ? keys %{ $order->{value} } : ();
     _put( $document, $_ )                      for $order->{do} eq 'drop' ? @{ $order->{value} }      : ();
     $text = $json->encode($document) if defined $document;
+    $text .= ' ' x ( $order->{pad} // 0 );
+    $text =~ s/NEST/( '[' x $order->{nest} ) . ( ']' x $order->{nest} )/e if $order->{nest};
     my $head = sprintf "HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", $order->{status} // 200, length $text;
     if ( $order->{do} eq 'truncate' ) {
         syswrite $client, $head . substr $text, 0, $order->{value};
@@ -133,12 +137,12 @@ sub _answer {
         return 1;
     }
     local $SIG{PIPE} = 'IGNORE';
-    my $whole = $head . $text;
+    my $whole = $order->{do} eq 'raw' ? $text : $head . $text;
     for ( my $at = 0; $at < length $whole; ) {
         my $put = syswrite $client, $whole, 65536, $at or return;
         $at += $put;
     }
-    return 1;
+    return $order->{do} ne 'raw' || $order->{stay};
 }
 
 # Sets a.b.c, or removes it when there is no value.

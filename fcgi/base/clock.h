@@ -1,0 +1,22 @@
+/* The monotonic clock: for waiting and measuring, never for what is stored or shown. */
+#ifndef AZ_BASE_CLOCK_H
+#define AZ_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t
+clock_monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static inline int64_t
+clock_monotonic_ms(void)
+{
+    return clock_monotonic_us() / 1000;
+}
+
+#endif

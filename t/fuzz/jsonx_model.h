@@ -1,0 +1,62 @@
+/* What jsonx_parse() and jsonx_dump() are held against: Jansson's own reader and writer behind the
+ * checks that it does not make. Slow and plain; for tests alone. */
+#ifndef AZ_T_FUZZ_JSONX_MODEL_H
+#define AZ_T_FUZZ_JSONX_MODEL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Whether brackets outside strings nest at most max_depth deep. */
+static inline bool
+model_depth_within(const char *text, size_t len, size_t max_depth)
+{
+    size_t depth = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (c == '"')
+            in_string = !in_string;
+        else if (in_string && c == '\\')
+            i++;
+        else if (!in_string && (c == '[' || c == '{') && ++depth > max_depth)
+            return false;
+        else if (!in_string && (c == ']' || c == '}') && depth > 0)
+            depth--;
+    }
+    return true;
+}
+
+/* The caller's reference to the value of text, or NULL where text is to be refused. */
+static inline json_t *
+model_parse(const char *text, size_t len, size_t max_depth)
+{
+    if (text_has_nul(text, len) || !utf8_valid(text, len)
+        || !model_depth_within(text, len, max_depth))
+        return NULL;
+    return json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+}
+
+/* To be freed; NULL where Jansson cannot write it. */
+static inline char *
+model_dump(const json_t *value)
+{
+    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+/* Equal values, and the same order of members, which json_equal() does not look at. */
+static inline bool
+model_same(const json_t *one, const json_t *other)
+{
+    char *a = model_dump(one), *b = model_dump(other);
+    bool same = a != NULL && b != NULL && strcmp(a, b) == 0 && json_equal(one, other);
+    free(a);
+    free(b);
+    return same;
+}
+
+#endif

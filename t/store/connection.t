@@ -1,0 +1,83 @@
+# The life of a worker's connection to PostgreSQL: one that idled is looked at before anything is sent; one that died a moment
+# ago fails the trip, of which only reads are sent again (store/db.h, decisions.md). And its address, at start.
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use Authz::Check;
+use Authz::Path ();
+use Authz::Process ();
+use Authz::Stack ();
+
+my $stack = Authz::Stack->start( workers => 1 );
+my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm   = $stack->make_client( 'crm', \%cc );
+my @rs    = $stack->make_client( 'rs', { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
+
+sub token      { return $stack->token( @crm, scope => 'orders.read' ) }
+sub end_all    { return $stack->sql(q{SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database()}) }
+sub rows_of    { return $stack->sql('SELECT count(*) FROM access_token') }
+sub backend_of { return $stack->sql(q{SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database()}) }
+
+my $text = token()->member('access_token');
+for my $pass ( 1 .. 3 ) {
+    oauth_ok( token(), {}, 'a token' );
+    cmp_ok( end_all(), '>', 0, 'its connection is ended, and idles' );
+    sleep 1.2;
+    oauth_ok( token(), {}, 'a write after idling finds out before it sends' );
+    end_all();
+    sleep 1.2;
+    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'so does a read' );
+}
+for my $pass ( 1 .. 3 ) {
+    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a token is shown' );
+    end_all();
+    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a read whose connection died a moment ago is sent again' );
+    my $before = rows_of();
+    end_all();
+    oauth_error( token(), 503, 'temporarily_unavailable', 'a write whose connection died a moment ago is 503' );
+    is( rows_of(), $before, '... wrote nothing' );
+    oauth_ok( token(), {}, '... and the next one is served' );
+    is( rows_of(), $before + 1, '... once' );
+}
+my $kept = backend_of();
+token() for 1 .. 3;
+sleep 1.2;
+token();
+is( backend_of(), $kept, 'a connection that lives is kept, busy or idle' );
+
+# The deferred audit row of an introspection is there when its worker has nothing else to do, and an error of it is logged.
+my $rows = $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'});
+$stack->introspect( @rs, $text );
+sleep 0.3;
+is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}), $rows + 1, 'an introspection has its audit row soon after, without another request' );
+$stack->sql(q{ALTER TABLE audit_log ADD CONSTRAINT no_more CHECK (endpoint <> '/introspect') NOT VALID});
+oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'an introspection whose audit row fails' );
+sleep 0.3;
+like( $stack->{service}->log_text, qr/"audit row lost".*audit_send.*23514/, '... has that logged soon after, without another request' );
+$stack->sql(q{ALTER TABLE audit_log DROP CONSTRAINT no_more});
+
+# ---- the address
+
+my %good = %{ Authz::Stack::base_settings( $stack->database_url ) };
+
+sub check {
+    my ($url) = @_;
+    return Authz::Process->run( name => 'check', env => { %good, SVC_OIDC_ISSUER => 'http://127.0.0.1:8080', SVC_DATABASE_URL => $url }, command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+}
+
+for my $url ( 'geheim', 'host=h password=two geheim', 'postgresql://u:geheim%zz@h/d', 'postgresql://h/d?passwort=geheim', q{host=h password='geheim} ) {
+    my ( $status, $said ) = check($url);
+    ok( $status == 78 && $said =~ /\Aauthz\.fcgi: SVC_DATABASE_URL: [^\n]+\n\z/, "start: SVC_DATABASE_URL=$url is refused in one line" ) or diag( $status, $said );
+    unlike( $said, qr/geheim/, '... without a part of it' );
+}
+for my $url ( 'postgresql://u:x@geheim@127.0.0.1:1/d', 'postgresql://u:geheim/x@127.0.0.1:1/d' ) {
+    my ( $status, $said ) = check($url);
+    is( $status, 0, "start: $url is a URI, so a database that is away" );
+    unlike( $said, qr/geheim/, '... and no part of the password is logged' );
+}
+is( ( check( $stack->database_url ) )[0], 0, 'start: a good one passes' );
+
+done_testing;

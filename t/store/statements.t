@@ -1,0 +1,100 @@
+# Every SQL statement of the program, read from its row in the source, against a fresh schema (style.md 7): PostgreSQL takes it,
+# it has as many parameters as its row says, and the enum of its columns is what it gives (store/db.h).
+use strict;
+use warnings;
+
+use File::Find ();
+use Test::More;
+
+use Authz::Path ();
+use Authz::Postgres ();
+use Authz::Process ();
+use Authz::Web ();
+
+my $postgres = Authz::Postgres->shared_or_new;
+my $database = $postgres->database;
+
+my %source;
+File::Find::find( sub { $source{$File::Find::name} = read_source($_) if /\.[ch]\z/ }, map { Authz::Path::source($_) } qw(fcgi cli) );
+
+# Comments go; what is in quotes stays.
+sub read_source {
+    open my $in, '<', $_[0] or die "$_[0]: $!";
+    local $/ = undef;
+    my $text = readline $in;
+    $text =~ s{("(?:[^"\\]|\\.)*")|/\*.*?\*/}{$1 // ' '}gse;
+    return $text;
+}
+
+# Literals that follow each other, and macros that stand for such, as one text.
+my %macro;
+
+sub text_of {
+    my ($part) = @_;
+    my $text = '';
+    while ( $part =~ /\G\s*(?:"((?:[^"\\]|\\.)*)"|(\w+))/g ) {
+        my ( $literal, $name ) = ( $1, $2 );
+        $literal = $macro{$name} // die "no macro $name" if defined $name;
+        $literal =~ s/\\(.)/$1/g if !defined $name;
+        $text .= $literal;
+    }
+    return $text;
+}
+
+my $string = qr/(?:\s*(?:"(?:[^"\\]|\\.)*"|[A-Z_]+))+/;
+for my $file ( sort keys %source ) {
+    my $text = $source{$file} =~ s/\\\n/ /gr;
+    while ( $text =~ /^#\s*define\s+([A-Z_]+)((?:[ \t]*"(?:[^"\\]|\\.)*")+)[ \t]*$/mg ) {
+        my ( $name, $value ) = ( $1, $2 );
+        $macro{$name} = text_of($value);
+    }
+}
+
+my ( @statement, %enum, $rows );
+for my $file ( sort keys %source ) {
+    $rows += () = $source{$file} =~ /struct db_stmt \w+ = \{/g;
+    while ( $source{$file} =~ /struct db_stmt \w+ = \{\s*"(\w+)",($string),\s*(\d+)\s*,?\s*\}/g ) {
+        my ( $name, $parts, $params ) = ( $1, $2, $3 );
+        push @statement, { name => $name, text => text_of($parts), params => $params };
+    }
+    while ( $source{$file} =~ /enum (\w+)_column \{([^}]*)\}/g ) {
+        my ( $name, $members ) = ( $1, $2 );
+        $enum{$name} = [ $members =~ /\w+/g ];
+    }
+}
+cmp_ok( scalar @statement, '>=', 60, 'the statements are found' );
+is( scalar @statement, $rows, 'each row of a statement has the form name, text, number of parameters' );
+my %count;
+$count{ $_->{name} }++ for @statement;
+is( join( ' ', grep { $count{$_} > 1 } sort keys %count ), '', 'names are unique in the program' );
+cmp_ok( scalar keys %enum, '>=', 15, 'enums of columns are found' );
+is( join( ' ', grep { !$count{$_} } sort keys %enum ), '', 'each enum of columns is of a statement' );
+my ($longest) = sort { length $b <=> length $a } keys %count;
+cmp_ok( length("$longest:99999999:999999"), '<', 64, 'with its partitions the longest name is one that PostgreSQL does not cut' );
+
+my %partition = map { ( $_ => $postgres->sql( "SELECT min(substring(inhrelid::regclass::text FROM '[0-9]+\$')::integer) FROM pg_inherits WHERE inhparent = '$_'::regclass", $database ) ) } qw(access_token audit_log);
+
+# psql prepares and describes, and does not run, what ends in \gdesc; only a file may hold that.
+sub columns_of {
+    my ($text) = @_;
+    my $file = Authz::Web::write_file( Authz::Process::directory() . '/describe.sql', "$text \\gdesc\n" );
+    open my $out, '-|', Authz::Path::postgres('psql'), qw(-X -q -A -t -F), "\t", '-h', $postgres->socket, '-p', $Authz::Postgres::PORT, qw(-U postgres -d), $database, '-f', $file
+        or die "psql: $!";
+    my @line = grep {/\t/} readline $out;
+    close $out or return "exit status $?";
+    return map { ( split /\t/ )[0] } @line;
+}
+
+for my $statement (@statement) {
+    my ( $name, $text ) = @{$statement}{qw(name text)};
+    next if $text =~ /\A(?:BEGIN|COMMIT)\z/;    # cannot be prepared by SQL; they have no parameters to get wrong
+    $text =~ s/%P/$partition{access_token}/g;
+    $text =~ s/%D/$partition{audit_log}/g;
+    my $params = eval { $postgres->sql( "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'", $database ) };
+    is( $params, $statement->{params}, "$name: PostgreSQL takes it, with $statement->{params} parameters" ) or diag($@);
+    my $members = $enum{$name} // next;
+    my ($prefix) = join( ' ', @$members ) =~ /\A([A-Z]+_)/;
+    is( join( ' ', map { $prefix . uc } columns_of($text) ), join( ' ', @$members ), "$name: its enum names its columns in their order" );
+}
+
+done_testing;
