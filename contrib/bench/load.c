@@ -1,13 +1,15 @@
-/* Load over HTTP/1.1 on a UNIX socket with kept connections, closed loop, each answer checked; wrk
- * has no UNIX sockets.
+/* Load over HTTP/1.1 with kept connections, closed loop, each answer checked.
  *
- *   load SOCKET TARGET BODY-FILE EXPECT CONNECTIONS SECONDS
+ *   load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS
  *
- * Posts the file's octets as JSON. An answer is bad when its status is not 200 or EXPECT is not in
- * its body. Prints one line: requests, microseconds, p50 and p99 in microseconds, bad answers. Exit
- * status 1 when the load broke off. */
-#include "config.h"
-
+ * ADDRESS is unix:PATH or HOST:PORT, an IPv4 address. Sends the file's octets, a whole request,
+ * again and again. An answer is bad when its status is not 200 or EXPECT is not in its body. Prints
+ * one line: requests, microseconds, p50 and p99 in microseconds, bad answers. Exit status 1 when
+ * the load broke off. The same for the service and for each of its floors: wrk has no UNIX sockets,
+ * and parses each answer in Lua on a core that the service needs. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Policy questions and answers are below 4 kB. */
+/* Requests and answers, policy questions among them, are below 4 kB. */
 #define OCTETS_MAX 65536
 #define CONNECTIONS_MAX 256
 /* Latencies kept, in microseconds; longer ones count as the last. */
@@ -33,7 +35,7 @@ struct connection {
 
 struct load {
     const char *expect;                  /* must be in every body */
-    char request[2 * OCTETS_MAX];        /* the same for all */
+    char request[OCTETS_MAX];            /* the same for all, head and body */
     size_t length;                       /* of it */
     unsigned long requests, bad;         /* answered, and wrong among them */
     unsigned histogram[LATENCY_MAX + 1]; /* answers per microsecond */
@@ -48,24 +50,13 @@ now_us(void)
 }
 
 static int
-make_request(struct load *load, const char *target, const char *path)
+read_request(struct load *load, const char *path)
 {
-    static char body[OCTETS_MAX];
     FILE *file = fopen(path, "r");
-    size_t length = file != NULL ? fread(body, 1, sizeof(body), file) : 0;
+    load->length = file != NULL ? fread(load->request, 1, sizeof(load->request), file) : 0;
     if (file != NULL)
         fclose(file);
-    if (length == 0 || length == sizeof(body))
-        return 0;
-    int head = snprintf(load->request, sizeof(load->request) - length,
-                        "POST %s HTTP/1.1\r\nHost: opa\r\nContent-Type: application/json\r\n"
-                        "Content-Length: %zu\r\n\r\n",
-                        target, length);
-    if (head < 0 || (size_t) head >= sizeof(load->request) - length)
-        return 0;
-    memcpy(load->request + head, body, length);
-    load->length = (size_t) head + length;
-    return 1;
+    return load->length > 0 && load->length < sizeof(load->request);
 }
 
 static int
@@ -77,6 +68,29 @@ connect_unix(const char *path)
         return -1;
     strcpy(address.sun_path, path);
     return connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0 ? fd : -1;
+}
+
+static int
+connect_tcp(const char *where)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    char host[INET_ADDRSTRLEN] = "";
+    const char *colon = strchr(where, ':');
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    if (fd < 0 || colon == NULL || (size_t) (colon - where) >= sizeof(host))
+        return -1;
+    memcpy(host, where, (size_t) (colon - where));
+    address.sin_port = htons((unsigned short) atoi(colon + 1));
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1
+        || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0)
+        return -1;
+    return connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0 ? fd : -1;
+}
+
+static int
+connect_to(const char *address)
+{
+    return strncmp(address, "unix:", 5) == 0 ? connect_unix(address + 5) : connect_tcp(address);
 }
 
 static int
@@ -112,14 +126,17 @@ whole_body(const struct connection *connection, int *ret_broken)
     return length >= 0 && connection->used >= head + (size_t) length ? end + 4 : NULL;
 }
 
+/* The first bad answer is shown: why it is bad is what a reader of the figures wants to know. */
 static void
 note_answer(struct load *load, const struct connection *connection, const char *body)
 {
     long long us = now_us() - connection->sent_at;
     load->histogram[us < LATENCY_MAX ? us : LATENCY_MAX]++;
     load->requests++;
-    if (strncmp(connection->answer, "HTTP/1.1 200 ", 13) != 0 || strstr(body, load->expect) == NULL)
-        load->bad++;
+    if (strncmp(connection->answer, "HTTP/1.1 200 ", 13) == 0 && strstr(body, load->expect) != NULL)
+        return;
+    if (load->bad++ == 0)
+        fprintf(stderr, "load: bad answer: %.600s\n", connection->answer);
 }
 
 /* Reads what is there; 1 when the answer is whole, -1 when the connection is of no use. */
@@ -142,12 +159,12 @@ read_answer(struct load *load, struct connection *connection)
 }
 
 static int
-open_all(const struct load *load, const char *path, struct connection *connections, int count)
+open_all(const struct load *load, const char *address, struct connection *connections, int count)
 {
     int poll = epoll_create1(0);
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
-        connections[i].fd = connect_unix(path);
+        connections[i].fd = connect_to(address);
         if (connections[i].fd < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].fd, &event) != 0
             || !send_request(load, &connections[i]))
             return -1;
@@ -191,15 +208,15 @@ int
 main(int argc, char **argv)
 {
     static struct load load;
-    int count = argc == 7 ? atoi(argv[5]) : 0, seconds = argc == 7 ? atoi(argv[6]) : 0;
+    int count = argc == 6 ? atoi(argv[4]) : 0, seconds = argc == 6 ? atoi(argv[5]) : 0;
     if (count < 1 || count > CONNECTIONS_MAX || seconds < 1) {
-        fprintf(stderr, "usage: load SOCKET TARGET BODY-FILE EXPECT CONNECTIONS SECONDS\n");
+        fprintf(stderr, "usage: load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS\n");
         return 2;
     }
     struct connection *connections = calloc((size_t) count, sizeof(*connections));
-    load.expect = argv[4];
-    if (connections == NULL || !make_request(&load, argv[2], argv[3])) {
-        fprintf(stderr, "load: %s is empty, too large or not readable\n", argv[3]);
+    load.expect = argv[3];
+    if (connections == NULL || !read_request(&load, argv[2])) {
+        fprintf(stderr, "load: %s is empty, too large or not readable\n", argv[2]);
         return 1;
     }
     long long start = now_us();

@@ -1,7 +1,6 @@
-/* The floor of a FastCGI program: answers every request at once with the octets of one file. Built
- * on libfcgi as the service is, with the same kind of processes: noop SOCKET WORKERS FILE */
-#include "config.h"
-
+/* The floor of a FastCGI program: reads every request to its end and answers it with the octets of
+ * one file. Built on libfcgi as the service is, with the same kind of processes, and the same quick
+ * end of a connection (fcgi/accept.c): noop SOCKET WORKERS FILE */
 #include <fcgiapp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,10 +29,15 @@ static void
 serve(int socket, const char *answer, int length)
 {
     FCGX_Request request;
+    char body[ANSWER_MAX];
     if (FCGX_InitRequest(&request, socket, 0) != 0)
         _exit(1);
     while (FCGX_Accept_r(&request) == 0) {
+        while (FCGX_GetStr(body, sizeof(body), request.in) == sizeof(body))
+            ;
         FCGX_PutStr(answer, length, request.out);
+        if (FCGX_HasSeenEOF(request.in) == EOF)
+            FCGX_Detach(&request);
         FCGX_Finish_r(&request);
     }
     _exit(0);

@@ -1,73 +1,92 @@
 #!/usr/bin/perl
-# Makes a pgbench script of what the service sent: statements.pl LOG PREFIX TRIP...
+# Makes a pgbench script of what the service sent: statements.pl LOG TRIPS PREFIX
 #
-# LOG is PostgreSQL's log with log_statement = all around one request. A TRIP is a name from fcgi/store, or several
-# joined by + that the service sends in one round trip. Writes PREFIX.sql, the statements word for word with their
-# parameters as pgbench variables, and PREFIX.args, the -D options with the values the request had, NUL-separated.
+# LOG is PostgreSQL's log with log_statement = all around one request, TRIPS what Authz::PgProxy wrote of the same: a
+# line per round trip, the names of its prepared statements in order. Writes PREFIX.sql, the statements word for word
+# with their parameters as pgbench variables, those of one trip in one pipeline, and PREFIX.args, the -D options with the
+# values the request had, NUL-separated.
 #
-# One thing cannot be the same in each transaction: the id of a new token. The last twelve of its 32 digits count up.
+# One thing cannot be the same in each transaction: the id of a new token. Its first twelve of 32 digits are the time, in
+# whose place stands @NOW@, so that new rows go to the end of the index as the service's do; the last twelve count up,
+# from the variable i on. Whoever runs pgbench sets both. pgbench sends a parameter that a statement uses twice twice, and
+# all as text: the floor is that little higher than it might be.
 use strict;
 use warnings;
 
 # Statement => number of the parameter that has to be new each time.
-my %fresh = (token_insert => 4);
+my %fresh = ( token_insert => 4 );
 
-my ($log, $prefix, @trips) = @ARGV;
-die "usage: statements.pl LOG PREFIX TRIP...\n" unless @trips;
+my ( $log, $trips, $prefix ) = @ARGV;
+die "usage: statements.pl LOG TRIPS PREFIX\n" if @ARGV != 3;
 
-# Of each statement the last execution: its text, and its parameters by number.
+# Of each prepared statement the last execution: its text, and its parameters by number.
 sub read_log {
     my ($path) = @_;
-    my (%seen, $last);
+    my ( %seen, $last );
     open my $in, '<', $path or die "$path: $!\n";
-    while (<$in>) {
-        if (/ LOG:  execute ([a-z_]+):[^ ]*: (.*)$/) {
+    while ( my $line = readline $in ) {
+        if ( $line =~ / LOG:  execute (\S+?): (.*)$/ ) {
             $last = $1;
-            $seen{$last} = {text => $2, values => {}};
-        } elsif (defined $last && / DETAIL:  parameters: (.*)$/) {
-            my $list = $1;
-            while ($list =~ /\G(?:, )?\$(\d+) = (?:'((?:[^']|'')*)'|NULL)/g) {
-                my ($number, $value) = ($1, $2);
-                $value =~ s/''/'/g if defined $value;
-                $seen{$last}{values}{$number} = $value;
-            }
+            $seen{$last} = { text => $2, values => {} };
+        }
+        elsif ( defined $last && $line =~ / DETAIL:  parameters: (.*)$/ ) {
+            $seen{$last}{values} = read_values($1);
             undef $last;
         }
+        elsif ( defined $last && $line =~ /^\t(.*)$/ ) { $seen{$last}{text} .= " $1" }
     }
     return \%seen;
 }
 
+sub read_values {
+    my ($list) = @_;
+    my %value;
+    while ( $list =~ /\G(?:, )?\$(\d+) = (?:'((?:[^']|'')*)'|NULL)/g ) {
+        my ( $number, $value ) = ( $1, $2 );
+        $value =~ s/''/'/g if defined $value;
+        $value{$number} = $value;
+    }
+    return \%value;
+}
+
 # The text with pgbench variables in place of $1, $2, ...; adds to the options and the script's head.
 sub convert {
-    my ($name, $statement, $args, $head) = @_;
-    my ($text, $values) = @{$statement}{qw(text values)};
-    my $new = $fresh{$name} // 0;
-    for my $number (keys %$values) {
-        push @$args, '-D', "${name}_$number=$values->{$number}" if defined $values->{$number} && $number != $new;
+    my ( $name, $statement, $args, $head ) = @_;
+    my ( $text, $values ) = @{$statement}{qw(text values)};
+    my ($short) = $name =~ /\A(\w+)/;
+    my $new = $fresh{$short} // 0;
+    for my $number ( keys %$values ) {
+        push @$args, '-D', "${short}_$number=$values->{$number}" if defined $values->{$number} && $number != $new;
     }
     if ($new) {
         push @$head, '\set i :i + 1', '\set n 100000000000 + :i * 256 + :client_id';
-        (my $digits = $values->{$new}) =~ tr/-//d;
-        $text =~ s/\$$new\b/"('" . substr($digits, 0, 20) . "' || :n)"/eg;
+        ( my $digits = $values->{$new} ) =~ tr/-//d;
+        $text =~ s/\$$new\b/"('\@NOW@" . substr($digits, 12, 8) . "' || :n)"/eg;
     }
-    $text =~ s/\$(\d+)/defined $values->{$1} ? ":${name}_$1" : 'NULL'/eg;
+    $text =~ s/\$(\d+)/defined $values->{$1} ? ":${short}_$1" : 'NULL'/eg;
     return "$text;";
 }
 
-my $seen = read_log($log);
-my (@args, @head, @body);
-for my $trip (@trips) {
-    my @names = split /\+/, $trip;
-    my @lines;
-    for my $name (@names) {
-        die "$log: no execution of $name\n" unless $seen->{$name};
-        push @lines, convert($name, $seen->{$name}, \@args, \@head);
-    }
-    push @body, @names > 1 ? ('\startpipeline', @lines, '\endpipeline') : @lines;
+sub write_file {
+    my ( $path, @parts ) = @_;
+    open my $out, '>', $path or die "$path: $!\n";
+    print {$out} @parts;
+    close $out or die "$path: $!\n";
+    return;
 }
-open my $sql, '>', "$prefix.sql" or die "$prefix.sql: $!\n";
-print $sql join("\n", @head, @body), "\n";
-close $sql or die "$prefix.sql: $!\n";
-open my $out, '>', "$prefix.args" or die "$prefix.args: $!\n";
-print $out map { "$_\0" } @args;
-close $out or die "$prefix.args: $!\n";
+
+my $seen = read_log($log);
+open my $in, '<', $trips or die "$trips: $!\n";
+my ( @args, @head, @body );
+while ( my $trip = readline $in ) {
+    chomp $trip;
+    my @lines;
+    for my $name ( split /, /, $trip ) {
+        die "$log: no execution of $name, in the round trip: $trip\n" if !$seen->{$name};
+        push @lines, convert( $name, $seen->{$name}, \@args, \@head );
+    }
+    push @body, @lines > 1 ? ( '\startpipeline', @lines, '\endpipeline' ) : @lines;
+}
+die "$trips: no round trips\n" if !@body;
+write_file( "$prefix.sql", map { "$_\n" } @head, @body );
+write_file( "$prefix.args", map { "$_\0" } @args );

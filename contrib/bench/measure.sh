@@ -1,0 +1,178 @@
+# shellcheck shell=bash
+# One measurement each, and the rounds. Needs stack.sh. Results are lines of KEY=VALUE in BENCH/results, for report.pl.
+
+# Connections to the web server; the engine and the database get one per worker, as from the service.
+CONNECTIONS=16
+# Before round 1 each is run for so long, unrecorded.
+WARM_SECONDS=2
+# pgbench runs so many transactions per connection alone, to know what connecting costs; by then plans are generic.
+PG_FIRST=10
+
+# The most that the rest of the machine may use, in percent of all its processors, and the most a host may steal.
+OTHERS_MAX=3
+STEAL_MAX=1
+QUIET_SECONDS=4
+
+# Prints NAME:PID for each daemon of the stack.
+stack_pids() {
+    local name pid
+    for name in web opa postgres; do
+        if pid=$(daemon_pid "$name"); then printf '%s:%s ' "$name" "$pid"; fi
+    done
+    if pid=$(daemon_pid authz); then printf 'worker:%s ' "$pid"; fi
+}
+
+# Prints NAME=VALUE of a line on standard input.
+value_of() { tr ' ' '\n' | sed -n "s/^$1=//p" | tail -n 1; }
+
+# insist_quiet: refuses on a busy machine, or warns when it was told to go on.
+insist_quiet() {
+    local line others steal
+    # shellcheck disable=SC2046 # a list of words
+    line=$(perl "$TOP/contrib/bench/cpu.pl" $(stack_pids) -- sleep "$QUIET_SECONDS")
+    read -r others steal < <(awk -v o="$(value_of other <<<"$line")" -v s="$(value_of steal <<<"$line")" \
+        -v w="$(value_of looked <<<"$line")" -v n="$(nproc)" 'BEGIN { printf "%.1f %.1f\n", 100 * o / w / n, 100 * s / w / n }')
+    if awk -v o="$others" -v om="$OTHERS_MAX" -v s="$steal" -v sm="$STEAL_MAX" 'BEGIN { exit !(o <= om && s <= sm) }'; then return 0; fi
+    if [ "$FORCE" = no ]; then
+        printf '%s: the machine is busy: others use %s %% of it (at most %s), its host takes %s %% (at most %s)\n' \
+            "$PROGRAM" "$others" "$OTHERS_MAX" "$steal" "$STEAL_MAX" >&2
+        printf '  what to do: stop what runs, or take figures that do not count with --force\n' >&2
+        exit 75
+    fi
+    say "warning: the machine is busy (others use $others % of it, its host takes $steal %): these figures do not count"
+}
+
+# Prints how many tokens and audit rows there are.
+rows_now() { postgres_sql -d authz -F ' ' -c 'SELECT (SELECT count(*) FROM access_token), (SELECT count(*) FROM audit_log)'; }
+
+# Prints the octets of tokens and audit rows with their indexes. Of the tables only pages that hold rows: PostgreSQL makes
+# many at once when several connections insert, and later rows fill them.
+octets_now() {
+    postgres_sql -d authz -c "WITH used AS (
+        SELECT tableoid AS oid, count(DISTINCT (ctid::text::point)[0]) AS pages FROM access_token GROUP BY 1 UNION ALL
+        SELECT tableoid, count(DISTINCT (ctid::text::point)[0]) FROM audit_log GROUP BY 1)
+        SELECT sum(pg_total_relation_size(oid) - pg_relation_size(oid) + pages * current_setting('block_size')::int)::bigint
+        FROM used"
+}
+
+# record NAME WORDS…: a line of results; ROUND 0 is the warm-up, which is not kept.
+record() {
+    local name=$1
+    shift
+    if [ "$ROUND" -gt 0 ]; then printf 'round=%s segment=%s %s\n' "$ROUND" "$name" "$*" >>"$BENCH/results"; fi
+}
+
+# Keeps lines of NAME=VALUE as they are, makes pgbench's words the same, and all of it one line.
+words_of() {
+    sed -nE -e 's/^number of transactions actually processed: ([0-9]+).*/requests=\1/p' \
+        -e 's/^number of failed transactions: ([0-9]+).*/bad=\1/p' -e '/^[a-z0-9]+=/p' | tr '\n' ' '
+}
+
+# measured GROUPS -- COMMAND…: runs it; LINE is then what it told and what it cost. Its standard input is ours.
+LINE=
+measured() {
+    LINE=$(perl "$TOP/contrib/bench/cpu.pl" "$@" 2>"$BENCH/errors") || {
+        tail -n 20 "$BENCH/errors" >&2
+        die "a measurement broke off in round $ROUND" "see what it said above, and $LOG_DIR"
+    }
+    LINE=$(words_of <<<"$LINE")
+    if [ "$(value_of bad <<<"$LINE")" != 0 ]; then
+        cat "$BENCH/errors" >&2
+        die "$(value_of bad <<<"$LINE") of $(value_of requests <<<"$LINE") answers are wrong" "see $LOG_DIR"
+    fi
+}
+
+# insist_rows WHAT BEFORE NAME COUNT: since BEFORE, COUNT audit rows came, and for "token" as many tokens.
+insist_rows() {
+    local tokens audit tokens_before audit_before want=0
+    read -r tokens_before audit_before <<<"$2"
+    read -r tokens audit <<<"$(rows_now)"
+    if [ "$3" = token ]; then want=$4; fi
+    if [ $((tokens - tokens_before)) -ne "$want" ] || [ $((audit - audit_before)) -ne "$4" ]; then
+        die "$1: $4 requests stored $((tokens - tokens_before)) tokens and $((audit - audit_before)) audit rows" \
+            "see $LOG_DIR"
+    fi
+}
+
+checkpoint() { postgres_sql -d postgres -c CHECKPOINT; }
+
+# service NAME
+service() {
+    local before octets requests
+    before=$(rows_now) octets=$(octets_now)
+    checkpoint
+    # shellcheck disable=SC2046 # a list of words
+    measured $(stack_pids) -- "$BENCH/load" "127.0.0.1:$PORT" "$BENCH/$1.http" "$(expected "$1")" "$CONNECTIONS" "$SECONDS_EACH"
+    requests=$(value_of requests <<<"$LINE")
+    insist_rows "/$1" "$before" "$1" "$requests"
+    record "$1" "$LINE" "octets=$(($(octets_now) - octets))"
+}
+
+# floor_noop NAME
+floor_noop() {
+    measured "web:$(daemon_pid "noopweb-$1")" "worker:$(daemon_pid "noop-$1")" -- \
+        "$BENCH/load" "127.0.0.1:$(noop_port "$1")" "$BENCH/$1.http" "$(expected "$1")" "$CONNECTIONS" "$SECONDS_EACH"
+    record "noop.$1" "$LINE"
+}
+
+# floor_opa NAME: the service's own question, as it stood on its connection.
+floor_opa() {
+    measured "opa:$(daemon_pid opa)" -- \
+        "$BENCH/load" "unix:$RUN_DIR/opa.sock" "$BENCH/$1.opa" '"allow":true' "$WORKERS" "$SECONDS_EACH"
+    record "opa.$1" "$LINE"
+}
+
+# pgbench NAME FIRST-ID OPTION: with as many connections as the service has workers.
+pgbench() {
+    local values account=()
+    mapfile -d '' values <"$BENCH/$1.args"
+    if [ -n "$RUN_AS" ]; then account=(setpriv "--reuid=$RUN_AS" "--regid=$(id -g "$RUN_AS")" --init-groups --); fi
+    measured "postgres:$(daemon_pid postgres)" -- "${account[@]}" "$(postgres_bin)/pgbench" --no-vacuum \
+        --protocol=prepared --client="$WORKERS" --jobs=1 --file=- -D "i=$2" "${values[@]}" "$3" \
+        "$(conf_get SVC_DATABASE_URL)" < <(sed "s/@NOW@/$(printf '%012x' "$(date +%s%3N)")/g" "$BENCH/$1.sql")
+}
+
+# floor_pg NAME: the service's own statements. The first run is only what connecting costs.
+floor_pg() {
+    local before first ids=$((ROUND * 1000000))
+    before=$(rows_now)
+    checkpoint
+    pgbench "$1" "$ids" --transactions="$PG_FIRST"
+    record "pgfirst.$1" "$LINE"
+    first=$(value_of requests <<<"$LINE")
+    pgbench "$1" $((ids + 500000)) --time="$SECONDS_EACH"
+    record "pg.$1" "$LINE"
+    insist_rows "pgbench with the statements of /$1" "$before" "$1" $((first + $(value_of requests <<<"$LINE")))
+}
+
+# The service and its floors take turns, so that what changes with time meets all of them.
+round_all() {
+    local name
+    for name in token introspect; do
+        service "$name"
+        floor_noop "$name"
+        floor_opa "$name"
+        floor_pg "$name"
+    done
+}
+
+# Prints the private memory of the largest process of the service, in kB; nothing when we may not look.
+worker_memory() {
+    local parent pid most=0 now
+    parent=$(daemon_pid authz)
+    for pid in $(sed -n "s/^\([0-9]*\) (.*) . $parent .*/\1/p" /proc/[0-9]*/stat 2>/dev/null); do
+        now=$(awk '/^Private_(Clean|Dirty):/ { n += $2 } END { print n + 0 }' "/proc/$pid/smaps_rollup" 2>/dev/null) || return 0
+        if [ "$now" -gt "$most" ]; then most=$now; fi
+    done
+    printf '%s' "$most"
+}
+
+# A step: the engine alone, on what the service asked.
+evaluation() {
+    local name
+    for name in token introspect; do
+        perl -MJSON::PP -0777 -ne 's/\A.*?\r\n\r\n//s; print JSON::PP->new->canonical->encode(decode_json($_)->{input})' \
+            "$BENCH/$name.opa" >"$BENCH/$(case $name in token) printf issue ;; *) printf introspect ;; esac).json"
+    done
+    "$TOP/contrib/bench/policy/run" -n "$1" -i "$BENCH" "$(opa_here)" >"$BENCH/evaluation"
+}

@@ -1,0 +1,189 @@
+# shellcheck shell=bash
+# The stack under load, its taps and the no-op floor. Needs contrib/lib, as contrib/quickstart does.
+#
+#   BENCH        requests, what was heard, results; for us alone
+#   CLIENT       gets tokens; CALLER introspects them. The names are those of policy/run's bindings.
+
+BENCH=
+CLIENT=client-1
+CALLER=client-2
+SCOPE=orders.read
+# An access token of the shipped settings; the floors' statements name one, and it must outlive the run.
+TOKEN_SECONDS=3600
+
+# A step.
+stack_up() {
+    hint "read the log; contrib/quickstart up --dir $DIR --no-demo is what failed"
+    CFLAGS="${CFLAGS--O2 -g}" "$TOP/contrib/quickstart" up --dir "$DIR" --no-demo
+    note "workers: $WORKERS"
+}
+
+# The same variables as after quickstart's own steps.
+stack_find() {
+    layout_choose_account
+    layout_find || die "there is no $DIR"
+    PORT=$(cat "$DIR/port")
+    BASE_URL=$(base_url "$PORT")
+}
+
+# A step: the load and the no-op program, with the optimization of the service.
+tools_build() {
+    hint 'contrib/packages names the compiler and the libraries, in its section build'
+    cc -std=gnu11 -O2 -o "$BENCH/load" "$TOP/contrib/bench/load.c"
+    cc -std=gnu11 -O2 -o "$BASE/bin/noop" "$TOP/contrib/bench/noop.c" -lfcgi
+}
+
+# admin METHOD TARGET TYPE BODY: the answer's head and body.
+admin() {
+    curl -sS -i --fail-with-body --noproxy '*' --max-time 30 -X "$1" -H "Content-Type: $3" -d "$4" \
+        -H "X-Admin-API-Key: $(conf_get SVC_ADMIN_API_KEY)" "$BASE_URL$2"
+}
+
+# Prints a new client's secret.
+client_make() {
+    admin POST /admin/api/clients application/json \
+        "{\"clientId\":\"$1\",\"clientType\":\"confidential\",\"enabled\":true}" | sed '1,/^\r$/d' | json_get clientSecret
+}
+
+# A step: two clients, and what they may do; the requests that are sent from then on.
+clients_make() {
+    local secret caller_secret
+    hint "the service runs at $BASE_URL; its log is $LOG_DIR/authz.log"
+    secret=$(client_make "$CLIENT")
+    caller_secret=$(client_make "$CALLER")
+    admin PATCH '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings' application/merge-patch+json \
+        "{\"clients\":{\"$CLIENT\":{\"grants\":[\"client_credentials\"],\"scopes\":[\"$SCOPE\"]},
+          \"$CALLER\":{\"endpoints\":[\"introspect\"]}}}" | grep -i '^X-Policy-Activation: confirmed'
+    request_write token "$CLIENT:$secret" "grant_type=client_credentials&scope=$SCOPE"
+    request_send token >"$BENCH/first.answer"
+    request_write introspect "$CALLER:$caller_secret" "token=$(sed '1,/^\r$/d' "$BENCH/first.answer" | json_get access_token)"
+    request_send introspect | grep -F "$(expected introspect)"
+}
+
+# What an answer's body must hold.
+expected() { case $1 in token) printf '"access_token":' ;; introspect) printf '"active":true' ;; esac; }
+
+# request_write PATH CREDENTIALS BODY
+request_write() {
+    printf 'POST /%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: authz-bench\r\nAuthorization: Basic %s\r\nContent-Type: %s\r\nContent-Length: %s\r\n\r\n%s' \
+        "$1" "${BASE_URL#http://}" "$(printf '%s' "$2" | base64 -w 0)" application/x-www-form-urlencoded "${#3}" "$3" \
+        >"$BENCH/$1.http"
+}
+
+# Prints the answer of the service to a request of ours, head and body.
+request_send() {
+    exec 7<>"/dev/tcp/127.0.0.1/$PORT"
+    sed '1s/$/\nConnection: close\r/' "$BENCH/$1.http" >&7
+    timeout 30 cat <&7
+    exec 7>&-
+}
+
+# A step: one worker with taps in front of the database and the engine, to hear what each request costs them.
+probe_all() {
+    local taps=$RUN_DIR/taps
+    hint "the logs are $BENCH/taps.log, $LOG_DIR/authz.log and $LOG_DIR/postgres.log"
+    mkdir "$taps"
+    chmod 711 "$taps"
+    postgres_sql -d postgres -c "ALTER ROLE authz SET log_statement = 'all'"
+    setsid perl "$TOP/contrib/bench/taps.pl" "$taps" "$RUN_DIR" "$RUN_DIR/opa.sock" >"$BENCH/taps.log" 2>&1 8>&- 9>&- &
+    # shellcheck disable=SC2064 # the pid as it is now
+    trap "kill $! 2>/dev/null || :" EXIT
+    while [ ! -S "$taps/.s.PGSQL.5432" ]; do kill -0 $! && sleep 0.1; done
+    chmod 666 "$taps/opa.sock"
+    (
+        SVC_DATABASE_URL=$(conf_get SVC_DATABASE_URL | sed "s|host=$RUN_DIR|host=$taps|")
+        SVC_OPA_URL=unix:$taps/opa.sock
+        WORKERS=1
+        export SVC_DATABASE_URL SVC_OPA_URL
+        authz_start
+        service_await
+    )
+    probe token "$taps"
+    probe introspect "$taps"
+    postgres_sql -d postgres -c 'ALTER ROLE authz RESET log_statement'
+}
+
+size_of() { stat -c %s "$1" 2>/dev/null || printf 0; }
+
+# probe NAME TAPS: sends a request until it has caused the same round trips twice: then the worker is warm, and nobody
+# else's statements are among them. Leaves NAME.answer, NAME.trips, NAME.log and NAME.opa.
+probe() {
+    local name=$1 try source at_trips at_opa at_log
+    for try in $(seq 1 20); do
+        at_trips=$(size_of "$2/pg-trips") at_opa=$(size_of "$2/opa-requests") at_log=$(size_of "$LOG_DIR/postgres.log")
+        request_send "$name" >"$BENCH/$name.answer"
+        sleep 0.3 # what is sent after the answer counts too
+        mv "$BENCH/$name.trips" "$BENCH/$name.trips.before" 2>/dev/null || :
+        tail -c "+$((at_trips + 1))" "$2/pg-trips" >"$BENCH/$name.trips"
+        tail -c "+$((at_opa + 1))" "$2/opa-requests" >"$BENCH/$name.opa"
+        tail -c "+$((at_log + 1))" "$LOG_DIR/postgres.log" >"$BENCH/$name.log"
+        if [ "$try" -gt 3 ] && cmp -s "$BENCH/$name.trips" "$BENCH/$name.trips.before" && probe_whole "$BENCH/$name.opa"; then
+            grep -qF "$(expected "$name")" "$BENCH/$name.answer"
+            perl "$TOP/contrib/bench/statements.pl" "$BENCH/$name.log" "$BENCH/$name.trips" "$BENCH/$name"
+            return 0
+        fi
+    done
+    printf '/%s does not cause the same round trips twice, or not one question to the engine\n' "$name"
+    return 1
+}
+
+# One question, and all of it.
+probe_whole() {
+    perl -0777 -ne 'my ($head, $body) = /\A(POST .*?\r\n\r\n)(.*)\z/s or exit 1;
+        exit !($head =~ /^Content-Length: (\d+)/im && $1 == length $body)' "$1"
+}
+
+# A step: the service as it is to be measured.
+stack_restart() {
+    authz_start
+    service_await
+}
+
+# noop NAME: behind a web server of its own with the service's configuration, the no-op program with the answer that the
+# service gave to this request.
+noop_start() {
+    local name=$1 dir=$RUN_DIR/noop-$1 conf=$BASE/etc/noop-$1
+    as_service mkdir -p "$dir"
+    perl -pe 'if (!$body) { s/^HTTP\S+ (.*)/Status: $1/; $_ = "" if /^(Date|Server|Connection|Transfer-Encoding):/i; $body = /^\r$/ }' \
+        "$BENCH/$name.answer" | as_service tee "$dir/answer" >/dev/null
+    sed "s|$RUN_DIR|$dir|g" "$BASE/etc/lighttpd-authz.conf" >"$conf-authz.conf"
+    sed -e "s|$RUN_DIR|$dir|g" -e "s|$BASE/etc/lighttpd-authz.conf|$conf-authz.conf|" \
+        -e "s|^server.port = .*|server.port = $(noop_port "$name")|" "$BASE/etc/lighttpd.conf" >"$conf.conf"
+    daemon_start "noop-$name" - "$BASE/bin/noop" "$dir/core.sock" "$WORKERS" "$dir/answer"
+    daemon_await "noop-$name" 10 test -S "$dir/core.sock"
+    daemon_start "noopweb-$name" - "$(web_program lighttpd)" -D -f "$conf.conf"
+    daemon_await "noopweb-$name" 10 curl -s --noproxy '*' -o /dev/null "http://127.0.0.1:$(noop_port "$name")/$name"
+}
+
+# A step.
+noop_start_all() {
+    local name port=$((PORT + 1))
+    for name in token introspect; do
+        while ! port_free "$port"; do port=$((port + 1)); done
+        printf '%s' "$port" >"$BENCH/noop-$name.port"
+        port=$((port + 1))
+        noop_start "$name"
+    done
+}
+
+noop_port() { cat "$BENCH/noop-$1.port"; }
+
+# Stops all of it; a directory of the user's keeps its build and its logs, everything else goes.
+stack_down() {
+    local name
+    [ -n "$RUN_DIR" ] || layout_find || return 0
+    for name in noopweb-token noopweb-introspect noop-token noop-introspect; do daemon_stop "$name" TERM 5; done
+    "$TOP/contrib/quickstart" down --dir "$DIR" >/dev/null 2>&1 || :
+    if [ "$KEEP" = no ]; then
+        rm -rf "$BENCH"
+        "$TOP/contrib/quickstart" down --dir "$DIR" --purge >/dev/null
+    else
+        stack_forget
+    fi
+}
+
+# Database, engine's store and keys of a former run: each run begins with empty ones.
+stack_forget() {
+    layout_find || return 0
+    rm -rf "${BASE:?}/data" "${BASE:?}/opa" "${BASE:?}/etc/authz" "${RUN_DIR:?}"/*
+}
