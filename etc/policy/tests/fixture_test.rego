@@ -31,9 +31,8 @@ introspect_input := {
 		"scopes": ["orders.read", "orders.write"], "jit_single_use": false,
 	},
 	"baseline": {
-		"allow": true, "scopes": ["orders.read", "orders.write"], "resource_types": [],
-		"authorization_details": [], "jit_single_use": false, "obligations": {},
-		"deny_reasons": [], "matched_segments": ["binding:clients/crm"], "extensions": {}, "claims": {},
+		"allow": true, "scopes": ["orders.read", "orders.write"], "deny_reasons": [],
+		"matched_segments": ["binding:clients/crm"], "revision": "r1-0123456789ab", "engine": "opa", "engine_us": 300,
 	},
 	"issued": {
 		"client": issue_input.client, "subject": issue_input.subject,
@@ -41,6 +40,7 @@ introspect_input := {
 		"grant_type": "client_credentials",
 	},
 	"caller": {"client_id": "shop", "registration": "ADMIN", "type": "confidential", "auth_method": "client_secret_basic"},
+	"context": {},
 }
 
 bindings := {
@@ -72,13 +72,14 @@ wide := bind("crm", {
 	"resources": ["https://api.example", "https://api.example/orders"],
 })
 
-# Decisions. The members of `over` replace those of the fixture; `without` are removed. Undefined,
-# and so a failed test, when the plain case answers other than the general one.
+# Decisions, with what an answer leaves out put back. The members of `over` replace those of the
+# fixture; `without` are removed. Undefined, and so a failed test, when the plain case answers other
+# than the general one.
 issue(over) := issue_without(over, [])
 
 issue_without(over, without) := answer if {
 	doc := json.remove(object.union(issue_input, over), without)
-	answer := wire(data.svc.decision.issue.result) with input as doc
+	answer := full(wire(data.svc.decision.issue.result)) with input as doc
 	answer == wire(data.svc.decision.issue.general) with input as doc
 	reasons := data.svc.decision.issue.deny with input as doc
 	agree(answer.allow, count(reasons))
@@ -88,13 +89,28 @@ introspect(over) := introspect_without(over, [])
 
 introspect_without(over, without) := answer if {
 	doc := json.remove(object.union(introspect_input, over), without)
-	answer := wire(data.svc.decision.introspect.result) with input as doc
+	answer := full(wire(data.svc.decision.introspect.result)) with input as doc
 	answer == wire(data.svc.decision.introspect.general) with input as doc
 }
 
 agree(false, _)
 
 agree(true, 0)
+
+# An answer has `allow` and `scopes`, and of these what says something.
+silent := {
+	"resource": null, "resource_types": [], "authorization_details": [], "expires_in_override": null,
+	"jit_single_use": false, "obligations": {}, "deny_reasons": [], "matched_segments": [],
+	"extensions": {}, "claims": {},
+}
+
+full(answer) := object.union(silent, answer) if {
+	is_boolean(answer.allow)
+	is_array(answer.scopes)
+	every name, value in silent {
+		not object.get(answer, name, "absent") == value
+	}
+}
 
 # As the service sees it: sets are arrays.
 wire(value) := json.unmarshal(json.marshal(value))

@@ -23,6 +23,16 @@ test_a_token_that_is_still_entitled_is_shown_as_it_is if {
 	}
 }
 
+# An issuance leaves empty members out; one that wrote them is read in the same way.
+test_an_empty_member_of_the_baseline_is_an_absent_one if {
+	written := {
+		"resource": null, "resource_types": [], "authorization_details": [], "expires_in_override": null,
+		"jit_single_use": false, "obligations": {}, "extensions": {}, "claims": {},
+	}
+	introspect(fixture.bindings, {"baseline": written}) == introspect(fixture.bindings, {})
+	introspect(fixture.wide, {"baseline": written}) == introspect(fixture.wide, {})
+}
+
 test_the_plain_case_is_taken_for_a_plain_token if {
 	r := data.svc.decision.introspect.result with input as fixture.introspect_input
 		with data.svc.entitlements.bindings as fixture.bindings

@@ -13,6 +13,19 @@ test_a_plain_request_is_allowed_with_what_its_binding_holds if {
 	}
 }
 
+# What is stored with every token, and parsed again at each introspection.
+test_an_answer_leaves_out_what_says_nothing if {
+	r := data.svc.decision.issue.result with input as fixture.issue_input
+		with data.svc.entitlements.bindings as fixture.bindings
+	object.keys(r) == {"allow", "scopes", "matched_segments"}
+	denied := data.svc.decision.issue.result with input as fixture.issue_input
+	object.keys(denied) == {"allow", "scopes", "deny_reasons"}
+	timed := data.svc.decision.issue.result with input as fixture.issue_input
+		with data.svc.entitlements.bindings as fixture.bindings
+		with data.svc.operator.controls.lifetime as {"max_ttl": 60}
+	object.keys(timed) == {"allow", "scopes", "matched_segments", "expires_in_override"}
+}
+
 test_the_plain_case_is_taken_for_a_plain_request if {
 	general := {"allow": false}
 	r := data.svc.decision.issue.result with input as fixture.issue_input

@@ -11,6 +11,7 @@ import data.svc.controls.environment
 import data.svc.controls.introspection
 import data.svc.controls.registry
 import data.svc.entitlements.bindings
+import data.svc.lib.answer
 import data.svc.lib.hooks
 
 # The plain case, as in svc.decision.issue: a token that names no resource, of a confidential
@@ -19,55 +20,43 @@ import data.svc.lib.hooks
 result := {
 	"allow": true,
 	"scopes": shown,
-	"resource": null,
-	"resource_types": [],
-	"authorization_details": [],
-	"expires_in_override": null,
-	"jit_single_use": input.token.jit_single_use,
-	"obligations": input.baseline.obligations,
-	"deny_reasons": [],
-	"matched_segments": [concat("", ["binding:clients/", input.client.id])],
-	"extensions": input.baseline.extensions,
-	"claims": input.baseline.claims,
+	"matched_segments": [concat("", ["binding:clients/", id])],
 } if {
 	input.evaluation == "introspect"
-	input.client.type == "confidential"
-	input.client.enabled == true
-	input.baseline.resource_types == []
-	input.baseline.authorization_details == []
-	object.get(input.baseline, "resource", null) == null
-	not input.client.statement
-	not input.caller.token
-
+	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": "confidential"}
+	input.token.jit_single_use == false
+	object.filter(input.baseline, not_plain) == {}
+	not input.caller.token == input.caller.token
 	"introspect" in bindings.clients[input.caller.client_id].endpoints
-	not bindings.registrations[input.client.registration] == bindings.registrations[input.client.registration]
-	own := bindings.clients[input.client.id]
+	not bindings.registrations[registration] == bindings.registrations[registration]
+
+	own := bindings.clients[id]
 	input.issued.grant_type in own.grants
 	not own.resource_types == own.resource_types
 	type_name(bindings.scopes) == "object"
+	asked := input.baseline.scopes
 	scopes := {s |
-		some s in input.baseline.scopes
+		some s in asked
 		s in own.scopes
 		not bindings.scopes[s] == bindings.scopes[s]
 	}
-	count(scopes) == count(input.baseline.scopes)
-	shown := in_context(scopes)
+	count(scopes) == count(asked)
+	wanted := object.get(input.context, "scopes", asked)
+	shown := {s | some s in wanted; s in scopes}
+	shown != set()
 
-	data.svc.operator.controls.client == {}
-	data.svc.operator.controls.environment == {}
-	data.svc.operator.controls.introspection == {"require_audience": true}
+	rows := data.svc.operator.controls
+	rows.client == {}
+	rows.environment == {}
+	rows.introspection == {"require_audience": true}
 	not data.custom.introspect.deny == data.custom.introspect.deny
 	not data.custom.introspect.obligations == data.custom.introspect.obligations
 	not data.custom.introspect.extensions == data.custom.introspect.extensions
 	not data.custom.introspect.claims == data.custom.introspect.claims
-} else := general
+} else := answer.of(general)
 
-in_context(scopes) := scopes if not input.context.scopes == input.context.scopes
-
-in_context(scopes) := shown if {
-	shown := {s | some s in input.context.scopes; s in scopes}
-	shown != set()
-}
+# What an issuance answered besides scopes.
+not_plain := {"authorization_details", "claims", "extensions", "obligations", "resource", "resource_types"}
 
 # An unknown token: the caller is judged all the same, and there is nothing to show.
 general := {

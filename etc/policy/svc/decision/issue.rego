@@ -11,6 +11,7 @@ import data.svc.controls.environment
 import data.svc.controls.lifetime
 import data.svc.controls.registry
 import data.svc.entitlements.bindings
+import data.svc.lib.answer
 import data.svc.lib.ask
 import data.svc.lib.hooks
 
@@ -24,49 +25,41 @@ import data.svc.lib.hooks
 result := {
 	"allow": true,
 	"scopes": scopes,
-	"resource": null,
-	"resource_types": [],
-	"authorization_details": [],
-	"expires_in_override": null,
-	"jit_single_use": false,
-	"obligations": {},
-	"deny_reasons": [],
-	"matched_segments": [concat("", ["binding:clients/", input.client.id])],
-	"extensions": {},
-	"claims": {},
+	"matched_segments": [concat("", ["binding:clients/", id])],
 } if {
 	input.evaluation == "issue"
-	input.client.type == "confidential"
-	input.client.enabled == true
-	not input.resource
-	not input.authorization_details
-	not input.scopes.ceiling == input.scopes.ceiling
-	not input.client.statement
-	not bindings.registrations[input.client.registration] == bindings.registrations[input.client.registration]
 
-	own := bindings.clients[input.client.id]
+	# These members and no other: a statement or a software_id makes the case less plain.
+	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": "confidential"}
+	not input.resource == input.resource
+	not input.authorization_details == input.authorization_details
+	input.scopes = {"default": _, "requested": asked}
+	not bindings.registrations[registration] == bindings.registrations[registration]
+
+	own := bindings.clients[id]
 	input.request.grant_type in own.grants
 	not own.resource_types == own.resource_types
 	not own.ttl == own.ttl
 	not own.jit_single_use == own.jit_single_use
 	type_name(bindings.scopes) == "object"
 	scopes := {s |
-		some s in input.scopes.requested
+		some s in asked
 		s in own.scopes
 		not bindings.scopes[s] == bindings.scopes[s]
 	}
 	scopes != set()
-	count(scopes) == count(input.scopes.requested)
+	count(scopes) == count(asked)
 
-	data.svc.operator.controls.client == {}
-	data.svc.operator.controls.environment == {}
-	data.svc.operator.controls.lifetime == {}
+	rows := data.svc.operator.controls
+	rows.client == {}
+	rows.environment == {}
+	rows.lifetime == {}
 	not data.custom.issue.deny == data.custom.issue.deny
 	not data.custom.issue.block_scopes == data.custom.issue.block_scopes
 	not data.custom.issue.obligations == data.custom.issue.obligations
 	not data.custom.issue.extensions == data.custom.issue.extensions
 	not data.custom.issue.claims == data.custom.issue.claims
-} else := general
+} else := answer.of(general)
 
 general := {
 	"allow": true,
