@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcgiapp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +15,36 @@
 #include "http/route.h"
 #include "process.h"
 
+/* Octets of a body that nobody read, taken from the web server so that it gets to the answer; above
+ * the limit of the shipped configurations. */
+#define DRAIN_MAX (16 << 20)
+
+extern char **environ;
+
+/*
+ * Value of a gateway variable. lighttpd makes HTTP_X_FORWARDED_FOR of X_Forwarded_For and
+ * X.Forwarded.For too: a name that comes twice was written by two hands, and nobody knows which one
+ * is the proxy's. It counts as a header without content.
+ */
+static const char *
+variable_once(char *const *list, const char *name)
+{
+    const char *found = NULL;
+    size_t length = strlen(name);
+    for (; list != NULL && *list != NULL; list++) {
+        if (strncmp(*list, name, length) != 0 || (*list)[length] != '=')
+            continue;
+        if (found != NULL)
+            return "";
+        found = *list + length + 1;
+    }
+    return found;
+}
+
 static const char *
 fastcgi_variable(const struct http_io *io, const char *name)
 {
-    return FCGX_GetParam(name, ((FCGX_Request *) io->handle)->envp);
+    return variable_once(((FCGX_Request *) io->handle)->envp, name);
 }
 
 static long
@@ -50,10 +77,11 @@ static const char *
 cgi_variable(const struct http_io *io, const char *name)
 {
     (void) io;
-    return getenv(name);
+    return variable_once(environ, name);
 }
 
-/* RFC 3875 4.2: there is no end of the input to wait for, only CONTENT_LENGTH octets. */
+/* RFC 3875 4.2: there is no end of the input to wait for, only CONTENT_LENGTH octets. But Apache
+ * passes a chunked body on without a length, and with its end. */
 static long
 cgi_read(const struct http_io *io, void *buffer, size_t size)
 {
@@ -85,7 +113,11 @@ cgi_write(const struct http_io *io, const void *octets, size_t size)
 static void
 cgi_finish(const struct http_io *io)
 {
-    (void) io;
+    char octets[8192];
+    long total = 0, got;
+    /* mod_cgid loses the answer when the program ends with its input unread. */
+    while (total < DRAIN_MAX && (got = cgi_read(io, octets, sizeof(octets))) > 0)
+        total += got;
     close(STDOUT_FILENO);
 }
 
@@ -104,7 +136,9 @@ void
 accept_cgi(struct az *az)
 {
     const char *length = getenv("CONTENT_LENGTH");
-    size_t left = length != NULL ? strtoul(length, NULL, 10) : 0;
+    size_t left = length != NULL                             ? strtoul(length, NULL, 10)
+                  : getenv("HTTP_TRANSFER_ENCODING") != NULL ? SSIZE_MAX
+                                                             : 0;
     const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish};
     dispatch(az, &io);
 }

@@ -197,7 +197,9 @@ int
 main(int argc, char **argv)
 {
     struct choices choices = {.check = false};
-    int done = read_options(argc, argv, &choices);
+    /* RFC 3875 4.4: a query without = becomes arguments. They are the caller's, not the operator's
+     * (CVE-2012-1823). */
+    int done = read_options(getenv("GATEWAY_INTERFACE") != NULL ? 1 : argc, argv, &choices);
     if (done != 0)
         return done - 1;
     prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */

@@ -54,15 +54,6 @@ opa_place() {
     chmod 755 "$BASE/bin/opa"
 }
 
-# OPA must not report itself to its makers; newer versions call the switch otherwise.
-opa_quiet_flag() {
-    if "$BASE/bin/opa" run --help | grep -q -e --disable-telemetry; then
-        printf '%s' --disable-telemetry
-    else
-        printf '%s' --skip-version-check
-    fi
-}
-
 opa_socket_there() { [ -S "$RUN_DIR/opa.sock" ]; }
 
 # A step.
@@ -79,7 +70,7 @@ opa_start() {
     mark=$(printf '%s %s' "$SVC_BUNDLE_API_KEY" "$RUN_DIR" | mark_of "$BASE/etc/opa.yaml" "$BASE/bin/opa")
     DAEMON_SETTINGS=SVC_BUNDLE_API_KEY
     daemon_start opa "$mark" "$BASE/bin/opa" run --server --config-file "$BASE/etc/opa.yaml" \
-        --log-level error "$(opa_quiet_flag)" --optimize-store-for-read-speed \
+        --log-level error --skip-version-check --optimize-store-for-read-speed \
         --addr "unix://$RUN_DIR/opa.sock" --unix-socket-perm 660
     daemon_await opa 20 opa_socket_there
 }

@@ -5,7 +5,7 @@
 APACHE_MODULES=/usr/lib/apache2/modules
 
 # The shipped files name the places of an installed system; here they stand elsewhere.
-web_shipped() { sed -e "s|/run/authz|$RUN_DIR|g" "$TOP/etc/$1"; }
+web_shipped() { sed -e "s|\"/run/authz-fcgi\"|\"$RUN_DIR\"|" "$TOP/etc/$1"; }
 
 web_lighttpd() {
     web_shipped lighttpd/authz.conf >"$BASE/etc/lighttpd-authz.conf"
@@ -14,7 +14,7 @@ web_lighttpd() {
 		server.port = $1
 		server.document-root = "$BASE/inst"
 		server.tag = ""
-		server.modules = ( "mod_fastcgi" )
+		server.modules = ( "mod_access", "mod_fastcgi" )
 		server.upload-dirs = ( "$RUN_DIR" )
 		include "$BASE/etc/lighttpd-authz.conf"
 	END

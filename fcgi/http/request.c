@@ -56,17 +56,34 @@ make_request_id(struct request *req)
     return talloc_strdup(req->op.mem, text);
 }
 
-/* The target without the issuer's own path, so that a server under /auth or /~user/authz.fcgi
- * routes alike. */
-static const char *
-strip_base(const char *issuer, const char *target)
+/* True when text begins with the base and the base ends with a segment of it. */
+static bool
+begins_with(const char *text, const char *base, size_t length)
 {
+    return strncmp(text, base, length) == 0 && memchr("/?", text[length], 3) != NULL;
+}
+
+/*
+ * The target without the issuer's own path, so that a server under /auth or /~user/authz.fcgi
+ * routes alike. RFC 8414 3.1 has that path after the name of a metadata document too:
+ * /.well-known/openid-configuration/auth.
+ */
+static const char *
+strip_base(TALLOC_CTX *mem, const char *issuer, const char *target)
+{
+    static const char known[] = "/.well-known/";
     const char *authority = strstr(issuer, "://");
     const char *base = authority != NULL ? strchr(authority + 3, '/') : NULL;
-    size_t len = base != NULL ? strlen(base) : 0;
-    if (len > 0 && strncmp(target, base, len) == 0
-        && (target[len] == '/' || target[len] == '?' || target[len] == '\0'))
-        return target + len;
+    size_t length = base != NULL ? strlen(base) : 0;
+    if (length == 0)
+        return target;
+    if (begins_with(target, base, length))
+        return target + length;
+    size_t name = strncmp(target, known, sizeof(known) - 1) == 0
+                      ? sizeof(known) - 1 + strcspn(target + sizeof(known) - 1, "/?")
+                      : 0;
+    if (name > 0 && begins_with(target + name, base, length))
+        return talloc_asprintf(mem, "%.*s%s", (int) name, target, target + name + length);
     return target;
 }
 
@@ -90,7 +107,9 @@ read_target(struct request *req)
     if (strlen(target) > HTTP_PATH_MAX)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request target is too long",
                        "target over %d octets", HTTP_PATH_MAX);
-    target = strip_base(req->op.az->cfg->oidc_issuer, skip_authority(target));
+    target = strip_base(req->op.mem, req->op.az->cfg->oidc_issuer, skip_authority(target));
+    if (target == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     for (const char *c = target; *c != '\0'; c++)
         if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
             return op_fail(&req->op, AZ_INVALID_REQUEST,

@@ -122,7 +122,7 @@ sub start_opa {
         name    => "opa$self->{number}",
         env     => { SVC_BUNDLE_API_KEY => $KEY{SVC_BUNDLE_API_KEY}, OPA_INSTANCE => "test-$self->{number}", GOGC => 400, GOMEMLIMIT => '512MiB' },
         command => [
-            Authz::Path::opa(), qw(run --server --config-file), "$self->{dir}/opa.yaml", qw(--log-level error --disable-telemetry),
+            Authz::Path::opa(), qw(run --server --config-file), "$self->{dir}/opa.yaml", qw(--log-level error --skip-version-check),
             '--addr', "unix://$self->{opa_socket}", '--unix-socket-perm', '660'
         ],
     );

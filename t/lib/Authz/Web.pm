@@ -58,49 +58,62 @@ sub start {
 }
 
 # Settings in a file, for the shapes where the web server starts the program.
-sub _settings_file {
+sub settings_file {
     my ($stack)  = @_;
     my $settings = $stack->settings;
     delete $settings->{SVC_CONFIG};
     return write_file( "$stack->{dir}/authz.conf", join( '', map {"$_=$settings->{$_}\n"} sort keys %$settings ), 0600 );
 }
 
+# What lighttpd.conf of Debian says beside places and accounts; ours is read after it.
+my $LIGHTTPD_STOCK = <<'END';
+server.feature-flags += ( "server.h2proto" => "enable", "server.h2c" => "enable", "server.graceful-shutdown-timeout" => 5 )
+server.http-parseopts = ( "header-strict" => "enable", "host-strict" => "enable", "host-normalize" => "enable",
+    "url-normalize-unreserved" => "enable", "url-normalize-required" => "enable", "url-ctrls-reject" => "enable",
+    "url-path-2f-decode" => "enable", "url-path-dotseg-remove" => "enable" )
+index-file.names = ( "index.php", "index.html" )
+url.access-deny = ( "~", ".inc" )
+static-file.exclude-extensions = ( ".php", ".pl", ".fcgi" )
+END
+
+# A shipped file with its variables as an operator would set them; each must be there.
+sub _shipped {
+    my ( $server, $file, %variable ) = @_;
+    my @change;
+    for my $name ( sort keys %variable ) {
+        my ( $find, $put ) = $server eq 'lighttpd' ? ( qr/^var\.authz_\L$name\E = .*$/m, "var.authz_\L$name\E = " ) : ( qr/^Define AUTHZ_$name .*$/m, "Define AUTHZ_$name " );
+        push @change, $find, $put . ( $variable{$name} =~ /\A\d+\z/ ? $variable{$name} : qq{"$variable{$name}"} );
+    }
+    return edit( Authz::Path::source( 'etc', $server, $file ), @change );
+}
+
 sub _run_lighttpd {
     my ( $stack, $modules, $text ) = @_;
     my $dir = $stack->{dir};
-    my $head = join "\n", "server.modules = ( $modules )", 'server.bind = "127.0.0.1"', "server.port = $stack->{port}",
-        "server.document-root = \"$dir\"", "server.errorlog = \"$dir/lighttpd.log\"", "server.upload-dirs = ( \"$dir\" )", '';
-    write_file( "$dir/lighttpd.conf", $head . $text );
+    my $head = join "\n", "server.modules = ( \"mod_indexfile\", \"mod_access\", \"mod_alias\", \"mod_redirect\", $modules )", 'server.bind = "127.0.0.1"',
+        "server.port = $stack->{port}", "server.document-root = \"$dir\"", "server.errorlog = \"$dir/lighttpd.log\"", "server.upload-dirs = ( \"$dir\" )", $LIGHTTPD_STOCK;
+    $stack->{web_config} = write_file( "$dir/lighttpd.conf", $head . $text );
     return Authz::Process->start( name => "lighttpd$stack->{number}", command => [ Authz::Path::lighttpd(), '-D', '-f', "$dir/lighttpd.conf" ] );
 }
 
 sub _lighttpd {
     my ($stack) = @_;
-    my $text = edit( Authz::Path::source(qw(etc lighttpd authz.conf)), qr{/run/authz/} => "$stack->{dir}/" );
-    return _run_lighttpd( $stack, '"mod_fastcgi"', $text );
+    return _run_lighttpd( $stack, '"mod_fastcgi"', _shipped( 'lighttpd', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" ) );
 }
 
 sub _lighttpd_spawn {
     my ($stack) = @_;
-    my $text = edit(
-        Authz::Path::source(qw(etc lighttpd authz-spawn.conf)),
-        qr{/usr/libexec/authz/authz\.fcgi} => Authz::Path::program('authz.fcgi'),
-        qr{/run/lighttpd/}                 => "$stack->{dir}/",
-        qr{/etc/authz/authz\.conf}         => _settings_file($stack),
-        qr{"max-procs" => \d+}             => '"max-procs" => ' . $stack->{workers},
+    my %variable = (
+        PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), SOCKETS => $stack->{dir}, WORKERS => $stack->{workers},
+        PATH => "$stack->{path}/"
     );
-    return _run_lighttpd( $stack, '"mod_fastcgi"', $text );
+    return _run_lighttpd( $stack, '"mod_fastcgi"', _shipped( 'lighttpd', 'authz-spawn.conf', %variable ) );
 }
 
 sub _lighttpd_cgi {
     my ($stack) = @_;
-    my $text = edit(
-        Authz::Path::source(qw(etc lighttpd authz-cgi.conf)),
-        qr{/usr/libexec/authz/authz\.fcgi} => Authz::Path::program('authz.fcgi'),
-        qr{/etc/authz/authz\.conf}         => _settings_file($stack),
-        qr{alias\.url = \( ""}             => "alias.url = ( \"$stack->{path}\"",
-    );
-    return _run_lighttpd( $stack, '"mod_alias", "mod_cgi", "mod_setenv"', $text );
+    my %variable = ( PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), PATH => "$stack->{path}/" );
+    return _run_lighttpd( $stack, '"mod_cgi", "mod_setenv"', _shipped( 'lighttpd', 'authz-cgi.conf', %variable ) );
 }
 
 sub _run_apache {
@@ -109,62 +122,63 @@ sub _run_apache {
     my $from = Authz::Path::apache_modules();
     my @load = map {"LoadModule ${_}_module $from/mod_$_.so"} qw(mpm_event authz_core), @$modules;
     my $user = $> == 0 ? "User www-data\nGroup www-data\n" : '';
-    write_file( "$dir/apache.conf", join "\n", @load, "ServerRoot $dir", "Listen 127.0.0.1:$stack->{port}", 'ServerName localhost',
+    $stack->{web_config} = write_file( "$dir/apache.conf", join "\n", @load, "ServerRoot $dir", "Listen 127.0.0.1:$stack->{port}", 'ServerName localhost',
         "PidFile $dir/apache.pid", "DefaultRuntimeDir $dir", "Mutex file:$dir default", "ErrorLog $dir/apache.log", 'LogLevel warn', $user, $text );
     return Authz::Process->start( name => "apache$stack->{number}", command => [ Authz::Path::apache(), '-D', 'FOREGROUND', '-f', "$dir/apache.conf" ] );
 }
 
-sub _apache {
+# Apache's account is in the group of the sockets, as the socket units have it.
+sub open_sockets {
     my ($stack) = @_;
-    chmod 0666, map {"$stack->{dir}/$_.sock"} qw(core web bundles gateway);
-    my $text = edit( Authz::Path::source(qw(etc apache authz.conf)), qr{/run/authz/} => "$stack->{dir}/" );
-    return _run_apache( $stack, [qw(proxy proxy_fcgi)], $text );
+    give_to_apache( map {"$stack->{dir}/$_.sock"} qw(core web bundles gateway) );
+    return;
 }
 
-# The worker runs as Apache's account: it reads the settings and owns the runtime directory.
-sub _hand_over {
+sub _apache {
     my ($stack) = @_;
-    my $file = _settings_file($stack);
-    if ( $> == 0 ) {
-        my ( $uid, $gid ) = ( getpwnam 'www-data' )[ 2, 3 ];
-        chown $uid, $gid, $file, $stack->settings->{SVC_RUNTIME_DIR} or die "chown: $!";
-    }
-    return $file;
+    open_sockets($stack);
+    my $text = _shipped( 'apache', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" );
+    return _run_apache( $stack, [qw(proxy proxy_fcgi)], "<VirtualHost 127.0.0.1:$stack->{port}>\n$text</VirtualHost>\n" );
+}
+
+# A directory of the account that the workers run as, when Apache starts them.
+sub directory_of_apache {
+    my ( $stack, $name ) = @_;
+    my $dir = "$stack->{dir}/$name";
+    mkdir $dir, 0700 or die "$dir: $!";
+    give_to_apache($dir);
+    return $dir;
+}
+
+sub give_to_apache {
+    my @path = @_;
+    return if $> != 0;
+    my ( $uid, $gid ) = ( getpwnam 'www-data' )[ 2, 3 ];
+    chown $uid, $gid, @path or die "chown: $!";
+    return;
 }
 
 # Apache's account must get to the program; a build below somebody's home directory is out of its reach.
-sub _reachable_program {
+sub _apache_variables {
     my ($stack) = @_;
     mkdir "$stack->{dir}/bin" or die "mkdir: $!";
-    my $copy = "$stack->{dir}/bin/authz.fcgi";
-    system( 'cp', Authz::Path::program('authz.fcgi'), $copy ) == 0 or die 'cp failed';
-    chmod 0755, $copy;
-    return $copy;
+    system( 'cp', Authz::Path::program('authz.fcgi'), "$stack->{dir}/bin/authz.fcgi" ) == 0 or die 'cp failed';
+    chmod 0755, "$stack->{dir}/bin/authz.fcgi";
+    my $file = settings_file($stack);
+    give_to_apache( $file, $stack->settings->{SVC_RUNTIME_DIR} );
+    return ( PROGRAMS => "$stack->{dir}/bin", CONFIG => $file, PATH => "$stack->{path}/" );
 }
 
 sub _apache_fcgid {
     my ($stack) = @_;
-    my $program = _reachable_program($stack);
-    my $text = edit(
-        Authz::Path::source(qw(etc apache authz-fcgid.conf)),
-        qr{/usr/libexec/authz/authz\.fcgi} => $program,
-        qr{/usr/libexec/authz}             => "$stack->{dir}/bin",
-        qr{/etc/authz/authz\.conf}         => _hand_over($stack),
-    );
-    return _run_apache( $stack, [qw(alias fcgid)], "FcgidIPCDir $stack->{dir}\nFcgidProcessTableFile $stack->{dir}/fcgid_shm\n$text" );
+    my $text = _shipped( 'apache', 'authz-fcgid.conf', _apache_variables($stack) );
+    my $dir  = directory_of_apache( $stack, 'fcgid' );
+    return _run_apache( $stack, [qw(alias fcgid)], "FcgidIPCDir $dir\nFcgidProcessTableFile $dir/shm\n$text" );
 }
 
 sub _apache_cgi {
     my ($stack) = @_;
-    my $program = _reachable_program($stack);
-    my $text = edit(
-        Authz::Path::source(qw(etc apache authz-cgi.conf)),
-        qr{/usr/libexec/authz/authz\.fcgi} => $program,
-        qr{/usr/libexec/authz}             => "$stack->{dir}/bin",
-        qr{/etc/authz/authz\.conf}         => _hand_over($stack),
-        qr{ScriptAlias "/"}                => 'ScriptAlias "' . ( $stack->{path} eq '' ? '/' : $stack->{path} ) . '"',
-    );
-    $text =~ s{(ScriptAlias "/.+?" "[^"]+)/"}{$1"} if $stack->{path} ne '';
+    my $text = _shipped( 'apache', 'authz-cgi.conf', _apache_variables($stack) );
     return _run_apache( $stack, [qw(alias cgid env)], "ScriptSock $stack->{dir}/cgid.sock\n$text" );
 }
 

@@ -1,0 +1,7 @@
+# lighttpd in front of the daemon with its four pools: etc/lighttpd/authz.conf (gateway-admin.md 7.2).
+use strict;
+use warnings;
+
+use Authz::Deploy ();
+
+Authz::Deploy->check('lighttpd');

@@ -1,0 +1,129 @@
+# The systemd units: they agree with each other, with the web servers' configurations and with the defaults, and the daemon
+# takes the sockets that systemd would hand it (gateway-admin.md 7.3, 7.4).
+use strict;
+use warnings;
+
+use IO::Socket::UNIX ();
+use POSIX ();
+use Test::More;
+
+use Authz::Check;
+use Authz::Client ();
+use Authz::Path ();
+use Authz::Process ();
+use Authz::Stack ();
+use Authz::Web ();
+
+my @POOLS = qw(core web bundles gateway);
+
+# The settings of a unit: name => [values], lines joined.
+sub unit {
+    my ($name) = @_;
+    my $text = Authz::Web::edit( Authz::Path::source( 'etc', 'systemd', $name ), qr/\A/ => '' );
+    $text =~ s/\\\n\s*/ /g;
+    my %value;
+    push @{ $value{$1} }, $2 while $text =~ /^([A-Z]\w*)=(.*)$/mg;
+    return \%value;
+}
+
+sub default_of {
+    my ($name) = @_;
+    my ( undef, $text ) = Authz::Process->run( name => 'doc', command => [ Authz::Path::program('authzctl'), 'config', 'doc' ], env => { SVC_CONFIG => '/dev/null' } );
+    return $text =~ /^\Q$name\E\n.*?default (\S+)$/ms ? $1 : "$name has no default";
+}
+
+# ---- agreement
+
+my $service = unit('authz.service');
+my $opa     = unit('authz-opa.service');
+my %socket  = map { ( $_ => unit("authz-$_.socket") ) } @POOLS;
+my ($directory) = $socket{core}{ListenStream}[0] =~ m{\A(.+)/};
+for my $pool (@POOLS) {
+    is( "@{ $socket{$pool}{ListenStream} }", "$directory/$pool.sock", "the socket of $pool is in the directory of all" );
+    is( "@{ $socket{$pool}{FileDescriptorName} }", $pool, '... has the name by which the daemon knows it' );
+    is( "@{ $socket{$pool}{SocketMode} } @{ $socket{$pool}{Service} }", '0660 authz.service', '... is not for everybody, and starts the daemon' );
+    like( "@{ $service->{Requires} }", qr/(?:\A| )authz-$pool\.socket(?: |\z)/, '... and the daemon needs it' );
+}
+like( Authz::Web::edit( Authz::Path::source( 'etc', 'lighttpd', 'authz.conf' ), qr/\A/ => '' ), qr/^var\.authz_sockets = "\Q$directory\E"$/m, 'lighttpd looks for the sockets there' );
+like( Authz::Web::edit( Authz::Path::source( 'etc', 'apache', 'authz.conf' ), qr/\A/ => '' ), qr/^Define AUTHZ_SOCKETS "\Q$directory\E"$/m, 'Apache too' );
+is( "/run/$service->{RuntimeDirectory}[0]", default_of('SVC_RUNTIME_DIR'), 'the runtime directory is the default of SVC_RUNTIME_DIR' );
+is( "@{ $service->{RuntimeDirectoryMode} }", '0700', '... with the mode that the service insists on' );
+isnt( "/run/$service->{RuntimeDirectory}[0]", $directory, '... so that the web server\'s sockets cannot be in it' );
+my ($address) = "@{ $opa->{ExecStart} }" =~ /--addr unix:\/\/(\S+)/;
+is( "unix:$address", default_of('SVC_OPA_URL'), 'the engine listens at the default of SVC_OPA_URL' );
+is( "@{ $opa->{RuntimeDirectory} } @{ $opa->{User} } @{ $opa->{RuntimeDirectoryPreserve} }", "@{ $service->{RuntimeDirectory} } @{ $service->{User} } yes", '... in the directory of both, which neither takes away' );
+my $conf = Authz::Web::edit( Authz::Path::source( 'etc', 'authz.conf' ), qr/\A/ => '' );
+for my $name (qw(SVC_RUNTIME_DIR SVC_OPA_URL)) {
+    my ($told) = $conf =~ /^#\Q$name\E=(.*)$/m;
+    is( $told, default_of($name), "authz.conf names the default of $name" );
+}
+ok( !$service->{ExecStartPre}, 'RestartPreventExitStatus=78 is the main process\'s: no ExecStartPre that would fail in its place (systemd.service(5))' );
+
+# Each word of the engine's command line is one that this engine knows.
+my ( undef, $help ) = Authz::Process->run( name => 'opahelp', command => [ Authz::Path::opa(), 'run', '--help' ] );
+like( $help, qr/\Q$_\E\b/, "opa run knows $_" ) for "@{ $opa->{ExecStart} }" =~ /(--[a-z-]+)/g;
+
+# systemd's own judgement, with programs that are there in the place of ours.
+SKIP: {
+    skip 'no systemd-analyze', 1 if !grep { -x "$_/systemd-analyze" } qw(/usr/bin /bin);
+    my $dir = Authz::Stack::runtime_dir('units');
+    for my $file ( glob Authz::Path::source( 'etc', 'systemd', 'authz*' ) ) {
+        my ($name) = $file =~ m{([^/]+)\z};
+        my $text = Authz::Web::edit( $file, qr/\A/ => '' );
+        $text =~ s{^(ExecStart=)/\S+}{$1/bin/true}mg;
+        Authz::Web::write_file( "$dir/$name", $text );
+    }
+    my ( $status, $text ) = Authz::Process->run( name => 'verify', command => [ 'systemd-analyze', '--man=no', 'verify', glob "$dir/authz*" ], env => { SYSTEMD_LOG_LEVEL => 'warning' } );
+    my @about = grep {/authz/} split /\n/, $text;
+    ok( $status == 0 && !@about, 'systemd-analyze verify has nothing to say' ) or diag($text);
+}
+
+# ---- socket activation
+
+# As systemd does it: the listening sockets from descriptor 3 on, their names, and the unit's command line.
+package Activated;
+our @ISA = ('Authz::Stack');
+
+sub open_sockets {
+    my ($self) = @_;
+    $self->{listening} = { map { ( $_ => IO::Socket::UNIX->new( Local => "$self->{dir}/$_.sock", Listen => $socket{$_}{Backlog}[0] ) // die "$_: $!" ) } @POOLS };
+    return;
+}
+
+sub start_service {
+    my ($self) = @_;
+    $self->open_sockets if !$self->{listening};
+    my ( undef, @words ) = split / /, $service->{ExecStart}[0];
+    my $run = sub {
+        my $fd = 3;
+        my @high = map { POSIX::fcntl_dup( fileno $self->{listening}{$_} ) } @POOLS;
+        POSIX::dup2( $_, $fd++ ) for @high;
+        @ENV{qw(LISTEN_PID LISTEN_FDS LISTEN_FDNAMES)} = ( $$, scalar @POOLS, join ':', @POOLS );
+        exec { Authz::Path::program('authz.fcgi') } 'authz.fcgi', @words;
+    };
+    $self->{service} = Authz::Process->start( name => "authz$self->{number}", env => $self->settings, code => $run );
+    return;
+}
+
+package main;
+
+# Out of the way of descriptors 3 to 6.
+sub POSIX::fcntl_dup { my ($fd) = @_; require Fcntl; open my $in, '<&=', $fd or die "fdopen: $!"; return fcntl( $in, Fcntl::F_DUPFD(), 100 ) }
+
+my $stack = Activated->start( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
+my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
+oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'the daemon serves the sockets it is handed' );
+is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 2 web, 2 bundles, 2 gateway/ ), 1, '... with the unit\'s number of workers' );
+
+$stack->{service}->stop;
+my @waiting = map { $stack->client } 1 .. 8;
+my @socket = map { $_->_connect } @waiting;
+syswrite $socket[$_], $waiting[$_]->octets( 'POST', '/token', headers => [ Authz::Client::basic(@crm) ], form => [ grant_type => 'client_credentials' ], close => 1 ) for 0 .. $#socket;
+select undef, undef, undef, 0.3;
+$stack->start_service;
+my @answer = map { my $handle = $_; local $/ = undef; my $text = readline $handle; $text // '' } @socket;
+is( scalar( grep {/\AHTTP\/1\.1 200 .*"access_token"/s} @answer ), 8, 'systemctl restart: requests that came while the daemon was away are answered by the next one' );
+ok( -S "$stack->{dir}/core.sock", '... and a stopped daemon leaves systemd\'s sockets where they are' );
+
+$_->stop for $stack->{opa}, $stack->{service}, $stack->{server};
+done_testing;

@@ -1,0 +1,326 @@
+package Authz::Deploy;
+
+# What must hold whichever web server stands in front and however it runs the program: one list for all of t/deploy.
+
+use strict;
+use warnings;
+
+use IO::Select ();
+use IO::Socket::INET ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use Authz::Check;
+use Authz::Client ();
+use Authz::Deploy::Reload qw(reload);
+use Authz::Path ();
+use Authz::Process ();
+use Authz::Stack ();
+use Authz::Web ();
+
+my $FORM   = 'application/x-www-form-urlencoded';
+my $BINDING = { grants => ['client_credentials'], scopes => ['orders.read'], endpoints => ['introspect'] };
+my $CLIENT = 'https://app.example/c.json';          # an address as client id: its path holds %2F
+
+# single: one pool, whose workers the web server starts. patience: seconds that a reload may hold requests up, and a save
+# in hand is then cut off or unconfirmed; races: the web server itself loses requests in some reloads, not in all. Both as
+# the comments of the configuration say.
+my %shape = (
+    'lighttpd'       => { server => 'lighttpd', needs => [], patience => 8 },
+    'lighttpd-spawn' => { server => 'lighttpd', needs => [], single => 1, patience => 8 },
+    'lighttpd-cgi'   => { server => 'lighttpd', needs => [], single => 1, patience => 8 },
+    'apache'         => { server => 'apache', needs => [qw(proxy proxy_fcgi)] },
+    'apache-fcgid'   => { server => 'apache', needs => ['fcgid'], single => 1, patience => 8 },
+    'apache-cgi'     => { server => 'apache', needs => ['cgid'], single => 1, races => 1 },
+);
+
+# Ends the test with a word when the server or a module is not installed.
+sub need {
+    my ($web) = @_;
+    return if $shape{$web}{server} ne 'apache';
+    plan skip_all => 'Apache httpd is not installed' if !Authz::Path::apache();
+    my $from = Authz::Path::apache_modules() // '';
+    my @gone = grep { !-e "$from/mod_$_.so" } @{ $shape{$web}{needs} };
+    plan skip_all => "Apache httpd has no mod_$gone[0]" if @gone;
+    return;
+}
+
+sub start {
+    my ( $class, $web, %option ) = @_;
+    need($web);
+    my $stack = Authz::Stack->start( web => $web, not_ready => 1, %option );
+    my $self = bless { web => $web, %{ $shape{$web} }, stack => $stack, http => $stack->http, path => $stack->{path} }, $class;
+    $self->open_engine;
+    $stack->await_ready;
+    return $self;
+}
+
+# Workers of Apache's account must reach the engine, as the comments of etc/apache say.
+sub open_engine {
+    my ($self) = @_;
+    my $until = time + 15;
+    while ( !-S $self->{stack}{opa_socket} || ( ( stat _ )[2] & 0777 ) != 0660 ) {
+        die "the engine does not start\n" if time > $until;
+        sleep 0.02;
+    }
+    Authz::Web::give_to_apache( $self->{stack}{opa_socket} ) if $self->{server} eq 'apache' && $self->{single};
+    return;
+}
+
+# Everything, for the way of running that is named.
+sub check {
+    my ( $class, $web ) = @_;
+    my $self = $class->start($web);
+    $self->$_ for qw(main_path admin_path metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted nothing_broke);
+    $self->end;
+    return;
+}
+
+# What changes when the issuer has a path: https://host/auth.
+sub check_prefix {
+    my ( $class, $web, $beside ) = @_;
+    my $self = $class->start( $web, path => '/auth', $beside ? ( beside => $beside->{stack} ) : () );
+    $self->{client} = [ $self->{stack}->make_client( "crm-$web", $beside ? undef : $BINDING ) ];
+    $self->{stack}->bind( "crm-$web", $BINDING ) if $beside;
+    $self->$_ for qw(token_path metadata metadata_inserted outside);
+    return $self;
+}
+
+# The engine first, then the service: their long poll would keep Apache waiting.
+sub end {
+    my ($self) = @_;
+    $_->stop for grep {defined} @{ $self->{stack} }{qw(opa service server)};
+    done_testing;
+    return;
+}
+
+sub at   { my ( $self, $path ) = @_; return "$self->{path}$path" }
+sub auth { my ($self) = @_; return Authz::Client::basic( @{ $self->{client} } ) }
+
+# ---- the real path
+
+sub main_path {
+    my ($self) = @_;
+    $self->{client} = [ $self->{stack}->make_client( 'crm', $BINDING, clientName => 'CRM' ) ];
+    $self->token_path;
+    return;
+}
+
+sub token_path {
+    my ($self) = @_;
+    my $stack  = $self->{stack};
+    my @crm    = @{ $self->{client} };
+    my %active = ( active => true, client_id => $crm[0], iss => "$stack->{base}$self->{path}" );
+    oauth_ok( $stack->token( @crm, scope => 'orders.read' ), { scope => 'orders.read', token_type => 'Bearer' }, 'token: a created client gets one; Authorization arrives (gateway-admin.md 7.2)' );
+    oauth_error( $stack->token( $crm[0], 'wrong' ), 401, 'invalid_client', 'token: a wrong secret does not' );
+    my $token = $stack->token_text(@crm);
+    oauth_ok( $stack->introspect( @crm, $token ), \%active, 'introspect: the token is active' );
+    oauth_error( $self->{http}->post( $self->at('/introspect'), headers => [ Authz::Client::bearer('at_x') ], form => [ token => $token ] ),
+        401, '[a-z_]+', 'introspect: Bearer arrives, and is refused' );
+    is( $stack->revoke( @crm, token => $token )->status, 200, 'revoke: 200' );
+    inactive( $stack->introspect( @crm, $token ), 'revoke: the token is dead' );
+    return;
+}
+
+sub admin_path {
+    my ($self) = @_;
+    my $stack = $self->{stack};
+    admin_ok( $stack->admin( POST => '/admin/api/clients', json => { clientId => $CLIENT, clientType => 'public' } ), 201, {}, 'admin: an address as client id' );
+    my $path = '/admin/api/clients/' . Authz::Client::escape($CLIENT);
+    admin_ok( $stack->admin( GET => $path ), 200, { clientId => $CLIENT }, 'admin: its path with %2F is found (gateway-admin.md 7.2)' );
+    admin_error( $stack->admin( GET => $path, key => 'wrong' ), 401, 'admin: a wrong key is 401' );
+    admin_error( $stack->admin( GET => '/admin/api/clients/https://app.example/c.json' ), 404, 'admin: a bare slash is another path' );
+    admin_ok( $stack->admin( DELETE => $path ), 204, undef, 'admin: DELETE arrives' );
+    for my $id ( 'back~', 'x.inc', 'index.php', 'a.fcgi' ) {
+        $stack->admin( POST => '/admin/api/clients', json => { clientId => $id, clientType => 'public' } );
+        admin_ok( $stack->admin( GET => "/admin/api/clients/$id" ), 200, { clientId => $id }, "admin: the web server does not take $id for a file of its own" );
+    }
+    my $key = 'dataKey=svc%2Eentitlements%2e%62indings';
+    my $row = $stack->admin( GET => "/admin/api/policy-data/by-key?$key" );
+    admin_ok( $row, 200, { dataKey => 'svc.entitlements.bindings' }, 'policy data: an encoded key in the query string is decoded once' );
+    admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%252Eentitlements%2Ebindings' ), 400, 'policy data: and only once', fields => ['dataKey'] );
+    my $patched = $stack->admin( PATCH => "/admin/api/policy-data/by-key?$key", type => 'application/merge-patch+json', json => { clients => { gone => undef } } );
+    admin_ok( $patched, 200, {}, 'policy data: PATCH with its media type arrives' );
+    is( $patched->header('X-Policy-Activation'), 'confirmed', 'policy data: the engine got the bundle through this web server' );
+    admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', key => undef ), 401, 'admin: no key is 401' );
+    return;
+}
+
+sub metadata {
+    my ($self) = @_;
+    my ( $stack, $http ) = @{$self}{qw(stack http)};
+    my $issuer = "$stack->{base}$self->{path}";
+    for my $name (qw(openid-configuration oauth-authorization-server)) {
+        my $answer = $http->raw( "GET $self->{path}/.well-known/$name HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n", 'GET' );
+        members_are( $answer->json, { issuer => $issuer, token_endpoint => "$issuer/token" }, "$name: addresses come from the issuer, never from Host (architecture.md 3)" );
+        unlike( $answer->text, qr/evil/, "$name: a foreign host is nowhere in it" );
+        is( $answer->header('Vary'), undef, "$name: one cached answer serves all" );
+    }
+    my $keys = $http->get( $self->at('/.well-known/jwks.json') );
+    ok( $keys->status == 200 && @{ $keys->member('keys') // [] }, 'jwks: there are keys' ) or diag( $keys->text );
+    my $again = $http->get( $self->at('/.well-known/jwks.json'), headers => [ 'If-None-Match' => $keys->header('ETag') ] );
+    is( $again->status, 304, 'jwks: If-None-Match and ETag pass' ) or diag( $again->text );
+    return;
+}
+
+# RFC 8414 3.1: the well-known part stands between host and path.
+sub metadata_inserted {
+    my ($self) = @_;
+    for my $name (qw(openid-configuration oauth-authorization-server)) {
+        my $answer = $self->{http}->get("/.well-known/$name$self->{path}");
+        members_are( $answer->json, { issuer => "$self->{stack}{base}$self->{path}" }, "$name: also in the path-inserted form (decisions.md; RFC 8414 3.1)" ) or diag( $answer->text );
+        is( $self->{http}->get("/.well-known/$name/another")->status, 404, "$name: not for another path" );
+    }
+    return;
+}
+
+# The rest of the host belongs to others.
+sub outside {
+    my ($self) = @_;
+    for my $path ( '/token', '/health/live', '/admin/api/clients', "$self->{path}x/token", "$self->{path}.bak" ) {
+        my $answer = $self->{http}->get($path);
+        ok( $answer->status == 404 && !defined $answer->header('X-Request-ID'), "outside the prefix: $path is not ours" ) or diag( $answer->text );
+    }
+    my $none = $self->{http}->get( $self->at('/nothing') );
+    is( $none->member('error'), 'not_found', 'inside: an unknown path is' ) or diag( $none->text );
+    is( $self->{stack}->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%2Eentitlements%2Ebindings' )->member('dataKey'), 'svc.entitlements.bindings', 'inside: the admin API with a query string' );
+    return;
+}
+
+# ---- answers and headers
+
+sub answers {
+    my ($self) = @_;
+    my $http = $self->{http};
+    my $none = $http->get( $self->at('/nothing/here') );
+    is( $none->status, 404, '404: an unknown path' );
+    is( $none->member('error'), 'not_found', '404: the body is ours, not a page of the web server' ) or diag( $none->text );
+    my $wrong = $http->get( $self->at('/token') );
+    is( $wrong->status, 405, '405: GET /token' );
+    is( $wrong->header('Allow'), 'POST', '405: Allow passes' );
+    my $unauthorized = $self->{stack}->token( 'crm', 'wrong' );
+    is( scalar( () = $unauthorized->headers('WWW-Authenticate') ), 1, '401: WWW-Authenticate passes, once' );
+    my $socket = $http->_connect;
+    syswrite $socket, 'HEAD ' . $self->at('/.well-known/openid-configuration') . " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    my $text = do { local $/ = undef; readline $socket };
+    like( $text, qr/\AHTTP\/1\.1 200 .*\r\n\r\n\z/s, 'HEAD: 200, and no octet of a body (RFC 9110 9.3.2)' );
+    like( $text, qr/^Content-Type: application\/json/mi, 'HEAD: the headers of GET' );
+    unlike( $none->text, qr/^Status:/mi, 'the CGI header Status does not reach the caller' );
+    return;
+}
+
+sub headers {
+    my ($self) = @_;
+    my $http = $self->{http};
+    my $id   = 'req-1.A_' . ( 'x' x 100 );
+    my $answer = $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => $id ] );
+    is( join( '|', $answer->headers('X-Request-ID') ), $id, 'X-Request-ID: a good one is echoed, once (decisions.md "Readings")' );
+    my $made = $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => "a b'<" ] )->header('X-Request-ID');
+    like( $made, qr/\A[0-9a-f-]{36}\z/, 'X-Request-ID: a bad one is replaced' );
+    is( $self->{stack}->token( @{ $self->{client} } )->header('Cache-Control'), 'no-store', 'Cache-Control passes' );
+    my $trap = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 5 ) or die "listen: $!";
+    my $proxy = 'http://127.0.0.1:' . $trap->sockport;
+    my $token = $http->post(
+        $self->at('/token'),
+        headers => [ $self->auth, Proxy => $proxy, 'Http-Proxy' => $proxy, 'All-Proxy' => $proxy, 'SVC-OPA-URL' => $proxy, 'SVC-Config' => '/nonexistent' ],
+        form => [ grant_type => 'client_credentials' ]
+    );
+    oauth_ok( $token, {}, 'a Proxy header does not become HTTP_PROXY, nor do others become settings (CVE-2016-5385)' );
+    ok( !IO::Select->new($trap)->can_read(0.1), '... and nobody called at that address' );
+    return;
+}
+
+# The address that the audit row of a POST /token with these raw header lines has.
+sub _address {
+    my ( $self, @lines ) = @_;
+    my $id = 'addr-' . ++( our $requests );
+    my $octets = join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "X-Request-ID: $id", "Content-Type: $FORM", @lines, 'Content-Length: 0', 'Connection: close', '', '';
+    $self->{http}->raw($octets);
+    return $self->{stack}->sql("SELECT host(ip) FROM audit_log WHERE request_id = '$id'");
+}
+
+# SVC_TRUSTED_PROXY_COUNT=0.
+sub forwarded_untrusted {
+    my ($self) = @_;
+    is( $self->_address, '127.0.0.1', 'address: of the connection' );
+    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '127.0.0.1', 'X-Forwarded-For: not read without a trusted proxy (specification 8)' );
+    is( $self->_address($_), '127.0.0.1', "address: the header $_ changes nothing" )
+        for 'Remote-Addr: 198.51.100.9', 'REMOTE_ADDR: 198.51.100.9', 'X_Forwarded_For: 198.51.100.9', 'Forwarded: for=198.51.100.9', 'X-Real-IP: 198.51.100.9', 'Client-IP: 198.51.100.9';
+    return;
+}
+
+# SVC_TRUSTED_PROXY_COUNT=1: one proxy stands before the web server and appends what it sees.
+sub forwarded_trusted {
+    my ($self) = @_;
+    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '198.51.100.9', 'X-Forwarded-For, one trusted proxy: its word counts' );
+    is( $self->_address('X-Forwarded-For: 203.0.113.5, 198.51.100.9'), '198.51.100.9', '... the last entry alone; the caller may have written the others' );
+    is( $self->_address( 'X-Forwarded-For: 203.0.113.5', 'X-Forwarded-For: 198.51.100.9' ), '198.51.100.9', '... also when they come as two headers' );
+    is( $self->_address, '127.0.0.1', '... without the header the connection counts' );
+    for my $name (qw(X_Forwarded_For X-Forwarded_For X.Forwarded.For)) {
+        for my $order ( [ "$name: 203.0.113.5", 'X-Forwarded-For: 198.51.100.9' ], [ 'X-Forwarded-For: 198.51.100.9', "$name: 203.0.113.5" ] ) {
+            isnt( $self->_address(@$order), '203.0.113.5', "... and the caller's $name does not pass for it (" . ( $order->[0] =~ /203/ ? 'before' : 'after' ) . ' the proxy\'s own)' );
+        }
+    }
+    return;
+}
+
+# ---- bodies
+
+sub _chunked {
+    my ( $self, $path, $body ) = @_;
+    my $half = int( length($body) / 2 );
+    my $text = join '', map { sprintf "%x\r\n%s\r\n", length $_, $_ } substr( $body, 0, $half ), substr( $body, $half );
+    my ( undef, $basic ) = $self->auth;
+    return $self->{http}->raw( 'POST ' . $self->at($path) . " HTTP/1.1\r\nHost: localhost\r\nAuthorization: $basic\r\nContent-Type: $FORM\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${text}0\r\n\r\n" );
+}
+
+sub bodies {
+    my ($self) = @_;
+    my ( $stack, $http ) = @{$self}{qw(stack http)};
+    my $token = $stack->token_text( @{ $self->{client} } );
+    oauth_ok( $self->_chunked( '/token', 'grant_type=client_credentials&scope=orders.read' ), { scope => 'orders.read' }, 'a chunked body is a body (RFC 9112 7.1)' );
+    is( $self->_chunked( '/revoke', "token=$token" )->status, 200, 'revoke: a chunked body' );
+    inactive( $stack->introspect( @{ $self->{client} }, $token ), '... revokes; it is not taken for an empty one' );
+    is( $self->_chunked( '/token', 'grant_type=client_credentials&x=' . 'y' x 70_000 )->status, 413, 'a chunked body over 64 KiB is 413 (oauth.md C7)' );
+    my @with = ( headers => [ $self->auth, 'Content-Type' => $FORM ], close => 1 );
+    my $pad = 65536 - length 'grant_type=client_credentials&x=';
+    oauth_ok( $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x $pad ), {}, 'a body of 64 KiB passes whole' );
+    oauth_error( $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x ( $pad + 1 ) ), 413, 'invalid_request', 'one octet more is 413, and the answer arrives whole (oauth.md C7)' );
+    my $text = '"' . 'x' x 300_000 . '"';
+    my $row = $stack->admin( PUT => '/admin/api/policy-data/by-key?dataKey=acme.big', json => { dataKey => 'acme.big', payload => $text } );
+    ok( $row->status =~ /\A20[01]\z/, 'a body of 300 KB passes (gateway-admin.md 8, 7)' ) or diag( $row->text );
+    my $big = $stack->admin( PUT => '/admin/api/policy-data/by-key?dataKey=acme.big', json => { dataKey => 'acme.big', payload => 'x' x 1_100_000 }, close => 1 );
+    is( $big->status, 413, 'an admin body over 1 MiB is 413' ) or diag( $big->text );
+    my $huge = $http->post( $self->at('/token'), @with, body => 'x' x 11_000_000 );
+    is( $huge->status, 413, 'a body over the web server\'s own limit is 413' ) or diag( $huge->text );
+    my $unread = $http->post( $self->at('/nothing/here'), @with, body => 'x' x 200_000 );
+    is( $unread->status, 404, 'a body that nobody reads does not cut the answer off' ) or diag( $unread->text );
+    return;
+}
+
+# A query without = is no argument of the program (RFC 3875 4.4; CVE-2012-1823).
+sub arguments {
+    my ($self) = @_;
+    my $victim = Authz::Web::directory_of_apache( $self->{stack}, 'victim' ) . '/file';
+    Authz::Web::write_file( $victim, "mine\n" );
+    for my $query ( '--version', '--help', '--check', "--workers+1+--listen+unix:$victim+--socket-group+nobody-has-this" ) {
+        my $answer = $self->{stack}->client->get( $self->at("/health/live?$query") );
+        ok( $answer->status == 200 && $answer->member('status') eq 'UP' || $answer->status == 400, "arguments: ?$query reaches the program as a query alone" ) or diag( $answer->text );
+    }
+    ok( -f $victim, 'arguments: no file of the caller\'s choosing was replaced by a socket' );
+    return;
+}
+
+sub nothing_broke {
+    my ($self) = @_;
+    my $stack = $self->{stack};
+    ok( $stack->{server}->alive, 'the web server lives' );
+    my $log = join '', map { Authz::Web::edit( $_, qr/\A/ => '' ) } grep {-e} glob "$stack->{dir}/*.log " . ( $stack->{server}{log} // '' );
+    $log .= $stack->{service}->log_text if $stack->{service};
+    unlike( $log, qr/worker ended|AddressSanitizer|runtime error|malformed header|WARNING: unknown config-key|is not defined/, 'and nobody complained in a log' );
+    my @bad = grep { /"status":5\d\d/ && !/health|bundles/ } split /\n/, $log;
+    is( scalar @bad, 0, 'and no request was answered with 5xx' ) or diag( join "\n", @bad );
+    return;
+}
+
+1;
