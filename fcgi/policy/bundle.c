@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
 #include "policy/archive.h"
@@ -203,8 +204,12 @@ bundle_await(struct op *op)
         if (ask_engine)
             engine_revision(&look, &status);
         az_fault_clear(&look.fault);
-        if (bundle_settle(&look, status.active_revision, &confirmed) != AZ_OK || confirmed)
-            return confirmed;
+        if (bundle_settle(&look, status.active_revision, &confirmed) != AZ_OK) {
+            log_text(AZ_SEV_WARN, "activation not followed to its end", "%s", look.fault.detail);
+            return false;
+        }
+        if (confirmed)
+            return true;
         int64_t left = cfg->bundle_confirm_timeout_ms - (clock_monotonic_ms() - started);
         if (left <= 0 || *op->az->stopping)
             return false;

@@ -23,16 +23,23 @@ sub start {
     return $self;
 }
 
-# The trips that the code causes: a list of texts, each the statements between two Syncs.
-sub trips {
-    my ( $self, $code ) = @_;
-    my $before = -s $self->{record} // 0;
-    $code->();
+# The record's size once nothing is added any more: what is sent after an answer counts for its request, not for the next.
+sub _settled {
+    my ($self) = @_;
     my $size = -1;
-    while ( $size != ( -s $self->{record} // 0 ) ) {    # what is sent after the answer counts too
+    while ( $size != ( -s $self->{record} // 0 ) ) {
         $size = -s $self->{record} // 0;
         sleep 0.1;
     }
+    return $size;
+}
+
+# The trips that the code causes: a list of texts, each the statements between two Syncs.
+sub trips {
+    my ( $self, $code ) = @_;
+    my $before = $self->_settled;
+    $code->();
+    $self->_settled;
     open my $in, '<', $self->{record} or return;
     seek $in, $before, 0;
     chomp( my @trip = readline $in );
