@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The demonstration: the service's main job in front of the user's eyes, and checked. Needs: settings.sh, ui.sh.
 #
-# What is printed after "$ " is what runs, word for word, so that a reader can paste it.
+# The command line that is printed is the one that runs, word for word, so that a reader can paste it.
 
 DEMO_DIR=
 DEMO_STATUS=

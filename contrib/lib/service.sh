@@ -14,6 +14,8 @@ authzctl() { as_service env SVC_CONFIG="$(conf_path)" "$(authzctl_path)" "$@"; }
 
 # A step.
 schema_migrate() {
+    hint "correct what is named in your environment or in $(conf_path), then run contrib/quickstart again"
+    authzctl config check --offline
     hint "run SVC_CONFIG=$(conf_path) $(authzctl_path) db status, and see $LOG_DIR/postgres.log"
     authzctl db migrate
 }

@@ -18,6 +18,9 @@
 /* A migration is a page or two of SQL. */
 #define FILE_MAX (1 << 20)
 #define MIGRATIONS_MAX 999
+/* Migrations of one thousand only add, so that the program before them goes on while the next one
+ * is installed; the first of the next thousand breaks with it (oauth.md 2 "Upgrades"). */
+#define MAJOR_STEP 1000
 
 static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
                                 "PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,"
@@ -206,11 +209,11 @@ schema_check(struct op *op)
                        "SVC_DATABASE_URL: the database has schema %lld, this program needs %d; run "
                        "`authzctl db migrate`",
                        (long long) version, SCHEMA_VERSION);
-    if (version > SCHEMA_VERSION)
+    if (version / MAJOR_STEP > SCHEMA_VERSION / MAJOR_STEP)
         return op_fail(
             op, AZ_CONFLICT, NULL,
-            "SVC_DATABASE_URL: the database has schema %lld, newer than the %d this program "
-            "knows; install the newer program",
+            "SVC_DATABASE_URL: the database has schema %lld, which programs of schema %d cannot "
+            "use; install the newer program",
             (long long) version, SCHEMA_VERSION);
     return AZ_OK;
 }
