@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcgiapp.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "http/route.h"
 #include "process.h"
@@ -41,22 +43,50 @@ variable_once(char *const *list, const char *name)
     return found;
 }
 
+/* The whole body must be here by then. Seconds. */
+#define BODY_TIMEOUT 5
+
+struct fastcgi {
+    FCGX_Request request;
+    int64_t until_ms; /* monotonic */
+};
+
 static const char *
 fastcgi_variable(const struct http_io *io, const char *name)
 {
-    return variable_once(((FCGX_Request *) io->handle)->envp, name);
+    return variable_once(((struct fastcgi *) io->handle)->request.envp, name);
 }
 
+/*
+ * What libfcgi holds already, else what the next record brings: a call waits for one record, and
+ * SO_RCVTIMEO bounds that. Apache passes a body on as it comes, so a slow sender would hold the
+ * worker as long as it likes.
+ */
 static long
 fastcgi_read(const struct http_io *io, void *buffer, size_t size)
 {
-    return FCGX_GetStr(buffer, (int) size, ((FCGX_Request *) io->handle)->in);
+    struct fastcgi *held = io->handle;
+    FCGX_Stream *in = held->request.in;
+    size_t there = (size_t) (in->stop - in->rdNext);
+    if (there == 0 && clock_monotonic_ms() > held->until_ms)
+        return -1;
+    /* A stop signal must not cut the request in hand: libfcgi takes EINTR for the end. */
+    sigset_t stops, before;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGALRM);
+    sigprocmask(SIG_BLOCK, &stops, &before);
+    int got = FCGX_GetStr(buffer, (int) (there == 0 ? 1 : there < size ? there : size), in);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return got;
 }
 
 static bool
 fastcgi_write(const struct http_io *io, const void *octets, size_t size)
 {
-    return FCGX_PutStr(octets, (int) size, ((FCGX_Request *) io->handle)->out) == (int) size;
+    return FCGX_PutStr(octets, (int) size, ((struct fastcgi *) io->handle)->request.out)
+           == (int) size;
 }
 
 /*
@@ -67,7 +97,7 @@ fastcgi_write(const struct http_io *io, const void *octets, size_t size)
 static void
 fastcgi_finish(const struct http_io *io)
 {
-    FCGX_Request *request = io->handle;
+    FCGX_Request *request = &((struct fastcgi *) io->handle)->request;
     if (FCGX_HasSeenEOF(request->in) == EOF)
         FCGX_Detach(request);
     FCGX_Finish_r(request);
@@ -161,13 +191,16 @@ make_up_check(struct az *az)
 void
 accept_loop(struct az *az, int socket)
 {
-    FCGX_Request request;
-    if (FCGX_Init() != 0 || FCGX_InitRequest(&request, socket, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
+    struct fastcgi held;
+    const struct timeval wait = {.tv_sec = BODY_TIMEOUT};
+    if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, socket, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
-    const struct http_io io = {&request, fastcgi_variable, fastcgi_read, fastcgi_write,
+    const struct http_io io = {&held, fastcgi_variable, fastcgi_read, fastcgi_write,
                                fastcgi_finish};
     while (!*az->stopping) {
-        if (FCGX_Accept_r(&request) == 0) {
+        if (FCGX_Accept_r(&held.request) == 0) {
+            setsockopt(held.request.ipcFd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+            held.until_ms = clock_monotonic_ms() + BODY_TIMEOUT * 1000;
             if (az->check_owed)
                 make_up_check(az);
             dispatch(az, &io);
@@ -175,5 +208,5 @@ accept_loop(struct az *az, int socket)
             usleep(10000); /* out of descriptors or the like: do not spin */
         }
     }
-    FCGX_Free(&request, 1);
+    FCGX_Free(&held.request, 1);
 }

@@ -18,7 +18,7 @@
 #include "oauth/token.h"
 #include "oidc/discovery.h"
 
-static const struct route_credential none = {"none", NULL};
+static const struct route_credential none = {"none", NULL, false};
 
 #define FORM HTTP_TOKEN_BODY_MAX
 

@@ -2,7 +2,6 @@
 
 #include "admin/bundles.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,6 +9,7 @@
 #include "base/settings.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
+#include "http/header_value.h"
 #include "http/shared.h"
 #include "policy/ask.h"
 #include "policy/bundle.h"
@@ -45,30 +45,7 @@ check_key(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_bundle = {"bundle key", check_key};
-
-/* The ETag the engine has, without its quotes; "" for none. */
-static const char *
-known_etag(struct request *req)
-{
-    const char *header = request_header(req, "HTTP_IF_NONE_MATCH");
-    if (header == NULL)
-        return "";
-    if (strncmp(header, "W/", 2) == 0)
-        header += 2;
-    header += *header == '"';
-    return talloc_strndup(req->op.mem, header, strcspn(header, "\""));
-}
-
-/* RFC 7240: Prefer: modes=snapshot,delta;wait=25. Seconds, 0 when the engine does not long-poll. */
-static long
-wanted_wait(const struct request *req)
-{
-    const char *header = request_header(req, "HTTP_PREFER");
-    const char *wait = header != NULL ? strstr(header, "wait=") : NULL;
-    long seconds = wait != NULL ? strtol(wait + 5, NULL, 10) : 0;
-    return seconds < 0 ? 0 : seconds > WAIT_MAX ? WAIT_MAX : seconds;
-}
+const struct route_credential credential_bundle = {"bundle key", check_key, true};
 
 static enum az_status
 serve(struct request *req, const struct bundle_served *bundle, const char *type)
@@ -112,11 +89,13 @@ enum az_status
 bundle_get_handle(struct request *req)
 {
     struct bundle_served bundle = {.etag = NULL};
-    const char *known = known_etag(req);
-    long wait = wanted_wait(req);
+    const char *known = header_first_tag(req->op.mem, request_header(req, "HTTP_IF_NONE_MATCH"));
+    long wait = header_prefer_wait(request_header(req, "HTTP_PREFER"), WAIT_MAX);
     bool pooled = strcmp(req->op.az->pool, "bundles") == 0;
     if (strcmp(req->path_value[0], BUNDLE_NAME) != 0)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no bundle %s", req->path_value[0]);
+    if (known == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st = bundle_fetch(&req->op, known, &bundle);
     if (st != AZ_OK)
         return st;
@@ -152,9 +131,9 @@ bundle_status_handle(struct request *req)
                        "The status must be a JSON object with a label", NULL);
     /* An engine that has not fetched anything yet reports no bundles: nothing to note. */
     if (bundle == NULL)
-        return respond_json(req, 200, NULL);
+        return respond_empty(req, 200);
     engine_read_status(req->op.mem, bundle, &status);
     enum az_status st =
         bundle_report(&req->op, instance, status.active_revision, status.code, status.message);
-    return st == AZ_OK ? respond_json(req, 200, NULL) : st;
+    return st == AZ_OK ? respond_empty(req, 200) : st;
 }

@@ -100,11 +100,17 @@ redirect_rule(TALLOC_CTX *mem, const json_t *value)
     return uri_redirect_fault(json_string_value(value));
 }
 
+/* Any scheme: https is asked of it with private_key_jwt alone (specification 4.7, oauth.md S12),
+ * and of the fetch, whatever is registered (specification 5, rule 6). */
 static const char *
-https_rule(TALLOC_CTX *mem, const json_t *value)
+jwks_uri_rule(TALLOC_CTX *mem, const json_t *value)
 {
-    (void) mem;
-    return uri_https_fault(json_string_value(value));
+    struct uri uri;
+    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
+        return "is not a valid absolute URI";
+    return uri.userinfo != NULL || uri.fragment != NULL
+               ? "must not have user information or a fragment"
+               : NULL;
 }
 
 /* Pages link to it: javascript: and data: would run there. */
@@ -139,7 +145,7 @@ static const struct field client_fields[] = {
     {"redirectUris",               FIELD_TEXT_LIST,   REDIRECT_URI_MAX, false, redirect_rule,    "redirect_uris"},
     {"postLogoutRedirectUris",     FIELD_TEXT_LIST,   REDIRECT_URI_MAX, false, redirect_rule,    "post_logout_redirect_uris"},
     {"jwks",                       FIELD_OBJECT,      0,                false, jwks_rule,        "jwks"},
-    {"jwksUri",                    FIELD_TEXT,        512,              false, https_rule,       "jwks_uri"},
+    {"jwksUri",                    FIELD_TEXT,        512,              false, jwks_uri_rule,    "jwks_uri"},
     {"tokenEndpointAuthMethod",    FIELD_TEXT,        64,               false, auth_method_rule, "auth_method"},
     {"registrationType",           FIELD_TEXT,        64,               false, NULL,             NULL},
     {"softwareStatement",          FIELD_UNSUPPORTED, 0,                false, NULL,             NULL},
@@ -226,13 +232,20 @@ check_lists(struct reading *reading)
             tell(reading, lists[i], why);
 }
 
-/* RFC 7591 section 2: jwks and jwks_uri are not used together; which of the two would count? */
+/* RFC 7591 section 2: jwks and jwks_uri are not used together; which of the two would count? Keys
+ * that let a client in come over TLS (specification 4.7). */
 static void
 check_keys(struct reading *reading)
 {
-    if (json_is_object(json_object_get(reading->object, "jwks"))
-        && text_of(reading, "jwksUri") != NULL)
-        tell(reading, "jwksUri", "cannot be given together with jwks");
+    const char *uri = text_of(reading, "jwksUri"), *why = NULL;
+    if (uri == NULL)
+        return;
+    if (json_is_object(json_object_get(reading->object, "jwks")))
+        why = "cannot be given together with jwks";
+    else if (text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt"))
+        why = uri_https_fault(uri);
+    if (why != NULL)
+        tell(reading, "jwksUri", why);
 }
 
 enum az_status

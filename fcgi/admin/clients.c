@@ -189,7 +189,7 @@ client_delete_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     client_forget(&req->op, req->path_value[0]);
-    return respond_json(req, 204, NULL);
+    return respond_empty(req, 204);
 }
 
 /* {"previousSecretTtlSeconds": n}, or nothing. */

@@ -38,4 +38,4 @@ check_admin(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_admin = {"admin key", check_admin};
+const struct route_credential credential_admin = {"admin key", check_admin, true};

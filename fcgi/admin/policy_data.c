@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
+#include "http/header_value.h"
 #include "policy/save.h"
 #include "policy/schema.h"
 #include "policy/schema_format.h"
@@ -16,9 +17,6 @@
 /* A PATCH that finds the row changed under it reads again so often; then somebody writes all the
  * time. */
 #define PATCH_TRIES 5
-
-/* Hex SHA-256, as it stands between the quotes of an ETag. */
-#define DIGEST_LENGTH 64
 
 const struct route_param policy_data_params[] = {
     {"dataKey", false},
@@ -90,32 +88,16 @@ check_room(struct request *req, const char *key, const struct policy_row *row, c
     return AZ_OK;
 }
 
-/* ---- If-Match (RFC 9110 section 13.1.1) ---- */
-
-/* Whether a list of entity tags names the digest. Weak tags never match. */
-static bool
-tags_name(const char *list, const char *digest)
-{
-    for (const char *at = list; *at != '\0'; at += strspn(at, " \t,")) {
-        size_t length = strcspn(at, ", \t");
-        if (length == DIGEST_LENGTH + 2 && at[0] == '"' && at[length - 1] == '"'
-            && memcmp(at + 1, digest, DIGEST_LENGTH) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-/* *ret_digest: what the row must still have when it is written; NULL without the header. */
+/* If-Match; one too long to be read holds for nothing. *ret_digest: what the row must still have
+ * when it is written; NULL without the header. */
 static enum az_status
 check_if_match(struct request *req, const struct policy_row *row, const char **ret_digest)
 {
-    const char *header = request_header(req, "HTTP_IF_MATCH");
+    const char *header = req->io->variable(req->io, "HTTP_IF_MATCH");
     if (header == NULL)
         return AZ_OK;
-    header += strspn(header, " \t,");
-    bool any = header[0] == '*' && header[1 + strspn(header + 1, " \t")] == '\0';
-    if (row->payload == NULL || (!any && !tags_name(header, row->digest)))
+    if (strlen(header) > HTTP_HEADER_MAX
+        || !header_if_match(header, row->payload != NULL ? row->digest : NULL))
         return op_fail(&req->op, AZ_PRECONDITION_FAILED, NULL, NULL);
     *ret_digest = row->digest;
     return AZ_OK;
@@ -390,5 +372,5 @@ policy_data_delete_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     add_outcome(req, &outcome);
-    return respond_json(req, 204, NULL);
+    return respond_empty(req, 204);
 }

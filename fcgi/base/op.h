@@ -14,6 +14,7 @@ struct db;
 struct engine;
 struct shared;
 struct client_cache;
+struct registry;
 struct keyring;
 
 /* One process: made once, passed by pointer, never global. */
@@ -23,6 +24,7 @@ struct az {
     struct engine *engine;        /* the one connection to the policy engine */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
+    struct registry *registry;    /* resource types as published with one revision, or NULL */
     struct keyring *keyring;      /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     const char *pool;       /* core, web, bundles or gateway; "single" when there is but one */
     int pool_workers;       /* processes of the pool */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The audit's `denied` is policy's word (decisions.md "Audited"): codes that a bad request gets too
+ * are `rejected` here, and token/issue.c writes `denied` when it was policy that refused. */
 /* clang-format off */
 static const struct az_status_row rows[] = {
     {AZ_OK,                     200, "",                        "",                                     "allowed",  AZ_SEV_DEBUG},
@@ -13,11 +15,11 @@ static const struct az_status_row rows[] = {
     {AZ_INVALID_REQUEST,        400, "invalid_request",         "The request is malformed",             "rejected", AZ_SEV_INFO},
     {AZ_INVALID_CLIENT,         401, "invalid_client",          "Client authentication failed",         "rejected", AZ_SEV_INFO},
     {AZ_INVALID_GRANT,          400, "invalid_grant",           "The grant is not valid",               "rejected", AZ_SEV_INFO},
-    {AZ_UNAUTHORIZED_CLIENT,    400, "unauthorized_client",     "The client may not use this grant",    "denied",   AZ_SEV_INFO},
+    {AZ_UNAUTHORIZED_CLIENT,    400, "unauthorized_client",     "The client may not use this grant",    "rejected", AZ_SEV_INFO},
     {AZ_UNSUPPORTED_GRANT_TYPE, 400, "unsupported_grant_type",  "The grant type is not supported",      "rejected", AZ_SEV_INFO},
-    {AZ_INVALID_SCOPE,          400, "invalid_scope",           "The scope is not valid",               "denied",   AZ_SEV_INFO},
-    {AZ_INVALID_TARGET,         400, "invalid_target",          "The resource is not valid",            "denied",   AZ_SEV_INFO},
-    {AZ_INVALID_AUTHORIZATION_DETAILS, 400, "invalid_authorization_details", "The authorization details are not valid", "denied", AZ_SEV_INFO},
+    {AZ_INVALID_SCOPE,          400, "invalid_scope",           "The scope is not valid",               "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_TARGET,         400, "invalid_target",          "The resource is not valid",            "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_AUTHORIZATION_DETAILS, 400, "invalid_authorization_details", "The authorization details are not valid", "rejected", AZ_SEV_INFO},
     {AZ_ACCESS_DENIED,          400, "access_denied",           "Policy denied the request",            "denied",   AZ_SEV_INFO},
     {AZ_FORBIDDEN,              403, "access_denied",           "The client may not ask this",          "denied",   AZ_SEV_INFO},
     {AZ_INVALID_TOKEN,          401, "invalid_token",           "The access token is not valid",        "rejected", AZ_SEV_INFO},

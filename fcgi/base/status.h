@@ -44,7 +44,7 @@ struct az_status_row {
     int http;                  /* HTTP status code */
     const char *error;         /* the `error` member: OAuth or admin error code */
     const char *description;   /* public text when the failing code gave none */
-    const char *audit_outcome; /* allowed, denied, rejected or error (audit row) */
+    const char *audit_outcome; /* denied, rejected or error, where the handler wrote no audit row */
     enum az_severity severity; /* log level */
 };
 

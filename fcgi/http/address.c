@@ -47,15 +47,16 @@ canonical(TALLOC_CTX *mem, const char *text, size_t len)
 const char *
 address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded, long trusted)
 {
-    const char *end = forwarded != NULL ? forwarded + strlen(forwarded) : NULL;
-    for (long i = 1; end != NULL && i <= trusted; i++) {
-        const char *start = end;
-        while (start > forwarded && start[-1] != ',')
+    if (trusted <= 0 || forwarded == NULL)
+        return remote != NULL ? canonical(mem, remote, strlen(remote)) : NULL;
+    const char *end = forwarded + strlen(forwarded), *start = end;
+    for (long i = 1;; i++) {
+        for (start = end; start > forwarded && start[-1] != ',';)
             start--;
-        const char *address = i == trusted ? canonical(mem, start, (size_t) (end - start)) : NULL;
-        if (address != NULL)
-            return address;
-        end = start > forwarded ? start - 1 : NULL;
+        if (i == trusted)
+            return canonical(mem, start, (size_t) (end - start));
+        if (start == forwarded)
+            return NULL;
+        end = start - 1;
     }
-    return remote != NULL ? canonical(mem, remote, strlen(remote)) : NULL;
 }

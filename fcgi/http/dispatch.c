@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #define RESPONSE_MAX (64 << 20)
 
 /* The row that speaks for requests no row matches. */
-static const struct route_credential nobody = {"none", NULL};
+static const struct route_credential nobody = {"none", NULL, false};
 static const struct route unmatched = {.method = "",
                                        .path = "(none)",
                                        .operation = "none",
@@ -97,43 +98,70 @@ check_rate(struct request *req)
 }
 
 static enum az_status
-find_route(struct request *req)
+handle_unmatched(struct request *req)
 {
-    const char *allow = NULL;
-    const struct route *row =
-        route_find(req->op.mem, req->method, req->path, req->path_value, &allow);
-    if (row != NULL) {
-        req->route = row;
-        return AZ_OK;
-    }
-    if (allow == NULL)
-        return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
-    respond_header(req, "Allow", allow);
+    return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
+}
+
+static enum az_status
+handle_wrong_method(struct request *req)
+{
+    respond_header(req, "Allow", req->allow);
     return op_fail(&req->op, AZ_METHOD_NOT_ALLOWED, NULL, NULL);
 }
 
+static const struct route *
+find_guard(const char *path)
+{
+    for (const struct route *guard = route_guards; guard->path != NULL; guard++)
+        if (strncmp(path, guard->path, strlen(guard->path)) == 0)
+            return guard;
+    return NULL;
+}
+
 /*
- * A path no row knows, below a prefix that asks for a key: who has none hears 401, as on the paths
- * that exist (specification 5.3). The guard's fault replaces the 404 or 405.
+ * A row for a request that no row answers. Its cache headers, rate limit and dialect are those of
+ * the path, if only the method is wrong (specification 1 and 8). Below a prefix that asks for a key
+ * it asks too: who has none hears 401, as on the paths that exist (specification 5.3).
  */
 static enum az_status
-check_guard(struct request *req, enum az_status unmatched_status)
+make_route(struct request *req, const struct route *other)
 {
-    for (const struct route *guard = route_guards; guard->path != NULL; guard++) {
-        if (strncmp(req->path, guard->path, strlen(guard->path)) != 0)
-            continue;
-        struct az_fault fault = req->op.fault;
-        az_fault_clear(&req->op.fault);
-        req->route = guard;
-        struct response found = req->res; /* an Allow header would tell that the path exists */
-        req->res.headers = 0;
-        enum az_status st = guard->credential->check(req);
-        if (st != AZ_OK)
-            return st;
-        req->op.fault = fault;
-        req->res = found;
-    }
-    return unmatched_status;
+    const struct route *guard = find_guard(req->path);
+    const struct route *like = other != NULL ? other : guard != NULL ? guard : &unmatched;
+    struct route *row = talloc(req->op.mem, struct route);
+    if (row == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    *row = unmatched;
+    row->path = like->path;
+    row->dialect = like->dialect;
+    row->cache = like->cache;
+    row->rate_limited = like->rate_limited;
+    row->credential = guard != NULL ? guard->credential : unmatched.credential;
+    row->handle = other != NULL ? handle_wrong_method : handle_unmatched;
+    req->route = row;
+    return AZ_OK;
+}
+
+static enum az_status
+find_route(struct request *req)
+{
+    const struct route *other;
+    const struct route *row =
+        route_find(req->op.mem, req->method, req->path, req->path_value, &other, &req->allow);
+    if (row == NULL)
+        return make_route(req, other);
+    req->route = row;
+    return AZ_OK;
+}
+
+static enum az_status
+check_credential(struct request *req, bool before_body)
+{
+    const struct route_credential *credential = req->route->credential;
+    return credential->check != NULL && credential->before_body == before_body
+               ? credential->check(req)
+               : AZ_OK;
 }
 
 /* The steps every request takes, in the order the row declares. */
@@ -141,20 +169,18 @@ static enum az_status
 answer(struct request *req, const struct http_io *io)
 {
     enum az_status st = request_read_head(req, io);
-    if (st == AZ_OK && (st = find_route(req)) != AZ_OK)
-        return check_guard(req, st);
+    if (st == AZ_OK)
+        st = find_route(req);
     if (st == AZ_OK)
         st = check_rate(req);
-    /* Admin and bundle keys come before the body is looked at; OAuth credentials are in it. */
-    bool early = req->route->dialect != DIALECT_OAUTH;
-    if (st == AZ_OK && early && req->route->credential->check != NULL)
-        st = req->route->credential->check(req);
+    if (st == AZ_OK)
+        st = check_credential(req, true);
     if (st == AZ_OK)
         st = request_read_body(req);
     if (st == AZ_OK && req->route->precheck != NULL)
         st = req->route->precheck(req);
-    if (st == AZ_OK && !early && req->route->credential->check != NULL)
-        st = req->route->credential->check(req);
+    if (st == AZ_OK)
+        st = check_credential(req, false);
     if (st == AZ_OK)
         st = req->route->handle(req);
     return st;
@@ -224,7 +250,7 @@ send_response(struct request *req)
     struct buf out;
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
-    buf_init(&out, req->op.mem, RESPONSE_MAX);
+    buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* tokens and client secrets pass here */
     put_line(&out, "Status", status);
     put_line(&out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
@@ -240,6 +266,31 @@ send_response(struct request *req)
         buf_append(&out, res->body, res->length);
     if (out.status == AZ_OK)
         req->io->write(req->io, out.data, out.len);
+    buf_done(&out);
+    if (out.status == AZ_OK || res->length == 0)
+        return;
+    op_fail(&req->op, AZ_SERVER_ERROR, NULL, "an answer of %zu octets is too large", res->length);
+    req->res.headers = 0;
+    respond_empty(req, 500);
+    send_response(req);
+}
+
+/* What the caller sent and, on the token family, what it got: passwords and tokens. */
+static void
+wipe(struct request *req)
+{
+    if (req->body != NULL)
+        explicit_bzero((void *) (uintptr_t) req->body, req->body_length);
+    if (req->route->cache == CACHE_NO_STORE && req->res.length > 0)
+        explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
+}
+
+/* As in the handler's audit row, if it wrote one: policy's no and a bad request share codes. */
+static const char *
+outcome_of(const struct request *req)
+{
+    const struct az_status_row *row = az_status_row(req->op.fault.status);
+    return req->audited && row->http < 500 ? req->audit.outcome : row->audit_outcome;
 }
 
 /* One line per request, once: ids, outcome, and for failures the detail that the caller does not
@@ -261,7 +312,7 @@ log_request(const struct request *req, int64_t started, uint64_t trips)
         LOG_NUMBER("sql_trips", trips),
         LOG_TEXT("client_id", req->audit.client_id),
         LOG_TEXT("ip", req->ip),
-        LOG_TEXT("outcome", row->audit_outcome),
+        LOG_TEXT("outcome", outcome_of(req)),
         LOG_TEXT("error", fault->status != AZ_OK ? row->error : NULL),
         LOG_TEXT("reason", fault->status != AZ_OK ? fault->public_text : NULL),
         LOG_TEXT("detail", fault->detail[0] != '\0' ? fault->detail : NULL),
@@ -305,5 +356,6 @@ dispatch(struct az *az, const struct http_io *io)
     io->finish(io);
     log_request(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     settle(req);
+    wipe(req);
     talloc_free(req);
 }

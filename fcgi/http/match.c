@@ -37,8 +37,9 @@ method_matches(const char *wanted, const char *method)
 
 const struct route *
 route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **values,
-           const char **ret_allow)
+           const struct route **ret_other, const char **ret_allow)
 {
+    const struct route *other = NULL;
     char *allow = NULL;
     for (const struct route *row = routes; row->path != NULL; row++) {
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
@@ -48,9 +49,11 @@ route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **v
             memcpy(values, found, sizeof(found));
             return row;
         }
+        other = other == NULL ? row : other;
         allow = allow == NULL ? talloc_strdup(mem, row->method)
                               : talloc_asprintf_append(allow, ", %s", row->method);
     }
+    *ret_other = other;
     *ret_allow = allow;
     return NULL;
 }

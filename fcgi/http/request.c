@@ -93,8 +93,9 @@ skip_authority(const char *target)
 {
     if (strncmp(target, "http://", 7) != 0 && strncmp(target, "https://", 8) != 0)
         return target;
-    const char *path = strchr(strstr(target, "://") + 3, '/');
-    return path != NULL ? path : "/";
+    const char *authority = strstr(target, "://") + 3;
+    target = authority + strcspn(authority, "/?#");
+    return *target == '/' ? target : "/"; /* a query that holds a slash is no path */
 }
 
 static enum az_status
@@ -153,7 +154,7 @@ request_read_head(struct request *req, const struct http_io *io)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     }
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
-                                request_header(req, "HTTP_X_FORWARDED_FOR"),
+                                io->variable(io, "HTTP_X_FORWARDED_FOR"), /* however long */
                                 req->op.az->cfg->trusted_proxy_count);
     const char *agent = request_header(req, "HTTP_USER_AGENT");
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))

@@ -61,9 +61,10 @@ struct request {
     const char *path_value[HTTP_PATH_VALUES_MAX]; /* decoded {name} segments in order */
     struct http_param param[HTTP_PARAMS_MAX];     /* form parameters (or query ones, by the row) */
     size_t params;                                /* used */
-    json_t *json;                                 /* JSON body, owned by op.mem */
-    const char *body;                             /* raw body, NUL-terminated */
-    size_t body_length;                           /* octets */
+    const char *allow;      /* methods of the path when only the method is wrong */
+    json_t *json;           /* JSON body, owned by op.mem */
+    const char *body;       /* raw body, NUL-terminated */
+    size_t body_length;     /* octets */
     const char *ip;         /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
     const char *user_agent; /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;  /* set by the client credential */
@@ -101,8 +102,11 @@ enum az_status request_parse_form(struct request *req, const char *text, size_t 
  */
 char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form);
 
-/* Answers with JSON (not owned), or with no body when json is NULL. */
+/* Answers with JSON (not owned). AZ_SERVER_ERROR when json is NULL: it could not be built. */
 enum az_status respond_json(struct request *req, int status, json_t *json);
+
+/* Answers without a body. */
+enum az_status respond_empty(struct request *req, int status);
 
 /* Answers with octets that live on the request's memory. */
 enum az_status respond_octets(struct request *req, int status, const char *content_type,

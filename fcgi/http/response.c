@@ -17,11 +17,15 @@ respond_octets(struct request *req, int status, const char *content_type, const 
 }
 
 enum az_status
+respond_empty(struct request *req, int status)
+{
+    return respond_octets(req, status, NULL, "", 0);
+}
+
+enum az_status
 respond_json(struct request *req, int status, json_t *json)
 {
-    if (json == NULL)
-        return respond_octets(req, status, NULL, "", 0);
-    char *text = jsonx_dump(req->op.mem, json);
+    char *text = json != NULL ? jsonx_dump(req->op.mem, json) : NULL;
     if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
     return respond_octets(req, status, "application/json", text, strlen(text));

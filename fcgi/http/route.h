@@ -42,6 +42,7 @@ struct route_param {
 struct route_credential {
     const char *name;                             /* for the documentation of the table */
     enum az_status (*check)(struct request *req); /* NULL: nothing is asked */
+    bool before_body; /* it is in a header: who fails is refused before the body is read */
 };
 
 struct route {
@@ -87,9 +88,10 @@ void dispatch(struct az *az, const struct http_io *io);
  */
 void request_fill_audit(struct request *req, int http_status, const char *outcome);
 
-/* The row for a method and raw path; *ret_allow lists the methods of the path when only the method
- * is wrong. */
+/* The row for a method and raw path. When only the method is wrong: NULL, with the path's first row
+ * in *ret_other and its methods in *ret_allow. */
 const struct route *route_find(TALLOC_CTX *mem, const char *method, const char *path,
-                               const char **values, const char **ret_allow);
+                               const char **values, const struct route **ret_other,
+                               const char **ret_allow);
 
 #endif

@@ -62,21 +62,21 @@ client_credentials_read(struct request *req, struct client_credentials *ret)
     const char *id = request_param(req, "client_id"), *secret = request_param(req, "client_secret");
     bool assertion = request_param(req, "client_assertion") != NULL
                      || request_param(req, "client_assertion_type") != NULL;
-    bool basic = header != NULL && strncasecmp(header, "Basic ", 6) == 0;
+    bool basic = header != NULL && strncasecmp(header, "Basic", 5) == 0
+                 && (header[5] == ' ' || header[5] == '\0');
     memset(ret, 0, sizeof(*ret));
     if ((basic && (secret != NULL || assertion)) || (secret != NULL && assertion))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "Only one way of client authentication may be used", NULL);
     if (assertion)
         return broken(req, "client_assertion is not supported");
-    if (header != NULL && !basic)
-        return broken(req, "Authorization has another scheme than Basic");
     if (basic) {
-        enum az_status st = read_basic(req, header + 6, ret);
+        enum az_status st = read_basic(req, header + 5, ret);
         if (st == AZ_OK && id != NULL && strcmp(id, ret->id) != 0 && strcmp(id, ret->raw_id) != 0)
             return op_fail(&req->op, AZ_INVALID_REQUEST, "client_id mismatch", NULL);
         return st;
     }
+    ret->other_scheme = header != NULL;
     ret->id = id;
     ret->secret = secret;
     ret->method = secret != NULL ? "client_secret_post" : "none";
@@ -159,18 +159,21 @@ check_client(struct request *req)
     enum az_status st = client_credentials_read(req, &shown);
     if (st != AZ_OK)
         return st;
+    if (shown.other_scheme)
+        return broken(req, "Authorization has another scheme than Basic");
     if (shown.id == NULL)
         return broken(req, "no client credentials");
     return client_authenticate(req, &shown, false);
 }
 
-/* /revoke: no credentials, and a bare client_id that is no public client's, leave the caller
- * anonymous. */
-static enum az_status
-check_client_optional(struct request *req)
+/* /revoke is 200 to all but credentials that fail (decisions.md "Readings"): a Bearer header is
+ * none of a client's, so it is as good as no header. */
+enum az_status
+client_authenticate_if_any(struct request *req, bool fresh)
 {
     struct client_credentials shown;
     enum az_status st = client_credentials_read(req, &shown);
+    req->client = NULL;
     if (st == AZ_INVALID_REQUEST) {
         az_fault_clear(&req->op.fault);
         req->params = 0; /* malformed: answered 200, nothing is revoked (decisions.md "Readings") */
@@ -178,7 +181,7 @@ check_client_optional(struct request *req)
     }
     if (st != AZ_OK || shown.id == NULL)
         return st;
-    st = client_authenticate(req, &shown, false);
+    st = client_authenticate(req, &shown, fresh);
     if (st == AZ_INVALID_CLIENT && shown.secret == NULL) {
         az_fault_clear(&req->op.fault);
         return AZ_OK;
@@ -186,6 +189,12 @@ check_client_optional(struct request *req)
     return st;
 }
 
-const struct route_credential credential_client = {"client", check_client};
-const struct route_credential credential_client_optional = {"client, if any",
-                                                            check_client_optional};
+static enum az_status
+check_client_optional(struct request *req)
+{
+    return client_authenticate_if_any(req, false);
+}
+
+const struct route_credential credential_client = {"client", check_client, false};
+const struct route_credential credential_client_optional = {"client, if any", check_client_optional,
+                                                            false};

@@ -13,10 +13,11 @@ struct client_credentials {
     const char *raw_id;     /* Basic only: as sent, for clients that do not encode (oauth.md C11) */
     const char *raw_secret; /* Basic only */
     const char *method;     /* client_secret_basic, client_secret_post or none */
+    bool other_scheme;      /* Authorization has another scheme than Basic: nothing of a client's */
 };
 
 /* Reads the credentials of a request. AZ_INVALID_REQUEST for more than one mechanism,
- * AZ_INVALID_CLIENT for a broken one. */
+ * AZ_INVALID_CLIENT for a broken one. Who needs a client refuses other_scheme. */
 enum az_status client_credentials_read(struct request *req, struct client_credentials *ret);
 
 /* Whether these credentials are the client's: pure, so that a test can try every combination. */
@@ -36,6 +37,12 @@ enum az_status client_authenticate(struct request *req, const struct client_cred
  * rests on the cached row is given, and when the database says that the row is stale.
  */
 enum az_status client_authenticate_again(struct request *req);
+
+/*
+ * The same for a caller that need not be a client (/revoke): no credentials, and a bare client_id
+ * that is no public client's, leave it anonymous (req->client NULL).
+ */
+enum az_status client_authenticate_if_any(struct request *req, bool fresh);
 
 /* Credentials of the routing table: a client must authenticate (/token), or may (/revoke). */
 extern const struct route_credential credential_client;

@@ -33,20 +33,22 @@ read_resource(struct request *req, const char **ret)
     return AZ_OK;
 }
 
-/* The requested scopes, or the registered ones when none are requested, within the registered
- * ceiling. */
+/* The requested scopes within the registered ceiling; the registered ones are the default when none
+ * are requested (policy.md 6.2). */
 static enum az_status
 read_scopes(struct request *req, struct issue_question *question)
 {
     const char *asked = request_param(req, "scope"), *registered = req->client->scope;
-    json_t *words;
-    enum az_status st =
-        registered != NULL ? scope_parse(&req->op, registered, &question->ceiling) : AZ_OK;
+    json_t *words, *all;
+    enum az_status st = scope_parse(&req->op, registered, &all);
     if (st == AZ_OK)
-        st = scope_parse(&req->op, asked != NULL ? asked : registered, &words);
+        st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
+    if (registered != NULL)
+        question->ceiling = all;
     question->scopes = scope_within(&req->op, words, question->ceiling);
+    question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
     if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0)
         return op_fail(&req->op, AZ_INVALID_SCOPE,
                        "None of the requested scopes is registered for the client", NULL);

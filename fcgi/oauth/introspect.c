@@ -35,8 +35,9 @@ static const char *
 bearer_text(const struct request *req)
 {
     const char *header = request_header(req, "HTTP_AUTHORIZATION");
-    return header != NULL && strncasecmp(header, "Bearer ", 7) == 0
-               ? header + 7 + strspn(header + 7, " ")
+    return header != NULL && strncasecmp(header, "Bearer", 6) == 0
+                   && (header[6] == ' ' || header[6] == '\0')
+               ? header + 6 + strspn(header + 6, " ")
                : NULL;
 }
 
@@ -47,15 +48,25 @@ bad_bearer(struct request *req, const char *detail)
     return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
 }
 
+static bool
+text_to_parts(const char *text, enum token_kind wanted, struct token_parts *ret)
+{
+    enum token_kind kind;
+    return text != NULL && token_parse(text, strlen(text), &kind, ret) == AZ_OK && kind == wanted;
+}
+
 static enum az_status
 check_caller(struct request *req)
 {
-    if (bearer_text(req) != NULL) {
+    const char *bearer = bearer_text(req);
+    struct token_parts parts;
+    if (bearer != NULL) {
         if (request_param(req, "client_secret") != NULL
             || request_param(req, "client_assertion") != NULL)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
                            "Only one way of authentication may be used", NULL);
-        return AZ_OK;
+        return text_to_parts(bearer, TOKEN_ACCESS, &parts) ? AZ_OK
+                                                           : bad_bearer(req, "no token of ours");
     }
     enum az_status st = credential_client.check(req);
     if (st == AZ_OK && strcmp(req->client->type, "public") == 0) {
@@ -66,11 +77,11 @@ check_caller(struct request *req)
     return st;
 }
 
-const struct route_credential credential_introspect = {"client or Bearer", check_caller};
+const struct route_credential credential_introspect = {"client or Bearer", check_caller, false};
 
 /* The members policy knows are lifted into their documented types; scopes may come as one text. */
-static enum az_status
-read_context(struct request *req, json_t **ret)
+enum az_status
+introspect_read_context(struct request *req, json_t **ret)
 {
     const char *text = request_param(req, "context"), *why = NULL;
     json_t *context = NULL, *words;
@@ -102,19 +113,12 @@ read_context(struct request *req, json_t **ret)
     return AZ_OK;
 }
 
-static bool
-text_to_parts(const char *text, enum token_kind wanted, struct token_parts *ret)
-{
-    enum token_kind kind;
-    return text != NULL && token_parse(text, strlen(text), &kind, ret) == AZ_OK && kind == wanted;
-}
-
 /* A Bearer caller's own token: live, not single-use, with a scope that lets it ask (RFC
  * 7662 2.1, 2.3). */
 static enum az_status
 judge_bearer(struct request *req, const struct token_row *row, struct introspect_question *question)
 {
-    json_t *words;
+    json_t *words, *answer = NULL;
     bool entitled = false;
     if (!row->found)
         return bad_bearer(req, "unknown, expired or revoked token");
@@ -130,11 +134,15 @@ judge_bearer(struct request *req, const struct token_row *row, struct introspect
     }
     if (!entitled)
         return bad_bearer(req, "token lacks the scope introspection or uma_protection");
+    if ((st = token_row_output(&req->op, row, &answer)) != AZ_OK)
+        return st;
+    json_t *types = json_object_get(answer, "resource_types");
     question->caller = &row->client;
     question->caller_method = "bearer";
     question->caller_token =
-        jsonx_own(req->op.mem, json_pack("{s:O,s:s*,s:[]}", "scopes", words, "resource",
-                                         row->resource, "resource_types"));
+        jsonx_own(req->op.mem, json_pack("{s:O,s:s*,s:o}", "scopes", words, "resource",
+                                         row->resource, "resource_types",
+                                         json_is_array(types) ? json_incref(types) : json_array()));
     return AZ_OK;
 }
 
@@ -247,6 +255,32 @@ record(struct request *req, const struct token_lookup *lookup, struct shown *sho
     return st;
 }
 
+/* What is asked; the fault of a bad parameter is recorded. */
+static enum az_status
+read_question(struct request *req, struct introspect_question *question)
+{
+    if (request_param(req, "token") == NULL)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "token is missing", NULL);
+    return introspect_read_context(req, &question->context);
+}
+
+/* The caller comes first (oauth.md 3.4), also when the question is bad: then it is looked up alone,
+ * and only one who may ask hears what is wrong. */
+static enum az_status
+find_then_judge(struct request *req, struct token_lookup *lookup,
+                struct introspect_question *question)
+{
+    enum az_status asked = read_question(req, question);
+    struct az_fault fault = req->op.fault;
+    az_fault_clear(&req->op.fault);
+    if (asked != AZ_OK)
+        lookup->token = NULL;
+    enum az_status st = find(req, lookup, question);
+    if (st == AZ_OK && asked != AZ_OK)
+        req->op.fault = fault;
+    return st == AZ_OK ? asked : st;
+}
+
 enum az_status
 introspect_handle(struct request *req)
 {
@@ -254,17 +288,13 @@ introspect_handle(struct request *req)
     struct token_lookup lookup = {.token = NULL};
     struct introspect_question question = {.context = NULL};
     struct shown shown = {.as = SHOWN_INVALID};
-    const char *text = request_param(req, "token"), *bearer = bearer_text(req);
-    if (text == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "token is missing", NULL);
-    enum az_status st = read_context(req, &question.context);
-    if (st != AZ_OK)
-        return st;
+    const char *bearer = bearer_text(req);
     if (bearer != NULL && !text_to_parts(bearer, TOKEN_ACCESS, &caller))
         return bad_bearer(req, "no token of ours");
     lookup.caller_token = bearer != NULL ? &caller : NULL;
-    lookup.token = text_to_parts(text, TOKEN_ACCESS, &token) ? &token : NULL;
-    if ((st = find(req, &lookup, &question)) != AZ_OK)
+    lookup.token = text_to_parts(request_param(req, "token"), TOKEN_ACCESS, &token) ? &token : NULL;
+    enum az_status st = find_then_judge(req, &lookup, &question);
+    if (st != AZ_OK)
         return st;
     question.frame = (struct question){
         .endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent};

@@ -24,7 +24,6 @@ static enum az_status
 revoke(struct request *req, const struct token_parts *token)
 {
     for (int pass = 0; pass < 2; pass++) {
-        struct client_credentials shown;
         bool current = false;
         request_fill_audit(req, 200, "allowed");
         enum az_status st = token_revoke(&req->op, token, req->client, &req->audit, &current);
@@ -32,8 +31,7 @@ revoke(struct request *req, const struct token_parts *token)
             req->audited = st == AZ_OK;
             return st;
         }
-        if ((st = client_credentials_read(req, &shown)) != AZ_OK
-            || (st = client_authenticate(req, &shown, true)) != AZ_OK)
+        if ((st = client_authenticate_if_any(req, true)) != AZ_OK)
             return st;
     }
     return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
@@ -46,11 +44,12 @@ revoke_handle(struct request *req)
     const char *text = request_param(req, "token");
     struct token_parts token;
     enum token_kind kind;
+    bool there = false;
+    enum az_status st = AZ_OK;
     if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK
-        && kind == TOKEN_ACCESS && partition_has_bucket(&req->op, token.bucket)) {
-        enum az_status st = revoke(req, &token);
-        if (st != AZ_OK)
-            return st;
-    }
-    return respond_json(req, 200, NULL);
+        && kind == TOKEN_ACCESS)
+        st = partition_has_bucket(&req->op, token.bucket, &there);
+    if (st == AZ_OK && there)
+        st = revoke(req, &token);
+    return st == AZ_OK ? respond_empty(req, 200) : st;
 }

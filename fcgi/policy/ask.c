@@ -26,41 +26,87 @@ ask_again(struct op *op, int64_t started_ms, const char *revision)
     return true;
 }
 
+/* How the answer was got (policy.md 6.6). */
+static void
+describe_answer(json_t *output, const struct engine_answer *answer)
+{
+    if (answer->revision != NULL)
+        json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
+    json_object_set_new_nocheck(output, "engine",
+                                answer->version != NULL ? json_sprintf("opa/%s", answer->version)
+                                                        : json_string_nocheck("opa"));
+    json_object_set_new_nocheck(output, "eval_us", json_integer(answer->us));
+}
+
 static enum az_status
-pack_verdict(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+pack_input(struct op *op, const struct engine_answer *answer, struct verdict *ret)
 {
     unsigned char *packed;
-    size_t length;
     if (pack_text(op->mem, answer->input, answer->input_length, &packed, &ret->input_length)
         != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
                        answer->input_length);
     ret->input = packed;
-    json_t *output = ret->decision.output;
-    json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
-    json_object_set_new_nocheck(output, "engine", json_string_nocheck("opa"));
-    json_object_set_new_nocheck(output, "engine_us", json_integer(answer->us));
-    char *text = jsonx_dump_around(op->mem, "", output, "", &length);
+    return AZ_OK;
+}
+
+static enum az_status
+pack_output(struct op *op, struct verdict *ret)
+{
+    unsigned char *packed;
+    size_t length;
+    char *text = jsonx_dump_around(op->mem, "", ret->decision.output, "", &length);
     if (text == NULL || pack_text(op->mem, text, length, &packed, &ret->output_length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "policy answer cannot be packed");
     ret->output = packed;
     return AZ_OK;
 }
 
+void
+ask_note_error(struct op *op, struct verdict *verdict)
+{
+    json_t *why = json_string(op->fault.detail);
+    json_object_set_new_nocheck(verdict->decision.output, "error",
+                                why != NULL ? why : json_string_nocheck("no decision"));
+    pack_output(op, verdict); /* without it the row is written all the same, and says less */
+}
+
+/*
+ * For the audit of a question without a decision: what was asked and what went wrong. An answer
+ * that was refused is not kept: nobody who reads the row may take it for a decision.
+ */
+static void
+note_failure(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+{
+    struct verdict verdict = {.input = NULL};
+    verdict.decision.output = jsonx_own(op->mem, json_object());
+    if (answer->input == NULL || verdict.decision.output == NULL
+        || pack_input(op, answer, &verdict) != AZ_OK)
+        return;
+    describe_answer(verdict.decision.output, answer);
+    ask_note_error(op, &verdict);
+    *ret = verdict;
+}
+
 static enum az_status
 ask(struct op *op, const char *entrypoint, json_t *input, const struct decision_bounds *bounds,
     struct verdict *ret)
 {
-    struct engine_answer answer;
+    struct engine_answer answer = {.input = NULL};
     if (input == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
     enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
-    if (st != AZ_OK)
-        return st;
     struct verdict verdict = {.decision = {.revision = answer.revision}};
-    st = decision_read(op, answer.result, bounds, &verdict.decision);
     if (st == AZ_OK)
-        st = pack_verdict(op, &answer, &verdict);
+        st = decision_read(op, answer.result, bounds, &verdict.decision);
+    if (st != AZ_OK) {
+        note_failure(op, &answer, ret);
+        return st;
+    }
+    describe_answer(verdict.decision.output, &answer);
+    st = pack_input(op, &answer, &verdict);
+    if (st == AZ_OK)
+        st = pack_output(op, &verdict);
     if (st == AZ_OK)
         *ret = verdict;
     return st;
@@ -70,7 +116,7 @@ enum az_status
 ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret)
 {
     const struct decision_bounds bounds = {
-        .scopes = question->scopes,
+        .scopes = question_asked(question),
         .ceiling = question->ceiling,
         .resource = question->resource,
         .details = question->details,

@@ -10,18 +10,23 @@ struct verdict {
     struct decision decision;    /* the checked answer */
     const unsigned char *input;  /* packed pdpInput */
     size_t input_length;         /* octets */
-    const unsigned char *output; /* packed pdpOutput, with revision and engine time */
+    const unsigned char *output; /* packed pdpOutput, with revision, engine and its time */
     size_t output_length;        /* octets */
 };
 
 /*
- * Asks once. AZ_OK with an answer, allow or deny; AZ_UNAVAILABLE when there is none that counts.
- * The caller compares decision.revision with the acceptable ones where it reads or writes the
- * database.
+ * Asks once. AZ_OK with an answer, allow or deny; AZ_UNAVAILABLE when there is none that counts:
+ * the verdict then holds no decision, but what the audit row shows (policy.md 6.6), the packed
+ * input and as output the error. The caller compares decision.revision with the acceptable ones
+ * where it reads or writes the database.
  */
 enum az_status ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret);
 enum az_status ask_introspect(struct op *op, const struct introspect_question *question,
                               struct verdict *ret);
+
+/* Puts the operation's fault into the packed output, as `error` (policy.md 6.6): for a decision
+ * that did not count after all. */
+void ask_note_error(struct op *op, struct verdict *verdict);
 
 /* Longest time a request waits for an acceptable revision while a save is being confirmed.
  * Milliseconds. */

@@ -233,7 +233,8 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
             continue;
         bool tied = false;
         if (bounds->types_by_resource && bounds->resource != NULL) {
-            enum az_status st = registry_ties(op, json_string_value(type), bounds->resource, &tied);
+            enum az_status st = registry_ties(op, decision->revision, json_string_value(type),
+                                              bounds->resource, &tied);
             if (st != AZ_OK)
                 return st;
         }

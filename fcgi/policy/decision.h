@@ -26,13 +26,14 @@ struct decision {
     json_t *reasons;        /* array sorted by category, control, code; never NULL */
     json_t *segments;       /* array, or NULL */
     json_t *extensions;     /* object, or NULL */
-    json_t *output; /* the whole answer without reserved claims, with revision and engine time */
+    json_t
+        *output; /* the whole answer without reserved claims, with what ask.c says of the engine */
     const char *revision; /* bundle revision that decided */
 };
 
 /* What an answer may at most hold. NULL lists hold nothing; a NULL ceiling does not limit. */
 struct decision_bounds {
-    json_t *scopes;         /* requested (issue) or baseline (introspect) */
+    json_t *scopes;         /* requested or default (issue), or baseline (introspect) */
     json_t *ceiling;        /* further limit, or NULL */
     const char *resource;   /* the one resource, or NULL */
     json_t *resource_types; /* requested or baseline types */
@@ -41,9 +42,10 @@ struct decision_bounds {
 };
 
 /*
- * Reads the value of an entrypoint. AZ_UNAVAILABLE with the member in the fault's detail when it is
- * undefined, misses `allow`, has a wrong type anywhere, or widens a bound: nonsense is never an
- * allow, and never a deny that looks like one.
+ * Reads the value of an entrypoint; ret->revision says on entry which revision decided.
+ * AZ_UNAVAILABLE with the member in the fault's detail when it is undefined, misses `allow`, has a
+ * wrong type anywhere, or widens a bound: nonsense is never an allow, and never a deny that looks
+ * like one.
  */
 enum az_status decision_read(struct op *op, json_t *result, const struct decision_bounds *bounds,
                              struct decision *ret);

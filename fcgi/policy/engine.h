@@ -22,6 +22,7 @@
 struct engine_answer {
     json_t *result;       /* value of the entrypoint, owned by op->mem; NULL when undefined */
     const char *revision; /* revision of the bundle that decided, on op->mem */
+    const char *version;  /* the engine's own, on op->mem; NULL when it does not say */
     long us;              /* wall time of the call, microseconds */
     const char *input;    /* the question as text, on op->mem, not NUL-terminated */
     size_t input_length;
@@ -34,7 +35,7 @@ struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 /*
  * Evaluates an entrypoint ("svc/decision/issue") with an input document. AZ_UNAVAILABLE with the
  * reason in the fault when the engine is away, late, or answers anything but 200 with well-formed
- * JSON and a bundle revision: never a decision.
+ * JSON and a bundle revision: never a decision. `input` and `us` are set then too, for the audit.
  */
 enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                struct engine_answer *ret);

@@ -26,6 +26,8 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
     if (path == NULL || body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+    ret->input = body + strlen(BODY_BEFORE);
+    ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
     enum az_status st =
         engine_http_call(op, path, body, length, ENGINE_DECISION_MAX, &text, &text_length);
@@ -33,16 +35,16 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
         st = jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, &answer, &why);
     if (st == AZ_INVALID)
         st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
+    ret->us = (long) (clock_monotonic_us() - started);
     if (st != AZ_OK)
         return st;
-    ret->us = (long) (clock_monotonic_us() - started);
-    json_t *bundles = json_object_get(json_object_get(answer, "provenance"), "bundles");
+    const json_t *provenance = json_object_get(answer, "provenance");
+    json_t *bundles = json_object_get(provenance, "bundles");
     const char *revision =
         json_string_value(json_object_get(json_object_get(bundles, BUNDLE), "revision"));
     if (revision == NULL || *revision == '\0')
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: no bundle is active yet");
-    ret->input = body + strlen(BODY_BEFORE);
-    ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
+    ret->version = json_string_value(json_object_get(provenance, "version"));
     ret->result = json_object_get(answer, "result");
     ret->revision = revision;
     return AZ_OK;
@@ -58,12 +60,13 @@ engine_read_status(TALLOC_CTX *mem, const json_t *bundle, struct engine_status *
     const json_t *place = json_object_get(first, "location");
     const char *detail = json_string_value(json_object_get(first, "message"));
     const char *file = json_string_value(json_object_get(place, "file"));
+    /* ENGINE_STATUS_FLAGS makes a real of it. */
+    double row = json_number_value(json_object_get(place, "row"));
     ret->active_revision = talloc_strdup(mem, revision != NULL ? revision : "");
     ret->code = talloc_strdup(mem, code != NULL ? code : "");
     if (detail != NULL && file != NULL)
-        ret->message =
-            talloc_asprintf(mem, "%s:%lld: %s", file + (*file == '/'),
-                            (long long) json_integer_value(json_object_get(place, "row")), detail);
+        ret->message = talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
+                                       row > 0 && row < INT32_MAX ? (int) row : 0, detail);
     else
         ret->message = talloc_strdup(mem, detail != NULL ? detail : message != NULL ? message : "");
 }

@@ -29,6 +29,7 @@ struct issue_question {
     const char *resource;     /* RFC 8707 indicator, or NULL */
     json_t *resource_types;   /* array of type URIs, or NULL */
     json_t *scopes;           /* array of requested scopes; never NULL */
+    json_t *default_scopes;   /* array: what an omitted scope asks for, else empty; never NULL */
     json_t *ceiling;          /* array: what the server itself may grant; NULL = no ceiling */
     json_t *details;          /* RFC 9396 array, or NULL */
 };
@@ -44,6 +45,9 @@ struct introspect_question {
     json_t *issued;       /* pdpInput, or NULL */
     json_t *context;      /* what the resource server supplied, or NULL */
 };
+
+/* The scopes that are asked for: the requested ones, or else the default (policy.md 6.2). */
+json_t *question_asked(const struct issue_question *question);
 
 /* The documents; owned by op->mem, NULL when memory is short. */
 json_t *question_issue(struct op *op, const struct issue_question *question);

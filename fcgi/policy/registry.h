@@ -9,12 +9,14 @@
 
 /*
  * Whether the registry gives `type` the indicator `resource` (equal but for one final slash when
- * the path is empty, oauth.md 2 item 7). One trip; asked only for requests that name a resource
- * whose types the answer adds.
+ * the path is empty, oauth.md 2 item 7). `revision` is the one whose answer is judged. No trip
+ * while the process has that revision's registry; else one.
  */
-enum az_status registry_ties(struct op *op, const char *type, const char *resource, bool *ret_tied);
+enum az_status registry_ties(struct op *op, const char *revision, const char *type,
+                             const char *resource, bool *ret_tied);
 
-/* The keys of resource.types and rar.types, for discovery; array owned by op->mem. */
+/* The keys of resource.types and rar.types as served now, for discovery; array owned by op->mem.
+ * One trip, which brings the row only when it has changed. */
 enum az_status registry_type_names(struct op *op, json_t **ret);
 
 /* RFC 8707: the same resource, where `https://h` and `https://h/` are one. */

@@ -72,11 +72,9 @@ enum az_status
 audit_send(struct op *op, const struct audit_entry *entry)
 {
     uint32_t day = partition_day(op_now(op));
-    if (!partition_has_day(op, day)) {
-        enum az_status st = partition_make_day(op, day);
-        if (st != AZ_OK)
-            return st;
-    }
+    enum az_status st = partition_need_day(op, day);
+    if (st != AZ_OK)
+        return st;
     struct db_batch *batch = make_batch(op, &send_stmt, entry);
     if (batch == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");

@@ -23,6 +23,7 @@ enum client_fetch_column {
     FETCH_PREVIOUS_SECRET_SEALED,
     FETCH_PREVIOUS_EXPIRES_AT,
     FETCH_SOFTWARE_ID,
+    FETCH_SOFTWARE_VERSION,
     FETCH_STATEMENT
 };
 static const struct db_stmt fetch_stmt = {
@@ -32,6 +33,7 @@ static const struct db_stmt fetch_stmt = {
     " previous_secret_sealed, extract(epoch FROM previous_secret_expires_at)::bigint AS "
     "previous_expires_at,"
     " CASE WHEN registration_type = 'STATEMENT' THEN software_id END AS software_id,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_version END AS software_version,"
     " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement"
     " FROM client WHERE client_id = $1",
     1};
@@ -134,13 +136,14 @@ read_row(struct op *op, const PGresult *row, struct entry *entry)
         enum client_fetch_column column;
         const char **at;
     } texts[] = {
-        {FETCH_CLIENT_ID,         &client->client_id   },
-        {FETCH_CLIENT_TYPE,       &client->type        },
-        {FETCH_REGISTRATION_TYPE, &client->registration},
-        {FETCH_AUTH_METHOD,       &client->auth_method },
-        {FETCH_SCOPE,             &client->scope       },
-        {FETCH_SOFTWARE_ID,       &client->software_id },
-        {FETCH_STATEMENT,         &client->statement   },
+        {FETCH_CLIENT_ID,         &client->client_id       },
+        {FETCH_CLIENT_TYPE,       &client->type            },
+        {FETCH_REGISTRATION_TYPE, &client->registration    },
+        {FETCH_AUTH_METHOD,       &client->auth_method     },
+        {FETCH_SCOPE,             &client->scope           },
+        {FETCH_SOFTWARE_ID,       &client->software_id     },
+        {FETCH_SOFTWARE_VERSION,  &client->software_version},
+        {FETCH_STATEMENT,         &client->statement       },
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const char *text = db_get(row, 0, texts[i].column);

@@ -14,18 +14,19 @@
 
 /* What the OAuth endpoints need of a client row. Never holds a secret, only its SHA-256. */
 struct client {
-    int64_t id;               /* internal key */
-    int64_t version;          /* changes with every update of the row */
-    const char *client_id;    /* RFC 6749 2.2 */
-    const char *type;         /* confidential or public */
-    const char *registration; /* ADMIN, DCR, STATEMENT or CIMD */
-    const char *auth_method;  /* token_endpoint_auth_method, or NULL: any that fits the type */
-    const char *scope;        /* registered ceiling, or NULL */
-    const char *software_id;  /* of a verified statement, or NULL */
-    const char *statement;    /* verified claims as JSON text, or NULL */
-    bool enabled;             /* false: authentication fails, tokens are inactive */
-    bool has_secret;          /* secret_hash is set */
-    bool has_previous;        /* previous_hash is set */
+    int64_t id;                   /* internal key */
+    int64_t version;              /* changes with every update of the row */
+    const char *client_id;        /* RFC 6749 2.2 */
+    const char *type;             /* confidential or public */
+    const char *registration;     /* ADMIN, DCR, STATEMENT or CIMD */
+    const char *auth_method;      /* token_endpoint_auth_method, or NULL: any that fits the type */
+    const char *scope;            /* registered ceiling, or NULL */
+    const char *software_id;      /* of a verified statement, or NULL */
+    const char *software_version; /* the same */
+    const char *statement;        /* verified claims as JSON text, or NULL */
+    bool enabled;                 /* false: authentication fails, tokens are inactive */
+    bool has_secret;              /* secret_hash is set */
+    bool has_previous;            /* previous_hash is set */
     unsigned char secret_hash[SHA256_OCTETS];   /* SHA-256 of the secret */
     unsigned char previous_hash[SHA256_OCTETS]; /* of the one before, until previous_expires_at */
     int64_t previous_expires_at;                /* seconds since 1970 */

@@ -11,6 +11,10 @@
 
 /* A dead first host of a multi-host address costs each worker this long. Seconds. */
 #define CONNECT_TIMEOUT "2"
+/* A statement that waits for a lock gives up before we do, and one whose caller is gone ends: else
+ * each worker would leave a backend behind that still writes once the lock is free. An `options` in
+ * SVC_DATABASE_URL takes the place of these. */
+#define SESSION_OPTIONS "-c lock_timeout=5s -c client_connection_check_interval=2s"
 /* Wait between attempts to connect, doubled up to the maximum, so that an outage is not made worse.
  * Milliseconds. */
 #define BACKOFF_FIRST_MS 50
@@ -193,9 +197,15 @@ db_connect(struct op *op)
     if (fault != NULL)
         return op_fail(op, AZ_CONFLICT, NULL,
                        "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
-    const char *const keys[] = {"connect_timeout", "tcp_user_timeout", "application_name",
-                                "client_encoding", "dbname",           NULL};
-    const char *const values[] = {CONNECT_TIMEOUT, "5000", "authz", "UTF8", db->url, NULL};
+    const char *const keys[] = {"connect_timeout",
+                                "tcp_user_timeout",
+                                "application_name",
+                                "options",
+                                "client_encoding",
+                                "dbname",
+                                NULL};
+    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
+                                  "UTF8",          db->url, NULL};
     db->conn = PQconnectdbParams(keys, values, 1);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
         op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", connect_fault(db));

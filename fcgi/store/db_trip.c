@@ -161,13 +161,14 @@ db_settle(struct op *op)
     return AZ_OK;
 }
 
-/* SQLSTATEs that say "not now": shutdown, too many connections, lost connection, read-only standby.
- */
+/* SQLSTATEs that say "not now": shutdown, too many connections, lost connection, read-only standby,
+ * a lock that was not to be had. */
 static bool
 state_is_outage(const char *state)
 {
     return strncmp(state, "08", 2) == 0 || strncmp(state, "57P", 3) == 0
-           || strncmp(state, "53", 2) == 0 || strcmp(state, "25006") == 0;
+           || strncmp(state, "53", 2) == 0 || strcmp(state, "25006") == 0
+           || strcmp(state, "55P03") == 0;
 }
 
 enum az_status

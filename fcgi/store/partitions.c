@@ -124,34 +124,44 @@ contains(const struct numbers *list, uint32_t number)
 }
 
 /* Looks in the list, reading it (again) when it is missing, of an older connection, or lacks a
- * plausible number. */
-static bool
-has(struct op *op, bool bucket, uint32_t number, bool plausible)
+ * plausible number. A list that cannot be read is a failure, never "no": a revocation would be
+ * acknowledged that did not happen. */
+static enum az_status
+has(struct op *op, bool bucket, uint32_t number, bool plausible, bool *ret)
 {
     struct partition_lists *lists = db_partition_lists(op->az->db);
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
     /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
-    if (!plausible)
-        return false;
-    if (known && contains(bucket ? &lists->bucket : &lists->day, number))
-        return true;
-    if (known && op->now_ms - lists->read_ms < RELOAD_MS)
-        return false;
-    return reload(op, lists) == AZ_OK && contains(bucket ? &lists->bucket : &lists->day, number);
+    const struct numbers *list = bucket ? &lists->bucket : &lists->day;
+    *ret = plausible && known && contains(list, number);
+    if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
+        return AZ_OK;
+    enum az_status st = reload(op, lists);
+    if (st == AZ_OK)
+        *ret = contains(list, number);
+    return st;
 }
 
-bool
-partition_has_bucket(struct op *op, uint32_t bucket)
+enum az_status
+partition_has_bucket(struct op *op, uint32_t bucket, bool *ret)
 {
     uint32_t now = partition_bucket(op_now(op));
-    return has(op, true, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS);
+    return has(op, true, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS, ret);
 }
 
-bool
-partition_has_day(struct op *op, uint32_t day)
+enum az_status
+partition_has_day(struct op *op, uint32_t day, bool *ret)
 {
     uint32_t now = partition_day(op_now(op));
-    return has(op, false, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24);
+    return has(op, false, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+}
+
+enum az_status
+partition_need_day(struct op *op, uint32_t day)
+{
+    bool there;
+    enum az_status st = partition_has_day(op, day, &there);
+    return st == AZ_OK && !there ? partition_make_day(op, day) : st;
 }
 
 enum az_status
@@ -213,10 +223,11 @@ make_range(struct op *op, bool bucket, uint32_t from, uint32_t to, int *ret_made
 {
     enum az_status st = AZ_OK;
     for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
-        if (bucket ? partition_has_bucket(op, number) : partition_has_day(op, number))
-            continue;
-        bool made = false;
-        st = make(op, bucket ? "access_token" : "audit_log", number, &made);
+        bool made = false, there;
+        st = bucket ? partition_has_bucket(op, number, &there)
+                    : partition_has_day(op, number, &there);
+        if (st == AZ_OK && !there)
+            st = make(op, bucket ? "access_token" : "audit_log", number, &made);
         *ret_made += made;
     }
     return st;
@@ -241,13 +252,16 @@ drop_before(struct op *op, const char *parent, const struct numbers *list, uint3
  * not dropped. Without this its rows would stay for ever.
  */
 static enum az_status
-drop_leftovers(struct op *op, int *ret_dropped)
+drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
 {
     PGresult *result;
     enum az_status st = db_exec(op, &leftover_stmt, NULL, true, &result);
     for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
         const char *parent = db_get(result, row, LEFTOVERS_PARENT),
                    *child = db_get(result, row, LEFTOVERS_CHILD);
+        /* What is not due yet was detached by somebody else, who wants to keep it. */
+        if (strcmp(parent, of) != 0 || strtoul(child + strlen(of) + 2, NULL, 10) >= first_kept)
+            continue;
         if (db_get_bool(result, row, LEFTOVERS_PENDING))
             st = db_script(op,
                            talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s FINALIZE",
@@ -273,8 +287,10 @@ partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
     if (st == AZ_OK)
         st = drop_before(op, "access_token", &lists->bucket, hour - GRACE_HOURS, ret_dropped);
     if (st == AZ_OK)
-        st = drop_leftovers(op, ret_dropped);
+        st = drop_leftovers(op, "access_token", hour - GRACE_HOURS, ret_dropped);
     if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
         st = drop_before(op, "audit_log", &lists->day, today - (uint32_t) kept, ret_dropped);
+    if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
+        st = drop_leftovers(op, "audit_log", today - (uint32_t) kept, ret_dropped);
     return st == AZ_OK ? reload(op, lists) : st;
 }

@@ -26,8 +26,10 @@ uint32_t partition_day(int64_t time);
  * that could hold a live token is missing from it, at most once a second: a forged bucket costs no
  * SQL.
  */
-bool partition_has_bucket(struct op *op, uint32_t bucket);
-bool partition_has_day(struct op *op, uint32_t day);
+enum az_status partition_has_bucket(struct op *op, uint32_t bucket, bool *ret);
+enum az_status partition_has_day(struct op *op, uint32_t day, bool *ret);
+/* Makes the day unless it is there. */
+enum az_status partition_need_day(struct op *op, uint32_t day);
 
 /* Reads the lists again: a statement met a partition that is gone. */
 enum az_status partition_reload(struct op *op);

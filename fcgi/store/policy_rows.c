@@ -22,6 +22,16 @@ static const struct db_stmt fetch_stmt = {
     " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto"
     " FROM policy_data p WHERE p.data_key = $1",
     1};
+/* One statement, so one snapshot: row and revision are written in one transaction (save.c), so the
+ * payload is the one that was published with that revision. */
+enum policy_published_column { PUBLISHED_REVISION, PUBLISHED_PAYLOAD };
+static const struct db_stmt published_stmt = {
+    "policy_published",
+    "SELECT b.revision, CASE WHEN b.revision IS DISTINCT FROM $2 THEN p.payload END AS payload"
+    " FROM bundle_state s LEFT JOIN bundle b ON b.id = s.served"
+    " LEFT JOIN policy_data p ON p.data_key = $1 AND p.in_bundle",
+    2};
+
 enum policy_schema_fetch_column { SCHEMA_SCHEMA };
 static const struct db_stmt schema_stmt = {
     "policy_schema_fetch", "SELECT schema FROM policy_schema WHERE data_key = $1", 1};
@@ -76,6 +86,22 @@ policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
     ret->dto = db_get(result, 0, FETCH_DTO);
     ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
     ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
+    return AZ_OK;
+}
+
+enum az_status
+policy_published_fetch(struct op *op, const char *data_key, const char *known,
+                       const char **ret_revision, const char **ret_payload)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    db_text(&params, known);
+    enum az_status st = db_exec(op, &published_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret_revision = db_get(result, 0, PUBLISHED_REVISION);
+    *ret_payload = db_get(result, 0, PUBLISHED_PAYLOAD);
     return AZ_OK;
 }
 

@@ -21,6 +21,14 @@ struct policy_row {
 /* The row of a key; one trip. */
 enum az_status policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret);
 
+/*
+ * The revision that is served (NULL before the first) and the payload that was published with it
+ * (NULL when there is no such row in the bundle, and when the revision is `known`, which may be
+ * NULL). One trip.
+ */
+enum az_status policy_published_fetch(struct op *op, const char *data_key, const char *known,
+                                      const char **ret_revision, const char **ret_payload);
+
 /* Creates or replaces a row; version NULL keeps the stored one. Inside the caller's transaction. */
 enum az_status policy_data_write(struct op *op, const char *data_key, const char *payload,
                                  const char *version, bool in_bundle);

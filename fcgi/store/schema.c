@@ -144,6 +144,8 @@ schema_migrate(struct op *op, int *ret_applied)
     *ret_applied = 0;
     enum az_status st = read_files(op, &list, &count);
     if (st == AZ_OK)
+        st = db_script(op, "SET lock_timeout = 0"); /* another migration may take its time */
+    if (st == AZ_OK)
         st = db_exec(op, &lock_stmt, &params, false, NULL);
     if (st == AZ_OK)
         st = db_script(op, table_sql);
@@ -163,6 +165,8 @@ schema_migrate(struct op *op, int *ret_applied)
     }
     if (st == AZ_OK)
         st = db_exec(op, &unlock_stmt, &params, false, NULL);
+    if (st == AZ_OK)
+        st = db_script(op, "RESET lock_timeout");
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crypto/random.h"
 #include "crypto/secret.h"
 #include "store/locks.h"
 #include "store/partitions.h"
@@ -56,6 +57,7 @@ enum token_find_column {
     FIND_REGISTRATION_TYPE,
     FIND_AUTH_METHOD,
     FIND_SOFTWARE_ID,
+    FIND_SOFTWARE_VERSION,
     FIND_STATEMENT
 };
 static const struct db_stmt find_stmt = {
@@ -66,6 +68,8 @@ static const struct db_stmt find_stmt = {
     " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
     "c.auth_method,"
     " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "
+    "software_version,"
     " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS statement"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
@@ -84,18 +88,21 @@ static const struct db_stmt consume_stmt = {
     " RETURNING outcome <> 'rejected' AS consumed",
     16};
 
+/* The hash is compared under a key of this one request ($20): how long a comparison takes then
+ * tells nothing about it. */
 static const struct db_stmt revoke_stmt = {
     "token_revoke",
     "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 "
     "AND version = $5 AND enabled)),"
     " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
-    "  WHERE t.id = $2::uuid AND t.secret_hash = $3 AND t.revoked_at IS NULL AND c.id = t.client"
+    "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND t.revoked_at IS NULL "
+    "AND c.id = t.client"
     "    AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1)"
     " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, "
     "$14, $15::inet, $16,"
     "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok",
-    19};
+    20};
 
 /* Runs a batch that names partitions; when one of them is missing, makes both and says so
  * (AZ_INVALID without a fault). */
@@ -154,7 +161,7 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
                     const struct audit_entry *audit, bool *ret_stored)
 {
     uint32_t day = partition_day(op_now(op));
-    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, &denial_stmt, DB_NO_PARTITION, day);
     if (st != AZ_OK || step == NULL)
@@ -169,17 +176,24 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     return st;
 }
 
-/* The step that finds one token, or NULL when its partitions cannot exist. */
-static struct db_step *
-add_find(struct op *op, struct db_batch *batch, const struct token_parts *token)
+/* Adds the step that finds one token; none when its partitions cannot exist. */
+static enum az_status
+add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
+         struct db_step **ret)
 {
+    bool bucket = false, is_day = false;
+    if (token == NULL)
+        return AZ_OK;
     uint32_t day = partition_day((int64_t) (uuid7_ms(token->id) / 1000));
-    if (!partition_has_bucket(op, token->bucket) || !partition_has_day(op, day))
-        return NULL;
-    struct db_step *step = db_batch_add_in(batch, &find_stmt, token->bucket, day);
-    if (step != NULL)
-        db_octets(&step->params, token->id, UUID7_OCTETS);
-    return step;
+    enum az_status st = partition_has_bucket(op, token->bucket, &bucket);
+    if (st == AZ_OK && bucket)
+        st = partition_has_day(op, day, &is_day);
+    if (st != AZ_OK || !is_day)
+        return st;
+    *ret = db_batch_add_in(batch, &find_stmt, token->bucket, day);
+    if (*ret != NULL)
+        db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
+    return AZ_OK;
 }
 
 static enum az_status
@@ -217,6 +231,7 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
         .registration = db_get(result, 0, FIND_REGISTRATION_TYPE),
         .auth_method = db_get(result, 0, FIND_AUTH_METHOD),
         .software_id = db_get(result, 0, FIND_SOFTWARE_ID),
+        .software_version = db_get(result, 0, FIND_SOFTWARE_VERSION),
         .statement = db_get(result, 0, FIND_STATEMENT),
         .enabled = true,
     };
@@ -248,10 +263,13 @@ find_once(struct op *op, struct token_lookup *lookup)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
-    struct db_step *token = lookup->token != NULL ? add_find(op, batch, lookup->token) : NULL;
-    struct db_step *caller =
-        lookup->caller_token != NULL ? add_find(op, batch, lookup->caller_token) : NULL;
-    enum az_status st = db_try(op, batch, true);
+    struct db_step *token = NULL, *caller = NULL;
+    enum az_status st = add_find(op, batch, lookup->token, &token);
+    if (st == AZ_OK)
+        st = add_find(op, batch, lookup->caller_token, &caller);
+    if (st != AZ_OK)
+        return st;
+    st = db_try(op, batch, true);
     if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
     if (st != AZ_OK)
@@ -299,7 +317,7 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
               bool *ret_consumed)
 {
     uint32_t day = partition_day(op_now(op));
-    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
     lock_add(batch, LOCK_TOKEN, token->id, UUID7_OCTETS);
@@ -314,20 +332,35 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
     return st;
 }
 
+/* SHA-256 of key and hash, as revoke_stmt makes it of the stored one. */
+static enum az_status
+blind_hash(const unsigned char key[SHA256_OCTETS], const unsigned char hash[SHA256_OCTETS],
+           unsigned char ret[SHA256_OCTETS])
+{
+    unsigned char both[2 * SHA256_OCTETS];
+    memcpy(both, key, SHA256_OCTETS);
+    memcpy(both + SHA256_OCTETS, hash, SHA256_OCTETS);
+    return sha256(both, sizeof(both), ret);
+}
+
 enum az_status
 token_revoke(struct op *op, const struct token_parts *token, const struct client *client,
              const struct audit_entry *audit, bool *ret_current)
 {
     uint32_t day = partition_day(op_now(op));
-    enum az_status st = partition_has_day(op, day) ? AZ_OK : partition_make_day(op, day);
+    enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, &revoke_stmt, token->bucket, day);
     if (st != AZ_OK || step == NULL)
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     struct db_params *params = &step->params;
+    unsigned char key[SHA256_OCTETS], blinded[SHA256_OCTETS];
+    if ((st = random_octets(key, sizeof(key))) != AZ_OK
+        || (st = blind_hash(key, token->secret_hash, blinded)) != AZ_OK)
+        return op_fail(op, st, NULL, "the secret's hash cannot be blinded");
     db_time(params, op->now_ms);
     db_octets(params, token->id, UUID7_OCTETS);
-    db_octets(params, token->secret_hash, SHA256_OCTETS);
+    db_octets(params, blinded, sizeof(blinded));
     if (client != NULL) {
         db_number(params, client->id);
         db_number(params, client->version);
@@ -336,6 +369,7 @@ token_revoke(struct op *op, const struct token_parts *token, const struct client
         db_text(params, NULL);
     }
     audit_bind(params, audit);
+    db_octets(params, key, sizeof(key));
     if ((st = db_run(op, batch, false)) == AZ_OK)
         *ret_current = db_written(step->result) > 0;
     return st;

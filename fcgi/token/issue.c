@@ -32,11 +32,20 @@ refusal(const struct issue_question *question, const struct decision *decision,
         *ret_text = "Policy gives the token no lifetime";
         return AZ_ACCESS_DENIED;
     }
-    if (json_array_size(question->scopes) > 0 && json_array_size(decision->scopes) == 0) {
+    if (json_array_size(question_asked(question)) > 0 && json_array_size(decision->scopes) == 0) {
         *ret_text = "None of the requested scopes may be granted";
         return AZ_INVALID_SCOPE;
     }
     return AZ_OK;
+}
+
+static void
+note_documents(struct audit_entry *audit, const struct verdict *verdict)
+{
+    audit->input = verdict->input;
+    audit->input_length = verdict->input_length;
+    audit->decision = verdict->output;
+    audit->decision_length = verdict->output_length;
 }
 
 static void
@@ -46,10 +55,7 @@ note_verdict(struct audit_entry *audit, const struct verdict *verdict, enum az_s
     audit->http_status = row->http;
     /* Whatever the code: here policy said no. */
     audit->outcome = outcome == AZ_OK ? "allowed" : "denied";
-    audit->input = verdict->input;
-    audit->input_length = verdict->input_length;
-    audit->decision = verdict->output;
-    audit->decision_length = verdict->output_length;
+    note_documents(audit, verdict);
 }
 
 /* Makes the token's text and stores it. */
@@ -87,13 +93,15 @@ token_issue(struct op *op, const struct issue_question *question, struct audit_e
     int64_t started = clock_monotonic_ms();
     const struct client *client = question->frame.client;
     for (;;) {
-        struct verdict verdict;
+        struct verdict verdict = {.input = NULL};
         struct issued issued = {.scope = NULL};
         const char *text;
         bool stored = false;
         enum az_status st = ask_issue(op, question, &verdict);
-        if (st != AZ_OK)
+        if (st != AZ_OK) {
+            note_documents(audit, &verdict);
             return st;
+        }
         enum az_status no = refusal(question, &verdict.decision, &text);
         note_verdict(audit, &verdict, no);
         st = no != AZ_OK
@@ -117,7 +125,10 @@ token_issue(struct op *op, const struct issue_question *question, struct audit_e
             return st;
         if (now == NULL || now->version != version)
             return AZ_INVALID;
-        if (!ask_again(op, started, verdict.decision.revision))
+        if (!ask_again(op, started, verdict.decision.revision)) {
+            ask_note_error(op, &verdict);
+            note_documents(audit, &verdict);
             return AZ_UNAVAILABLE;
+        }
     }
 }

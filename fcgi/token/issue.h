@@ -16,7 +16,8 @@ struct issued {
 
 /*
  * Asks policy and stores token and audit row in one commit (RFC 6749 4.4, policy.md 6.2). The audit
- * entry comes filled but for what the decision adds. Outcomes: AZ_OK; a deny's status with its
+ * entry comes filled but for what the decision adds; without a decision it gets the question and
+ * the error, for the row of the 503 (policy.md 6.6). Outcomes: AZ_OK; a deny's status with its
  * message (audit row written); AZ_UNAVAILABLE; AZ_INVALID without a fault when the cached client is
  * stale: authenticate again and call once more. *ret_audited: the audit row stands.
  */

@@ -23,18 +23,26 @@ unpack(struct op *op, const unsigned char *packed, size_t length, const char *wh
     return AZ_OK;
 }
 
+enum az_status
+token_row_output(struct op *op, const struct token_row *row, json_t **ret)
+{
+    return unpack(op, row->output, row->output_length, "pdpOutput", ret);
+}
+
 static enum az_status
 fill_question(struct op *op, const struct token_row *row, struct introspect_question *question,
               struct shown *shown)
 {
-    enum az_status st = unpack(op, row->output, row->output_length, "pdpOutput", &shown->baseline);
+    enum az_status st = token_row_output(op, row, &shown->baseline);
     if (st == AZ_OK)
         st = unpack(op, row->input, row->input_length, "pdpInput", &shown->issued);
     if (st != AZ_OK || !row->found)
         return st;
     /* How the first answer was got is for the audit; no rule may depend on it. */
     json_object_del(shown->baseline, "engine");
-    json_object_del(shown->baseline, "engine_us");
+    json_object_del(shown->baseline, "eval_us");
+    question->frame.flow_id =
+        json_string_value(json_object_get(json_object_get(shown->issued, "request"), "flow_id"));
     question->frame.client = &row->client;
     question->frame.auth_method =
         json_string_value(json_object_get(json_object_get(shown->issued, "client"), "auth_method"));
@@ -72,8 +80,10 @@ ask_until_acceptable(struct op *op, struct token_lookup *lookup,
             return st;
         if (token_revision_acceptable(lookup->acceptable, ret->decision.revision))
             return AZ_OK;
-        if (!ask_again(op, started, ret->decision.revision))
+        if (!ask_again(op, started, ret->decision.revision)) {
+            ask_note_error(op, ret);
             return AZ_UNAVAILABLE;
+        }
     }
 }
 
@@ -97,10 +107,10 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
     enum az_status st = fill_question(op, row, question, &shown);
     if (st == AZ_OK)
         st = ask_until_acceptable(op, lookup, question, &shown.verdict);
+    *ret = shown;
     if (st != AZ_OK)
         return st;
     const struct decision *decision = &shown.verdict.decision;
-    *ret = shown;
     if (caller_refused(decision))
         return op_fail(op, AZ_FORBIDDEN, "The client may not introspect tokens", NULL);
     if (!row->found || decision_has_code(decision, "caller_not_audience"))

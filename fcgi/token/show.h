@@ -23,10 +23,14 @@ struct shown {
 /*
  * Asks policy about the token in lookup->row (found or not) on behalf of the caller, waiting for an
  * acceptable revision. `question` comes with the caller, its method, the context and the frame; the
- * rest is filled here. AZ_FORBIDDEN when the caller may not introspect at all: the same for live
+ * rest is filled here. Without a decision *ret still holds what the audit row of the 503 shows
+ * (policy.md 6.6). AZ_FORBIDDEN when the caller may not introspect at all: the same for live
  * and dead tokens.
  */
 enum az_status token_show(struct op *op, struct token_lookup *lookup,
                           struct introspect_question *question, struct shown *ret);
+
+/* The stored pdpOutput of a row; *ret is untouched when it has none. */
+enum az_status token_row_output(struct op *op, const struct token_row *row, json_t **ret);
 
 #endif

@@ -39,7 +39,8 @@ noise(TALLOC_CTX *mem, size_t length)
 static const char question[] =
     "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://as.example\",\"request\":{\"id\":"
     "\"01a1fea6-7961-72e1-8abd-a9a72a74b77b\",\"flow_id\":\"01a1fea6-7961-79db-beda-cb4997ff8943\","
-    "\"endpoint\":\"/token\",\"now\":1795273685,\"time\":\"2026-11-21T15:08:05Z\",\"grant_type\":"
+    "\"endpoint\":\"/token\",\"now\":1795273685,\"time_ns\":1795273685123000000,"
+    "\"time\":\"2026-11-21T15:08:05Z\",\"grant_type\":"
     "\"client_credentials\",\"token_type\":\"access_token\",\"default_ttl\":3600},\"client\":{"
     "\"id\":"
     "\"demo\",\"type\":\"confidential\",\"registration\":\"ADMIN\",\"auth_method\":"
@@ -52,7 +53,7 @@ static const char answer[] =
     "\"expires_in_override\":null,\"extensions\":{},\"jit_single_use\":false,\"matched_segments\":["
     "\"binding:clients/"
     "demo\"],\"obligations\":{},\"resource\":null,\"resource_types\":[],\"scopes\":["
-    "\"orders.read\"],\"revision\":\"r2-b3b071327606\",\"engine\":\"opa\",\"engine_us\":2198}";
+    "\"orders.read\"],\"revision\":\"r2-b3b071327606\",\"engine\":\"opa/1.20.2\",\"eval_us\":2198}";
 
 /* Most octets that these may take in a row. */
 #define QUESTION_PACKED_MAX 160

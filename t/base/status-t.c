@@ -73,6 +73,15 @@ test_table(void)
                promised[i].rule);
         is_str(row->error, promised[i].error, "... under this name");
     }
+    static const enum az_status bad[] = {AZ_UNAUTHORIZED_CLIENT, AZ_INVALID_SCOPE,
+                                         AZ_INVALID_TARGET, AZ_INVALID_AUTHORIZATION_DETAILS,
+                                         AZ_INVALID_GRANT};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        is_str(az_status_row(bad[i])->audit_outcome, "rejected",
+               "%s: a code that a bad request gets too is no word of policy's (decisions.md)",
+               az_status_row(bad[i])->error);
+    is_str(az_status_row(AZ_ACCESS_DENIED)->audit_outcome, "denied", "policy alone denies access");
+    is_str(az_status_row(AZ_FORBIDDEN)->audit_outcome, "denied", "... and an entitlement");
     is_str(az_status_row(AZ_UNAUTHORIZED)->description, "Valid admin API key required",
            "the text of a missing admin key (specification 7.2)");
     is_str(az_status_row(AZ_TOO_MANY_REQUESTS)->description,

@@ -272,6 +272,8 @@ sub at_once {
     return ( time - $start, @answer );
 }
 
+sub checks { my ($answer) = @_; return { map { ( $_->{name} => $_->{status} ) } @{ $answer->member('checks') // [] } } }
+
 sub outage {
     my ( $name, $least, $most ) = @_;
     my $kept = $stack->token_text( @crm, scope => 'orders.read' );
@@ -287,6 +289,12 @@ sub outage {
     is( issued(), $had, "$name: no token was left behind" );
     is( $stack->http->get('/health/live')->status, 200, "$name: the service is alive" );
     is( $stack->http->get('/.well-known/jwks.json')->status, 200, "$name: what needs no policy is served" );
+    my $asked = time;
+    my $ready = $stack->http->get('/health/ready');
+    my $held  = time - $asked;
+    is( $ready->status, 503, "$name: and not ready" );
+    is_deeply( checks($ready), { database => 'UP', migrations => 'UP', opa => 'DOWN', bundle => 'DOWN', signing_key => 'UP', credential_key => 'UP' }, "$name: because of opa and bundle (gateway-admin.md 7.1)" );
+    ok( $held < $limit * 1.9, "$name: the engine is asked once, so a worker is held for one policy timeout" ) or diag("$held s");
     $_[4]->();
     my ( $until, $back ) = time + 20;
     do { $back = $stack->token( @crm, scope => 'orders.read' ); sleep 0.05 if $back->status != 200 } while ( $back->status != 200 && time < $until );
@@ -303,6 +311,15 @@ $stack->{opa}->stop('KILL');
 is( $stack->http->get('/health/ready')->status, 503, 'without an engine the service is not ready' );
 $stack->start_opa;
 ok( $stack->await_ready, 'with one it is' );
+my $ready = $stack->http->get('/health/ready');
+is( join( ' ', map {"$_->{name}=$_->{status}"} @{ $ready->member('checks') } ), 'database=UP migrations=UP opa=UP bundle=UP signing_key=UP credential_key=UP', 'readiness: the checks of gateway-admin.md 7.1, all up' );
+$stack->sql(q{UPDATE signing_key SET private_sealed = set_byte(private_sealed, 20, get_byte(private_sealed, 20) # 1) WHERE state = 'active'});
+$ready = $stack->http->get('/health/ready');
+is( $ready->status, 503, 'readiness: a key that SVC_CREDENTIAL_KEY does not open: 503' );
+is( join( ' ', map { $_->{name} } grep { $_->{status} eq 'DOWN' } @{ $ready->member('checks') } ), 'credential_key', 'readiness: the credential key is what is down' );
+like( ( map { $_->{detail} // '' } grep { $_->{name} eq 'credential_key' } @{ $ready->member('checks') } )[0], qr/SVC_CREDENTIAL_KEY/, 'readiness: and its detail names the setting' );
+$stack->sql(q{UPDATE signing_key SET private_sealed = set_byte(private_sealed, 20, get_byte(private_sealed, 20) # 1) WHERE state = 'active'});
+is( $stack->http->get('/health/ready')->status, 200, 'readiness: and ready again with the right one' );
 unlike( $stack->{service}->log_text, qr/worker ended/, 'and it is the same processes all along' );
 
 done_testing;

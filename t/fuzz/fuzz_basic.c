@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/settings.h"
 #include "base/utf8.h"
@@ -37,6 +38,10 @@ read_header(TALLOC_CTX *mem, const char *header)
     MUST(req->op.fault.status == st && (st == AZ_OK) == (req->challenge == NULL));
     if (st != AZ_OK || strlen(header) > HTTP_HEADER_MAX)
         return;
+    if (shown.other_scheme) {
+        MUST(strncasecmp(header, "Basic ", 6) != 0 && shown.id == NULL && shown.secret == NULL);
+        return;
+    }
     MUST(strcmp(shown.method, "client_secret_basic") == 0 && *shown.id != '\0');
     MUST(is_text(shown.id) && is_text(shown.secret));
     MUST(is_text(shown.raw_id) && is_text(shown.raw_secret) && strchr(shown.raw_id, ':') == NULL);

@@ -28,6 +28,7 @@ is( $stack->http->get( '/admin/api/clients', headers => [ Authorization => "Bear
 admin_error( $stack->admin( GET => '/admin/api/nowhere' ), 404, 'admin: an unknown path with a good key is 404 with an empty body' );
 my $wrong = $stack->admin( DELETE => '/admin/api/clients' );
 is( $wrong->status, 405, 'admin: a wrong method with a good key is 405' );
+is( $wrong->header('Cache-Control') // 'none', 'no-store', 'admin: with the cache headers of its path' );
 like( $wrong->header('Allow') // '', qr/\bGET\b.*\bPOST\b|\bPOST\b.*\bGET\b/, 'admin: and Allow names the right ones' );
 
 # ---- the list (specification 2.8)

@@ -57,7 +57,7 @@ my $row = audited( 'a token', { outcome => 'allowed', endpoint => '/token', oper
 my ( $input, $output ) = @$row{qw(policy_input policy_decision)};
 members_are( $input, { evaluation => 'issue', schema => 1, client => sub { $_[0]{id} eq 'crm' }, scopes => sub { "@{ $_[0]{requested} }" eq 'orders.read other' }, environment => sub { $_[0]{ip} eq '127.0.0.1' } },
     'audit: pdpInput is the whole question (policy.md 6.2)' );
-members_are( $output, { allow => true, scopes => ['orders.read'], revision => qr/\Ar\d+-/, engine => qr/\Aopa/, deny_reasons => sub { $_[0][0]{code} eq 'scope_not_entitled' } }, 'audit: pdpOutput is the whole answer with revision and engine' );
+members_are( $output, { allow => true, scopes => ['orders.read'], revision => qr/\Ar\d+-/, engine => qr{\Aopa/\d+\.\d}, eval_us => qr/\A\d+\z/, deny_reasons => sub { $_[0][0]{code} eq 'scope_not_entitled' } }, 'audit: pdpOutput is the whole answer with revision and engine' );
 # A token keeps its pdpOutput and the audit row that has its pdpInput: what evaluation 2 starts from.
 my ( $its_input, $its_output ) = map { decode_packed($_) } split /\t/, $stack->sql("SELECT encode(a.policy_input, 'hex'), encode(t.pdp_output, 'hex') FROM access_token t JOIN audit_log a ON a.id = t.audit_id");
 is_deeply( $its_input, $input, 'audit: pdpInput is stored with the token (specification 1)' );
@@ -68,6 +68,41 @@ audited( 'a wrong secret', { outcome => 'rejected', endpoint => '/token' }, form
 audited( 'an unknown client', { outcome => 'rejected' }, form( '/token', [ 'nobody', 'wrong-secret-77aa' ], @grant ) );
 audited( 'a bad request', { outcome => 'rejected' }, form( '/token', \@crm, scope => 'x' ) );
 audited( 'an unsupported grant', { outcome => 'rejected' }, form( '/token', \@crm, grant_type => 'password', username => 'u', password => 'password-of-u-31c4' ) );
+
+# denied is policy's word: what was refused before policy was asked is rejected (decisions.md "Audited").
+$stack->make_client( 'spa', { %cc, scopes => ['orders.read'] }, clientType => 'public' );
+$stack->make_client( 'reg', { %cc, scopes => [ 'orders.read', 'more' ] }, clientSecret => 'secret-of-reg-44d0' );
+$stack->sql("UPDATE client SET scope = 'orders.read' WHERE client_id = 'reg'");
+for my $case (
+    [ 'a resource that is no URI', 'invalid_target', \@crm, resource => 'abc' ],
+    [ 'two resources', 'invalid_target', \@crm, resource => 'https://a.example', resource => 'https://b.example' ],
+    [ 'a public client', 'unauthorized_client', undef, client_id => 'spa' ],
+    [ 'a forbidden character in the scope', 'invalid_scope', \@crm, scope => 'a"b' ],
+    [ 'a scope beyond the registered ones', 'invalid_scope', [ 'reg', 'secret-of-reg-44d0' ], scope => 'more' ],
+    [ 'authorization_details without type', 'invalid_authorization_details', \@crm, authorization_details => '[{}]' ],
+    )
+{
+    my ( $name, $error, $client, @form ) = @$case;
+    my $answer;
+    my $refused = audited( $name, { outcome => 'rejected', endpoint => '/token', http_status => 400 }, sub { $answer = form( '/token', $client, @grant, @form )->(@_) } );
+    oauth_error( $answer, 400, $error, "audit: $name is $error" );
+    is( $refused->{policy_input} // $refused->{policy_decision}, undef, "audit: $name: policy was not asked" );
+}
+# The same codes from policy are denials, in the log too.
+sub logged_outcome {
+    my ($id) = @_;
+    for ( 1 .. 100 ) {
+        my ($line) = grep {/"request_id":"\Q$id\E"/} split /\n/, $stack->{service}->log_text;
+        return JSON::PP->new->utf8->decode($line)->{outcome} if defined $line && $line =~ /"outcome"/;
+        sleep 0.02;
+    }
+    return 'no line';
+}
+$row = audited( 'a scope that policy refuses', { outcome => 'denied', http_status => 400 }, form( '/token', \@crm, @grant, scope => 'other' ) );
+ok( defined $row->{policy_decision}, 'audit: with what policy said' );
+is( logged_outcome("audit-$number"), 'denied', 'log: the outcome is that of the audit row' );
+audited( 'a bad scope', { outcome => 'rejected' }, form( '/token', \@crm, @grant, scope => 'a"b' ) );
+is( logged_outcome("audit-$number"), 'rejected', 'log: rejected where policy was not asked' );
 
 my $token = $stack->token_text( @crm, scope => 'orders.read' );
 $row = audited( 'an introspection', { outcome => 'allowed', endpoint => '/introspect', subject_id => 'crm', client_id => 'rs' }, form( '/introspect', \@rs, token => $token ) );
@@ -114,7 +149,8 @@ is( $stack->sql('SELECT count(*) FROM audit_log a WHERE (SELECT count(*) FROM au
 
 # Without the engine there is no decision, and the row says so (policy.md 1: outcome error).
 $stack->{opa}->stop;
-audited( 'a request that the engine does not answer', { outcome => 'error', http_status => 503, client_id => 'crm', policy_decision => sub { !defined $_[0] } }, form( '/token', \@crm, @grant ) );
+audited( 'a request that the engine does not answer', { outcome => 'error', http_status => 503, client_id => 'crm', policy_input => sub { $_[0]{client}{id} eq 'crm' }, policy_decision => sub { !defined $_[0]{allow} && $_[0]{error} =~ /\Apolicy engine: / } },
+    form( '/token', \@crm, @grant ) );
 
 # Nothing secret in logs, rows, or documents.
 my @secrets = (

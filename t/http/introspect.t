@@ -64,6 +64,27 @@ oauth_error( ask_bearer( $_->[0], $token ), 401, 'invalid_token', "introspect: B
 my $revoked = $stack->token_text( @rs, scope => 'introspection' );
 $stack->revoke( @rs, token => $revoked );
 oauth_error( ask_bearer( $revoked, $token ), 401, 'invalid_token', 'introspect: a revoked Bearer is 401' );
+# The caller comes before what it asks: its 401 before the 400 of the body, whoever the caller is said to be (oauth.md 3.4).
+my %caller = (
+    'a Bearer that is no token of ours' => [ Authorization => 'Bearer zzz' ], 'an empty Bearer' => [ Authorization => 'Bearer  ' ],
+    'a Bearer in the form of another kind' => [ Authz::Client::bearer( 'rt' . substr $token, 2 ) ],
+    'a revoked Bearer' => [ Authz::Client::bearer($revoked) ], 'a Bearer without the scope' => [ Authz::Client::bearer( $stack->token_text( @rs, scope => 'other' ) ) ],
+);
+my @bad_body = ( [ 'x=1', 'without token' ], [ 'token=', 'with an empty token' ], [ "token=$token&context=x", 'with a context that is no JSON' ], [ "token=$token&context=%7B%22scopes%22%3A5%7D", 'with context.scopes of another type' ] );
+my @urlencoded = ( 'Content-Type' => 'application/x-www-form-urlencoded' );
+for my $who ( sort keys %caller ) {
+    for my $body (@bad_body) {
+        my $answer = $stack->http->post( '/introspect', headers => [ @{ $caller{$who} }, @urlencoded ], body => $body->[0] );
+        oauth_error( $answer, 401, 'invalid_token', "introspect: $who, $body->[1]: 401 first (oauth.md 3.4)" );
+        like( $answer->header('WWW-Authenticate'), qr/\ABearer .*error="invalid_token"/, 'introspect: and it says why' );
+    }
+}
+my @may = ( [ Authz::Client::bearer( $stack->token_text( @rs, scope => 'introspection' ) ) ], [ Authz::Client::basic(@rs) ] );
+for my $headers (@may) {
+    oauth_error( $stack->http->post( '/introspect', headers => [ @$headers, @urlencoded ], body => $_->[0] ), 400, 'invalid_request', "introspect: one who may ask, $_->[1]: 400" ) for @bad_body;
+}
+oauth_error( $stack->http->post( '/introspect', headers => [ Authz::Client::basic( $rs[0], 'wrong' ), @urlencoded ], body => 'x=1' ), 401, 'invalid_client', 'introspect: a wrong secret, without token: 401 first' );
+
 oauth_error( $stack->http->post( '/introspect', headers => [ Authz::Client::bearer( $stack->token_text( @rs, scope => 'introspection' ) ) ], form => [ token => $token, client_id => $rs[0], client_secret => $rs[1] ] ),
     400, 'invalid_request', 'introspect: Bearer and a client secret together are 400 (C10)' );
 
@@ -81,7 +102,7 @@ oauth_error( ask( $token, context => '{"x":"' . 'y' x ( 16384 - 7 ) . '"}' ), 40
 # ---- dead tokens
 
 inactive( ask($_->[0]), "introspect: $_->[1] is exactly inactive (RFC 7662 2.2)" )
-    for [ 'garbage', 'garbage' ], [ 'eyJhbGciOiJub25lIn0.e30.', 'a JWT' ], [ $token . 'x', 'a token with an octet more' ], [ substr( $token, 0, 40 ) . 'A' . substr( $token, 41 ), 'a token with an octet changed' ],
+    for [ 'garbage', 'garbage' ], [ 'eyJhbGciOiJub25lIn0.e30.', 'a JWT' ], [ $token . 'x', 'a token with an octet more' ], [ substr( $token, 0, 40 ) . ( substr( $token, 40, 1 ) eq 'A' ? 'B' : 'A' ) . substr( $token, 41 ), 'a token with an octet changed' ],
     [ 'rt_' . substr( $token, 3 ), 'an access token dressed as a refresh token' ], [ ' ' . $token, 'a token after a space' ], [ 'a' x 20000, '20,000 letters' ], [ "at_\xc3\xa9", 'a token beyond ASCII' ];
 my $dead = $stack->token_text(@crm);
 $stack->revoke( @crm, token => $dead );

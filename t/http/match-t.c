@@ -57,11 +57,16 @@ test_cases(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
-        const struct route *row = route_find(mem, cases[i].method, cases[i].path, values, &allow);
+        const struct route *other = NULL;
+        const struct route *row =
+            route_find(mem, cases[i].method, cases[i].path, values, &other, &allow);
         is_str(row != NULL ? row->operation : NULL, cases[i].operation, "%s %s: %s",
                cases[i].method, cases[i].path, cases[i].name);
         is_str(values[0], cases[i].value, "... path value");
         is_str(allow, cases[i].allow, "... Allow");
+        ok((other != NULL) == (cases[i].allow != NULL)
+               && (other == NULL || strstr(cases[i].allow, other->method) == cases[i].allow),
+           "... and a row of the path exactly then");
     }
 }
 
@@ -96,6 +101,10 @@ test_table(void)
            "... /admin needs the admin key (specification 5)");
         ok(!below(row->path, "/bundles/") || row->credential->check != NULL,
            "... /bundles needs its key (specification 5)");
+        ok(row->credential->before_body
+               == (below(row->path, "/admin/") || below(row->path, "/bundles/")),
+           "... a key in a header comes before the body, a client's secret may be in it (style.md "
+           "7)");
         ok(!is_limited
                || (row->cache == CACHE_NO_STORE && row->audited && row->dialect == DIALECT_OAUTH),
            "... the token family is audited and never cached (specification 1)");
@@ -104,7 +113,8 @@ test_table(void)
     }
     unsigned guards = 0;
     for (const struct route *row = route_guards; row->path != NULL; row++)
-        guards += strcmp(row->path, "/admin/") == 0 && row->credential->check != NULL;
+        guards += strcmp(row->path, "/admin/") == 0 && row->credential->check != NULL
+                  && row->credential->before_body;
     is_int(guards, 1, "unknown paths below /admin/ ask for the key first (specification 5.3)");
 }
 
@@ -114,8 +124,9 @@ test_no_shadow(TALLOC_CTX *mem)
 {
     for (const struct route *row = routes; row->path != NULL; row++) {
         const char *values[HTTP_PATH_VALUES_MAX], *allow;
+        const struct route *other;
         if (strchr(row->path, '{') == NULL)
-            ok(route_find(mem, row->method, row->path, values, &allow) == row,
+            ok(route_find(mem, row->method, row->path, values, &other, &allow) == row,
                "%s %s is not hidden by a row above it", row->method, row->path);
     }
 }

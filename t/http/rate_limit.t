@@ -43,6 +43,12 @@ is( admitted( $stack, 20, '192.0.2.3' ) . ', ' . admitted( $stack, 30, '192.0.2.
 is( admitted( $stack, 41, '2001:db8::1' ), '40 in, 1 out', 'an IPv6 address is counted' );
 is( admitted( $stack, 1, '2001:db8::ffff' ), '0 in, 1 out', 'one subscriber owns a /64: its addresses share the count' );
 
+my $wrong_method = $stack->client->get( '/token', headers => [ 'X-Forwarded-For' => '192.0.2.1' ] );
+is( $wrong_method->status, 429, 'a wrong method on a listed path is counted like the right one (specification 8)' );
+is( $wrong_method->header('Allow'), undef, 'and has no Allow when it is one too many' );
+is( $stack->client->get( "/$_", headers => [ 'X-Forwarded-For' => '192.0.2.8' ] )->status, 405, "GET /$_ is 405 within the limit" ) for (qw(token introspect revoke)) x 13, 'token';
+is( admitted( $stack, 2, '192.0.2.8' ), '0 in, 2 out', 'and forty of them are the limit' );
+
 # ---- the answer (specification 7.3)
 
 my $http   = $stack->client;
@@ -82,7 +88,8 @@ is( admitted( $stack, 5, '198.51.100.1:4711' ), '0 in, 5 out', 'trusted 1: nor d
 is( admitted( $stack, 40, undef ), '40 in, 0 out', 'trusted 1: without the header the connection counts' );
 is( admitted( $stack, 5, undef ), '0 in, 5 out', 'trusted 1: and is limited' );
 is( admitted( $stack, 5, '127.0.0.1' ), '0 in, 5 out', 'trusted 1: the same address by either way has one count' );
-is( admitted( $stack, 5, $_ ), '0 in, 5 out', "trusted 1: an entry that is no address falls back to the connection: '$_'" ) for 'unknown', '10.0.0.1, x', '999.1.1.1', '10.0.0.1,';
+is( admitted( $stack, 40, 'unknown' ), '40 in, 0 out', 'trusted 1: who cannot be told from whom is not the proxy' );
+is( admitted( $stack, 5, $_ ), '0 in, 5 out', "trusted 1: all of them are counted as one: '$_'" ) for '10.0.0.1, x', '999.1.1.1', '10.0.0.1,';
 
 my $zero = Authz::Stack->start( beside => $stack, settings => {%on} );
 is( admitted( $zero, 20, '203.0.113.1' ) . ', ' . admitted( $zero, 30, '203.0.113.2' ), '20 in, 0 out, 20 in, 10 out', 'trusted 0: the header does not count at all' );
@@ -92,7 +99,7 @@ my $two = Authz::Stack->start( beside => $stack, settings => { %on, SVC_TRUSTED_
 is( admitted( $two, 40, '198.51.100.7, 10.0.0.1' ), '40 in, 0 out', 'trusted 2: the entry before the last is the client' );
 is( admitted( $two, 5, '1.1.1.1, 198.51.100.7, 10.0.0.2' ), '0 in, 5 out', 'trusted 2: what stands before and after it changes nothing' );
 is( admitted( $two, 5, '198.51.100.8, 10.0.0.1' ), '5 in, 0 out', 'trusted 2: another one is another client' );
-is( admitted( $two, 40, '198.51.100.9' ), '40 in, 0 out', 'trusted 2: with one entry alone the connection counts' );
+is( admitted( $two, 40, '198.51.100.9' ), '40 in, 0 out', 'trusted 2: with one entry alone nobody knows the client, and all such count as one' );
 is( admitted( $two, 5, '198.51.100.10' ), '0 in, 5 out', 'trusted 2: a caller that leaves the list short does not choose its address' );
 
 # ---- the window

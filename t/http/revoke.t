@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use Compress::Raw::Zlib ();
 use MIME::Base64 qw(encode_base64);
 use Test::More;
 
@@ -62,6 +63,40 @@ oauth_error( $stack->http->post( '/revoke', form => [ token => $public[3], clien
 type_is( 'spa', 'confidential' );
 is( join( ' ', map { active($_) } @public ), 'dead dead active active',
     "revoke: without credentials and by itself the public client's token is dead, for others it lives (specification 3, 4.6)" );
+
+# A header that holds no client's credentials is none: 200 (decisions.md "Readings").
+for my $header ( 'Bearer x', "Bearer $token", 'Bearer', 'Digest username="crm"', 'DPoP x', 'Negotiate' ) {
+    my $live = new_token();
+    empty_200( $stack->http->post( '/revoke', headers => [ Authorization => $header ], form => [ token => $live ] ), "revoke: Authorization: $header is no credential: 200" );
+    is( active($live), 'active', "revoke: and the confidential client's token lives" );
+}
+my @held = map { new_token() } 1 .. 3;
+my @bearer = ( Authorization => "Bearer $held[0]" );
+empty_200( $stack->http->post( '/revoke', headers => \@bearer, form => [ token => $held[1], client_id => $crm[0], client_secret => $crm[1] ] ), 'revoke: beside a Bearer header the form authenticates' );
+oauth_error( $stack->http->post( '/revoke', headers => \@bearer, form => [ token => $held[2], client_id => $crm[0], client_secret => 'wrong' ] ), 401, 'invalid_client', 'revoke: and a wrong secret in it is 401' );
+is( join( ' ', map { active($_) } @held ), 'active dead active', 'revoke: the Bearer header itself ends nothing' );
+oauth_error( $stack->http->post( '/revoke', headers => [ Authorization => 'Basic ' . encode_base64( 'crm:wrong', '' ) ], form => [ token => $held[2] ] ), 401, 'invalid_client', 'revoke: Basic with a wrong secret stays 401' );
+
+# The id of a token finds its row, and its secret alone opens it: another secret under a right checksum.
+sub with_secret {
+    my ( $text, $octet, $bit ) = @_;
+    my $raw = MIME::Base64::decode_base64url( substr $text, 3, -6 );
+    vec( $raw, length($raw) - 32 + $octet, 8 ) ^= $bit;
+    my $forged = 'at_' . MIME::Base64::encode_base64url($raw);
+    my ( $crc, $check ) = ( Compress::Raw::Zlib::crc32($forged), '' );
+    for ( 1 .. 6 ) { $check = ( 0 .. 9, 'A' .. 'Z', 'a' .. 'z' )[ $crc % 62 ] . $check; $crc = int( $crc / 62 ) }
+    return $forged . $check;
+}
+$token = new_token();
+is( with_secret( $token, 0, 0 ), $token, 'a token is put together as the service does' );
+for my $case ( [ 0, 1, 'first' ], [ 31, 128, 'last' ] ) {
+    my $forged = with_secret( $token, $case->[0], $case->[1] );
+    empty_200( $stack->revoke( @crm, token => $forged ), "revoke: a token whose secret differs in a bit of its $case->[2] octet gets 200" );
+    is( active($forged), 'dead', 'revoke: nobody is shown one' );
+}
+is( active($token), 'active', 'revoke: and the token lives' );
+empty_200( $stack->revoke( @crm, token => $token ), 'revoke: the right one' );
+is( active($token), 'dead', 'revoke: ends it' );
 
 # Whatever is no revocation is 200 all the same.
 $token = new_token();

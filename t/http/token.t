@@ -144,5 +144,12 @@ for my $method (qw(GET PUT DELETE PATCH HEAD)) {
     is( $wrong->status, 405, "C1: $method /token is 405" );
     is( $wrong->header('Allow') // '', 'POST', "C1: the 405 of $method has Allow: POST" );
 }
+for my $path (qw(/token /introspect /revoke)) {
+    my $wrong = $stack->client->get($path);
+    is( join( ', ', map { $wrong->header($_) // 'none' } 'Cache-Control', 'Pragma' ), 'no-store, no-cache', "C8: the 405 of GET $path is not stored (specification 1)" );
+    oauth_error( $wrong, 405, 'invalid_request', "C1: and is {error, error_description}" );
+}
+my $elsewhere = $stack->client->post('/health/live');
+is( join( ', ', map { $elsewhere->header($_) // 'none' } 'Cache-Control', 'Pragma' ), 'no-store, none', 'C1: the 405 of another path has the cache headers of that path' );
 
 done_testing;

@@ -62,7 +62,8 @@ read_shown(TALLOC_CTX *mem, const char *header, const char *form)
         return st == AZ_INVALID_CLIENT ? "invalid_client"
                                        : talloc_asprintf(mem, "%s: %s", az_status_row(st)->error,
                                                          req->op.fault.public_text);
-    return talloc_asprintf(mem, "%s %s %s", shown.method, shown.id != NULL ? shown.id : "-",
+    return talloc_asprintf(mem, "%s%s %s %s", shown.other_scheme ? "another scheme: " : "",
+                           shown.method, shown.id != NULL ? shown.id : "-",
                            shown.secret != NULL ? shown.secret : "-");
 }
 
@@ -116,8 +117,8 @@ static const struct { const char *header, *form, *wanted, *name; } headers[] = {
     {"Basic Y3JtOnM", NULL, "client_secret_basic crm s", "base64 without its padding"},
     {"Basic", NULL, "invalid_client", "the scheme alone"},
     {"Basic ", NULL, "invalid_client", "... with a blank"},
-    {"BasicY3JtOnM=", NULL, "invalid_client", "no blank"},
-    {"Basic\tY3JtOnM=", NULL, "invalid_client", "a tab in its place"},
+    {"BasicY3JtOnM=", NULL, "another scheme: none - -", "no blank"},
+    {"Basic\tY3JtOnM=", NULL, "another scheme: none - -", "a tab in its place"},
     {"Basic Y3JtOnM= ", NULL, "invalid_client", "a blank behind"},
     {"Basic Y3Jt OnM=", NULL, "invalid_client", "a blank inside"},
     {"Basic Y3JtOnM==", NULL, "invalid_client", "too much padding"},
@@ -126,10 +127,13 @@ static const struct { const char *header, *form, *wanted, *name; } headers[] = {
     {"Basic Y3JtOnM=, Basic Y3JtOnM=", NULL, "invalid_client", "two at once"},
     {"Basic Y3IAbTpz", NULL, "invalid_client", "a NUL in the id (oauth.md C6)"},
     {"Basic Y3JtOnMA", NULL, "invalid_client", "a NUL in the secret (oauth.md C6)"},
-    {"Bearer at_x", NULL, "invalid_client", "another scheme"},
-    {"Bearer at_x", "client_id=crm&client_secret=s", "invalid_client", "... also beside good credentials in the form"},
-    {"", NULL, "invalid_client", "an empty header"},
-    {"Digest username=\"crm\"", NULL, "invalid_client", "Digest"},
+    {"Bearer at_x", NULL, "another scheme: none - -", "another scheme"},
+    {"Bearer at_x", "client_id=crm&client_secret=s", "another scheme: client_secret_post crm s", "... also beside good credentials in the form"},
+    {"Bearer at_x", "client_secret=s&" ASSERTION, TWICE, "... beside two others"},
+    {"Bearer at_x", ASSERTION, "invalid_client", "... or an assertion"},
+    {"Basics Y3JtOnM=", NULL, "another scheme: none - -", "a scheme that only begins alike"},
+    {"", NULL, "another scheme: none - -", "an empty header"},
+    {"Digest username=\"crm\"", NULL, "another scheme: none - -", "Digest"},
 };
 /* clang-format on */
 
@@ -142,7 +146,7 @@ test_read(TALLOC_CTX *mem)
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
         is_str(read_shown(mem, headers[i].header, headers[i].form), headers[i].wanted,
                "credentials: %s", headers[i].name);
-    struct request *req = make_request(mem, "Bearer x", NULL);
+    struct request *req = make_request(mem, "Basic x", NULL);
     struct client_credentials shown;
     client_credentials_read(req, &shown);
     is_str(req->challenge, "Basic realm=\"http://localhost:8080\"",
@@ -261,6 +265,16 @@ test_without_database(TALLOC_CTX *mem)
     req = make_request(mem, "Basic Y3Jt", NULL);
     is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
            "broken credentials at /revoke: 401 (decisions.md Readings)");
+    static const char *const form[] = {NULL, "client_id=crm&client_secret=s"};
+    for (size_t i = 0; i < 2; i++) {
+        req = make_request(mem, "Bearer x", form[i]);
+        is_int(credential_client.check(req), AZ_INVALID_CLIENT,
+               "another scheme at /token: 401, whatever the form says");
+    }
+    req = make_request(mem, "Bearer x", NULL);
+    is_int(credential_client_optional.check(req), AZ_OK,
+           "... at /revoke: no client's credentials, anonymous (decisions.md Readings)");
+    ok(req->client == NULL && req->op.fault.status == AZ_OK, "... which is no client");
 }
 
 int

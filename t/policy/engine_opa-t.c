@@ -74,6 +74,8 @@ refused(struct bench *bench, const struct reply *reply, const char *detail, cons
     bool told = strncmp(said, head, strlen(head)) == 0 && strlen(said) > strlen(head)
                 && strstr(said, detail) != NULL;
     is_str(told ? detail : said, detail, "... and the operator reads why");
+    is_bin(answer.input, answer.input_length, "{\"schema\":1}", 12,
+           "... and the audit row what was asked (policy.md 6.6)");
     is_str(bench->op.fault.public_text, az_status_row(AZ_UNAVAILABLE)->description,
            "... and the caller nothing of it");
 }
@@ -87,6 +89,7 @@ test_good(struct bench *bench)
     is_int(ask_one(bench, &reply, &answer), AZ_OK, "an answer");
     is_str(jsonx_dump(bench->mem, answer.result), "{\"allow\":true}", "... its result");
     is_str(answer.revision, "r1-0a", "... and the revision that decided");
+    is_str(answer.version, "1.20.2", "... and the engine's version (policy.md 6.6)");
     ok(answer.us >= 0 && answer.us < PATIENCE_MS * 1000L, "... and how long it took");
     const char *seen = fake_engine_seen(bench->mem, bench->fake);
     static const char line[] =
@@ -105,6 +108,7 @@ test_good(struct bench *bench)
                               "{\"provenance\":{\"bundles\":{\"svc\":{\"revision\":\"r1-0a\"}}}}");
     reply = whole(text);
     is_int(ask_one(bench, &reply, &answer), AZ_OK, "an answer without result");
+    ok(answer.version == NULL, "... an engine need not say its version");
     ok(answer.result == NULL, "... is undefined, which decision_read() refuses (policy.md 6.2)");
 }
 
@@ -392,6 +396,7 @@ static const struct { const char *bundle, *revision, *code, *message, *name; } s
     {"{'active_revision':'r1','code':'bundle_error','message':'no good'}", "r1", "bundle_error", "no good", "a failed activation"},
     {"{'code':'bundle_error','message':'m','errors':[{'message':'var x is unsafe','location':{'file':'/svc/a.rego','row':3}},{'message':'second'}]}", "", "bundle_error", "svc/a.rego:3: var x is unsafe", "... with the place of the first error"},
     {"{'code':'bundle_error','errors':[{'message':'var x is unsafe'}]}", "", "bundle_error", "var x is unsafe", "... an error without place"},
+    {"{'code':'bundle_error','message':'m','errors':[{'message':'n','location':{'file':'a','row':1e308}}]}", "", "bundle_error", "a:0: n", "... or a row beyond all files"},
     {"{'code':'bundle_error','message':'m','errors':[{'location':{'file':'a','row':1}}]}", "", "bundle_error", "m", "... a place without error"},
     {"{'code':'bundle_error','message':'m','errors':'x'}", "", "bundle_error", "m", "... errors that are no list"},
 };
@@ -402,7 +407,10 @@ test_status(struct bench *bench)
 {
     struct engine_status status;
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        engine_read_status(bench->mem, env_json(bench->mem, states[i].bundle), &status);
+        const char *text = jsonx_dump(bench->mem, env_json(bench->mem, states[i].bundle));
+        json_t *bundle =
+            jsonx_own(bench->mem, json_loads(text, ENGINE_STATUS_FLAGS, NULL)); /* as pushed */
+        engine_read_status(bench->mem, bundle, &status);
         is_str(status.active_revision, states[i].revision, "status: %s", states[i].name);
         is_str(status.code, states[i].code, "... code");
         is_str(status.message, states[i].message, "... message");

@@ -69,6 +69,8 @@ $count{ $_->{name} }++ for @statement;
 is( join( ' ', grep { $count{$_} > 1 } sort keys %count ), '', 'names are unique in the program' );
 cmp_ok( scalar keys %enum, '>=', 15, 'enums of columns are found' );
 is( join( ' ', grep { !$count{$_} } sort keys %enum ), '', 'each enum of columns is of a statement' );
+is( join( ' ', map { $_->{name} } grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
+    '', "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md Tokens)" );
 my ($longest) = sort { length $b <=> length $a } keys %count;
 cmp_ok( length("$longest:99999999:999999"), '<', 64, 'with its partitions the longest name is one that PostgreSQL does not cut' );
 

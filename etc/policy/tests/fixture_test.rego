@@ -6,9 +6,9 @@ issue_input := {
 	"evaluation": "issue",
 	"issuer": "https://as.example",
 	"request": {
-		"id": "req-1", "endpoint": "/token", "grant_type": "client_credentials",
+		"id": "req-1", "flow_id": "flow-1", "endpoint": "/token", "grant_type": "client_credentials",
 		"token_type": "access_token", "default_ttl": 3600,
-		"now": 1795172400, "time": "2026-11-20T11:00:00Z",
+		"now": 1795172400, "time_ns": 1795172400000000000, "time": "2026-11-20T11:00:00Z",
 	},
 	"client": {
 		"id": "crm", "type": "confidential", "registration": "ADMIN",
@@ -24,7 +24,10 @@ introspect_input := {
 	"schema": 1,
 	"evaluation": "introspect",
 	"issuer": "https://as.example",
-	"request": {"id": "req-2", "endpoint": "/introspect", "now": 1795172460, "time": "2026-11-20T11:01:00Z"},
+	"request": {
+		"id": "req-2", "flow_id": "flow-1", "endpoint": "/introspect",
+		"now": 1795172460, "time_ns": 1795172460000000000, "time": "2026-11-20T11:01:00Z",
+	},
 	"client": issue_input.client,
 	"token": {
 		"kind": "access_token", "iat": 1795172400, "exp": 1795176000,
@@ -32,7 +35,7 @@ introspect_input := {
 	},
 	"baseline": {
 		"allow": true, "scopes": ["orders.read", "orders.write"], "deny_reasons": [],
-		"matched_segments": ["binding:clients/crm"], "revision": "r1-0123456789ab", "engine": "opa", "engine_us": 300,
+		"matched_segments": ["binding:clients/crm"], "revision": "r1-0123456789ab",
 	},
 	"issued": {
 		"client": issue_input.client, "subject": issue_input.subject,

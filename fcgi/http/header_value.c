@@ -1,0 +1,72 @@
+#include "config.h"
+
+#include "http/header_value.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Blanks and commas: between the members of a list, any number of them (RFC 9110 section 5.6.1). */
+#define BETWEEN " \t,"
+
+/* Whether a list of entity tags names the digest. */
+static bool
+tags_name(const char *list, const char *digest)
+{
+    for (const char *at = list; *at != '\0'; at += strspn(at, BETWEEN)) {
+        size_t length = strcspn(at, BETWEEN);
+        if (length == HEADER_DIGEST_LENGTH + 2 && at[0] == '"' && at[length - 1] == '"'
+            && memcmp(at + 1, digest, HEADER_DIGEST_LENGTH) == 0)
+            return true;
+        at += length;
+    }
+    return false;
+}
+
+bool
+header_if_match(const char *value, const char *digest)
+{
+    if (digest == NULL)
+        return false;
+    value += strspn(value, BETWEEN);
+    if (value[0] == '*' && value[1 + strspn(value + 1, " \t")] == '\0')
+        return true;
+    return tags_name(value, digest);
+}
+
+char *
+header_first_tag(TALLOC_CTX *mem, const char *value)
+{
+    if (value == NULL)
+        return talloc_strdup(mem, "");
+    if (strncmp(value, "W/", 2) == 0)
+        value += 2;
+    value += *value == '"';
+    return talloc_strndup(mem, value, strcspn(value, "\""));
+}
+
+/* Digits up to the end of the preference; 0 for anything else. */
+static long
+read_seconds(const char *text, long max)
+{
+    long seconds = 0;
+    size_t digits = strspn(text, "0123456789");
+    if (strchr(",; \t", text[digits]) == NULL)
+        return 0;
+    for (size_t i = 0; i < digits && seconds < max; i++)
+        seconds = seconds * 10 + (text[i] - '0');
+    return seconds < max ? seconds : max;
+}
+
+long
+header_prefer_wait(const char *value, long max)
+{
+    static const char name[] = "wait=";
+    const char *at = value != NULL ? value : "";
+    while (*at != '\0') {
+        at += strspn(at, ",; \t");
+        if (strncasecmp(at, name, sizeof(name) - 1) == 0)
+            return read_seconds(at + sizeof(name) - 1, max);
+        at += strcspn(at, ",; \t");
+    }
+    return 0;
+}
