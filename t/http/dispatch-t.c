@@ -91,6 +91,10 @@ static const struct {
     {"GET", "http://as.example/health/live", 200, NULL, NULL, "an absolute target (RFC 9112 3.2.2)"},
     {"GET", "https://evil.example/health/live", 200, NULL, NULL, "... its host decides nothing"},
     {"GET", "http://as.example", 404, NULL, NULL, "... without path it is the root"},
+    {"GET", "http://as.example?x=/health/live", 404, NULL, NULL, "... a slash in its query begins no path (RFC 3986 3.2): a web server's rule about paths would be passed by"},
+    {"GET", "https://as.example?/admin/api/clients", 404, NULL, NULL, "... nor does one below /admin"},
+    {"GET", "http://as.example#/health/live", 404, NULL, NULL, "... nor one in a fragment"},
+    {"GET", "http://as.example/health/live?x=/nothing", 200, NULL, NULL, "... and behind a path the query may hold slashes"},
     {"GET", "/", 404, NULL, NULL, "the root"},
     {"GET", "/nothing", 404, NULL, NULL, "an unknown path"},
     {"GET", "/health/live/", 404, NULL, NULL, "a final slash more"},
@@ -383,6 +387,34 @@ test_rate_limit(TALLOC_CTX *mem)
            "SVC_RATE_LIMIT_ENABLED=false (specification 8)");
 }
 
+/* Whether the log names this address for an X-Forwarded-For of so many octets with that end. */
+static bool
+logged_address(TALLOC_CTX *mem, struct az *az, size_t size, const char *end, const char *wanted)
+{
+    char *text = talloc_zero_size(mem, size + 1);
+    memset(text, '9', size);
+    memcpy(text + size - strlen(end), end, strlen(end));
+    struct exchange got = ask(mem, az, "GET", "/health/live", "HTTP_X_FORWARDED_FOR", text);
+    return strstr(got.log, wanted) != NULL;
+}
+
+/* Callers write what stands further left: its length must not make them the proxy. */
+static void
+test_long_forwarded(TALLOC_CTX *mem)
+{
+    struct az *az = make_process(mem);
+    env_settings(az)->trusted_proxy_count = 1;
+    static const size_t sizes[] = {HTTP_HEADER_MAX, HTTP_HEADER_MAX + 1, 2 * HTTP_HEADER_MAX};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        ok(logged_address(mem, az, sizes[i], ", 198.51.100.9", "\"ip\":\"198.51.100.9\""),
+           "X-Forwarded-For of %zu octets: its last entry counts (specification 8)", sizes[i]);
+        ok(!logged_address(mem, az, sizes[i], ", evil", "192.0.2.7"),
+           "... and one that is no address is nobody's, not the connection's");
+    }
+    struct exchange got = ask(mem, az, "GET", "/health/live", NULL, NULL);
+    ok(strstr(got.log, "\"ip\":\"192.0.2.7\"") != NULL, "without the header the connection's");
+}
+
 static void
 test_headers(TALLOC_CTX *mem)
 {
@@ -420,6 +452,7 @@ main(void)
     test_order(mem, az);
     test_audit(mem, az);
     test_rate_limit(mem);
+    test_long_forwarded(mem);
     test_headers(mem);
     talloc_free(mem);
     return done();

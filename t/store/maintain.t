@@ -1,4 +1,5 @@
-# Housekeeping and first set-up by several processes at once: what each reports is what it did (architecture.md 4).
+# Housekeeping and first set-up by several processes at once: what each reports is what it did, and nothing is dropped that is not
+# due (architecture.md 4).
 use strict;
 use warnings;
 
@@ -9,6 +10,7 @@ use Authz::Path ();
 use Authz::Postgres ();
 use Authz::Process ();
 use Authz::Stack ();
+use Authz::Web ();
 
 my $postgres = Authz::Postgres->shared_or_new;
 my $database = $postgres->database;
@@ -22,7 +24,8 @@ sub settings {
 }
 
 sub maintain {
-    return Authz::Process->run( name => 'maintain', env => settings($url), command => [ Authz::Path::program('authzctl'), 'maintain' ] );
+    my (%setting) = @_;
+    return Authz::Process->run( name => 'maintain', env => { %{ settings($url) }, %setting }, command => [ Authz::Path::program('authzctl'), 'maintain' ] );
 }
 
 # ---- run by hand
@@ -61,6 +64,68 @@ sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE database = (SELECT oi
 $until = time + 10;
 sleep 0.02 while sql($held) > 0 && time < $until;
 is( ( maintain() )[0], 0, 'maintain: afterwards it runs' );
+
+# ---- partitions that somebody has detached
+
+sub there { my ($table) = @_; return sql("SELECT to_regclass('$table') IS NOT NULL") }
+my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/partitions.h
+sub detached_day { my ($table) = @_; sql("CREATE TABLE IF NOT EXISTS $table (LIKE audit_log)"); return $table }
+my ($attached) = split /\n/, sql(q{SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1});
+sql("ALTER TABLE audit_log DETACH PARTITION $attached");
+my ( $old, $due, $kept ) = map { detached_day("audit_log_p$_") } 0, $day - 91, $day - 90;
+( $status, $text ) = maintain( SVC_AUDIT_RETENTION_DAYS => 0 );
+is( $status, 0, 'audit: kept for ever (SVC_AUDIT_RETENTION_DAYS=0)' ) or diag($text);
+is( there($_), 't', "audit: ... then a detached day stays, whatever its age: it is the operator's archive (architecture.md 4)" ) for $attached, $old, $due, $kept;
+is( ( maintain( SVC_AUDIT_RETENTION_DAYS => 90 ) )[0], 0, 'audit: kept for 90 days' );
+is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached, $kept;
+is( there($_), 'f', 'audit: a detached day beyond that is dropped, as one whose removal was cut off' ) for $due, $old;
+
+# ---- a bundle that is published while another is confirmed
+
+# The statement as the service has it.
+sub statement {
+    my ( $file, $name ) = @_;
+    my ($parts) = Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', $file ), qr/\A/ => '' ) =~ /"$name",((?:\s*"(?:[^"\\]|\\.)*")+)/ or die "no $name\n";
+    return join '', $parts =~ /"((?:[^"\\]|\\.)*)"/g;
+}
+
+sub publish {
+    my ($revision) = @_;
+    return "INSERT INTO bundle (revision, etag, status, trigger_source, triggered_by, size_octets, rule_paths, data_keys) VALUES ('$revision', '$revision', 'published', 't', 't', 0, '{}', '{}');"
+        . " UPDATE bundle_state SET served = (SELECT id FROM bundle WHERE revision = '$revision'), acceptable = array_append(acceptable, '$revision')";
+}
+
+sub psql_of {
+    my ( $name, $sql ) = @_;
+    return Authz::Process->start(
+        name    => $name,
+        env     => { PGAPPNAME => $name },
+        command => [ Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT, '-d', $database, '-c', $sql ]
+    );
+}
+
+sub comes {
+    my ($condition) = @_;
+    my $end = time + 10;
+    sleep 0.02 while sql("SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE $condition)") ne 't' && time < $end;
+    return sql("SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE $condition)");
+}
+
+my $settle = "PREPARE settle (text, int) AS " . statement( 'bundles.c', 'bundle_settle' ) . '; EXECUTE settle(NULL, 60)';
+my $acceptable = 'SELECT acceptable FROM bundle_state';
+sql( publish('r900-a') );
+sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('e1', 'r900-a', '', '', now())});
+like( sql($acceptable), qr/,r900-a\}/, 'bundle: until it is confirmed the ones before may decide' );
+sql($settle);
+is( sql($acceptable), '{r900-a}', 'bundle: when every engine has it, it alone may' );
+sql(q{UPDATE bundle_state SET acceptable = '{r899-z,r900-a}'});
+my $publisher = psql_of( 'publisher', 'BEGIN; ' . publish('r901-b') . '; SELECT pg_sleep(1); COMMIT' );
+comes(q{application_name = 'publisher' AND wait_event = 'PgSleep'});
+my $settler = psql_of( 'settler', $settle );
+is( comes(q{application_name = 'settler' AND wait_event_type = 'Lock'}), 't', 'bundle: a report confirms the one before while the next is being published' );
+is( join( ' ', map { $_->wait(10) } $publisher, $settler ), '0 0', '... both end well' );
+is( sql('SELECT revision FROM bundle_state s JOIN bundle b ON b.id = s.served'), 'r901-b', '... the new one is served' );
+is( sql($acceptable), '{r899-z,r900-a,r901-b}', '... and may decide: the late confirmation takes nothing away (decisions.md "Policy")' );
 
 # ---- set up by four at once
 
