@@ -2,7 +2,7 @@
 # The schema, authz.fcgi and OPA. Needs: layout.sh, daemons.sh, build.sh, settings.sh.
 
 # Enough workers that a slow policy call does not idle a core; each takes one database connection.
-WORKERS=${AUTHZ_WORKERS:-$(($(nproc) * 2 + 2))}
+WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
 WEB_WORKERS=2
 BUNDLE_WORKERS=2
 GATEWAY_WORKERS=2
@@ -68,7 +68,9 @@ opa_start() {
     OPA_INSTANCE=$(uname -n)-1
     GOGC=400
     GOMEMLIMIT=512MiB
-    export SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT
+    # The other half of the processors is the workers' and PostgreSQL's: more threads would only wake each other.
+    GOMAXPROCS=$((($(nproc) + 1) / 2))
+    export SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT GOMAXPROCS
     mark=$(printf '%s %s' "$SVC_BUNDLE_API_KEY" "$RUN_DIR" | mark_of "$BASE/etc/opa.yaml" "$BASE/bin/opa")
     DAEMON_SETTINGS=SVC_BUNDLE_API_KEY
     daemon_start opa "$mark" "$BASE/bin/opa" run --server --config-file "$BASE/etc/opa.yaml" \

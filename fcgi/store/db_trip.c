@@ -161,6 +161,9 @@ db_settle(struct op *op)
     return AZ_OK;
 }
 
+/* SQLSTATE lock_not_available: the wait has taken its time already, and is not begun again. */
+#define LOCK_NOT_AVAILABLE "55P03"
+
 /* SQLSTATEs that say "not now": shutdown, too many connections, lost connection, read-only standby,
  * a lock that was not to be had. */
 static bool
@@ -168,7 +171,7 @@ state_is_outage(const char *state)
 {
     return strncmp(state, "08", 2) == 0 || strncmp(state, "57P", 3) == 0
            || strncmp(state, "53", 2) == 0 || strcmp(state, "25006") == 0
-           || strcmp(state, "55P03") == 0;
+           || strcmp(state, LOCK_NOT_AVAILABLE) == 0;
 }
 
 enum az_status
@@ -190,7 +193,8 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
         if (!outage)
             return AZ_INVALID;
         db_close(db);
-        if (!reads_only || attempt == 1 || inside)
+        bool again = reads_only && attempt == 0 && !inside;
+        if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
             return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
                            answered ? batch->message : "connection lost");
         db_batch_reset(batch);
