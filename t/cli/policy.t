@@ -116,7 +116,7 @@ my $holder = Authz::Process->start(
 select undef, undef, undef, 0.05 for grep { sql(q{SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 4}) == 0 } 1 .. 100;
 my $waited = ctl_is( 1, [qw(policy data set free.row)], 'set while another host saves', env => $env, in => '{}' );
 like( $waited->{err}, qr/Another policy save is running; wait for it to end and run this again/, '... says so' );
-sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 4});
+sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 4});
 $holder->stop;
 ctl_is( 0, [qw(policy data set free.row)], 'set after that host died', env => $env, in => '{}' );
 
