@@ -79,7 +79,7 @@ static void
 check_engine(struct findings *findings)
 {
     struct op op = look(findings);
-    struct engine_status status = {NULL, NULL, NULL};
+    struct engine_status status = {.active_revision = NULL};
     if (engine_revision(&op, &status) != AZ_OK) {
         find_fault(findings, CLI_UNAVAILABLE, &op);
     } else if (*status.active_revision == '\0') {

@@ -1,12 +1,13 @@
 /* Load over HTTP/1.1 with kept connections, closed loop, each answer checked.
  *
- *   load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS
+ *   load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS [RATE]
  *
  * ADDRESS is unix:PATH or HOST:PORT, an IPv4 address. Sends the file's octets, a whole request,
- * again and again. An answer is bad when its status is not 200 or EXPECT is not in its body. Prints
- * one line: requests, microseconds, p50 and p99 in microseconds, bad answers. Exit status 1 when
- * the load broke off. The same for the service and for each of its floors: wrk has no UNIX sockets,
- * and parses each answer in Lua on a core that the service needs. */
+ * again and again, with a RATE at most so many a second. An answer is bad when its status is not
+ * 200 or EXPECT is not in its body. Prints one line: requests, microseconds, p50 and p99 in
+ * microseconds, bad answers. Exit status 1 when the load broke off. The same for the service and
+ * for each of its floors: wrk has no UNIX sockets, and parses each answer in Lua on a core that the
+ * service needs. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -34,6 +35,9 @@ struct connection {
 };
 
 struct load {
+    long long interval, due; /* microseconds between requests, 0: none; when the next may go */
+    struct connection *idle[CONNECTIONS_MAX]; /* answered, waiting for their turn */
+    int idles;
     const char *expect;                  /* must be in every body */
     char request[OCTETS_MAX];            /* the same for all, head and body */
     size_t length;                       /* of it */
@@ -172,23 +176,51 @@ open_all(const struct load *load, const char *address, struct connection *connec
     return poll;
 }
 
+/* Sends what is due; what fell behind is not made up for in a burst of more than one a connection.
+ */
+static int
+send_due(struct load *load)
+{
+    long long now = now_us();
+    while (load->idles > 0 && load->due <= now) {
+        if (!send_request(load, load->idle[--load->idles]))
+            return 0;
+        load->due += load->interval;
+    }
+    if (load->due < now && load->idles == 0)
+        load->due = now;
+    return 1;
+}
+
+/* Milliseconds until the next request is due, rounded up; ten seconds when none is waiting. */
+static int
+patience(const struct load *load)
+{
+    long long left = load->due - now_us();
+    return load->idles == 0 ? 10000 : left <= 0 ? 0 : (int) ((left + 999) / 1000);
+}
+
 /* Until the time is over and every question is answered. */
 static int
 run(struct load *load, int poll, int count, long long until)
 {
     struct epoll_event events[CONNECTIONS_MAX];
     for (int waiting = count; waiting > 0;) {
-        int ready = epoll_wait(poll, events, CONNECTIONS_MAX, 10000);
-        if (ready <= 0)
+        int ready = epoll_wait(poll, events, CONNECTIONS_MAX, patience(load));
+        if (ready < 0 || (ready == 0 && load->idles == 0))
             return 0;
         for (int i = 0; i < ready; i++) {
             int done = read_answer(load, events[i].data.ptr);
             if (done < 0)
                 return 0;
-            if (done == 1 && now_us() >= until)
-                waiting--;
-            else if (done == 1 && !send_request(load, events[i].data.ptr))
-                return 0;
+            if (done == 1)
+                load->idle[load->idles++] = events[i].data.ptr;
+        }
+        if (now_us() >= until) {
+            waiting -= load->idles;
+            load->idles = 0;
+        } else if (!send_due(load)) {
+            return 0;
         }
     }
     return 1;
@@ -208,18 +240,21 @@ int
 main(int argc, char **argv)
 {
     static struct load load;
-    int count = argc == 6 ? atoi(argv[4]) : 0, seconds = argc == 6 ? atoi(argv[5]) : 0;
-    if (count < 1 || count > CONNECTIONS_MAX || seconds < 1) {
-        fprintf(stderr, "usage: load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS\n");
+    int whole = argc == 6 || argc == 7;
+    int count = whole ? atoi(argv[4]) : 0, seconds = whole ? atoi(argv[5]) : 0;
+    int rate = argc == 7 ? atoi(argv[6]) : 0;
+    if (count < 1 || count > CONNECTIONS_MAX || seconds < 1 || (argc == 7 && rate < 1)) {
+        fprintf(stderr, "usage: load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS [RATE]\n");
         return 2;
     }
     struct connection *connections = calloc((size_t) count, sizeof(*connections));
     load.expect = argv[3];
+    load.interval = rate > 0 ? 1000000 / rate : 0;
     if (connections == NULL || !read_request(&load, argv[2])) {
         fprintf(stderr, "load: %s is empty, too large or not readable\n", argv[2]);
         return 1;
     }
-    long long start = now_us();
+    long long start = load.due = now_us();
     int poll = open_all(&load, argv[1], connections, count);
     int ended = poll >= 0 && run(&load, poll, count, start + seconds * 1000000LL);
     printf("requests=%lu us=%lld p50=%u p99=%u bad=%lu\n", load.requests, now_us() - start,

@@ -122,14 +122,23 @@ floor_opa() {
     record "opa.$1" "$LINE"
 }
 
-# pgbench NAME FIRST-ID OPTION: with as many connections as the service has workers.
-pgbench() {
+# pgbench_command NAME FIRST-ID OPTION: PGBENCH is then a command line with as many connections as the service has workers.
+PGBENCH=()
+pgbench_command() {
     local values account=()
     mapfile -d '' values <"$BENCH/$1.args"
     if [ -n "$RUN_AS" ]; then account=(setpriv "--reuid=$RUN_AS" "--regid=$(id -g "$RUN_AS")" --init-groups --); fi
-    measured "postgres:$(daemon_pid postgres)" -- "${account[@]}" "$(postgres_bin)/pgbench" --no-vacuum \
-        --protocol=prepared --client="$WORKERS" --jobs=1 --file=- -D "i=$2" "${values[@]}" "$3" \
-        "$(conf_get SVC_DATABASE_URL)" < <(sed "s/@NOW@/$(printf '%012x' "$(date +%s%3N)")/g" "$BENCH/$1.sql")
+    PGBENCH=("${account[@]}" env "PGDATABASE=$(conf_get SVC_DATABASE_URL)" "$(postgres_bin)/pgbench" --no-vacuum
+        --protocol=prepared --client="$WORKERS" --jobs=1 --file=- -D "i=$2" "${values[@]}" "$3")
+}
+
+# Prints pgbench's script with the time of now in its ids.
+pgbench_script() { sed "s/@NOW@/$(printf '%012x' "$(date +%s%3N)")/g" "$BENCH/$1.sql"; }
+
+# pgbench NAME FIRST-ID OPTION
+pgbench() {
+    pgbench_command "$@"
+    measured "postgres:$(daemon_pid postgres)" -- "${PGBENCH[@]}" < <(pgbench_script "$1")
 }
 
 # floor_pg NAME: the service's own statements. The first run is only what connecting costs.
@@ -145,14 +154,31 @@ floor_pg() {
     insist_rows "pgbench with the statements of /$1" "$before" "$1" $((first + $(value_of requests <<<"$LINE")))
 }
 
+# floors_together NAME RATE: the same floors at the same time and at the service's rate. Alone, each has the caches and both
+# halves of a core for itself, and at its own pace it is woken once for many requests; no composed service has that.
+floors_together() {
+    local before
+    before=$(rows_now)
+    checkpoint
+    pgbench_command "$1" $((ROUND * 1000000 + 700000)) --time="$SECONDS_EACH"
+    measured "web:$(daemon_pid "noopweb-$1")" "worker:$(daemon_pid "noop-$1")" "opa:$(daemon_pid opa)" \
+        "postgres:$(daemon_pid postgres)" -- "$TOP/contrib/bench/together" "$BENCH/load" "$BENCH" "$2" "$SECONDS_EACH" \
+        "127.0.0.1:$(noop_port "$1")" "$BENCH/$1.http" "$(expected "$1")" "$CONNECTIONS" \
+        "unix:$RUN_DIR/opa.sock" "$BENCH/$1.opa" "$WORKERS" "${PGBENCH[@]}" < <(pgbench_script "$1")
+    record "together.$1" "$LINE"
+    insist_rows "pgbench with the statements of /$1" "$before" "$1" "$(value_of pgrequests <<<"$LINE")"
+}
+
 # The service and its floors take turns, so that what changes with time meets all of them.
 round_all() {
-    local name
+    local name rate
     for name in token introspect; do
         service "$name"
+        rate=$(($(value_of requests <<<"$LINE") * 1000000 / $(value_of us <<<"$LINE")))
         floor_noop "$name"
         floor_opa "$name"
         floor_pg "$name"
+        floors_together "$name" "$rate"
     done
 }
 

@@ -85,6 +85,25 @@ sub cpu_pg {
     );
 }
 
+# Of the floors that ran side by side: of each its part of the time by its own requests.
+sub cpu_together {
+    my ( $name, $requests, @parts ) = @_;
+    return each_round(
+        "together.$name",
+        sub {
+            my ( $line, $round ) = @_;
+            my ( $us, $count ) = ( 0, $line->{$requests} );
+            $us += $line->{$_} for @parts;
+            if ( $requests eq 'pgrequests' ) {
+                my $first = $result{"pgfirst.$name"}[$round];
+                $us    -= $first->{postgres};
+                $count -= $first->{requests};
+            }
+            return $us / 1000 / $count;
+        }
+    );
+}
+
 # The workers' time, of them the share in the kernel, which is known in ticks only.
 sub cpu_worker {
     my ( $name, $part ) = @_;
@@ -151,6 +170,16 @@ sub print_cpu {
     printf $row, '  floor: OPA, same question',      spread( '%.3f', @opa );
     printf $row, '  floor: pgbench, same statements', spread( '%.3f', @pg );
     printf $row, '  floors in all',                  spread( '%.3f', @sum );
+    printf $row, '  factor over floors alone',       sprintf '%.2f', median(@total) / ( median(@noop) + median(@opa) + median(@pg) );
+    @noop = cpu_together( $name, 'nooprequests', qw(web worker) );
+    @opa  = cpu_together( $name, 'oparequests',  'opa' );
+    @pg   = cpu_together( $name, 'pgrequests',   'postgres' );
+    @sum  = add( \@noop, \@opa, \@pg );
+    print "  the floors side by side, at the service's rate\n";
+    printf $row, '  web server and no-op', spread( '%.3f', @noop );
+    printf $row, '  OPA',                  spread( '%.3f', @opa );
+    printf $row, '  pgbench',              spread( '%.3f', @pg );
+    printf $row, '  in all',               spread( '%.3f', @sum );
     my @factors = map { $total[$_] / $sum[$_] } rounds();
     printf $row, '  overhead factor by round', join ' ', map { sprintf '%.2f', $_ } @factors;
     return median(@total) / ( median(@noop) + median(@opa) + median(@pg) );

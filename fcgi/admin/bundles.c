@@ -26,8 +26,6 @@
 /* A notification can be missed only while the database restarts; look again so often. Milliseconds.
  */
 #define LOOK_EVERY_MS 5000
-/* Octets of an engine's own label. */
-#define INSTANCE_MAX 128
 
 /* Compared as digests, so that neither length nor content shows in the time. */
 static enum az_status
@@ -121,12 +119,9 @@ bundle_status_handle(struct request *req)
     struct engine_status status;
     json_t *push =
         jsonx_own(req->op.mem, json_loadb(req->body, req->body_length, ENGINE_STATUS_FLAGS, NULL));
-    const json_t *labels = json_object_get(push, "labels");
-    const char *instance = json_string_value(json_object_get(labels, "instance"));
+    const char *instance = engine_instance(json_object_get(push, "labels"));
     const json_t *bundle = json_object_get(json_object_get(push, "bundles"), BUNDLE_NAME);
     if (instance == NULL)
-        instance = json_string_value(json_object_get(labels, "id"));
-    if (instance == NULL || strlen(instance) > INSTANCE_MAX)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The status must be a JSON object with a label", NULL);
     /* An engine that has not fetched anything yet reports no bundles: nothing to note. */

@@ -191,6 +191,15 @@ bundle_build(struct op *op, const char *source, const char *who, const char **re
     return bundle_publish(op, &bundle);
 }
 
+/* What the engine beside us says when asked counts as its report: its own may be late or lost. */
+static void
+ask_and_report(struct op *op, struct engine_status *status)
+{
+    if (engine_revision(op, status) == AZ_OK && status->instance != NULL)
+        bundle_report(op, status->instance, status->active_revision, status->code, status->message);
+    az_fault_clear(&op->fault);
+}
+
 /* The engines' own reports first; every poll interval the engine beside us is asked too. */
 bool
 bundle_await(struct op *op)
@@ -200,10 +209,9 @@ bundle_await(struct op *op)
     bool confirmed = false, ask_engine = false;
     for (;;) {
         struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
-        struct engine_status status = {NULL, NULL, NULL};
+        struct engine_status status = {.active_revision = NULL};
         if (ask_engine)
-            engine_revision(&look, &status);
-        az_fault_clear(&look.fault);
+            ask_and_report(&look, &status);
         if (bundle_settle(&look, status.active_revision, &confirmed) != AZ_OK) {
             log_text(AZ_SEV_WARN, "activation not followed to its end", "%s", look.fault.detail);
             return false;

@@ -45,11 +45,18 @@ enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json
  * the last failed activation ("" if none) with its place. AZ_UNAVAILABLE as above.
  */
 struct engine_status {
+    const char *instance;        /* which engine says so, on op->mem; NULL when it does not say */
     const char *active_revision; /* on op->mem */
     const char *code;            /* bundle_error, or "" */
     const char *message;         /* with file:row where known, or "" */
 };
 enum az_status engine_revision(struct op *op, struct engine_status *ret);
+
+/* Octets of the label that tells engines apart. */
+#define ENGINE_INSTANCE_MAX 128
+
+/* The label `instance` of a status, else its `id`; NULL when there is none of a fair length. */
+const char *engine_instance(const json_t *labels);
 
 /* How status documents are parsed: their metrics hold integers beyond 64 bits, which nobody reads.
  */

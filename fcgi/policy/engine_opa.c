@@ -71,6 +71,15 @@ engine_read_status(TALLOC_CTX *mem, const json_t *bundle, struct engine_status *
         ret->message = talloc_strdup(mem, detail != NULL ? detail : message != NULL ? message : "");
 }
 
+const char *
+engine_instance(const json_t *labels)
+{
+    const char *instance = json_string_value(json_object_get(labels, "instance"));
+    if (instance == NULL)
+        instance = json_string_value(json_object_get(labels, "id"));
+    return instance != NULL && strlen(instance) <= ENGINE_INSTANCE_MAX ? instance : NULL;
+}
+
 enum az_status
 engine_revision(struct op *op, struct engine_status *ret)
 {
@@ -83,7 +92,9 @@ engine_revision(struct op *op, struct engine_status *ret)
     const json_t *answer = jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
     if (answer == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: the status is not JSON");
-    json_t *bundles = json_object_get(json_object_get(answer, "result"), "bundles");
-    engine_read_status(op->mem, json_object_get(bundles, BUNDLE), ret);
+    const json_t *result = json_object_get(answer, "result");
+    const char *instance = engine_instance(json_object_get(result, "labels"));
+    engine_read_status(op->mem, json_object_get(json_object_get(result, "bundles"), BUNDLE), ret);
+    ret->instance = instance != NULL ? talloc_strdup(op->mem, instance) : NULL;
     return AZ_OK;
 }
