@@ -125,7 +125,7 @@ config_check_run(struct cli *cli)
     log_level_set("error");
     for (size_t i = 0; i < cli->problems.count; i++)
         find(&findings, CLI_CONFIG, cli->problems.line[i]);
-    if (!run_database_url_ok(az->cfg->database_url))
+    if (db_url_fault(az->cfg->database_url) != NULL)
         find(&findings, CLI_CONFIG, run_database_url_problem);
     if (findings.status == CLI_OK)
         output_line(cli, "settings: right (%s)",

@@ -3,13 +3,13 @@
 
 #include "run.h"
 
-#include <libpq-fe.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "cli.h"
 #include "output.h"
 #include "process.h"
+#include "store/db.h"
 #include "store/schema.h"
 
 const char run_database_url_problem[] =
@@ -46,17 +46,6 @@ run_problem_counts(const char *line, const char *const *needs)
     return true;
 }
 
-bool
-run_database_url_ok(const char *url)
-{
-    char *why = NULL;
-    PQconninfoOption *options = PQconninfoParse(url, &why);
-    bool understood = options != NULL;
-    PQconninfoFree(options);
-    PQfreemem(why);
-    return understood;
-}
-
 static int
 check_settings(const struct cli *cli)
 {
@@ -66,7 +55,7 @@ check_settings(const struct cli *cli)
             output_error("%s", cli->problems.line[i]);
             status = CLI_CONFIG;
         }
-    if (!run_database_url_ok(cli->az->cfg->database_url)) {
+    if (db_url_fault(cli->az->cfg->database_url) != NULL) {
         output_error("%s", run_database_url_problem);
         status = CLI_CONFIG;
     }

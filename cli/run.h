@@ -5,11 +5,8 @@
 #include <stdbool.h>
 #include <talloc.h>
 
-/* Whether libpq understands the connection string; nothing is connected and nothing printed. */
-bool run_database_url_ok(const char *url);
-
-/* The problem line when it does not. libpq's own would quote a piece of it, maybe of the password.
- */
+/* The problem line when db_url_fault() finds one. libpq's own would quote a piece of the value,
+ * maybe of the password. */
 extern const char run_database_url_problem[];
 
 /*

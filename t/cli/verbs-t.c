@@ -7,6 +7,7 @@
 #include "help.h"
 #include "nearest.h"
 #include "run.h"
+#include "store/db.h"
 #include "tap.h"
 
 /* Longest help line: beside the column of names it shall not fill more than three lines. */
@@ -160,9 +161,9 @@ test_addresses(void)
     static const char *const bad[] = {"postgresql://h/d?nope=1", "host", "password=a b",
                                       "postgresql://[::1/d", "nope=1"};
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-        ok(run_database_url_ok(good[i]), "libpq understands `%s`", good[i]);
+        ok(db_url_fault(good[i]) == NULL, "libpq understands `%s`", good[i]);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        ok(!run_database_url_ok(bad[i]), "libpq does not understand `%s`", bad[i]);
+        ok(db_url_fault(bad[i]) != NULL, "libpq does not understand `%s`", bad[i]);
 }
 
 int
