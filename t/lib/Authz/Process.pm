@@ -11,7 +11,7 @@ use IO::Handle ();
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-my ( $owner, $directory, $guard, $guard_pid, @running );
+my ( $owner, $directory, $guard, $guard_pid, $quiet, @running );
 
 # One directory per test program. The name is short: a socket's path has at most 107 octets.
 sub directory {
@@ -183,11 +183,14 @@ sub show_logs {
     return;
 }
 
+# The reader has seen what he needs: nothing at the end.
+sub logs_shown { $quiet = 1; return }
+
 END {
     if ( defined $owner && $$ == $owner ) {
         my $status = $?;
         my $failed = $status != 0 || ( Test::Builder->can('new') && !Test::Builder->new->is_passing );
-        show_logs() if $failed;
+        show_logs() if $failed && !$quiet;
         $_->stop for reverse( my @left = @running );
         print {$guard} "keep\n" if $ENV{AUTHZ_KEEP};
         print STDERR "# kept: $directory\n" if $ENV{AUTHZ_KEEP};
