@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcgiapp.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,18 @@ fastcgi_variable(const struct http_io *io, const char *name)
     return variable_once(((struct fastcgi *) io->handle)->request.envp, name);
 }
 
+/* A stop signal must not cut the request in hand: libfcgi takes EINTR for the end. */
+static void
+hold_stops(sigset_t *ret_before)
+{
+    sigset_t stops;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGTERM);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGALRM);
+    sigprocmask(SIG_BLOCK, &stops, ret_before);
+}
+
 /*
  * What libfcgi holds already, else what the next record brings: a call waits for one record, and
  * SO_RCVTIMEO bounds that. Apache passes a body on as it comes, so a slow sender would hold the
@@ -70,13 +83,8 @@ fastcgi_read(const struct http_io *io, void *buffer, size_t size)
     size_t there = (size_t) (in->stop - in->rdNext);
     if (there == 0 && clock_monotonic_ms() > held->until_ms)
         return -1;
-    /* A stop signal must not cut the request in hand: libfcgi takes EINTR for the end. */
-    sigset_t stops, before;
-    sigemptyset(&stops);
-    sigaddset(&stops, SIGTERM);
-    sigaddset(&stops, SIGINT);
-    sigaddset(&stops, SIGALRM);
-    sigprocmask(SIG_BLOCK, &stops, &before);
+    sigset_t before;
+    hold_stops(&before);
     int got = FCGX_GetStr(buffer, (int) (there == 0 ? 1 : there < size ? there : size), in);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return got;
@@ -188,25 +196,64 @@ make_up_check(struct az *az)
     talloc_free(op.mem);
 }
 
+/* Waits for a connection, or for the next request on one that the web server keeps; false when a
+ * signal came first. */
+static bool
+await_request(FCGX_Request *request, int socket)
+{
+    const struct timeval wait = {.tv_sec = BODY_TIMEOUT};
+    struct pollfd kept = {.fd = request->ipcFd, .events = POLLIN};
+    if (kept.fd >= 0)
+        return poll(&kept, 1, -1) == 1;
+    request->ipcFd = accept(socket, NULL, NULL);
+    if (request->ipcFd < 0) {
+        if (errno != EINTR && errno != ECONNABORTED)
+            usleep(10000); /* out of descriptors or the like: do not spin */
+        return false;
+    }
+    setsockopt(request->ipcFd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    request->keepConnection = 1; /* else it is closed as a rest of the request before */
+    return true;
+}
+
+/*
+ * libfcgi reads the head of a request from the connection that we have accepted: its own accept
+ * drops a connection when a stop signal comes before the first octets. What ends between two
+ * records of parameters, by whatever, it takes for whole; a request without some of its headers is
+ * another request.
+ */
+static bool
+begin_request(FCGX_Request *request, int socket)
+{
+    sigset_t before;
+    if (!await_request(request, socket))
+        return false;
+    hold_stops(&before);
+    int got = FCGX_Accept_r(request);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (got != 0 || FCGX_GetError(request->in) == 0)
+        return got == 0;
+    FCGX_Detach(request);
+    FCGX_Free(request, 1);
+    return false;
+}
+
 void
 accept_loop(struct az *az, int socket)
 {
     struct fastcgi held;
-    const struct timeval wait = {.tv_sec = BODY_TIMEOUT};
-    if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, socket, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
+    /* Without a listening socket libfcgi accepts nothing by itself. */
+    if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
     const struct http_io io = {&held, fastcgi_variable, fastcgi_read, fastcgi_write,
                                fastcgi_finish};
     while (!*az->stopping) {
-        if (FCGX_Accept_r(&held.request) == 0) {
-            setsockopt(held.request.ipcFd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-            held.until_ms = clock_monotonic_ms() + BODY_TIMEOUT * 1000;
-            if (az->check_owed)
-                make_up_check(az);
-            dispatch(az, &io);
-        } else if (errno != EINTR && errno != ECONNABORTED && errno != 0) {
-            usleep(10000); /* out of descriptors or the like: do not spin */
-        }
+        if (!begin_request(&held.request, socket))
+            continue;
+        held.until_ms = clock_monotonic_ms() + BODY_TIMEOUT * 1000;
+        if (az->check_owed)
+            make_up_check(az);
+        dispatch(az, &io);
     }
     FCGX_Free(&held.request, 1);
 }
