@@ -21,14 +21,9 @@ my @auth     = Authz::Client::basic(@crm);
 my @grant    = ( grant_type => 'client_credentials' );
 
 # Seconds: lock_timeout of our sessions is 5, and 10 is when we no longer wait for an answer.
-my ( $least, $most ) = ( 4, 8 );
+my ( $least, $most ) = ( 4, 9.5 );
 
-sub until_true {
-    my ($test) = @_;
-    my $until = time + 10;
-    sleep 0.02 while !$test->() && time < $until;
-    return $test->();
-}
+sub until_true { my ($test) = @_; return defined Authz::Process::until_true( 30, $test ) }
 
 # Locks the tokens for so many seconds, as a migration or an operator does; returns when it has them.
 sub lock_tokens {

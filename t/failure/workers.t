@@ -22,16 +22,7 @@ my @rs    = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
 my %who   = ( crm => \@crm, once => \@once, rs => \@rs );
 my $pools = 4 + 3 * 2;    # workers of the core pool, and of the other three
 
-# Seconds until the condition holds; undef when it does not within the time.
-sub until_true {
-    my ( $seconds, $condition ) = @_;
-    my $start = time;
-    while ( !$condition->() ) {
-        return if time > $start + $seconds;
-        sleep 0.01;
-    }
-    return time - $start;
-}
+sub until_true { return Authz::Process::until_true(@_) }
 
 # A process that has ended, whoever should have waited for it.
 sub gone {
@@ -48,11 +39,12 @@ sub replaced {
     return keys %now >= $pools && !grep { $now{$_} } @old;
 }
 
-# Signals a random child of the service every so often, for longer when the load has not yet done much; how many were hit.
+# Signals a random child of the service every so often, for longer when that or the load has not yet done much; how many were
+# hit.
 sub hit {
     my ( $where, $signal, $seconds, $pause, $under ) = @_;
     my ( $until, $hits ) = ( time + $seconds, 0 );
-    while ( time < $until || ( $under && time < $until + 30 && 400 > ( () = $under->ledger ) ) ) {
+    while ( time < $until || ( $under && time < $until + 60 && ( $hits <= 10 || 400 > ( () = $under->ledger ) ) ) ) {
         my @worker = $where->workers;
         $hits += kill $signal, $worker[ rand @worker ] if @worker;
         sleep $pause;
@@ -87,7 +79,7 @@ sub holds {
 my $load  = Authz::Load->start( $stack, %who );
 my $kills = hit( $stack, 'KILL', 4, 0.1, $load );
 kill 'KILL', my @victims = $stack->workers;
-my $all = until_true( 10, sub { replaced( $stack, @victims ) } );
+my $all = until_true( 30, sub { replaced( $stack, @victims ) } );
 ok( defined $all, 'kill -9 of all workers at once: all are replaced' );
 note( sprintf 'replaced after %.3f s', $all // -1 );
 sleep 0.3;
@@ -101,8 +93,8 @@ holds( $load, 'kill -9' );
 
 my ($victim) = $stack->workers;
 kill 'KILL', $victim;
-my $one = until_true( 5, sub { replaced( $stack, $victim ) } );
-ok( defined $one && $one < 2, 'kill -9 of one worker: it is replaced' );
+my $one = until_true( 30, sub { replaced( $stack, $victim ) } );
+ok( defined $one && $one < 8, 'kill -9 of one worker: it is replaced' );
 note( sprintf 'replaced after %.3f s', $one // -1 );
 like( $stack->{service}->log_text, qr/"msg":"worker ended","detail":"pool \w+, pid $victim, signal 9"/, 'and the log says so' );
 
@@ -115,13 +107,14 @@ my $limited = Authz::Stack->start(
 );
 my $killer = Authz::Process->start( name => 'killer', code => sub { hit( $limited, 'KILL', 60, 0.04 ) } );
 my %count  = ( in => 0, out => 0, lost => 0 );
-for ( 1 .. 25 ) {
+for my $round ( 1 .. 200 ) {
+    last if $round > 25 && $count{out} > 0;    # those that reach nobody are not counted
     my $http = $limited->client;
     my $octets = $http->octets( 'POST', '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ], close => 1 );
     $count{ $_->status == 200 ? 'in' : $_->status == 429 ? 'out' : 'lost' }++ for Authz::Client::together( map { [ $http, $octets ] } 1 .. 20 );
 }
 $killer->stop;
-ok( defined until_true( 10, sub { replaced($limited) } ), 'rate limit: the workers killed meanwhile are back' );
+ok( defined until_true( 30, sub { replaced($limited) } ), 'rate limit: the workers killed meanwhile are back' );
 ok( $count{in} <= $limit && $count{in} + $count{lost} >= $limit, "rate limit $limit, with workers killed all the time: $count{in} let in, $count{out} refused, $count{lost} without answer (R14)" );
 is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ] )->status, 429, 'rate limit: the count is not forgotten' );
 is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.2' ] )->status, 200, 'rate limit: and nobody else is counted for it' );
@@ -151,7 +144,7 @@ sub in_flight {
     $slow->fake->tell( delay => $seconds );
     my @socket = map { $http->_connect } 1 .. $count;
     syswrite $_, $octets for @socket;
-    defined until_true( 10, sub { $slow->fake->asked >= $asked + $count } ) or die "the questions do not reach the engine\n";
+    defined until_true( 30, sub { $slow->fake->asked >= $asked + $count } ) or die "the questions do not reach the engine\n";
     $slow->fake->tell('pass');
     return @socket;
 }
@@ -177,8 +170,8 @@ sub stops {
 sub starts {
     my ( $name, @token ) = @_;
     $slow->start_service;
-    until_true( 10, sub { replaced($slow) } );    # sockets left behind by a killed parent are no sign of a start
-    ok( $slow->await_ready(20), "$name: started again, it serves on the same sockets" );
+    until_true( 30, sub { replaced($slow) } );    # sockets left behind by a killed parent are no sign of a start
+    ok( $slow->await_ready(60), "$name: started again, it serves on the same sockets" );
     is( scalar( grep { ( $slow->introspect( @rs, $_ // '' )->member('active') ) } @token ), scalar @token, "$name: the tokens issued last are active" );
     return;
 }
@@ -198,7 +191,7 @@ starts( 'kill -9 of the parent', @token );
 my @socket = in_flight( 4, 1 );
 kill 'TERM', my @asked = $slow->workers;
 is( join( ' ', map { $_->status } answers(@socket) ), '200 200 200 200', 'SIGTERM to all workers: requests in hand are finished' );
-ok( defined until_true( 10, sub { replaced( $slow, @asked ) } ), 'SIGTERM to all workers: they are replaced' );
+ok( defined until_true( 30, sub { replaced( $slow, @asked ) } ), 'SIGTERM to all workers: they are replaced' );
 oauth_ok( $slow->token( @crm, scope => 'orders.read' ), {}, 'SIGTERM to all workers: and the service goes on' );
 
 # A hangup is no order to stop: what reads HUP at all would read its settings again (gateway-admin.md 7.4).
@@ -211,26 +204,26 @@ oauth_ok( $slow->token( @crm, scope => 'orders.read' ), {}, 'SIGHUP to the servi
 ok( $slow->{service}->alive, 'SIGHUP to the service: and goes on' );
 
 # SHUTDOWN_PHASE_TIMEOUT: who has a request in hand gets that time, however many others end meanwhile.
-$slow->restart_service( settings => { SHUTDOWN_PHASE_TIMEOUT => '3s' } );
-@socket = in_flight( 2, 1.5 );
+$slow->restart_service( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
+@socket = in_flight( 2, 2.5 );
 my $parent = $slow->{service};
 my $noise = Authz::Process->start( name => 'noise', code => sub { while ( $parent->signal('CHLD') ) { sleep 0.01 } } );
 $parent->stop( 'TERM', 15 );
 $noise->stop('KILL');
-is( join( ' ', map { $_->status } answers(@socket) ), '200 200', 'SHUTDOWN_PHASE_TIMEOUT=3s: requests of 1.5 s are finished, also when many children end meanwhile' );
+is( join( ' ', map { $_->status } answers(@socket) ), '200 200', 'SHUTDOWN_PHASE_TIMEOUT=5s: requests of 2.5 s are finished, also when many children end meanwhile' );
 
 # What does not end is ended, and not before its time.
 $slow->{settings}{SHUTDOWN_PHASE_TIMEOUT} = '1s';
-starts('SHUTDOWN_PHASE_TIMEOUT=3s');
+starts('SHUTDOWN_PHASE_TIMEOUT=5s');
 my $rows  = issued();
-my @stuck = in_flight( 2, 4 );
+my @stuck = in_flight( 2, 6 );
 my $start = time;
 $status = $slow->{service}->stop( 'TERM', 15 );
 my $took = time - $start;
-is( $status, 0, 'SHUTDOWN_PHASE_TIMEOUT=1s, an engine that takes 4 s: the service ends' );
-ok( $took > 0.95 && $took < 4.5, 'SHUTDOWN_PHASE_TIMEOUT=1s: after that time, not before' ) or diag("$took s");
+is( $status, 0, 'SHUTDOWN_PHASE_TIMEOUT=1s, an engine that takes 6 s: the service ends' );
+ok( $took > 0.95 && $took < 5.5, 'SHUTDOWN_PHASE_TIMEOUT=1s: after that time, not before' ) or diag("$took s");
 is( scalar( grep { $_->status == 200 } answers(@stuck) ), 0, 'SHUTDOWN_PHASE_TIMEOUT=1s: the requests cut short were not answered as done' );
-sleep 0.1 while time < $start + 4.2;
+sleep 0.1 while time < $start + 6.2;
 is( issued(), $rows, 'SHUTDOWN_PHASE_TIMEOUT=1s: nor were they done' );
 starts('SHUTDOWN_PHASE_TIMEOUT=1s');
 

@@ -54,7 +54,7 @@ sub placed {
 sub documents {
     my ($id) = @_;
     my $row = '';
-    for ( 1 .. 40 ) {
+    for ( 1 .. 200 ) {
         $row = $stack->sql("SELECT coalesce(encode(policy_input, 'hex'), ''), coalesce(encode(policy_decision, 'hex'), '') FROM audit_log WHERE request_id = '$id'");
         last if $row ne '';
         sleep 0.05;

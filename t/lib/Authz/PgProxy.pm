@@ -29,7 +29,7 @@ sub _settled {
     my $size = -1;
     while ( $size != ( -s $self->{record} // 0 ) ) {
         $size = -s $self->{record} // 0;
-        sleep 0.1;
+        sleep 0.2;
     }
     return $size;
 }

@@ -144,7 +144,19 @@ sub wait {
 
 sub alive { my ($self) = @_; $self->wait(0); return !defined $self->{status} }
 
-sub signal { my ( $self, $signal ) = @_; return kill $signal, $self->{pid} }
+# A stop is over when each thread has seen it, and on a busy machine some run on for a while.
+sub signal {
+    my ( $self, $signal ) = @_;
+    my $sent = kill $signal, $self->{pid};
+    until_true( 20, sub { !grep { !_stopped($_) } glob "/proc/$self->{pid}/task/*/stat" } ) if $sent && $signal eq 'STOP';
+    return $sent;
+}
+
+sub _stopped {
+    my ($file) = @_;
+    open my $in, '<', $file or return 1;
+    return ( readline($in) // return 1 ) =~ /\) T /;
+}
 
 # Asks, waits, then forces. Returns the exit status.
 sub stop {
@@ -156,6 +168,17 @@ sub stop {
     return $status if defined $status;
     kill 'KILL', $self->{pid};
     return $self->wait(5);
+}
+
+# Seconds until the condition holds; undef when it does not within the time, which is to be generous: a busy machine is slow.
+sub until_true {
+    my ( $seconds, $condition ) = @_;
+    my $start = time;
+    while ( !$condition->() ) {
+        return if time > $start + $seconds;
+        sleep 0.01;
+    }
+    return time - $start;
 }
 
 # Children of a process, by pid (workers of authz.fcgi, backends of PostgreSQL).

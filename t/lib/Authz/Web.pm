@@ -49,7 +49,7 @@ my %shape = (
 sub start {
     my ( $class, $name, $stack ) = @_;
     my $process = $shape{$name}->($stack);
-    my $until   = time + 15;
+    my $until   = time + 60;
     while ( !IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $stack->{port}, Proto => 'tcp' ) ) {
         die "$name does not start\n" if time > $until || !$process->alive;
         sleep 0.02;

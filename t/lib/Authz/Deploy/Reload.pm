@@ -11,11 +11,15 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Client ();
+use Authz::Process ();
 use Authz::Web ();
 
 our @EXPORT_OK = qw(reload);
 
 my $BODY    = 'grant_type=client_credentials';
+# Seconds that a request may take on a busy machine when nothing holds it up; the engine's long poll would for 25.
+my $BUSY = 8;
+
 my $GRANTED = qr/\AHTTP\/1\.1 200 .*"access_token"/s;
 
 # Requests without a pause for so many seconds, each on its own connection, in a process of its own; a handle to read.
@@ -55,10 +59,11 @@ sub reload {
     }
     like( $seen{rest}, $GRANTED, 'reload: a request whose body was on its way is answered' );
     ok( $seen{good} && !$seen{lost}, 'reload: so are requests before, while and after' ) or diag( $seen{counts} );
-    ok( $seen{longest} < ( $self->{patience} // 2 ), 'reload: and none waits longer than the configuration says' ) or diag( $seen{counts} );
+    ok( $seen{longest} < ( $self->{patience} // $BUSY ), 'reload: and none waits longer than the configuration says' ) or diag( $seen{counts} );
     is( $seen{saved}, 200, 'reload: a policy save in hand is finished' ) if !$self->{patience};
-    my $header = $stack->client->get( $self->at('/health/live') )->header('Server') // '';
-    is( $header, $self->{server} eq 'lighttpd' ? 'reloaded' : 'Apache', 'reload: the new configuration is in force' );
+    my ( $header, $wanted ) = ( '', $self->{server} eq 'lighttpd' ? 'reloaded' : 'Apache' );
+    Authz::Process::until_true( 20, sub { ( $header = $stack->client->get( $self->at('/health/live') )->header('Server') // '' ) eq $wanted } );
+    is( $header, $wanted, 'reload: the new configuration is in force' );
     _restart_service($self) if $stack->{service};
     return;
 }
