@@ -28,8 +28,14 @@ struct cli_choices {
     bool version;       /* print the version, do nothing */
     bool offline;       /* config check: settings only */
     bool patch;         /* policy data set: merge into the stored payload */
+    bool dry_run;       /* bundle deploy: rehearse and count only */
+    bool force;         /* bundle pull: into a directory that holds other files too */
+    bool disabled;      /* policy rule set: keep it out of the bundle */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: what the key is for */
+    const char *mode;   /* bundle deploy: merge or replace */
+    const char *limit;  /* bundle history: most rows */
+    const char *opa;    /* policy test: the engine's program */
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

@@ -169,6 +169,43 @@ output_error(const char *format, ...)
     talloc_free(line);
 }
 
+/* Like put_clean, but white space means something. */
+static void
+put_text(FILE *out, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\t\n");
+        char *piece = talloc_strndup(NULL, text, length);
+        put_clean(out, piece != NULL ? piece : "?");
+        talloc_free(piece);
+        text += length;
+        if (*text != '\0')
+            putc(*text++, out);
+    }
+}
+
+void
+output_source(size_t number, const char *line, size_t length, const char *file)
+{
+    char *text = talloc_strndup(NULL, line, length);
+    int width = fprintf(stderr, "%7zu", number);
+    fputs(" | ", stderr);
+    put_text(stderr, text != NULL ? text : "");
+    fprintf(stderr, "\n%*s | ", width, "");
+    put_clean(stderr, file);
+    putc('\n', stderr);
+    talloc_free(text);
+}
+
+void
+output_text(const char *text)
+{
+    size_t length = strlen(text);
+    put_text(stdout, text);
+    if (length > 0 && text[length - 1] != '\n')
+        putchar('\n');
+}
+
 enum cli_exit
 output_exit(enum az_status status)
 {

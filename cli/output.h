@@ -30,6 +30,13 @@ void output_rows(const struct cli *cli, const json_t *rows, const struct output_
 /* `authzctl: WHAT: WHY; WHAT TO DO` on standard error, as one line without control characters. */
 void output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line of a file on standard error, with its number and, under it, the file's name. */
+void output_source(size_t number, const char *line, size_t length, const char *file);
+
+/* Text of several lines on standard output, as it is but for control characters; ends its last
+ * line. */
+void output_text(const char *text);
+
 /* Prints what cli->op failed with, and what to do about it; returns the exit status for it. */
 int output_fault(const struct cli *cli);
 

@@ -1,18 +1,17 @@
-/* policy data: rows that rules read, printed and saved. */
+/* policy data: rows that rules read, listed, printed, saved and deleted. */
 #include "config.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "admin/policy_data.h"
 #include "base/buf.h"
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
 #include "output.h"
+#include "policy/data_check.h"
+#include "policy/data_key.h"
 #include "policy/save.h"
-#include "policy/schema.h"
-#include "policy/schema_format.h"
 #include "store/policy_rows.h"
 #include "verbs.h"
 
@@ -21,6 +20,9 @@ const struct cli_option policy_data_set_options[] = {
      "Merge into the stored payload: members given replace, null removes (RFC 7396)"},
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
+
+/* Nesting of a list of rows. */
+#define LIST_DEPTH_MAX 4
 
 /* What is about to be saved. */
 struct edit {
@@ -31,6 +33,63 @@ struct edit {
     json_t *value;         /* new payload */
     const char *text;      /* the same as text */
 };
+
+int
+policy_data_list_run(struct cli *cli)
+{
+    static const struct output_column columns[] = {
+        {"dataKey",            "KEY"    },
+        {"inBundle",           "BUNDLE" },
+        {"version",            "VERSION"},
+        {"updatedAtFormatted", "UPDATED"},
+        {NULL,                 NULL     }
+    };
+    const char *text;
+    json_t *rows;
+    if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
+        return output_fault(cli);
+    if (jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, &rows, NULL) != AZ_OK) {
+        output_error("%s: the list cannot be read; run `authzctl db status`", cli->path);
+        return CLI_FAILED;
+    }
+    output_rows(cli, rows, columns);
+    return CLI_OK;
+}
+
+static void
+print_saved(const struct cli *cli, const struct save_outcome *outcome, bool created)
+{
+    const char *activation = save_activation_word(outcome->activation);
+    if (cli->choice.json)
+        output_json(jsonx_own(cli->mem, json_pack("{s:s,s:s,s:s,s:b}", "dataKey", cli->args[0],
+                                                  "revision", outcome->revision, "activation",
+                                                  activation, "created", created)));
+    else
+        printf("%s %s\n", outcome->revision, activation);
+}
+
+/* A row that is shipped stays: its control reads it. */
+int
+policy_data_delete_run(struct cli *cli)
+{
+    struct save_outcome outcome = {.revision = NULL};
+    bool created = false;
+    const struct data_change change = {.data_key = cli->args[0]};
+    enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
+    if (st == AZ_NOT_FOUND)
+        output_error("policy data delete: there is no row %s; see `authzctl policy data list`",
+                     cli->args[0]);
+    else if (st == AZ_PROTECTED)
+        output_error("policy data delete: %s is shipped with a control and cannot be deleted; set "
+                     "its payload instead",
+                     cli->args[0]);
+    else if (st != AZ_OK)
+        return output_fault(cli);
+    if (st != AZ_OK)
+        return CLI_FAILED;
+    print_saved(cli, &outcome, false);
+    return CLI_OK;
+}
 
 int
 policy_data_get_run(struct cli *cli)
@@ -159,23 +218,18 @@ refuse_value(const struct edit *edit, const json_t *failures)
 static int
 check_value(struct cli *cli, const struct edit *edit)
 {
-    json_t *schema, *failures = NULL;
-    if (edit->schema == NULL)
-        return CLI_OK;
-    enum az_status st =
-        jsonx_parse(cli->mem, edit->schema, strlen(edit->schema), SCHEMA_DEPTH_MAX, &schema, NULL);
-    if (st == AZ_OK)
-        st = schema_validate(cli->mem, schema, edit->value, &failures);
-    if (st == AZ_INVALID && failures != NULL)
+    json_t *failures = NULL;
+    enum az_status st = data_check(&cli->op, edit->key, edit->schema, edit->value, &failures);
+    if (st == AZ_UNPROCESSABLE && failures != NULL)
         return refuse_value(edit, failures);
     if (st != AZ_OK) {
         output_error("policy data set: the schema of %s cannot be used; run `authzctl db migrate`",
                      edit->key);
         return CLI_FAILED;
     }
-    if (!schema_format_knows_zones() && strstr(edit->schema, "\"timezone\"") != NULL)
-        output_error("policy data set: names of time zones were not checked; install the tz "
-                     "database");
+    const char *warning = data_check_warning(edit->schema);
+    if (warning != NULL)
+        output_error("policy data set: %s; install the tz database", warning);
     return CLI_OK;
 }
 
@@ -183,19 +237,15 @@ check_value(struct cli *cli, const struct edit *edit)
 static int
 save_value(struct cli *cli, const struct edit *edit)
 {
-    struct save_outcome outcome = {.confirmed = false};
+    struct save_outcome outcome = {.revision = NULL};
+    bool created = false;
     struct data_change change = {.data_key = edit->key,
                                  .payload = edit->text,
                                  .in_bundle = edit->row.payload == NULL || edit->row.in_bundle,
                                  .if_match = cli->choice.patch ? edit->row.digest : NULL};
-    if (save_data_row(&cli->op, &change, "policy-data", "authzctl", &outcome) != AZ_OK)
+    if (save_data_row(&cli->op, &change, "authzctl", &outcome, &created) != AZ_OK)
         return output_fault(cli);
-    if (cli->choice.json)
-        output_json(jsonx_own(cli->mem, json_pack("{s:s,s:s,s:b,s:b}", "dataKey", edit->key,
-                                                  "revision", outcome.revision, "confirmed",
-                                                  outcome.confirmed, "created", outcome.created)));
-    else
-        printf("%s %s\n", outcome.revision, outcome.confirmed ? "confirmed" : "pending");
+    print_saved(cli, &outcome, created);
     return CLI_OK;
 }
 

@@ -3,6 +3,8 @@
 
 #include "verbs.h"
 
+#include "bundle_dir.h"
+
 #define DATABASE "SVC_DATABASE_URL"
 /* Sealing and finding keys: the keyring is made of these two. */
 #define KEYRING "SVC_CREDENTIAL_KEY", "SVC_ADMIN_PEPPER"
@@ -35,6 +37,24 @@ const struct cli_verb cli_verbs[] = {
      "Revoke an admin key at once, on all hosts",
      "Refused for the key of SVC_ADMIN_API_KEY, which is changed in the configuration, and for the last "
      "active one."},
+    {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, true, false, bundle_deploy_run,
+     "Save the rules and data rows of a directory, all of them or none",
+     BUNDLE_DIR_LAYOUT " Prints counts, the revision and whether the policy engines have it. When they refuse "
+     "it, their message and the line it speaks of are shown and everything is as before."},
+    {"bundle diff", "FROM [TO]", 1, 2, NULL, database, true, false, bundle_diff_run,
+     "Show what differs between the rules and rows of two bundles",
+     "FROM and TO are ids of `bundle history`; without TO the newest one."},
+    {"bundle history", "", 0, 0, bundle_history_options, database, true, false, bundle_history_run,
+     "List the bundles that were served, newest first", NULL},
+    {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, true, false, bundle_pull_run,
+     "Write the rules and data rows into a directory, as bundle deploy reads them",
+     "Shipped rules are not written, nor rows outside the bundle. DIR is made; in one that is there already only "
+     "hidden files, tests, README and files of the same policy may lie. Nothing is removed. Deploying what was "
+     "pulled changes nothing."},
+    {"bundle rollback", "ID", 1, 1, NULL, saving, true, false, bundle_rollback_run,
+     "Save the rules and rows of an earlier bundle again",
+     "ID is one of `bundle history`. Disabled rules and rows outside the bundle stay; the rest becomes what it "
+     "was, but for what is shipped."},
     {"config check", "", 0, 0, config_check_options, NULL, false, false, config_check_run,
      "Say everything that is wrong with settings, database, schema and policy engine",
      "One line per problem, naming the variable or FILE:LINE. Settings that the service would refuse give "
@@ -64,14 +84,38 @@ const struct cli_verb cli_verbs[] = {
      "logged on standard error."},
     {"manual", "", 0, 0, NULL, NULL, false, true, manual_run,
      "Print the manual page of authzctl", NULL},
+    {"policy data delete", "KEY", 1, 1, NULL, saving, true, false, policy_data_delete_run,
+     "Delete a policy data row, publish that and wait for the policy engines",
+     "Refused for rows that are shipped. Prints the revision of the bundle and its state, as policy data set does."},
     {"policy data get", "KEY", 1, 1, NULL, database, true, false, policy_data_get_run,
      "Print the payload of a policy data row",
      "With --json the whole row is printed, its payload as text."},
+    {"policy data list", "", 0, 0, NULL, database, true, false, policy_data_list_run,
+     "List the policy data rows", NULL},
     {"policy data set", "KEY [FILE|-]", 1, 2, policy_data_set_options, saving, true, false, policy_data_set_run,
      "Check a payload, save it, publish it and wait for the policy engines",
      "The payload is JSON from FILE or standard input. Every path that fails the row's schema is named, and "
      "nothing is saved then. Prints the revision of the bundle and confirmed, or pending when not every "
      "engine has reported it active within SVC_BUNDLE_CONFIRM_TIMEOUT_MS; the save stands either way."},
+    {"policy rule delete", "PATH", 1, 1, NULL, saving, true, false, policy_rule_delete_run,
+     "Delete a rule, unless the policy engines refuse what is left",
+     "Refused for rules that are shipped."},
+    {"policy rule get", "PATH", 1, 1, NULL, database, true, false, policy_rule_get_run,
+     "Print the text of a rule",
+     "With --json the whole rule is printed."},
+    {"policy rule list", "", 0, 0, NULL, database, true, false, policy_rule_list_run,
+     "List the rules, shipped ones too", NULL},
+    {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, true, false, policy_rule_set_run,
+     "Save a rule, if the policy engines take it",
+     "The text comes from FILE or standard input; PATH ends in .rego or .cedar. Without --disabled the rule is "
+     "enabled. Prints the revision of the bundle and whether the policy engines have it. When they refuse it, "
+     "their message and the line it speaks of are shown and everything is as before."},
+    {"policy test", "DIR", 1, 1, policy_test_options, NULL, false, false, policy_test_run,
+     "Run the tests of a directory, as bundle deploy reads it, with the policy engine's program",
+     "DIR is laid out as for `bundle deploy`. The shipped rules and rows lie beside it, so that a test may ask "
+     "for data.svc.decision.issue.result with an input; DIR's rows take the place of shipped ones and must fit their "
+     "schema. Disabled rules and their tests are left out. Needs no database, and of the settings only "
+     "SVC_DATA_DIR. The engine sees none of our settings."},
     {NULL, NULL, 0, 0, NULL, NULL, false, false, NULL, NULL, NULL},
 };
 
@@ -88,7 +132,7 @@ const struct cli_exit_row cli_exits[] = {
     {CLI_OK, "done"},
     {CLI_FAILED, "refused or failed"},
     {CLI_USAGE, "the command line is wrong"},
-    {CLI_UNAVAILABLE, "the database or the policy engine does not answer; try again"},
+    {CLI_UNAVAILABLE, "the database or the policy engine is not there or does not answer; try again"},
     {CLI_CONFIG, "a setting is wrong, or the schema is not the one this program needs"},
     {CLI_OK, NULL},
 };

@@ -4,13 +4,23 @@
 
 #include "cli.h"
 
-extern const struct cli_option config_check_options[];
 extern const struct cli_option admin_key_mint_options[];
+extern const struct cli_option bundle_deploy_options[];
+extern const struct cli_option bundle_history_options[];
+extern const struct cli_option bundle_pull_options[];
+extern const struct cli_option config_check_options[];
 extern const struct cli_option policy_data_set_options[];
+extern const struct cli_option policy_rule_set_options[];
+extern const struct cli_option policy_test_options[];
 
 int admin_key_mint_run(struct cli *cli);
 int admin_key_list_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
+int bundle_deploy_run(struct cli *cli);
+int bundle_diff_run(struct cli *cli);
+int bundle_history_run(struct cli *cli);
+int bundle_pull_run(struct cli *cli);
+int bundle_rollback_run(struct cli *cli);
 int config_check_run(struct cli *cli);
 int config_doc_run(struct cli *cli);
 int config_show_run(struct cli *cli);
@@ -20,7 +30,14 @@ int keys_list_run(struct cli *cli);
 int keys_rotate_run(struct cli *cli);
 int maintain_run(struct cli *cli);
 int manual_run(struct cli *cli);
+int policy_data_delete_run(struct cli *cli);
 int policy_data_get_run(struct cli *cli);
+int policy_data_list_run(struct cli *cli);
 int policy_data_set_run(struct cli *cli);
+int policy_rule_delete_run(struct cli *cli);
+int policy_rule_get_run(struct cli *cli);
+int policy_rule_list_run(struct cli *cli);
+int policy_rule_set_run(struct cli *cli);
+int policy_test_run(struct cli *cli);
 
 #endif

@@ -6,8 +6,10 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "store/bundle_history.h"
 #include "store/bundles.h"
 #include "store/db.h"
+#include "store/engines.h"
 #include "store/locks.h"
 #include "store/partitions.h"
 #include "store/signing_keys.h"
@@ -21,11 +23,6 @@ static const struct db_stmt claim_stmt = {
     3};
 static const struct db_stmt outcome_stmt = {"job_outcome",
                                             "UPDATE job SET outcome = $2 WHERE name = $1", 2};
-static const struct db_stmt trylock_stmt = {
-    "job_trylock", "SELECT pg_try_advisory_lock($1, hashtext($2)) AS got", 2};
-static const struct db_stmt unlock_stmt = {"job_unlock",
-                                           "SELECT pg_advisory_unlock($1, hashtext($2))", 2};
-
 static enum az_status
 maintain_partitions(struct op *op, char *note, size_t size)
 {
@@ -46,7 +43,23 @@ static enum az_status
 forget_engines(struct op *op, char *note, size_t size)
 {
     snprintf(note, size, "engines not heard of for a day forgotten");
-    return bundle_forget_engines(op);
+    return engines_forget(op);
+}
+
+static enum az_status
+reconcile_policy(struct op *op, char *note, size_t size)
+{
+    bool withdrawn = false;
+    enum az_status st = bundle_reconcile(op, &withdrawn);
+    snprintf(note, size, "%s", withdrawn ? "a candidate without its saver withdrawn" : "nothing");
+    return st;
+}
+
+static enum az_status
+prune_bundles(struct op *op, char *note, size_t size)
+{
+    snprintf(note, size, "bundles beyond the history forgotten");
+    return bundle_history_prune(op);
 }
 
 /* A job: its name, how often it is due (seconds), and what it does. */
@@ -58,20 +71,10 @@ static const struct job {
     {"partitions",   600,  maintain_partitions},
     {"signing_keys", 3600, purge_keys         },
     {"engines",      3600, forget_engines     },
+    {"policy",       600,  reconcile_policy   },
+    {"bundles",      600,  prune_bundles      },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
-
-static enum az_status
-one_bool(struct op *op, const struct db_stmt *stmt, const char *name, bool *ret)
-{
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_number(&params, LOCK_JOBS);
-    db_text(&params, name);
-    enum az_status st = db_exec(op, stmt, &params, false, &result);
-    *ret = st == AZ_OK && PQgetvalue(result, 0, 0)[0] == 't';
-    return st;
-}
 
 /* True when the job is ours now: it was due, or is run by hand whenever it is due next. */
 static enum az_status
@@ -101,7 +104,7 @@ run_job(struct op *op, const struct job *job)
     db_text(&params, job->name);
     db_text(&params, outcome);
     db_exec(&after, &outcome_stmt, &params, false, NULL);
-    one_bool(&after, &unlock_stmt, job->name, &ignored);
+    lock_session_drop(&after, LOCK_JOBS, job->name, &ignored);
     return st;
 }
 
@@ -111,7 +114,7 @@ static enum az_status
 try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
 {
     bool locked = false, ours = false, ignored;
-    enum az_status st = one_bool(op, &trylock_stmt, job->name, &locked);
+    enum az_status st = lock_session_try(op, LOCK_JOBS, job->name, &locked);
     if (st == AZ_OK)
         *ret_held = !locked;
     if (st != AZ_OK || !locked)
@@ -120,7 +123,7 @@ try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
     if (st == AZ_OK && ours)
         return run_job(op, job);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
-    one_bool(&after, &unlock_stmt, job->name, &ignored);
+    lock_session_drop(&after, LOCK_JOBS, job->name, &ignored);
     return st;
 }
 

@@ -6,11 +6,16 @@
 #include "config.h"
 
 #include "admin/admin_keys.h"
+#include "admin/bundle_audit.h"
 #include "admin/bundles.h"
 #include "admin/clients.h"
+#include "admin/controls.h"
 #include "admin/credential.h"
 #include "admin/health.h"
+#include "admin/policy_bundle.h"
 #include "admin/policy_data.h"
+#include "admin/policy_evaluate.h"
+#include "admin/policy_rules.h"
 #include "http/route.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
@@ -33,6 +38,12 @@ static const struct route_credential none = {"none", NULL, false};
     {                                                                                              \
         method, path, operation, &credential_admin, NULL, handler, body, params,                   \
             HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true                         \
+    }
+/* A POST that says all in its path. */
+#define ADMIN_ACT(path, operation, handler)                                                        \
+    {                                                                                              \
+        "POST", path, operation, &credential_admin, NULL, handler, BODY_NONE, NULL, 0,             \
+            DIALECT_ADMIN, CACHE_PRIVATE, false, true                                              \
     }
 #define ADMIN_DELETE(path, operation, handler, body, params)                                       \
     {                                                                                              \
@@ -60,10 +71,38 @@ const struct route routes[] = {
     ADMIN_DELETE("/admin/api/clients/{clientId}", "deleteClient", client_delete_handle, BODY_NONE, NULL),
     ADMIN_WRITE("POST", "/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle, BODY_JSON_OPTIONAL, NULL),
 
+    ADMIN_READ("/admin/api/policy-data", "listPolicyData", policy_data_list_handle, BODY_QUERY, policy_data_params),
+    ADMIN_WRITE("POST", "/admin/api/policy-data", "createPolicyData", policy_data_create_handle, BODY_JSON, NULL),
+    ADMIN_READ("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle, BODY_QUERY, policy_data_params),
+    ADMIN_READ("/admin/api/controls", "listControls", controls_list_handle, BODY_NONE, NULL),
+    ADMIN_READ("/admin/api/controls/settings", "listControlSettings", controls_settings_handle, BODY_NONE, NULL),
+    ADMIN_READ("/admin/api/controls/{id}", "getControl", control_get_handle, BODY_NONE, NULL),
+
     ADMIN_READ("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle, BODY_QUERY, policy_data_params),
     ADMIN_WRITE("PUT", "/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle, BODY_JSON, policy_data_params),
-    ADMIN_WRITE("PATCH", "/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle, BODY_JSON, policy_data_params),
+    ADMIN_WRITE("PATCH", "/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle, BODY_RAW, policy_data_params),
     ADMIN_DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle, BODY_QUERY, policy_data_params),
+    ADMIN_READ("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle, BODY_NONE, NULL),
+    ADMIN_WRITE("PUT", "/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle, BODY_JSON, NULL),
+    ADMIN_DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle, BODY_NONE, NULL),
+
+    ADMIN_READ("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle, BODY_QUERY, policy_rules_params),
+    ADMIN_WRITE("POST", "/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle, BODY_JSON, NULL),
+    ADMIN_WRITE("POST", "/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle, BODY_JSON, NULL),
+    ADMIN_WRITE("PUT", "/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle, BODY_JSON, NULL),
+    ADMIN_READ("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle, BODY_NONE, NULL),
+    ADMIN_WRITE("PUT", "/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle, BODY_JSON, NULL),
+    ADMIN_DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle, BODY_NONE, NULL),
+    {"POST", "/admin/api/policy-bundle/deploy", "deployPolicyBundle", &credential_admin, NULL, policy_bundle_deploy_handle, BODY_JSON_ENVELOPE, NULL, HTTP_DEPLOY_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true},
+
+    /* The fixed names before {id}: the first row that fits answers. */
+    ADMIN_READ("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle, BODY_QUERY, bundle_audit_list_params),
+    ADMIN_READ("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle, BODY_NONE, NULL),
+    ADMIN_READ("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle, BODY_QUERY, bundle_audit_at_params),
+    ADMIN_READ("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle, BODY_QUERY, bundle_audit_diff_params),
+    ADMIN_READ("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle, BODY_NONE, NULL),
+    ADMIN_READ("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle, BODY_NONE, NULL),
+    ADMIN_ACT("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle),
 
     {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false},
     {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/log.h"
 #include "base/settings.h"
+#include "base/utf8.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
 #include "http/header_value.h"
@@ -16,6 +18,7 @@
 #include "policy/engine.h"
 #include "store/bundles.h"
 #include "store/db.h"
+#include "store/engines.h"
 
 /* Only this type on a 200 keeps an engine in long polling; any other makes it poll (policy.md 2.2).
  */
@@ -26,6 +29,9 @@
 /* A notification can be missed only while the database restarts; look again so often. Milliseconds.
  */
 #define LOOK_EVERY_MS 5000
+/* The same for an engine that has a candidate, whose saver may have died: until it is taken back,
+ * that engine's decisions count for nothing. */
+#define LOOK_PENDING_MS 500
 
 /* Compared as digests, so that neither length nor content shows in the time. */
 static enum az_status
@@ -45,13 +51,45 @@ check_key(struct request *req)
 
 const struct route_credential credential_bundle = {"bundle key", check_key, true};
 
+/* The name an engine gives itself when it fetches (etc/opa/opa.yaml); NULL without a fair one. */
+static const char *
+fetching_instance(const struct request *req)
+{
+    const char *name = request_header(req, "HTTP_X_BUNDLE_INSTANCE");
+    return name != NULL && *name != '\0' && strlen(name) <= ENGINE_INSTANCE_MAX
+                   && utf8_valid(name, strlen(name))
+               ? name
+               : NULL;
+}
+
 static enum az_status
 serve(struct request *req, const struct bundle_served *bundle, const char *type)
 {
+    /* Who gets it is noted before, so that no verdict on it can come earlier. */
+    if (bundle->body != NULL) {
+        enum az_status st = engines_note_fetch(&req->op, bundle->id, fetching_instance(req));
+        if (st != AZ_OK)
+            return st;
+    }
     respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", bundle->etag));
     if (bundle->body == NULL)
         return respond_octets(req, 304, NULL, "", 0);
     return respond_octets(req, 200, type, bundle->body, bundle->length);
+}
+
+/* What is to be served. A candidate whose saver died is taken back first: it was never applied. */
+static enum az_status
+look(struct request *req, const char *known, struct bundle_served *bundle)
+{
+    bool withdrawn = false;
+    enum az_status st = bundle_fetch(&req->op, known, fetching_instance(req), bundle);
+    if (st == AZ_OK && bundle->pending)
+        st = bundle_reconcile(&req->op, &withdrawn);
+    if (withdrawn)
+        log_text(AZ_SEV_WARN, "candidate withdrawn",
+                 "a policy save ended without a verdict; the bundle before it is served again");
+    return st == AZ_OK && withdrawn ? bundle_fetch(&req->op, known, fetching_instance(req), bundle)
+                                    : st;
 }
 
 /* Holds the request until another bundle is published or the time is up. LISTEN comes before the
@@ -61,13 +99,17 @@ hold(struct request *req, const char *known, long seconds, struct bundle_served 
 {
     int64_t end = clock_monotonic_ms() + seconds * 1000, left;
     enum az_status st = db_listen(&req->op, "svc_bundle");
-    while (st == AZ_OK && (st = bundle_fetch(&req->op, known, bundle)) == AZ_OK) {
+    unsigned session = db_generation(req->op.az->db);
+    while (st == AZ_OK && (st = look(req, known, bundle)) == AZ_OK) {
+        int every = bundle->pending ? LOOK_PENDING_MS : LOOK_EVERY_MS;
         left = end - clock_monotonic_ms();
         if (bundle->body != NULL || left <= 0 || *req->op.az->stopping)
             break;
-        db_wait(&req->op, (int) (left < LOOK_EVERY_MS ? left : LOOK_EVERY_MS));
-        if (db_raw(req->op.az->db) == NULL)
-            st = db_listen(&req->op, "svc_bundle");
+        if (db_generation(req->op.az->db) == session && db_raw(req->op.az->db) != NULL)
+            db_wait(&req->op, (int) (left < every ? left : every));
+        else
+            st = db_listen(&req->op, "svc_bundle"); /* another session hears nothing yet */
+        session = db_generation(req->op.az->db);
     }
     struct op after = {.mem = req->op.mem, .az = req->op.az};
     db_unlisten(&after);
@@ -94,7 +136,12 @@ bundle_get_handle(struct request *req)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no bundle %s", req->path_value[0]);
     if (known == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
-    enum az_status st = bundle_fetch(&req->op, known, &bundle);
+    if (!utf8_valid(known, strlen(known)))
+        known = ""; /* no tag of ours, and no text for the database */
+    enum az_status st = look(req, known, &bundle);
+    /* It has done something with the candidate it got: its saver wants to know. */
+    if (st == AZ_OK && bundle.pending)
+        st = engines_wake_saver(&req->op);
     if (st != AZ_OK)
         return st;
     if (bundle.etag == NULL)
@@ -109,7 +156,7 @@ bundle_get_handle(struct request *req)
     }
     /* An immediate 304 would be asked again at once, 2,000 times a second: the whole bundle as gzip
      * turns polling on. */
-    st = bundle_fetch(&req->op, "", &bundle);
+    st = look(req, "", &bundle);
     return st == AZ_OK ? serve(req, &bundle, TYPE_POLL) : st;
 }
 
@@ -128,7 +175,14 @@ bundle_status_handle(struct request *req)
     if (bundle == NULL)
         return respond_empty(req, 200);
     engine_read_status(req->op.mem, bundle, &status);
-    enum az_status st =
-        bundle_report(&req->op, instance, status.active_revision, status.code, status.message);
+    const struct engine_report report = {
+        .instance = instance,
+        .revision = status.active_revision,
+        .code = status.code,
+        .message = status.message,
+        .tried_ms = status.tried_ms,
+        .transport = status.transport,
+    };
+    enum az_status st = engines_report(&req->op, &report);
     return st == AZ_OK ? respond_empty(req, 200) : st;
 }

@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "policy/engine.h"
 #include "store/db.h"
+#include "store/engines.h"
 #include "store/schema.h"
 #include "store/signing_keys.h"
 
@@ -54,20 +55,15 @@ check_engine(struct op *op, struct findings *found)
 static enum az_status
 check_bundle(struct op *op, struct findings *found)
 {
-    enum health_acceptable_column { HEALTH_GOOD };
-    static const struct db_stmt stmt = {
-        "health_acceptable", "SELECT $1 = ANY (acceptable) AS good FROM bundle_state", 1};
-    struct db_params params = {.count = 0};
-    PGresult *result;
+    bool good = false;
     if (found->engine != AZ_OK) {
         op->fault = found->engine_fault;
         return found->engine;
     }
-    db_text(&params, found->status.active_revision);
-    enum az_status st = db_exec(op, &stmt, &params, true, &result);
+    enum az_status st = engines_may_decide(op, found->status.active_revision, &good);
     if (st != AZ_OK)
         return st;
-    if (!db_get_bool(result, 0, HEALTH_GOOD))
+    if (!good)
         return op_fail(op, AZ_UNAVAILABLE, NULL,
                        "the engine's active revision '%s' is not an acceptable one: %s",
                        found->status.active_revision, found->status.message);

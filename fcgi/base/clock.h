@@ -1,4 +1,5 @@
-/* The monotonic clock: for waiting and measuring, never for what is stored or shown. */
+/* The monotonic clock: for waiting and measuring, never for what is stored or shown. And the time
+ * of day, for what is compared with the times of others. */
 #ifndef AZ_BASE_CLOCK_H
 #define AZ_BASE_CLOCK_H
 
@@ -17,6 +18,15 @@ static inline int64_t
 clock_monotonic_ms(void)
 {
     return clock_monotonic_us() / 1000;
+}
+
+/* Milliseconds since 1970. */
+static inline int64_t
+clock_realtime_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 #endif

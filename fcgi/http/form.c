@@ -179,12 +179,13 @@ read_json(struct request *req)
 {
     const char *type = req->io->variable(req->io, "CONTENT_TYPE");
     const char *why = NULL;
+    size_t depth =
+        req->route->body == BODY_JSON_ENVELOPE ? HTTP_JSON_ENVELOPE_MAX : HTTP_JSON_DEPTH_MAX;
     if (req->body_length == 0 && req->route->body == BODY_JSON_OPTIONAL)
         return AZ_OK;
     if (type == NULL || !media_type_is_json(type))
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
-    if (jsonx_parse(req->op.mem, req->body, req->body_length, HTTP_JSON_DEPTH_MAX, &req->json, &why)
-        != AZ_OK) {
+    if (jsonx_parse(req->op.mem, req->body, req->body_length, depth, &req->json, &why) != AZ_OK) {
         char text[160];
         snprintf(text, sizeof(text), "The body is not valid JSON: %s",
                  why != NULL ? why : "out of memory");
@@ -208,7 +209,7 @@ request_read_body(struct request *req)
         return st;
     if (kind == BODY_RAW)
         return AZ_OK;
-    if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL) {
+    if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL || kind == BODY_JSON_ENVELOPE) {
         st = req->route->params != NULL ? request_parse_form(req, req->query, strlen(req->query))
                                         : AZ_OK;
         return st == AZ_OK ? read_json(req) : st;

@@ -35,6 +35,17 @@ method_matches(const char *wanted, const char *method)
            || (strcmp(method, "HEAD") == 0 && strcmp(wanted, "GET") == 0);
 }
 
+/* A fixed path and one with {name} may both fit. */
+static bool
+lists_method(const char *allow, const char *method)
+{
+    size_t length = strlen(method);
+    for (const char *at = allow; (at = strstr(at, method)) != NULL; at += length)
+        if ((at == allow || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
 const struct route *
 route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **values,
            const struct route **ret_other, const char **ret_allow)
@@ -50,6 +61,8 @@ route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **v
             return row;
         }
         other = other == NULL ? row : other;
+        if (allow != NULL && lists_method(allow, row->method))
+            continue;
         allow = allow == NULL ? talloc_strdup(mem, row->method)
                               : talloc_asprintf_append(allow, ", %s", row->method);
     }

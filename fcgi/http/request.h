@@ -24,7 +24,12 @@ struct http_io;
 #define HTTP_TOKEN_BODY_MAX 65536 /* octets of a token-family form (oauth.md C7) */
 #define HTTP_ADMIN_BODY_MAX                                                                        \
     1048576 /* octets of an admin JSON body: a data row with 10,000 bindings fits */
+#define HTTP_DEPLOY_BODY_MAX                                                                       \
+    8388608 /* octets of a bundle deploy: 1,000 rules of 6 kB and 1,000 rows of 2 kB fit; the web  \
+               servers' configurations let 10 MiB through */
 #define HTTP_JSON_DEPTH_MAX 32 /* nesting of an admin JSON body */
+#define HTTP_JSON_ENVELOPE_MAX                                                                     \
+    (HTTP_JSON_DEPTH_MAX + 3)  /* the same around payloads that are as deep: body, list, entry */
 #define HTTP_PATH_VALUES_MAX 2 /* {name} segments of one pattern */
 #define HTTP_HEADERS_MAX 12    /* headers of one answer */
 

@@ -12,6 +12,7 @@ enum route_body {
     BODY_FORM_LENIENT,  /* the same, but faults leave the request without parameters (/revoke) */
     BODY_JSON,          /* application/json or +json, an object */
     BODY_JSON_OPTIONAL, /* the same; no body is fine */
+    BODY_JSON_ENVELOPE, /* as BODY_JSON, with payloads of data rows inside: nested so much deeper */
     BODY_RAW,           /* octets within body_max; the handler reads them */
     BODY_QUERY,         /* no body; parameters come from the query */
 };

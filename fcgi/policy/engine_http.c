@@ -184,8 +184,10 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
     bool ready = false; /* TLS may hold octets that the socket no longer shows */
     for (;;) {
         size_t got = 0;
-        if (!make_room(exchange))
+        if (!make_room(exchange)) {
+            ret->too_large = exchange->used > exchange->answer_max;
             return fail(exchange, engine, "the answer is too large");
+        }
         if (!ready && !wait_for(exchange, engine, POLLIN))
             return fail(exchange, engine, "no answer in time");
         CURLcode outcome = curl_easy_recv(engine->curl, exchange->octets + exchange->used,
@@ -258,27 +260,44 @@ write_request(struct exchange *exchange, const struct engine *engine, const char
 }
 
 enum az_status
-engine_http_call(struct op *op, const char *path, const char *body, size_t length,
-                 size_t answer_max, char **ret, size_t *ret_length)
+engine_http_exchange(struct op *op, const struct http_question *question, struct http_answer *ret)
 {
     struct engine *engine = op->az->engine;
+    long timeout_ms = question->timeout_ms > 0 ? question->timeout_ms : engine->timeout_ms;
     struct exchange exchange = {.op = op,
-                                .answer_max = answer_max,
-                                .deadline_ms = clock_monotonic_ms() + engine->timeout_ms};
-    struct http_answer answer;
-    if (!write_request(&exchange, engine, path, body, body != NULL ? length : 0))
+                                .answer_max = question->answer_max,
+                                .deadline_ms = clock_monotonic_ms() + timeout_ms};
+    *ret = (struct http_answer){.status = 0};
+    if (!write_request(&exchange, engine, question->path, question->body,
+                       question->body != NULL ? question->length : 0))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy question");
-    enum az_status st = attempt(&exchange, engine, &answer);
+    enum az_status st = attempt(&exchange, engine, ret);
     if (st != AZ_OK && exchange.dead) {
         exchange.dead = false;
         az_fault_clear(&op->fault);
-        st = attempt(&exchange, engine, &answer);
+        st = attempt(&exchange, engine, ret);
     }
+    return st;
+}
+
+enum az_status
+engine_http_unexpected(struct op *op, const struct http_answer *answer)
+{
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: HTTP %d: %.*s", answer->status,
+                   answer->body_length < 200 ? (int) answer->body_length : 200, answer->body);
+}
+
+enum az_status
+engine_http_call(struct op *op, const char *path, const char *body, size_t length,
+                 size_t answer_max, char **ret, size_t *ret_length)
+{
+    const struct http_question question = {path, body, length, answer_max, 0};
+    struct http_answer answer;
+    enum az_status st = engine_http_exchange(op, &question, &answer);
     if (st != AZ_OK)
         return st;
     if (answer.status != 200)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: HTTP %d: %.*s", answer.status,
-                       answer.body_length < 200 ? (int) answer.body_length : 200, answer.body);
+        return engine_http_unexpected(op, &answer);
     *ret = answer.body;
     *ret_length = answer.body_length;
     return AZ_OK;

@@ -26,6 +26,28 @@
 enum az_status engine_http_call(struct op *op, const char *path, const char *body, size_t length,
                                 size_t answer_max, char **ret, size_t *ret_length);
 
+/* A question that engine_http_call() would be too short for. */
+struct http_question {
+    const char *path;  /* begins with a slash */
+    const char *body;  /* NULL: GET */
+    size_t length;     /* octets of body */
+    size_t answer_max; /* octets of the answer's body */
+    long timeout_ms;   /* of the exchange; 0: the one the engine was made with */
+};
+
+struct http_answer;
+
+/*
+ * The same for one who also wants what the engine says of a question it refuses: an answer of any
+ * status, its body on op->mem. AZ_UNAVAILABLE as above; when ret->too_large is set, because the
+ * body has more than answer_max octets.
+ */
+enum az_status engine_http_exchange(struct op *op, const struct http_question *question,
+                                    struct http_answer *ret);
+
+/* Fails with AZ_UNAVAILABLE for an answer whose status is not one that was hoped for. */
+enum az_status engine_http_unexpected(struct op *op, const struct http_answer *answer);
+
 /* What the octets that have come so far are. */
 enum http_answer_state {
     HTTP_ANSWER_MORE,   /* the beginning of an answer */
@@ -39,6 +61,7 @@ struct http_answer {
     char *body; /* points into the octets */
     size_t body_length;
     const char *why; /* constant text, when broken */
+    bool too_large;  /* ... because the body has too many octets */
 };
 
 /*

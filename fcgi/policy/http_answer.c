@@ -21,6 +21,13 @@ broken(struct http_answer *ret, const char *why)
     return HTTP_ANSWER_BROKEN;
 }
 
+static enum http_answer_state
+too_large(struct http_answer *ret)
+{
+    ret->too_large = true;
+    return broken(ret, "the body is too large");
+}
+
 /* A number of 1 to DIGITS_MAX digits that fills text. */
 static bool
 read_number(const char *text, size_t length, unsigned base, size_t *ret)
@@ -140,7 +147,7 @@ read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http
         if (size == 0 || at[size - 1] != '\r' || !read_number(at, size - 1, 16, &chunk))
             return broken(ret, "a chunk without a size");
         if (chunk > body_max - used)
-            return broken(ret, "the body is too large");
+            return too_large(ret);
         if ((size_t) (end - next) < chunk + 2)
             return HTTP_ANSWER_MORE;
         if (next[chunk] != '\r' || next[chunk + 1] != '\n')
@@ -177,7 +184,7 @@ http_answer_read(char *octets, size_t length, size_t body_max, struct http_answe
                                           : state;
     }
     if (framing.length > body_max)
-        return broken(ret, "the body is too large");
+        return too_large(ret);
     if (there > framing.length)
         return broken(ret, "octets after the answer");
     ret->body_length = framing.length;

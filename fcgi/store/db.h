@@ -125,8 +125,8 @@ enum az_status db_begin(struct op *op);
 enum az_status db_commit(struct op *op);
 void db_rollback(struct op *op);
 
-/* Subscribes to a NOTIFY channel (a name of ours) and waits for a notification at most ms; true
- * when one came. */
+/* Subscribes to a NOTIFY channel (a name of ours) and waits for a notification of another session
+ * at most ms; true when one came. */
 enum az_status db_listen(struct op *op, const char *channel);
 bool db_wait(struct op *op, int ms);
 enum az_status db_unlisten(struct op *op);

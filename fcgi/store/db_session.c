@@ -83,12 +83,13 @@ db_unlisten(struct op *op)
     return db_script(op, "UNLISTEN *");
 }
 
+/* Our own are no news: who waits also writes what others wait for. */
 static bool
 take_notifications(PGconn *conn)
 {
     bool any = false;
-    for (PGnotify *note; (note = PQnotifies(conn)) != NULL; any = true)
-        PQfreemem(note);
+    for (PGnotify *note; (note = PQnotifies(conn)) != NULL; PQfreemem(note))
+        any = any || note->be_pid != PQbackendPID(conn);
     return any;
 }
 

@@ -144,10 +144,14 @@ db_words(TALLOC_CTX *mem, struct db_params *params, const char *const *words, si
     char *text = talloc_strdup(mem, "{");
     for (size_t i = 0; i < count && text != NULL; i++) {
         text = talloc_strdup_append_buffer(text, i == 0 ? "\"" : ",\"");
-        for (const char *c = words[i]; *c != '\0' && text != NULL; c++) {
-            if (*c == '"' || *c == '\\')
+        /* In runs up to the next octet that is escaped: a word may be a megabyte. */
+        for (const char *c = words[i]; *c != '\0' && text != NULL;) {
+            bool escaped = *c == '"' || *c == '\\';
+            size_t run = strcspn(c + escaped, "\"\\") + escaped;
+            if (escaped)
                 text = talloc_strndup_append_buffer(text, "\\", 1);
-            text = talloc_strndup_append_buffer(text, c, 1);
+            text = talloc_strndup_append_buffer(text, c, run);
+            c += run;
         }
         text = talloc_strdup_append_buffer(text, "\"");
     }

@@ -3,6 +3,7 @@
 #ifndef AZ_STORE_LOCKS_H
 #define AZ_STORE_LOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "store/db.h"
@@ -23,5 +24,18 @@ enum lock_class {
  */
 struct db_step *lock_add(struct db_batch *batch, enum lock_class class, const void *octets,
                          size_t length);
+
+/*
+ * The session-level locks, for what lasts longer than a transaction: tried, not waited for. They
+ * need a connection of their own, not a transaction pooler. `name` tells uses of one class apart;
+ * "" when there is but one. *ret_got: it is ours now (drop: it was).
+ */
+enum az_status lock_session_try(struct op *op, enum lock_class class, const char *name,
+                                bool *ret_got);
+enum az_status lock_session_drop(struct op *op, enum lock_class class, const char *name,
+                                 bool *ret_got);
+
+/* The second key of the lock without a name, for statements that take it themselves. */
+#define LOCK_UNNAMED 0
 
 #endif

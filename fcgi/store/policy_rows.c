@@ -7,28 +7,40 @@
 #include "crypto/digest.h"
 #include "store/db.h"
 
+/* clang-format off */
+#define DATA_ROW                                                                                   \
+    "SELECT p.id, p.data_key, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"             \
+    " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto FROM policy_data p"
 enum policy_data_fetch_column {
-    FETCH_ID,
-    FETCH_PAYLOAD,
-    FETCH_VERSION,
-    FETCH_DIGEST,
-    FETCH_IN_BUNDLE,
-    FETCH_SHIPPED,
-    FETCH_DTO
+    FETCH_ID, FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_VERSION, FETCH_DIGEST, FETCH_IN_BUNDLE,
+    FETCH_SHIPPED, FETCH_DTO
 };
 static const struct db_stmt fetch_stmt = {
-    "policy_data_fetch",
-    "SELECT p.id, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"
-    " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto"
-    " FROM policy_data p WHERE p.data_key = $1",
-    1};
+    "policy_data_fetch", DATA_ROW " WHERE p.data_key = $1", 1};
+enum policy_data_fetch_id_column {
+    ID_ID, ID_DATA_KEY, ID_PAYLOAD, ID_VERSION, ID_DIGEST,
+    ID_IN_BUNDLE, ID_SHIPPED, ID_DTO
+};
+static const struct db_stmt fetch_id_stmt = {
+    "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
+enum policy_data_list_column { LIST_LIST };
+static const struct db_stmt list_stmt = {
+    "policy_data_list",
+    "SELECT '[' || coalesce(string_agg(row_to_json(d)::text, ','"
+    " ORDER BY d.\"dataKey\" COLLATE \"C\"), '') || ']' AS list FROM policy_data_dto d"
+    " WHERE $1::text IS NULL OR d.\"dataKey\" = $1"
+    "  OR (right($1, 1) = '*' AND starts_with(d.\"dataKey\", left($1, -1)))", 1};
+/* clang-format on */
+
 /* One statement, so one snapshot: row and revision are written in one transaction (save.c), so the
- * payload is the one that was published with that revision. */
+ * payload is the one that was published with that revision. While a candidate is tried, the rows
+ * are those of the bundle before it. */
 enum policy_published_column { PUBLISHED_REVISION, PUBLISHED_PAYLOAD };
 static const struct db_stmt published_stmt = {
     "policy_published",
     "SELECT b.revision, CASE WHEN b.revision IS DISTINCT FROM $2 THEN p.payload END AS payload"
-    " FROM bundle_state s LEFT JOIN bundle b ON b.id = s.served"
+    " FROM bundle_state s LEFT JOIN bundle c ON c.id = s.served LEFT JOIN bundle b ON b.id = CASE "
+    "WHEN c.status = 'pending' THEN c.previous ELSE c.id END"
     " LEFT JOIN policy_data p ON p.data_key = $1 AND p.in_bundle",
     2};
 
@@ -70,16 +82,17 @@ static const struct db_stmt ship_data_stmt = {
 static const struct db_stmt ship_prune_stmt = {
     "policy_ship_prune", "DELETE FROM policy_rule WHERE shipped AND path <> ALL ($1::text[])", 1};
 
-enum az_status
-policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
+/* Both statements that fetch a row have the same columns. */
+static enum az_status
+fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+      struct policy_row *ret)
 {
-    struct db_params params = {.count = 0};
     PGresult *result;
-    db_text(&params, data_key);
-    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, stmt, params, true, &result);
     if (st != AZ_OK)
         return st;
     ret->id = db_get_number(result, 0, FETCH_ID, 0);
+    ret->data_key = db_get(result, 0, FETCH_DATA_KEY);
     ret->payload = db_get(result, 0, FETCH_PAYLOAD);
     ret->version = db_get(result, 0, FETCH_VERSION);
     ret->digest = db_get(result, 0, FETCH_DIGEST);
@@ -87,6 +100,34 @@ policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
     ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
     ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
     return AZ_OK;
+}
+
+enum az_status
+policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    return fetch(op, &fetch_stmt, &params, ret);
+}
+
+enum az_status
+policy_data_fetch_id(struct op *op, int64_t id, struct policy_row *ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    return fetch(op, &fetch_id_stmt, &params, ret);
+}
+
+enum az_status
+policy_data_list(struct op *op, const char *data_key, const char **ret_json)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret_json = db_get(result, 0, LIST_LIST);
+    return st;
 }
 
 enum az_status

@@ -9,17 +9,23 @@
 
 /* A data row; payload NULL when there is none. Texts on op->mem. */
 struct policy_row {
-    const char *payload; /* JSON text */
-    const char *version; /* caller's text */
-    const char *digest;  /* hex SHA-256 of payload: the ETag */
-    const char *dto;     /* PolicyDataDto as JSON text */
-    int64_t id;          /* internal key */
-    bool in_bundle;      /* shipped to the engine */
-    bool shipped;        /* came with the program: cannot be deleted */
+    const char *data_key; /* its name */
+    const char *payload;  /* JSON text */
+    const char *version;  /* caller's text */
+    const char *digest;   /* hex SHA-256 of payload: the ETag */
+    const char *dto;      /* PolicyDataDto as JSON text */
+    int64_t id;           /* internal key */
+    bool in_bundle;       /* shipped to the engine */
+    bool shipped;         /* came with the program: cannot be deleted */
 };
 
-/* The row of a key; one trip. */
+/* The row of a key, or of an id; one trip. */
 enum az_status policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret);
+enum az_status policy_data_fetch_id(struct op *op, int64_t id, struct policy_row *ret);
+
+/* PolicyDataDto texts as one JSON array text, by key: of all rows (NULL), of one key, or, when it
+ * ends in `*`, of all keys that begin so. */
+enum az_status policy_data_list(struct op *op, const char *data_key, const char **ret_json);
 
 /*
  * The revision that is served (NULL before the first) and the payload that was published with it

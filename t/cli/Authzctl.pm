@@ -6,15 +6,17 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Path ();
 use IPC::Open3 qw(open3);
 use JSON::PP ();
 use Symbol qw(gensym);
 use Test::More;
 
 use Authz::Path ();
+use Authz::Process ();
 use Authz::Stack ();
 
-our @EXPORT = qw(ctl ctl_is settings);
+our @EXPORT = qw(ctl ctl_is settings tree);
 
 my $program;
 
@@ -45,6 +47,20 @@ sub ctl_is {
     my $got = ctl( $arguments, %option );
     is( $got->{status}, $status, $name ) or diag "standard output: $got->{out}\nstandard error: $got->{err}";
     return $got;
+}
+
+# A new directory with these files: tree('custom/a.rego' => TEXT, ...).
+sub tree {
+    my (%file) = @_;
+    my $dir = Authz::Process::directory() . '/tree' . ++( our $trees );
+    mkdir $dir or die "$dir: $!";
+    for my $path ( keys %file ) {
+        File::Path::make_path( "$dir/$path" =~ s{/[^/]*\z}{}r );
+        open my $out, '>:raw', "$dir/$path" or die "$dir/$path: $!";
+        print {$out} $file{$path};
+        close $out or die "$dir/$path: $!";
+    }
+    return $dir;
 }
 
 # Complete settings for a database, some of them changed; undef removes one.

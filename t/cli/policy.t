@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# policy data get and set: rows are held against their schema before anything is written, then published.
+# policy data list, get, set, delete: rows are held against their schema before anything is written, then published.
 use strict;
 use warnings;
 
@@ -70,12 +70,12 @@ my $file = File::Temp->new;
 print {$file} $default;
 close $file;
 my $saved = ctl_is( 0, [ qw(policy data set), $row, "$file" ], 'set from a file', env => $env );
-like( $saved->{out}, qr/\Ar\d+-[0-9a-f]{12} pending\n\z/, 'without an engine: the revision, pending' );
+like( $saved->{out}, qr/\A[0-9a-f]{32} pending\n\z/, 'without an engine: the revision, pending' );
 my $new = ctl_is( 0, [qw(policy data set my.own-row --json)], 'a new row, as JSON', env => $env, in => '{"a":{"b":1,"c":2},"d":[1,2]}' );
 ok( $new->{json}{created}, '... is created' );
-ok( !$new->{json}{confirmed}, '... not confirmed' );
+is( $new->{json}{activation}, 'pending', '... not confirmed' );
 is( sql("SELECT b.revision FROM bundle b JOIN bundle_state s ON s.served = b.id"), $new->{json}{revision}, '... and its bundle is served' );
-is( sql("SELECT triggered_by FROM bundle WHERE revision = '$new->{json}{revision}'"), 'authzctl', '... by authzctl' );
+is( sql(q{SELECT b.triggered_by FROM bundle b JOIN bundle_state s ON s.served = b.id}), 'authzctl', '... by authzctl' );
 
 # --patch (RFC 7396)
 ctl( [qw(policy data set big.object)], env => $env, in => '{"a":"' . 'x' x 8384000 . '"}' );
@@ -108,15 +108,29 @@ for my $key ( 'system', 'system.log', 'svc', 'svc.mine', 'svc.operator.controls.
 }
 ctl_is( 0, [qw(policy data set svcs.systems)], 'a key that only begins alike', env => $env, in => '{}' );
 
+# list and delete
+my $list = ctl_is( 0, [qw(policy data list)], 'list', env => $env );
+like( $list->{out}, qr/\AKEY +BUNDLE +VERSION +UPDATED\n/, '... has headings' );
+like( $list->{out}, qr/^my\.own-row +false +1 .*\n(?:.*\n)*svc\.entitlements\.bindings +true /m, '... and a line for each row, by key' );
+is( scalar @{ ctl( [qw(policy data list --json)], env => $env )->{json} }, sql('SELECT count(*) FROM policy_data'), '... as JSON' );
+like( ctl_is( 0, [qw(policy data delete my.own-row)], 'delete', env => $env )->{out}, qr/\A[0-9a-f]{32} pending\n\z/, '... prints revision and state' );
+is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'my.own-row'}), 0, '... and the row is gone' );
+for my $key ( 'my.own-row', 'svc.nothing', '', "x' OR 'a'='a" ) {
+    like( ctl_is( 1, [ qw(policy data delete --), $key ], "delete of the unknown row `$key`", env => $env )->{err}, qr/there is no row \Q$key\E; see `authzctl policy data list`/, '... says so' );
+}
+like( ctl_is( 1, [ qw(policy data delete), $row ], 'delete of a shipped row', env => $env )->{err}, qr/is shipped with a control and cannot be deleted; set its payload instead/, '... is refused' );
+is_deeply( stored(), $get->{json}, '... and it is as it was' );
+
 # A save in progress on another host is waited for, then named. 4 is LOCK_POLICY of store/locks.h.
 my $holder = Authz::Process->start(
     name    => 'holder',
     command => [ Authz::Path::postgres('psql'), '-X', '-d', $postgres->url($name), '-c', 'SELECT pg_advisory_lock(4, 0)', '-c', 'SELECT pg_sleep(60)' ],
 );
-select undef, undef, undef, 0.05 for grep { sql(q{SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 4}) == 0 } 1 .. 100;
+my $save = q{FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 4 AND granted};
+ok( defined Authz::Process::until_true( 30, sub { sql("SELECT count(*) $save") > 0 } ), 'another host saves' );
 my $waited = ctl_is( 1, [qw(policy data set free.row)], 'set while another host saves', env => $env, in => '{}' );
 like( $waited->{err}, qr/Another policy save is running; wait for it to end and run this again/, '... says so' );
-sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 4});
+sql("SELECT pg_terminate_backend(pid) $save");
 $holder->stop;
 ctl_is( 0, [qw(policy data set free.row)], 'set after that host died', env => $env, in => '{}' );
 
@@ -131,8 +145,8 @@ my $reporter = Authz::Process->start(
         }
     },
 );
-my $confirmed = ctl_is( 0, [qw(policy data set free.row)], 'set while the engine reports what it has', env => { %$env, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 10000, SVC_BUNDLE_CONFIRM_POLL_MS => 100 }, in => '{"n":1}' );
-like( $confirmed->{out}, qr/\Ar\d+-[0-9a-f]{12} confirmed\n\z/, '... is confirmed' );
+my $confirmed = ctl_is( 0, [qw(policy data set free.row)], 'set while the engine reports what it has', env => { %$env, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 30_000, SVC_BUNDLE_CONFIRM_POLL_MS => 100 }, in => '{"n":1}' );
+like( $confirmed->{out}, qr/\A[0-9a-f]{32} confirmed\n\z/, '... is confirmed' );
 $reporter->stop;
 
 done_testing;

@@ -11,7 +11,7 @@ use Authzctl;
 
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/, ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 13, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 25, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err}, '', '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 } split /\n/, $help->{out} ), 0, 'help fits 80 columns' );
@@ -21,7 +21,7 @@ for my $verb (@verbs) {
     my $text = ctl_is( 0, [ split( / /, $verb ), '--help' ], "$verb --help" )->{out};
     like( $text, qr/\Ausage: authzctl \[OPTION\.\.\.\] \Q$verb\E\b/, '... begins with its usage' );
 }
-for my $noun ( 'admin-key', 'config', 'db', 'keys', 'policy', 'policy data' ) {
+for my $noun ( 'admin-key', 'bundle', 'config', 'db', 'keys', 'policy', 'policy data', 'policy rule' ) {
     my $text = ctl_is( 0, [ split( / /, $noun ), '-h' ], "$noun -h" )->{out};
     my @here = grep {/^\Q$noun\E /} @verbs;
     is( scalar( grep { $text =~ /^  $_\b/m } @here ), scalar @here, '... lists the verbs of the noun' );
@@ -32,9 +32,9 @@ is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db
 
 # What is refused, and what the refusal names.
 my @refused = (
-    [ [],                                  qr/name one of admin-key, config, db, keys, maintain, policy;/, 'no words at all' ],
+    [ [],                                  qr/name one of admin-key, bundle, config, db, keys, maintain, policy;/, 'no words at all' ],
     [ ['db'],                              qr/db: name one of migrate, status;/,      'a noun alone' ],
-    [ [ 'policy', 'data' ],                qr/policy data: name one of get, set;/,    'half of a verb' ],
+    [ [ 'policy', 'data' ],                qr/policy data: name one of delete, get, list, set;/,    'half of a verb' ],
     [ [ 'db', 'migrte' ],                  qr/db: there is no `migrte`; try migrate;/, 'an unknown verb: the nearest of its noun' ],
     [ [ 'keys', 'rotat' ],                 qr/there is no `rotat`; try rotate;/,      'an unknown verb of another noun' ],
     [ [ 'db', 'xyzzyplugh' ],              qr/try migrate, status;/,                  'an unknown verb near to none: all of its noun' ],

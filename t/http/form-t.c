@@ -221,6 +221,13 @@ test_bodies(TALLOC_CTX *mem)
     is_int(read_body(mem, BODY_JSON, 1000, "application/json",
                      talloc_asprintf(mem, "%zu", strlen(deep)), deep, &req),
            AZ_INVALID_FIELDS, "... one deeper");
+    for (int i = HTTP_JSON_DEPTH_MAX + 1; i <= HTTP_JSON_ENVELOPE_MAX + 1; i++) {
+        is_int(read_body(mem, BODY_JSON_ENVELOPE, 1000, "application/json",
+                         talloc_asprintf(mem, "%zu", strlen(deep)), deep, &req),
+               i <= HTTP_JSON_ENVELOPE_MAX ? AZ_OK : AZ_INVALID_FIELDS,
+               "... around payloads of rows: %d deep", i);
+        deep = talloc_asprintf(mem, "{\"a\":%s}", deep);
+    }
     struct request *query = fake_request(mem, NULL, params);
     ((struct route *) (uintptr_t) query->route)->body = BODY_QUERY;
     query->query = "scope=a&x=y";

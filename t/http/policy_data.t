@@ -34,7 +34,7 @@ my $made = put( 'acme.limits', { max => 5 } );
 admin_ok( $made, 201, { dataKey => 'acme.limits' }, 'PUT: creates with 201' );
 is_deeply( payload($made), { max => 5 }, 'PUT: and answers with the payload' );
 is( $made->header('X-Policy-Activation'), 'confirmed', 'PUT: X-Policy-Activation: confirmed (decisions.md)' );
-like( $made->header('X-Policy-Revision') // '', qr/\Ar\d+-[0-9a-f]{12}\z/, 'PUT: X-Policy-Revision names the revision (policy.md 2.4)' );
+like( $made->header('X-Policy-Revision') // '', qr/\A[0-9a-f]{32}\z/, 'PUT: X-Policy-Revision names the revision (policy.md 2.4)' );
 my $again = put( 'acme.limits', { max => 6 }, version => '7.1' );
 admin_ok( $again, 200, { version => '7.1' }, 'PUT: replaces with 200; version is the caller\'s text' );
 isnt( $again->header('X-Policy-Revision'), $made->header('X-Policy-Revision'), 'PUT: another content is another revision' );

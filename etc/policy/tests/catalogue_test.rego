@@ -44,6 +44,31 @@ test_every_row_of_a_control_is_shipped_and_has_a_schema if {
 	}
 }
 
+test_every_shipped_row_is_owned_once if {
+	keys := [row.key | some c in shipped.catalogue; some row in c.rows]
+	{key | some key in keys} == object.keys(shipped.rows)
+	count(keys) == count(shipped.rows)
+}
+
+test_every_row_says_who_writes_it if {
+	every c in shipped.catalogue {
+		every row in c.rows {
+			count(row.writers) > 0
+			every writer in row.writers {
+				writer in {"admin", "system"}
+			}
+		}
+	}
+}
+
+test_every_output_is_a_member_of_the_answer if {
+	every c in shipped.catalogue {
+		every output in c.outputs {
+			output in object.keys(data.svc.decision.issue.general) with input as {}
+		}
+	}
+}
+
 test_every_row_has_a_schema_and_every_schema_a_row if {
 	object.keys(shipped.rows) == object.keys(shipped.schemas)
 }
@@ -77,7 +102,7 @@ test_every_entrypoint_exists if {
 # ---- schemas: what they use, and what they refuse
 
 keywords := {
-	"$schema", "title", "description", "default", "x-control", "type", "properties", "required",
+	"$schema", "title", "description", "default", "x-control", "x-key", "type", "properties", "required",
 	"additionalProperties", "items", "enum", "pattern", "minimum", "maximum", "minItems",
 	"maxItems", "minLength", "maxLength", "uniqueItems", "format", "anyOf",
 }
@@ -110,22 +135,69 @@ test_schemas_use_only_the_keywords_that_the_service_checks if {
 	}
 }
 
-test_every_setting_is_described if {
-	every schema in subschemas {
-		typed(schema)
-		described(schema)
+# Each place of a row at which a value stands: what GET /admin/api/controls/settings lists. Items of
+# arrays are not settings, their members are.
+settings := [{"schema": schema, "required": is_required(path)} |
+	walk(shipped.schemas, [path, schema])
+	last := count(path) - 1
+	last > 0
+	names_setting(path[last - 1], path[last])
+	is_object(schema)
+]
+
+names_setting("properties", _)
+
+names_setting(_, "additionalProperties")
+
+default is_required(_) := false
+
+is_required(path) if {
+	last := count(path) - 1
+	path[last] in object.get(shipped.schemas, array.concat(array.slice(path, 0, last - 1), ["required"]), [])
+}
+
+test_every_setting_has_a_type_and_a_description if {
+	count(settings) > 60
+	every setting in settings {
+		setting.schema.type in {"object", "array", "string", "integer", "boolean"}
+		regex.match(`^[A-Za-z].*[.]`, setting.schema.description)
 	}
 }
 
-typed(schema) if is_string(schema.type)
+# Its value when it is absent, or what its absence means.
+test_every_setting_says_what_holds_without_it if {
+	every setting in settings {
+		absence_told(setting)
+	}
+}
 
-typed(schema) if count(schema.anyOf) == 2
+absence_told(setting) if setting.required
 
-described(schema) if schema.description != ""
+absence_told(setting) if _ := setting.schema["default"]
 
-described(schema) if schema.anyOf
+absence_told(setting) if contains(setting.schema.description, "Absent: ")
 
-described(schema) if schema.type == "string"
+test_every_default_may_be_written if {
+	every setting in settings {
+		writable(setting.schema)
+	}
+}
+
+writable(schema) if not "default" in object.keys(schema)
+
+# The engine matches no bare number or boolean.
+writable(schema) if json.match_schema({"default": schema["default"]}, {"properties": {"default": schema}})[0]
+
+# Entries of a map have names of the operator's: `x-key` says what names.
+test_every_map_says_what_its_keys_are if {
+	every schema in subschemas {
+		keyed(schema)
+	}
+}
+
+keyed(schema) if not is_object(object.get(schema, "additionalProperties", false))
+
+keyed(schema) if regex.match(`^[a-z][a-z_]*$`, schema["x-key"])
 
 test_objects_are_closed if {
 	every schema in subschemas {
@@ -139,7 +211,8 @@ closed(schema) if schema.additionalProperties == false
 
 closed(schema) if is_object(schema.additionalProperties)
 
-closed(schema) if schema.description == "JSON Schema that every object of this type must match."
+# Free in form, and says so.
+closed(schema) if schema.additionalProperties == true
 
 refused_rows := [
 	["svc.operator.controls.client", {"allowed_auth_methods": []}],

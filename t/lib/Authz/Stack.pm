@@ -47,8 +47,11 @@ sub runtime_dir {
 }
 
 # start(settings => {...}, workers => 4, web => 'lighttpd', beside => $stack, path => '/prefix',
-#   fake_opa => 1, pg_proxy => 1, not_ready => 1)
-#   beside: a second instance on that one's database and engine. fake_opa, pg_proxy: stand-ins between the service and those.
+#   fake_opa => 1, pg_proxy => 1, not_ready => 1, own_opa => 1, opa_edit => [qr/find/ => 'put', ...],
+#   bundles => 2)
+#   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
+#   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
+#   bundles: workers of that pool.
 sub start {
     my ( $class, %option ) = @_;
     my $number = ++( our $stacks );
@@ -60,7 +63,8 @@ sub start {
     $self->{database} = $beside ? $beside->{database} : $option{database} // $self->{postgres}->database;
     $self->{port} = Authz::Web::free_port();
     $self->{base} = "http://127.0.0.1:$self->{port}";
-    $self->{opa_socket} = $beside ? $beside->{opa_socket} : "$dir/opa.sock";
+    my $shares_opa = $beside && !$option{own_opa};
+    $self->{opa_socket} = $shares_opa ? $beside->{opa_socket} : "$dir/opa.sock";
     $self->{http} = $self->client;
     if ( $option{fake_opa} ) {
         $self->{fake} = Authz::FakeOpa->start( "$dir/fake.sock", $self->{opa_socket} );
@@ -72,7 +76,7 @@ sub start {
     }
     $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
     $self->{server} = Authz::Web->start( $self->{web}, $self );
-    $self->start_opa if !$beside;
+    $self->start_opa if !$shares_opa;
     $self->await_ready if !$option{not_ready};
     return $self;
 }
@@ -86,6 +90,7 @@ sub settings {
         SVC_OPA_URL            => $self->{opa_url} // "unix:$self->{opa_socket}",
         SVC_RATE_LIMIT_ENABLED => 'false',
         SVC_BUNDLE_CONFIRM_POLL_MS => 50,
+        SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,    # for a busy machine
         %{ $self->{settings} // {} },
     };
 }
@@ -99,9 +104,9 @@ sub start_service {
     $self->{service} = Authz::Process->start(
         name    => "authz$self->{number}",
         env     => $self->settings,
-        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, @pool ],
+        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, '--bundles', $self->{bundles} // 2, @pool ],
     );
-    my $until = time + 15;
+    my $until = time + 60;
     while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles gateway) ) {
         die "authz.fcgi does not start\n" if time > $until || !$self->{service}->alive;
         sleep 0.01;
@@ -116,6 +121,7 @@ sub start_opa {
         Authz::Path::source( 'etc', 'opa', 'opa.yaml' ),
         qr{http://127\.0\.0\.1:8080} => "$self->{base}$self->{path}",
         qr{^persistence_directory:.*}m => "persistence_directory: $self->{dir}/opa",
+        @{ $self->{opa_edit} // [] },
     );
     Authz::Web::write_file( "$self->{dir}/opa.yaml", $config );
     $self->{opa} = Authz::Process->start(
@@ -131,7 +137,7 @@ sub start_opa {
 
 sub await_ready {
     my ( $self, $seconds ) = @_;
-    my ( $until, $answer ) = time + ( $seconds // 30 );
+    my ( $until, $answer ) = time + ( $seconds // 60 );
     do {
         $answer = $self->{http}->get("$self->{path}/health/ready");
         return 1 if $answer->status == 200;
@@ -217,8 +223,36 @@ sub revoke {
     return $self->{http}->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
 }
 
+# How many connections the workers of a pool have accepted, of those that still last: the kernel calls one that waits yet to
+# be accepted `connecting` (2), not `connected` (3).
+sub accepted {
+    my ( $self, $pool ) = @_;
+    open my $in, '<', '/proc/net/unix' or die "/proc/net/unix: $!";
+    return scalar grep {m{ 0001 03 +\d+ \Q$self->{dir}/$pool.sock\E$}} readline $in;
+}
+
 # Pids of the workers of a pool, found by their listening socket; of all pools without a name.
-sub workers { my ($self) = @_; return $self->{service}->children }
+sub workers {
+    my ( $self, $pool ) = @_;
+    return defined $pool ? $self->_holders( $pool, '01' ) : $self->{service}->children;
+}
+
+# Those that have a request in hand.
+sub busy { my ( $self, $pool ) = @_; return $self->_holders( $pool, '03' ) }
+
+# Workers with a socket of the pool in that state: 01 it listens, 03 it is an accepted connection.
+sub _holders {
+    my ( $self, $pool, $state ) = @_;
+    my ( %wanted, @found );
+    open my $in, '<', '/proc/net/unix' or die "/proc/net/unix: $!";
+    while ( my $line = readline $in ) {
+        $wanted{"socket:[$1]"} = 1 if $line =~ m{ \d{4} $state +(\d+) \Q$self->{dir}/$pool.sock\E$};
+    }
+    for my $pid ( $self->{service}->children ) {
+        push @found, $pid if grep { $wanted{ readlink($_) // '' } } glob "/proc/$pid/fd/*";
+    }
+    return @found;
+}
 
 sub stop {
     my ($self) = @_;

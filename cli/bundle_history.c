@@ -1,0 +1,210 @@
+/* bundle history, diff and rollback: bundles that were served. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "bundle.h"
+#include "output.h"
+#include "policy/bundle_diff.h"
+#include "store/bundle_history.h"
+#include "verbs.h"
+
+/* Nesting of a list of bundles, whose rows list paths and keys. */
+#define LIST_DEPTH_MAX 4
+/* Bundles listed without --limit. */
+#define LIMIT_DEFAULT 20
+
+const struct cli_option bundle_history_options[] = {
+    {"limit", 0, "N", offsetof(struct cli_choices, limit), false,
+     "Show at most N bundles, 1 to 201 (default 20)"},
+    {NULL,       0,     NULL, 0,                    false,                         NULL     },
+};
+
+/* A number from 1 to max, digits alone; 0 for any other text. */
+static int64_t
+read_number(const char *text, int64_t max)
+{
+    if (*text < '1' || *text > '9' || text[strspn(text, "0123456789")] != '\0')
+        return 0;
+    errno = 0;
+    long long number = strtoll(text, NULL, 10);
+    return errno == 0 && number <= max ? number : 0;
+}
+
+static int
+read_list(const struct cli *cli, const char *text, json_t **ret)
+{
+    if (text != NULL
+        && jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
+        return CLI_OK;
+    output_error("%s: %s", cli->path,
+                 text != NULL ? "the list cannot be read; run `authzctl db status`"
+                              : "nothing was served yet; run `authzctl db migrate`");
+    return CLI_FAILED;
+}
+
+int
+bundle_history_run(struct cli *cli)
+{
+    static const struct output_column columns[] = {
+        {"id",              "ID"      },
+        {"createdAt",       "CREATED" },
+        {"revision",        "REVISION"},
+        {"triggerSource",   "SOURCE"  },
+        {"triggeredBy",     "BY"      },
+        {"ruleCount",       "RULES"   },
+        {"bundleSizeBytes", "SIZE"    },
+        {NULL,              NULL      }
+    };
+    int64_t limit = LIMIT_DEFAULT;
+    const char *text = NULL;
+    json_t *rows;
+    if (cli->choice.limit != NULL
+        && (limit = read_number(cli->choice.limit, BUNDLE_HISTORY_MAX + 1)) == 0) {
+        output_error("%s: --limit is a number from 1 to %d, not %s; see `authzctl bundle history "
+                     "--help`",
+                     cli->path, BUNDLE_HISTORY_MAX + 1, cli->choice.limit);
+        return CLI_USAGE;
+    }
+    if (bundle_history_list(&cli->op, 0, limit, &text) != AZ_OK)
+        return output_fault(cli);
+    int status = read_list(cli, text, &rows);
+    if (status == CLI_OK)
+        output_rows(cli, rows, columns);
+    return status;
+}
+
+/* The id of an argument. */
+static int
+read_id(const struct cli *cli, const char *text, int64_t *ret)
+{
+    *ret = read_number(text, INT64_MAX);
+    if (*ret > 0)
+        return CLI_OK;
+    output_error("%s: `%s` is not the id of a bundle; see `authzctl bundle history`", cli->path,
+                 text);
+    return CLI_USAGE;
+}
+
+static int
+latest_id(struct cli *cli, int64_t *ret)
+{
+    const char *text = NULL;
+    json_t *latest;
+    if (bundle_history_latest(&cli->op, &text) != AZ_OK)
+        return output_fault(cli);
+    int status = read_list(cli, text, &latest);
+    if (status == CLI_OK)
+        *ret = json_integer_value(json_object_get(latest, "id"));
+    return status;
+}
+
+/* The rows of a bundle. */
+static int
+fetch_content(struct cli *cli, int64_t id, json_t **ret)
+{
+    *ret = NULL;
+    if (bundle_history_content(&cli->op, id, ret) != AZ_OK)
+        return output_fault(cli);
+    if (*ret != NULL)
+        return CLI_OK;
+    output_error("%s: there is no bundle %lld, or its rows were not kept; see `authzctl bundle "
+                 "history`",
+                 cli->path, (long long) id);
+    return CLI_FAILED;
+}
+
+/* Added and removed names, and the diffs of what changed. */
+static void
+print_kind(const struct cli *cli, const json_t *part, const char *kind, const char *name)
+{
+    static const char *const lists[] = {"added", "removed"};
+    const json_t *changed = json_object_get(part, "changed");
+    size_t i;
+    json_t *item;
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++)
+        json_array_foreach (json_object_get(part, lists[list]), i, item)
+            output_text(
+                talloc_asprintf(cli->mem, "%s %s: %s", kind, lists[list], json_string_value(item)));
+    json_array_foreach (changed, i, item) {
+        const char *diff = json_string_value(json_object_get(item, "diff"));
+        output_text(talloc_asprintf(cli->mem, "%s changed: %s%s", kind,
+                                    json_string_value(json_object_get(item, name)),
+                                    diff != NULL ? "" : " (the diff is too long to show)"));
+        if (diff != NULL)
+            output_text(diff);
+    }
+}
+
+int
+bundle_diff_run(struct cli *cli)
+{
+    int64_t from = 0, to = 0;
+    json_t *before, *after, *diff;
+    int status = read_id(cli, cli->args[0], &from);
+    if (status == CLI_OK)
+        status = cli->argc > 1 ? read_id(cli, cli->args[1], &to) : latest_id(cli, &to);
+    if (status == CLI_OK)
+        status = fetch_content(cli, from, &before);
+    if (status == CLI_OK)
+        status = fetch_content(cli, to, &after);
+    if (status != CLI_OK)
+        return status;
+    if ((diff = bundle_diff(cli->mem, before, after)) == NULL) {
+        output_error("%s: no memory", cli->path);
+        return CLI_FAILED;
+    }
+    if (cli->choice.json) {
+        output_json(diff);
+        return CLI_OK;
+    }
+    print_kind(cli, json_object_get(diff, "rules"), "rule", "path");
+    print_kind(cli, json_object_get(diff, "data"), "data row", "dataKey");
+    return CLI_OK;
+}
+
+/* The rules of a bundle, so that the line can be shown that an engine refuses. */
+static bool
+list_rules(TALLOC_CTX *mem, const json_t *content, struct deploy *ret)
+{
+    const json_t *rules = json_object_get(content, "rules");
+    struct deploy_rule *rule =
+        talloc_zero_array(mem, struct deploy_rule, json_array_size(rules) + 1);
+    size_t count = 0, i;
+    json_t *item;
+    if (rule == NULL)
+        return false;
+    json_array_foreach (rules, i, item) {
+        const char *path = json_string_value(json_object_get(item, "path")),
+                   *text = json_string_value(json_object_get(item, "content"));
+        if (path != NULL && text != NULL)
+            rule[count++] = (struct deploy_rule){.path = path, .content = text, .enabled = true};
+    }
+    ret->rule = rule;
+    ret->rules = count;
+    return true;
+}
+
+int
+bundle_rollback_run(struct cli *cli)
+{
+    int64_t id = 0;
+    json_t *content;
+    struct deploy deploy = {.rules = 0};
+    struct deploy_result result = {.data_key = NULL};
+    int status = read_id(cli, cli->args[0], &id);
+    if (status == CLI_OK)
+        status = fetch_content(cli, id, &content);
+    if (status != CLI_OK)
+        return status;
+    if (!list_rules(cli->mem, content, &deploy)) {
+        output_error("%s: no memory", cli->path);
+        return CLI_FAILED;
+    }
+    const struct refusal_source source = {.deploy = &deploy};
+    enum az_status st = deploy_rollback(&cli->op, content, "authzctl", &result);
+    return bundle_report(cli, st, &result, &source, "replace");
+}

@@ -1,0 +1,283 @@
+/* bundle pull: the operator's rules and the data rows as files, so that they can be kept in git. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/jsonx.h"
+#include "bundle_dir.h"
+#include "dir.h"
+#include "json_text.h"
+#include "output.h"
+#include "policy/data_key.h"
+#include "policy/rule.h"
+#include "store/bundle_history.h"
+#include "store/policy_rows.h"
+#include "store/policy_rules.h"
+#include "verbs.h"
+
+/* Nesting of a list of rules or rows. */
+#define LIST_DEPTH_MAX 4
+
+/* A reading that a save has crossed is made again so often; then somebody saves all the time. */
+#define READ_TRIES 5
+
+const struct cli_option bundle_pull_options[] = {
+    {"force", 0, NULL, offsetof(struct cli_choices, force), false,
+     "Also into a directory that holds other files; they stay"},
+    {NULL,       0,     NULL,  0,                     false,                         NULL    },
+};
+
+/* A file to be written. */
+struct file {
+    const char *path, *text;
+    size_t length;
+};
+
+/* One pull. */
+struct pull {
+    struct cli *cli;
+    const char *dir;
+    json_t *rules, *rows; /* DTOs */
+    struct file *file;
+    size_t files, outside;
+    json_t *index; /* path to number of the file */
+    bool refused;  /* something is wrong, and told */
+};
+
+/* ---- reading ---- */
+
+static int
+read_list(const struct cli *cli, const char *text, json_t **ret)
+{
+    if (jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
+        return CLI_OK;
+    output_error("%s: the rules and rows cannot be read; run `authzctl db status`", cli->path);
+    return CLI_FAILED;
+}
+
+/* A save changes the rows and the newest bundle in one transaction. */
+static int
+read_once(struct pull *pull, bool *ret_same)
+{
+    const struct policy_rule_filter all = {.path = NULL};
+    struct op *op = &pull->cli->op;
+    const char *before = NULL, *rules, *rows, *after = NULL;
+    if (bundle_history_latest(op, &before) != AZ_OK || policy_rule_list(op, &all, &rules) != AZ_OK
+        || policy_data_list(op, NULL, &rows) != AZ_OK || bundle_history_latest(op, &after) != AZ_OK)
+        return output_fault(pull->cli);
+    *ret_same = before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
+    int status = read_list(pull->cli, rules, &pull->rules);
+    return status == CLI_OK ? read_list(pull->cli, rows, &pull->rows) : status;
+}
+
+static int
+read_policy(struct pull *pull)
+{
+    bool same = false;
+    int status = CLI_OK;
+    for (int i = 0; status == CLI_OK && !same && i < READ_TRIES; i++)
+        status = read_once(pull, &same);
+    if (status != CLI_OK || same)
+        return status;
+    output_error("%s: the policy changes faster than it can be read; run this again",
+                 pull->cli->path);
+    return CLI_FAILED;
+}
+
+/* ---- what is to be written ---- */
+
+static void
+refuse(struct pull *pull, const char *path, const char *why)
+{
+    output_error("%s: %s: %s", pull->cli->path, path, why);
+    pull->refused = true;
+}
+
+static void
+add_file(struct pull *pull, const char *path, const char *text)
+{
+    if (path == NULL || text == NULL
+        || json_object_set_new(pull->index, path, json_integer((json_int_t) pull->files)) != 0) {
+        refuse(pull, path != NULL ? path : "a file", "no memory");
+        return;
+    }
+    pull->file[pull->files++] = (struct file){path, text, strlen(text)};
+}
+
+/* Paths come from the database. One that would not be read back from the directory is not written,
+ * and one like .git/hooks/x.rego is not anybody's rule. */
+static void
+add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
+{
+    const char *path = json_string_value(json_object_get(rule, "path")),
+               *content = json_string_value(json_object_get(rule, "content"));
+    const char *why = path != NULL && content != NULL ? rule_path_fault(path) : "is missing";
+    if (why != NULL)
+        refuse(pull, path != NULL ? path : "a rule",
+               talloc_asprintf(pull->cli->mem,
+                               "the path of a rule %s; rename the rule in the database", why));
+    else if (rule_path_is_ours(path))
+        return;
+    else if (bundle_file_hidden(path) || bundle_file_kind(path) != BUNDLE_FILE_RULE)
+        refuse(pull, path,
+               "bundle deploy would pass over a file of this name; save the rule under another "
+               "path and delete this one");
+    else {
+        add_file(pull, path, content);
+        if (json_is_false(json_object_get(rule, "enabled")))
+            json_array_append(disabled, json_object_get(rule, "path"));
+    }
+}
+
+/* Laid out for reading, unless that makes it too long to be read back. */
+static const char *
+payload_text(TALLOC_CTX *mem, const char *payload)
+{
+    const char *text = json_text_pretty(mem, payload, BUNDLE_DIR_FILE_MAX);
+    return text != NULL ? text : talloc_asprintf(mem, "%s\n", payload);
+}
+
+static void
+add_row(struct pull *pull, const json_t *row)
+{
+    TALLOC_CTX *mem = pull->cli->mem;
+    const char *key = json_string_value(json_object_get(row, "dataKey")),
+               *payload = json_string_value(json_object_get(row, "payload"));
+    const char *why = payload != NULL ? policy_data_key_fault(key) : "is missing";
+    if (why != NULL)
+        refuse(pull, key != NULL ? key : "a row",
+               talloc_asprintf(mem, "the data key %s; rename the row in the database", why));
+    else if (json_is_false(json_object_get(row, "inBundle")))
+        pull->outside++;
+    else
+        add_file(pull, bundle_file_of_key(mem, key), payload_text(mem, payload));
+}
+
+static int
+make_files(struct pull *pull)
+{
+    TALLOC_CTX *mem = pull->cli->mem;
+    json_t *disabled = jsonx_own(mem, json_array()), *item;
+    size_t i, most = json_array_size(pull->rules) + json_array_size(pull->rows) + 1;
+    pull->file = talloc_array(mem, struct file, most);
+    pull->index = jsonx_own(mem, json_object());
+    if (pull->file == NULL || pull->index == NULL || disabled == NULL) {
+        output_error("%s: no memory", pull->cli->path);
+        return CLI_FAILED;
+    }
+    json_array_foreach (pull->rules, i, item)
+        add_rule(pull, item, disabled);
+    json_array_foreach (pull->rows, i, item)
+        add_row(pull, item);
+    if (json_array_size(disabled) > 0) {
+        json_t *switches = jsonx_own(mem, json_pack("{s:O}", "disabled", disabled));
+        const char *text = switches != NULL ? jsonx_dump(mem, switches) : NULL;
+        add_file(pull, BUNDLE_DIR_SWITCHES,
+                 text != NULL ? json_text_pretty(mem, text, BUNDLE_DIR_FILE_MAX) : NULL);
+    }
+    return pull->refused ? CLI_FAILED : CLI_OK;
+}
+
+/* ---- where it is written ---- */
+
+/* A file that is there and is none of ours. One that a deploy would take is named in any case. */
+static void
+judge_stranger(struct pull *pull, const struct dir_entry *entry)
+{
+    enum bundle_file kind = bundle_file_kind(entry->path);
+    if (kind == BUNDLE_FILE_README || kind == BUNDLE_FILE_TEST)
+        return;
+    if (!pull->cli->choice.force)
+        refuse(pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
+               "is not of this policy; name an empty directory, or give --force to leave it there");
+    else if (kind != BUNDLE_FILE_OTHER)
+        output_line(pull->cli, "left: %s, which the policy does not have and a deploy would take",
+                    entry->path);
+}
+
+static void
+judge_entry(void *arg, const struct dir_entry *entry)
+{
+    struct pull *pull = arg;
+    if (json_object_get(pull->index, entry->path) == NULL)
+        judge_stranger(pull, entry);
+    else if (!entry->regular)
+        refuse(pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
+               "is a symbolic link or no regular file; take it away");
+}
+
+static void
+hear_fault(void *arg, const char *path, const char *why)
+{
+    struct pull *pull = arg;
+    refuse(
+        pull, talloc_asprintf(pull->cli->mem, "%s%s%s", pull->dir, *path != '\0' ? "/" : "", path),
+        talloc_asprintf(pull->cli->mem, "%s; name a directory that can be read and written", why));
+}
+
+static int
+check_directory(struct pull *pull)
+{
+    struct dir_walk walk = {.mem = pull->cli->mem,
+                            .dir = pull->dir,
+                            .take = judge_entry,
+                            .fault = hear_fault,
+                            .arg = pull};
+    if (mkdir(pull->dir, 0777) != 0 && errno != EEXIST)
+        hear_fault(pull, "", strerror(errno));
+    else
+        dir_walk(&walk);
+    return pull->refused ? CLI_FAILED : CLI_OK;
+}
+
+static int
+write_files(struct pull *pull)
+{
+    size_t written = 0;
+    const char *why = NULL;
+    int root = open(pull->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0)
+        hear_fault(pull, "", strerror(errno));
+    for (size_t i = 0; root >= 0 && i < pull->files; i++) {
+        const struct file *file = &pull->file[i];
+        switch (dir_write(pull->cli->mem, root, file->path, file->text, file->length, &why)) {
+        case DIR_WRITTEN:
+            written++;
+            output_line(pull->cli, "written: %s", file->path);
+            break;
+        case DIR_UNCHANGED:
+            break;
+        case DIR_FAILED:
+            hear_fault(pull, file->path, why);
+        }
+    }
+    if (root >= 0)
+        close(root);
+    if (pull->cli->choice.json)
+        output_json(jsonx_own(pull->cli->mem,
+                              json_pack("{s:i,s:i,s:i}", "files", (int) pull->files, "written",
+                                        (int) written, "rowsOutsideBundle", (int) pull->outside)));
+    output_line(pull->cli, "%zu files, %zu of them written", pull->files, written);
+    if (pull->outside > 0)
+        output_line(pull->cli,
+                    "%zu data rows lie outside the bundle and were left out; `bundle deploy --mode "
+                    "replace` would delete them",
+                    pull->outside);
+    return pull->refused ? CLI_FAILED : CLI_OK;
+}
+
+int
+bundle_pull_run(struct cli *cli)
+{
+    struct pull pull = {.cli = cli, .dir = cli->args[0]};
+    int status = read_policy(&pull);
+    if (status == CLI_OK)
+        status = make_files(&pull);
+    if (status == CLI_OK)
+        status = check_directory(&pull);
+    return status == CLI_OK ? write_files(&pull) : status;
+}

@@ -1,0 +1,164 @@
+#include "config.h"
+
+#include "opa_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "output.h"
+
+/* Variables that the engine sees. */
+static const char *const passed[] = {"PATH", "HOME",       "TMPDIR",     "LANG", "LC_ALL",
+                                     "TERM", "GOMAXPROCS", "GOMEMLIMIT", "GOGC", "NO_COLOR"};
+#define PASSED (sizeof(passed) / sizeof(passed[0]))
+
+/* Exit status of a child whose program could not be run, as of a shell. */
+#define NOT_RUN 127
+
+/* The absolute name of a program that can be run, or NULL. */
+static const char *
+runnable(TALLOC_CTX *mem, const char *file)
+{
+    struct stat about;
+    char *whole = NULL;
+    if (file != NULL && stat(file, &about) == 0 && S_ISREG(about.st_mode)
+        && access(file, X_OK) == 0)
+        whole = realpath(file, NULL);
+    const char *program = whole != NULL ? talloc_strdup(mem, whole) : NULL;
+    free(whole);
+    return program;
+}
+
+/* An empty or relative entry of PATH would run what lies in the directory we were called in. */
+static const char *
+search_path(TALLOC_CTX *mem)
+{
+    const char *path = getenv("PATH"), *program = NULL;
+    for (size_t length; path != NULL && *path != '\0' && program == NULL;
+         path += length + (path[length] == ':')) {
+        length = strcspn(path, ":");
+        if (*path == '/')
+            program = runnable(mem, talloc_asprintf(mem, "%.*s/opa", (int) length, path));
+    }
+    return program;
+}
+
+/* What contrib/quickstart has got. */
+static const char *
+search_cache(TALLOC_CTX *mem)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache != NULL && *cache == '/')
+        return runnable(mem, talloc_asprintf(mem, "%s/authz/bin/opa", cache));
+    return home != NULL && *home == '/'
+               ? runnable(mem, talloc_asprintf(mem, "%s/.cache/authz/bin/opa", home))
+               : NULL;
+}
+
+int
+opa_find(const struct cli *cli, const char **ret_program)
+{
+    const char *named = cli->choice.opa, *variable = getenv("AUTHZ_OPA"), *program;
+    bool by_option = named != NULL;
+    if (named == NULL && variable != NULL && *variable != '\0')
+        named = variable;
+    if (named != NULL)
+        program = runnable(cli->mem, named);
+    else if ((program = search_path(cli->mem)) == NULL)
+        program = search_cache(cli->mem);
+    if (program != NULL) {
+        *ret_program = program;
+        return CLI_OK;
+    }
+    if (named != NULL)
+        output_error("%s: %s: %s is no program that can be run; name an opa 1.x", cli->path,
+                     by_option ? "--opa" : "AUTHZ_OPA", named);
+    else
+        output_error("%s: there is no opa here; put an opa 1.x on PATH, or name it with --opa FILE "
+                     "or AUTHZ_OPA",
+                     cli->path);
+    return CLI_UNAVAILABLE;
+}
+
+void
+opa_hold_signals(sigset_t *ret_before)
+{
+    static const int ending[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+        sigaddset(&held, ending[i]);
+    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the child's status */
+    sigprocmask(SIG_BLOCK, &held, ret_before);
+}
+
+/* In the child: does not come back. */
+static void
+become_engine(const struct cli *cli, const char *program, const char *dir, char **environment)
+{
+    char opa[] = "opa", test[] = "test", json[] = "--format=json", here[] = ".";
+    char *arguments[] = {opa, test, here, cli->choice.json ? json : NULL, NULL};
+    sigset_t none;
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigemptyset(&none);
+    if (chdir(dir) == 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0
+        && sigprocmask(SIG_SETMASK, &none, NULL) == 0)
+        execve(program, arguments, environment);
+    _exit(NOT_RUN);
+}
+
+static char **
+make_environment(TALLOC_CTX *mem)
+{
+    char **environment = talloc_zero_array(mem, char *, PASSED + 1);
+    size_t count = 0;
+    for (size_t i = 0; environment != NULL && i < PASSED; i++) {
+        const char *value = getenv(passed[i]);
+        if (value != NULL)
+            environment[count++] = talloc_asprintf(environment, "%s=%s", passed[i], value);
+    }
+    return environment;
+}
+
+/* Waits for the child; what would have ended us goes on to it. */
+static int
+await(pid_t child, int *ret_signal)
+{
+    sigset_t held;
+    int status = 0;
+    sigprocmask(SIG_SETMASK, NULL, &held);
+    for (;;) {
+        pid_t got = waitpid(child, &status, WNOHANG);
+        if (got == child || (got < 0 && errno != EINTR))
+            return got == child ? status : -1;
+        int signal = sigwaitinfo(&held, NULL);
+        if (signal > 0 && signal != SIGCHLD) {
+            *ret_signal = signal;
+            kill(child, signal);
+        }
+    }
+}
+
+int
+opa_run_tests(const struct cli *cli, const char *program, const char *dir, int *ret_signal)
+{
+    char **environment = make_environment(cli->mem);
+    fflush(stdout);
+    pid_t child = environment != NULL ? fork() : -1;
+    if (child == 0)
+        become_engine(cli, program, dir, environment);
+    int status = child > 0 ? await(child, ret_signal) : -1;
+    if (child > 0 && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_RUN)
+        return WEXITSTATUS(status) == 0 ? CLI_OK : CLI_FAILED;
+    if (*ret_signal == 0)
+        output_error("%s: %s: %s; name an opa 1.x with --opa FILE", cli->path, program,
+                     child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed"
+                                                                     : "cannot be run");
+    return CLI_FAILED;
+}

@@ -1,0 +1,387 @@
+/* policy test: the tests of a directory, run by the policy engine on what a deploy would publish.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "bundle_dir.h"
+#include "dir.h"
+#include "opa_run.h"
+#include "output.h"
+#include "policy/data_check.h"
+#include "policy/data_key.h"
+#include "policy/rule.h"
+#include "policy/schema.h"
+#include "run.h"
+#include "verbs.h"
+
+/* Octets of a shipped file; the largest is a few kilobytes. */
+#define SHIPPED_MAX (1 << 20)
+
+/* Directories open while the temporary one is removed. */
+#define REMOVE_OPEN_MAX 16
+
+const struct cli_option policy_test_options[] = {
+    {"opa", 0, "FILE", offsetof(struct cli_choices, opa), false,
+     "The engine's program; else AUTHZ_OPA, one on PATH, or the one that quickstart keeps"},
+    {NULL,     0,   NULL,    0,                         false,                         NULL},
+};
+
+/* One run. */
+struct trial {
+    struct cli *cli;
+    struct bundle_dir dir; /* the operator's */
+    const char *shipped;   /* SVC_DATA_DIR/policy */
+    const char *part;      /* folder of it that is walked */
+    const char *opa;       /* program */
+    char *place;           /* temporary directory, NULL before it is made */
+    int root;              /* the same, open */
+    json_t *rows;          /* data key to payload */
+    int signal;            /* that ended the run, or 0 */
+    bool failed;           /* something went wrong, and was told */
+};
+
+static void
+fail(struct trial *trial, const char *what, const char *why)
+{
+    output_error("%s: %s: %s", trial->cli->path, what, why != NULL ? why : "no memory");
+    trial->failed = true;
+}
+
+/* ---- what is shipped ---- */
+
+static void
+hear_shipped_fault(void *arg, const char *path, const char *why)
+{
+    struct trial *trial = arg;
+    fail(trial,
+         talloc_asprintf(trial->cli->mem, "%s/%s%s%s", trial->shipped, trial->part,
+                         *path != '\0' ? "/" : "", path),
+         talloc_asprintf(trial->cli->mem, "%s; see that SVC_DATA_DIR is right", why));
+}
+
+static void
+put_file(struct trial *trial, const char *path, const char *text, size_t length)
+{
+    const char *why = NULL;
+    if (dir_write(trial->cli->mem, trial->root, path, text, length, &why) == DIR_FAILED)
+        fail(trial, talloc_asprintf(trial->cli->mem, "%s/%s", trial->place, path), why);
+}
+
+static char *
+read_shipped(struct trial *trial, const struct dir_entry *entry, size_t *ret_length)
+{
+    const char *why = NULL;
+    char *text = dir_read(trial->cli->mem, entry->at, entry->name, SHIPPED_MAX, ret_length, &why);
+    if (text == NULL)
+        hear_shipped_fault(trial, entry->path, why);
+    return text;
+}
+
+static void
+take_shipped_rule(void *arg, const struct dir_entry *entry)
+{
+    struct trial *trial = arg;
+    size_t length = 0;
+    if (rule_path_fault(entry->path) != NULL)
+        return;
+    char *text = read_shipped(trial, entry, &length);
+    if (text != NULL)
+        put_file(trial, talloc_asprintf(trial->cli->mem, "svc/%s", entry->path), text, length);
+}
+
+/* The rows as shipped, until the directory's own take their place. */
+static void
+take_shipped_row(void *arg, const struct dir_entry *entry)
+{
+    struct trial *trial = arg;
+    size_t length = 0;
+    json_t *value = NULL;
+    const char *dot = strrchr(entry->name, '.');
+    if (dot == NULL || strcmp(dot, ".json") != 0)
+        return;
+    char *key = talloc_strndup(trial->cli->mem, entry->name, (size_t) (dot - entry->name));
+    char *text = read_shipped(trial, entry, &length);
+    if (text == NULL)
+        return;
+    if (key == NULL
+        || jsonx_parse(trial->cli->mem, text, length, POLICY_DATA_DEPTH_MAX, &value, NULL) != AZ_OK
+        || json_object_set(trial->rows, key, value) != 0)
+        hear_shipped_fault(trial, entry->path, "is no JSON");
+}
+
+static void
+walk_shipped(struct trial *trial, const char *part,
+             void (*take)(void *arg, const struct dir_entry *entry))
+{
+    struct dir_walk walk = {.mem = trial->cli->mem,
+                            .dir = talloc_asprintf(trial->cli->mem, "%s/%s", trial->shipped, part),
+                            .take = take,
+                            .fault = hear_shipped_fault,
+                            .arg = trial};
+    trial->part = part;
+    dir_walk(&walk);
+}
+
+/* ---- what is the operator's ---- */
+
+/* The text of the schema of a row, NULL when none is shipped. */
+static const char *
+schema_of(const struct trial *trial, const char *data_key)
+{
+    TALLOC_CTX *mem = trial->cli->mem;
+    char *dir = talloc_asprintf(mem, "%s/schemas", trial->shipped);
+    int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t length = 0;
+    const char *why = NULL, *text = NULL;
+    if (at < 0)
+        return NULL;
+    text = dir_read(mem, at, talloc_asprintf(mem, "%s.json", data_key), SHIPPED_MAX, &length, &why);
+    close(at);
+    return text;
+}
+
+/* A payload that the service would refuse is refused here. */
+static void
+check_row(struct trial *trial, const struct deploy_data *data, const json_t *value)
+{
+    struct op op = {.mem = trial->cli->mem};
+    json_t *failures = NULL, *failure;
+    size_t i;
+    enum az_status st =
+        data_check(&op, data->data_key, schema_of(trial, data->data_key), value, &failures);
+    char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name,
+                                 bundle_file_of_key(op.mem, data->data_key));
+    if (st != AZ_OK && failures == NULL)
+        fail(trial, file, "the shipped schema cannot be used; see that SVC_DATA_DIR is right");
+    json_array_foreach (failures, i, failure) {
+        const char *path = json_string_value(json_object_get(failure, "path"));
+        fail(trial, file,
+             talloc_asprintf(op.mem, "%s: %s",
+                             path != NULL && *path != '\0' ? path : "(whole payload)",
+                             json_string_value(json_object_get(failure, "message"))));
+    }
+}
+
+static void
+add_rows(struct trial *trial)
+{
+    for (size_t i = 0; i < trial->dir.data_rows; i++) {
+        const struct deploy_data *data = &trial->dir.data[i];
+        json_t *value = NULL;
+        if (jsonx_parse(trial->cli->mem, data->payload, strlen(data->payload),
+                        POLICY_DATA_DEPTH_MAX, &value, NULL)
+                != AZ_OK
+            || json_object_set(trial->rows, data->data_key, value) != 0)
+            fail(trial, data->data_key, NULL);
+        else
+            check_row(trial, data, value);
+    }
+}
+
+/* Whether a file is the test of a rule: a_test.rego of a.rego. */
+static bool
+is_test_of(const char *test, const char *rule)
+{
+    size_t length = strlen(test) - strlen("_test.rego");
+    return strncmp(test, rule, length) == 0 && strcmp(rule + length, ".rego") == 0;
+}
+
+static bool
+is_of_disabled(const struct trial *trial, const char *test)
+{
+    for (size_t i = 0; i < trial->dir.rules; i++)
+        if (!trial->dir.rule[i].enabled && is_test_of(test, trial->dir.rule[i].path))
+            return true;
+    return false;
+}
+
+/* What a deploy would put into the bundle: a disabled rule is not there, nor then its own test. */
+static void
+add_rules(struct trial *trial)
+{
+    for (size_t i = 0; i < trial->dir.rules; i++) {
+        const struct deploy_rule *rule = &trial->dir.rule[i];
+        if (rule_path_is_ours(rule->path))
+            fail(trial, rule->path, "paths below svc belong to the service; rename it");
+        else if (!rule->enabled || strcmp(rule_kind(rule->path), "rego") != 0)
+            output_line(trial->cli, "left out: %s", rule->path);
+        else
+            put_file(trial, rule->path, rule->content, strlen(rule->content));
+    }
+    for (size_t i = 0; i < trial->dir.tests; i++) {
+        const struct deploy_rule *test = &trial->dir.test[i];
+        if (is_of_disabled(trial, test->path))
+            output_line(trial->cli, "left out: %s", test->path);
+        else
+            put_file(trial, test->path, test->content, strlen(test->content));
+    }
+}
+
+/* ---- data where rules find it ---- */
+
+/* The object that a key's words but the last lead to. NULL: another row lies there. */
+static json_t *
+find_parent(const struct trial *trial, json_t *document, const char *key)
+{
+    for (const char *dot = strchr(key, '.'), *word = key; document != NULL && dot != NULL;
+         word = dot + 1, dot = strchr(word, '.')) {
+        char *name = talloc_strndup(trial->cli->mem, word, (size_t) (dot - word)),
+             *above = talloc_strndup(trial->cli->mem, key, (size_t) (dot - key));
+        if (name == NULL || above == NULL || json_object_get(trial->rows, above) != NULL)
+            return NULL;
+        json_t *next = json_object_get(document, name);
+        if (next == NULL && json_object_set_new(document, name, next = json_object()) != 0)
+            return NULL;
+        document = next;
+    }
+    return document;
+}
+
+/* {"a":{"b":{"c":payload}}} of the row a.b.c, as the bundle has it. */
+static void
+put_rows(struct trial *trial)
+{
+    json_t *document = jsonx_own(trial->cli->mem, json_object()), *value;
+    const char *key;
+    json_object_foreach (trial->rows, key, value) {
+        const char *dot = strrchr(key, '.');
+        json_t *parent = find_parent(trial, document, key);
+        if (parent == NULL || json_object_set(parent, dot != NULL ? dot + 1 : key, value) != 0)
+            fail(trial, key, "a key of another row is a part of this one; rename one");
+    }
+    char *text = jsonx_dump(trial->cli->mem, document);
+    if (text == NULL)
+        fail(trial, "the data rows", NULL);
+    else
+        put_file(trial, "data.json", text, strlen(text));
+}
+
+/* ---- the run ---- */
+
+static bool
+make_place(struct trial *trial)
+{
+    const char *base = getenv("TMPDIR");
+    trial->place = talloc_asprintf(trial->cli->mem, "%s/authzctl-test.XXXXXX",
+                                   base != NULL && *base == '/' ? base : "/tmp");
+    if (trial->place == NULL || mkdtemp(trial->place) == NULL) {
+        fail(trial, trial->place != NULL ? trial->place : "a temporary directory",
+             talloc_asprintf(trial->cli->mem, "%s; name another directory in TMPDIR",
+                             strerror(errno)));
+        trial->place = NULL;
+        return false;
+    }
+    trial->root = open(trial->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (trial->root < 0)
+        fail(trial, trial->place, strerror(errno));
+    return trial->root >= 0;
+}
+
+static int
+remove_one(const char *path, const struct stat *about, int type, struct FTW *at)
+{
+    (void) about;
+    (void) at;
+    return type == FTW_DP || type == FTW_D ? rmdir(path) : unlink(path);
+}
+
+static void
+remove_place(struct trial *trial)
+{
+    if (trial->root >= 0)
+        close(trial->root);
+    if (trial->place != NULL
+        && nftw(trial->place, remove_one, REMOVE_OPEN_MAX, FTW_DEPTH | FTW_PHYS) != 0)
+        output_error("%s: %s: %s; remove it by hand", trial->cli->path, trial->place,
+                     strerror(errno));
+}
+
+static int
+run_in_place(struct trial *trial)
+{
+    if (!make_place(trial))
+        return CLI_FAILED;
+    walk_shipped(trial, "svc", take_shipped_rule);
+    walk_shipped(trial, "data", take_shipped_row);
+    add_rules(trial);
+    add_rows(trial);
+    put_rows(trial);
+    return trial->failed ? CLI_FAILED
+                         : opa_run_tests(trial->cli, trial->opa, trial->place, &trial->signal);
+}
+
+/* Only SVC_DATA_DIR is asked for; the tests of a directory run where no service is. */
+static int
+find_shipped(struct trial *trial)
+{
+    static const char *const needs[] = {"SVC_DATA_DIR", NULL};
+    struct cli *cli = trial->cli;
+    struct problems problems = {NULL, 0};
+    const struct settings *cfg = settings_load(cli->mem, AUTHZ_CONF, &problems);
+    int status = CLI_OK;
+    for (size_t i = 0; i < problems.count; i++)
+        if (run_problem_counts(problems.line[i], needs)) {
+            output_error("%s", problems.line[i]);
+            status = CLI_CONFIG;
+        }
+    trial->shipped = cfg != NULL ? talloc_asprintf(cli->mem, "%s/policy", cfg->data_dir) : NULL;
+    trial->rows = jsonx_own(cli->mem, json_object());
+    if (trial->shipped == NULL || trial->rows == NULL) {
+        fail(trial, "settings", NULL);
+        return CLI_FAILED;
+    }
+    return status;
+}
+
+static int
+read_directory(struct trial *trial)
+{
+    struct cli *cli = trial->cli;
+    size_t i;
+    json_t *text;
+    if (!bundle_dir_read(cli->mem, cli->args[0], &trial->dir)) {
+        json_array_foreach (trial->dir.faults, i, text)
+            output_error("%s: %s", cli->path, json_string_value(text));
+        return CLI_FAILED;
+    }
+    json_array_foreach (trial->dir.ignored, i, text)
+        output_line(cli, "ignored: %s", json_string_value(text));
+    if (trial->dir.tests > 0)
+        return CLI_OK;
+    output_error("%s: %s: holds no test, a file ending in _test.rego; write one", cli->path,
+                 trial->dir.name);
+    return CLI_FAILED;
+}
+
+/* The directory is removed however the run ends; a signal that ended it ends us, after that. */
+int
+policy_test_run(struct cli *cli)
+{
+    struct trial trial = {.cli = cli, .root = -1};
+    sigset_t before;
+    int status = find_shipped(&trial);
+    if (status == CLI_OK)
+        status = opa_find(cli, &trial.opa);
+    if (status == CLI_OK)
+        status = read_directory(&trial);
+    if (status != CLI_OK)
+        return status;
+    opa_hold_signals(&before);
+    status = run_in_place(&trial);
+    remove_place(&trial);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (trial.signal != 0)
+        raise(trial.signal);
+    return status;
+}

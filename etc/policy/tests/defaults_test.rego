@@ -1,0 +1,220 @@
+# Holds each `default` of the schemas against the rules: a member that is absent decides as its
+# default does, and there is a world where another value decides otherwise, so that a wrong default
+# would show.
+package defaults_test
+
+import data.fixture
+import data.shipped
+
+# ---- the settings that have a default, named as GET /admin/api/controls/settings names them
+
+defaults := {setting: schema["default"] |
+	some key, top in shipped.schemas
+	walk(top, [path, schema])
+	last := count(path) - 1
+	last > 0
+	names_setting(path[last - 1], path[last])
+	"default" in object.keys(schema)
+	setting := concat("", array.concat([key, "#"], [part |
+		some i, _ in path
+		part := token(top, path, i)
+	]))
+}
+
+names_setting("properties", _)
+
+names_setting(_, "additionalProperties")
+
+token(_, path, i) := concat("", ["/", path[i]]) if {
+	path[i - 1] == "properties"
+}
+
+token(top, path, i) := concat("", ["/{", object.get(top, array.concat(array.slice(path, 0, i), ["x-key"]), "?"), "}"]) if {
+	path[i] == "additionalProperties"
+}
+
+token(_, path, i) := "/{index}" if path[i] == "items"
+
+# ---- cases: where the setting stands in a row, and another value
+
+member(key, path, keyed, other, evaluation, over) := {
+	"setting": concat("", array.concat([key, "#"], [concat("", ["/", part]) | some part in keyed])),
+	"at": array.concat([key], path), "other": other, "evaluation": evaluation, "over": over,
+}
+
+control(name) := concat("", ["svc.operator.controls.", name])
+
+plain(name, path, other, evaluation, over) := member(control(name), path, path, other, evaluation, over)
+
+orders := {"resource": {"types": ["urn:r:orders"]}}
+
+control_cases := [
+	plain("authentication", ["by_resource_type"], {"urn:r:orders": {"acr": ["high"]}}, "issue", orders),
+	member(
+		control("authentication"), ["by_resource_type", "urn:r:orders"],
+		["by_resource_type", "{resource_type}"], {"acr": ["high"]}, "issue", orders,
+	),
+	member(
+		control("authentication"), ["by_resource_type", "urn:r:orders", "acr"],
+		["by_resource_type", "{resource_type}", "acr"], ["high"], "issue", orders,
+	),
+	plain("authentication", ["dpop_required_resource_types"], ["urn:r:orders"], "issue", orders),
+	plain("environment", ["allow_cidrs"], ["198.51.100.0/24"], "issue", {}),
+	plain("environment", ["deny_cidrs"], ["192.0.2.0/24"], "introspect", {}),
+	plain("lifetime", ["by_resource_type"], {"urn:r:orders": 30}, "issue", orders),
+	plain("lifetime", ["jit_resource_types"], ["urn:r:orders"], "issue", orders),
+	plain("introspection", ["require_audience"], false, "introspect", {"baseline": {"resource": "https://api.example"}}),
+	plain("introspection", ["require_context"], true, "introspect", {}),
+	plain("introspection", ["allow_callers"], ["other"], "introspect", {}),
+	plain("introspection", ["narrow_to_context"], true, "introspect", {"context": {"resource_type": "urn:r:stock"}}),
+]
+
+payment := {"authorization_details": [{"type": "payment", "actions": ["initiate"]}]}
+
+registry_cases := [
+	member(registry_key, ["resource", "types"], ["resource", "types"], fixture.registry.resource.types, "issue", orders),
+	member(registry_key, ["rar", "types"], ["rar", "types"], fixture.registry.rar.types, "issue", payment),
+]
+
+registry_key := "svc.registry.resource_types"
+
+bindings_key := "svc.entitlements.bindings"
+
+own := {"grants": ["client_credentials"], "scopes": ["orders.read"], "ttl": 60}
+
+stated := {"client": {"software_id": "soft", "statement": {"verified": true, "claims": {}}}}
+
+row_cases := [
+	member(bindings_key, ["clients"], ["clients"], {"crm": own}, "issue", {}),
+	member(bindings_key, ["registrations"], ["registrations"], {"ADMIN": own}, "issue", {}),
+	member(bindings_key, ["software"], ["software"], {"soft": own}, "issue", stated),
+	member(bindings_key, ["scopes"], ["scopes"], {"orders.read": {"groups": ["idp/ops"]}}, "issue", {}),
+]
+
+# Where a binding may stand: its place, its name, and what makes it apply to the client.
+holders := array.concat(
+	[
+		{"at": ["clients", "crm"], "keyed": ["clients", "{client_id}"], "registration": "ADMIN"},
+		{"at": ["software", "soft"], "keyed": ["software", "{software_id}"], "registration": "ADMIN"},
+	],
+	[{"at": ["registrations", kind], "keyed": ["registrations", kind], "registration": kind} |
+		some kind in ["ADMIN", "DCR", "STATEMENT", "CIMD"]
+	],
+)
+
+binding_members := [
+	["grants", ["client_credentials"], "issue", {}],
+	["scopes", ["orders.read"], "issue", {}],
+	["resource_types", ["urn:r:stock"], "issue", {}],
+	["resources", ["https://api.example"], "issue", {"resource": {"indicator": "https://api.example"}}],
+	["authorization_details", ["payment"], "issue", payment],
+	["endpoints", ["introspect"], "introspect", {}],
+	["jit_single_use", true, "issue", {}],
+]
+
+binding_cases := [object.union(made, {"holder": holder.at}) |
+	some holder in holders
+	some m in binding_members
+	who := {"registration": holder.registration, "software_id": "soft", "statement": {"verified": true, "claims": {}}}
+	made := member(
+		bindings_key, array.concat(holder.at, [m[0]]), array.concat(holder.keyed, [m[0]]), m[1], m[2],
+		object.union(m[3], {"client": who, "caller": object.union(who, {"client_id": "crm"})}),
+	)
+]
+
+cases := array.concat(array.concat(control_cases, registry_cases), array.concat(row_cases, binding_cases))
+
+# ---- the data of a case: rows in which nothing is set but what the case needs
+
+bound := {
+	"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"],
+	"resource_types": ["urn:r:orders"], "resources": ["https://api.example"],
+}
+
+empty_bindings := {"clients": {}, "registrations": {}, "software": {}, "scopes": {}}
+
+rows(c) := with_bindings(json.patch(empty_bindings, [{
+	"op": "add", "path": c.holder,
+	"value": {"grants": ["client_credentials"], "scopes": ["orders.read"]},
+}])) if {
+	c.holder
+}
+
+else := with_bindings(empty_bindings) if {
+	c.at[0] == bindings_key
+	c.at[1] != "scopes"
+} else := no_rows
+
+with_bindings(value) := json.patch(no_rows, [{"op": "replace", "path": [bindings_key], "value": value}])
+
+no_rows := {
+	control("authentication"): {"by_resource_type": {"urn:r:orders": {}}},
+	control("client"): {},
+	control("environment"): {},
+	control("introspection"): {},
+	control("lifetime"): {},
+	registry_key: fixture.registry,
+	bindings_key: fixture.bind("crm", bound),
+}
+
+added(c, value) := json.patch(rows(c), [{"op": "add", "path": c.at, "value": value}])
+
+removed(c) := json.patch(added(c, null), [{"op": "remove", "path": c.at}])
+
+decide(c, data_rows) := answer if {
+	answer := judged(c) with data.svc.operator.controls.authentication as data_rows[control("authentication")]
+		with data.svc.operator.controls.client as data_rows[control("client")]
+		with data.svc.operator.controls.environment as data_rows[control("environment")]
+		with data.svc.operator.controls.introspection as data_rows[control("introspection")]
+		with data.svc.operator.controls.lifetime as data_rows[control("lifetime")]
+		with data.svc.registry.resource_types as data_rows[registry_key]
+		with data.svc.entitlements.bindings as data_rows[bindings_key]
+}
+
+judged(c) := fixture.issue(c.over) if c.evaluation == "issue"
+
+judged(c) := fixture.introspect(c.over) if c.evaluation == "introspect"
+
+# ---- the tests
+
+test_there_is_a_case_for_every_default_of_a_row_that_is_read if {
+	tried := {c.setting | some c in cases}
+	tried == {setting | some setting, _ in defaults; not of_unread_row(setting)}
+}
+
+of_unread_row(setting) if {
+	some c in shipped.catalogue
+	c.entrypoints == []
+	some row in c.rows
+	startswith(setting, concat("", [row.key, "#"]))
+}
+
+test_an_absent_setting_decides_as_its_default_does if {
+	untrue := {c.setting |
+		some c in cases
+		not decide(c, removed(c)) == decide(c, added(c, defaults[c.setting]))
+	}
+	untrue == set()
+}
+
+test_another_value_decides_otherwise if {
+	unseen := {c.setting |
+		some c in cases
+		not decide(c, added(c, c.other)) != decide(c, added(c, defaults[c.setting]))
+	}
+	unseen == set()
+}
+
+# Nothing decides by them yet: their defaults are what a new service has.
+test_a_default_of_a_row_that_is_not_read_is_the_shipped_value if {
+	every setting, value in defaults {
+		is_shipped(setting, value)
+	}
+}
+
+is_shipped(setting, _) if not of_unread_row(setting)
+
+is_shipped(setting, value) if {
+	parts := split(setting, "#/")
+	object.get(shipped.rows[parts[0]], split(parts[1], "/"), value) == value
+}

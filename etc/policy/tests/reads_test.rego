@@ -1,0 +1,166 @@
+# Holds the catalogue against what the rules read: rows, members of the input, and which entrypoint
+# asks which control. data.found is what parsed.rego found in the rules.
+package reads_test
+
+import data.found
+import data.shipped
+
+within(path, top) if path == top
+
+within(path, top) if startswith(path, concat("", [top, "."]))
+
+# Which rules a rule uses. Tables are whole documents here: a rule with a key is evaluated anew for
+# each key.
+uses := {name: used |
+	some name, paths in found.reads
+	used := {other |
+		some path in paths
+		words := split(path, ".")
+		some n in numbers.range(1, count(words))
+		other := concat(".", array.slice(words, 0, n))
+		found.reads[other]
+	}
+}
+
+reached(top) := graph.reachable(uses, {name | some name, _ in found.reads; within(name, top)})
+
+# ---- rows
+
+keys := {concat("", ["data.", row.key]) | some c in shipped.catalogue; some row in c.rows}
+
+row_reads := {path |
+	some paths in found.reads
+	some path in paths
+	startswith(path, "data.svc.")
+	not of_a_package(path)
+	not path in found.tops
+}
+
+of_a_package(path) if {
+	some name in found.packages
+	within(path, name)
+}
+
+test_every_row_that_a_rule_reads_is_owned if {
+	count(row_reads) > 10
+	every path in row_reads {
+		some key in keys
+		within(path, key)
+	}
+}
+
+test_a_name_for_rows_is_above_rows_that_are_owned if {
+	every top in found.tops {
+		is_above_a_row(top)
+	}
+}
+
+is_above_a_row(top) if startswith(top, "data.custom.")
+
+is_above_a_row(top) if {
+	some key in keys
+	within(key, top)
+}
+
+# A control that no entrypoint asks says so, and no rule reads its rows.
+unasked := {c.id | some c in shipped.catalogue; c.entrypoints == []}
+
+test_a_control_that_is_not_asked_says_so if {
+	unasked == {c.id | some c in shipped.catalogue; contains(c.decides, "No endpoint of this version asks it.")}
+}
+
+test_the_controls_whose_rows_are_not_read_are_those_that_are_not_asked if {
+	unread := {c.id |
+		some c in shipped.catalogue
+		some row in c.rows
+		every path in row_reads {
+			not within(path, concat("", ["data.", row.key]))
+		}
+	}
+	unread == unasked
+}
+
+# ---- entrypoints: a control is asked where one of its rules is reached
+
+# The rules of a control: those of its package, and those that give its reasons elsewhere.
+own := {control: {name | some [other, name] in pairs; other == control} | some [control, _] in pairs}
+
+pairs := {[split(name, ".")[3], name] |
+	some name, _ in found.reads
+	startswith(name, "data.svc.controls.")
+} | {pair | some pair in found.gives}
+
+decisions := {e: reached(name) |
+	some name in found.packages
+	startswith(name, "data.svc.decision.")
+	e := split(name, ".")[3]
+}
+
+test_the_entrypoints_of_a_control_are_those_that_reach_it if {
+	count(decisions) > 1
+	every c in shipped.catalogue {
+		{e | some e in c.entrypoints} == {d |
+			some d, names_reached in decisions
+			own[c.id] & names_reached != set()
+		}
+	}
+}
+
+test_every_package_of_a_control_is_in_the_catalogue if {
+	{c.id | some c in shipped.catalogue; c.entrypoints != []} == {"custom"} | {split(name, ".")[3] |
+		some name in found.packages
+		startswith(name, "data.svc.controls.")
+	}
+}
+
+# ---- members of the input
+
+# What a rule of both evaluations reads at one of them alone.
+elsewhere("issue") := ["input.baseline", "input.caller", "input.context", "input.issued", "input.token"]
+
+elsewhere("introspect") := [
+	"input.authorization_details", "input.environment", "input.request.grant_type", "input.resource",
+	"input.scopes", "input.subject",
+]
+
+# `input.evaluation` says which of them it is, and decides nothing.
+input_reads := {c.id: {path |
+	some name in graph.reachable(uses, own[c.id])
+	some path in found.reads[name]
+	startswith(path, "input.")
+	path != "input.evaluation"
+	some e in c.entrypoints
+	every other in elsewhere(e) {
+		not within(path, other)
+	}
+} |
+	some c in shipped.catalogue
+	c.entrypoints != []
+}
+
+# Operators' rules may read everything.
+judged := [c | some c in shipped.catalogue; c.entrypoints != []; c.id != "custom"]
+
+test_every_member_that_a_control_reads_is_among_its_inputs if {
+	every c in judged {
+		unlisted := {path |
+			some path in input_reads[c.id]
+			not listed(c, path)
+		}
+		unlisted == set()
+	}
+}
+
+listed(c, path) if {
+	some i in c.inputs
+	within(path, concat("", ["input.", i]))
+}
+
+test_every_input_of_a_control_is_read if {
+	every c in judged {
+		every i in c.inputs {
+			some path in input_reads[c.id]
+			within(path, concat("", ["input.", i]))
+		}
+	}
+}

@@ -1,0 +1,256 @@
+#include "config.h"
+
+#include "admin/policy_bundle.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "admin/policy_refusal.h"
+#include "base/jsonx.h"
+#include "policy/data_key.h"
+#include "policy/deploy.h"
+
+_Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits into a body of its own");
+
+/* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
+struct deploy_request {
+    const char *mode;
+    const json_t *rules, *data;
+};
+struct rule_entry {
+    const char *path, *content;
+    bool enabled;
+};
+struct data_entry {
+    const char *data_key;
+    const json_t *payload;
+};
+
+/* clang-format off */
+static const struct jsonx_field request_fields[] = {
+    {"mode",  JSONX_TEXT,  offsetof(struct deploy_request, mode),  false, 1, 0, 0},
+    {"rules", JSONX_ARRAY, offsetof(struct deploy_request, rules), false, 0, 0, 0},
+    {"data",  JSONX_ARRAY, offsetof(struct deploy_request, data),  false, 0, 0, 0},
+};
+static const struct jsonx_field rule_fields[] = {
+    {"path",    JSONX_TEXT,    offsetof(struct rule_entry, path),    true,  1, 0, 0},
+    {"content", JSONX_TEXT,    offsetof(struct rule_entry, content), true,  1, 0, 0},
+    {"enabled", JSONX_BOOLEAN, offsetof(struct rule_entry, enabled), false, 0, 0, 0},
+};
+static const struct jsonx_field data_fields[] = {
+    {"dataKey", JSONX_TEXT, offsetof(struct data_entry, data_key), true, 1, 0, 0},
+    {"payload", JSONX_ANY,  offsetof(struct data_entry, payload),  true, 0, 0, 0},
+};
+
+/* Modes by their names; the first is the default (decisions.md "Policy"). */
+static const struct deploy_mode {
+    const char *name;
+    bool replace, dry_run;
+} modes[] = {
+    {"merge",   false, false},
+    {"replace", true,  false},
+    {"dry-run", false, true},
+};
+/* clang-format on */
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Where in the body a fault is. */
+struct place {
+    struct request *req;
+    const char *list; /* rules or data; NULL: at the top */
+    size_t index;
+};
+
+static void
+add_field_error(void *arg, const char *name, const char *why)
+{
+    const struct place *place = arg;
+    const char *path = name;
+    if (place->list != NULL)
+        path = talloc_asprintf(place->req->op.mem, *name != '\0' ? "%s[%zu].%s" : "%s[%zu]%s",
+                               place->list, place->index, name);
+    if (path != NULL)
+        request_field_error(place->req, path, why);
+}
+
+static enum az_status
+invalid(struct request *req)
+{
+    return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+static enum az_status
+no_memory(struct request *req)
+{
+    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
+}
+
+static enum az_status
+read_mode(struct request *req, const char *name, const struct deploy_mode **ret)
+{
+    for (size_t i = 0; i < COUNT(modes); i++)
+        if (name == NULL || strcmp(modes[i].name, name) == 0) {
+            *ret = &modes[i];
+            return AZ_OK;
+        }
+    request_field_error(req, "mode", "must be merge, replace or dry-run");
+    return invalid(req);
+}
+
+/* The lists' lengths are looked at first: nobody reads a million entries to refuse them. */
+static enum az_status
+check_lengths(struct request *req, const struct deploy_request *given)
+{
+    if (json_array_size(given->rules) <= DEPLOY_RULES_MAX
+        && json_array_size(given->data) <= DEPLOY_DATA_MAX)
+        return AZ_OK;
+    bool rules = json_array_size(given->rules) > DEPLOY_RULES_MAX;
+    request_field_error(req, rules ? "rules" : "data",
+                        talloc_asprintf(req->op.mem, "must have at most %d entries",
+                                        rules ? DEPLOY_RULES_MAX : DEPLOY_DATA_MAX));
+    return invalid(req);
+}
+
+static enum az_status
+read_rules(struct request *req, const json_t *list, struct deploy *deploy)
+{
+    struct place place = {req, "rules", 0};
+    struct deploy_rule *rule =
+        talloc_zero_array(req->op.mem, struct deploy_rule, (unsigned) json_array_size(list) + 1);
+    const json_t *item;
+    enum az_status st = rule != NULL ? AZ_OK : no_memory(req);
+    if (st != AZ_OK)
+        return st;
+    json_array_foreach (list, place.index, item) {
+        struct rule_entry entry = {.enabled = true};
+        if (jsonx_read(item, rule_fields, COUNT(rule_fields), JSONX_REFUSE_UNKNOWN, &entry,
+                       add_field_error, &place)
+            != AZ_OK)
+            st = AZ_INVALID_FIELDS;
+        rule[place.index] = (struct deploy_rule){
+            .path = entry.path, .content = entry.content, .enabled = entry.enabled};
+    }
+    deploy->rule = rule;
+    deploy->rules = json_array_size(list);
+    return st;
+}
+
+static enum az_status
+read_data(struct request *req, const json_t *list, struct deploy *deploy)
+{
+    struct place place = {req, "data", 0};
+    struct deploy_data *data =
+        talloc_zero_array(req->op.mem, struct deploy_data, (unsigned) json_array_size(list) + 1);
+    const json_t *item;
+    enum az_status st = data != NULL ? AZ_OK : no_memory(req);
+    if (st != AZ_OK)
+        return st;
+    json_array_foreach (list, place.index, item) {
+        struct data_entry entry = {.data_key = NULL};
+        if (jsonx_read(item, data_fields, COUNT(data_fields), JSONX_REFUSE_UNKNOWN, &entry,
+                       add_field_error, &place)
+            != AZ_OK) {
+            st = AZ_INVALID_FIELDS;
+            continue;
+        }
+        const char *payload = jsonx_dump(req->op.mem, entry.payload);
+        if (payload == NULL)
+            return no_memory(req);
+        data[place.index] = (struct deploy_data){.data_key = entry.data_key, .payload = payload};
+    }
+    deploy->data = data;
+    deploy->data_rows = json_array_size(list);
+    return st;
+}
+
+/* The body as a deploy; every fault of its form is in the answer's fieldErrors. */
+static enum az_status
+read_request(struct request *req, const struct deploy_mode **ret_mode, struct deploy *deploy)
+{
+    struct deploy_request given = {.mode = NULL};
+    struct place place = {req, NULL, 0};
+    enum az_status rules, data;
+    if (jsonx_read(req->json, request_fields, COUNT(request_fields), JSONX_REFUSE_UNKNOWN, &given,
+                   add_field_error, &place)
+        != AZ_OK)
+        return invalid(req);
+    enum az_status st = read_mode(req, given.mode, ret_mode);
+    if (st == AZ_OK)
+        st = check_lengths(req, &given);
+    if (st != AZ_OK)
+        return st;
+    rules = read_rules(req, given.rules, deploy);
+    data = read_data(req, given.data, deploy);
+    if (rules == AZ_SERVER_ERROR || data == AZ_SERVER_ERROR)
+        return AZ_SERVER_ERROR;
+    return rules == AZ_OK && data == AZ_OK ? AZ_OK : invalid(req);
+}
+
+/* The audit row says how much was asked for; what it was is in the bundle's history. */
+static void
+note_deploy(struct request *req, const char *mode, const struct deploy *deploy)
+{
+    req->audit.summary = jsonx_dump(
+        req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s,s:I,s:I}", "mode", mode, "rules",
+                                                      (json_int_t) deploy->rules, "data",
+                                                      (json_int_t) deploy->data_rows)));
+}
+
+/* The bodies of a 400 and a 422 (specification 7.2). */
+static enum az_status
+refuse(struct request *req, enum az_status st, const struct deploy_result *result)
+{
+    const char *path;
+    json_t *why;
+    if (st == AZ_INVALID_FIELDS)
+        json_object_foreach (result->faults, path, why)
+            request_field_error(req, path, json_string_value(why));
+    if (st == AZ_UNPROCESSABLE && result->data_key != NULL)
+        req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", result->data_key,
+                                                           "failures", result->failures));
+    return policy_refuse(req, st, &result->save);
+}
+
+/* PolicyBundleDeployResult. */
+static enum az_status
+respond_result(struct request *req, const char *mode, const struct deploy_result *result)
+{
+    const struct deploy_counts *counts = &result->counts;
+    const struct save_outcome *save = &result->save;
+    policy_add_outcome(req, save);
+    respond_header(req, "X-Policy-Warning", result->warning);
+    return respond_json(
+        req, 200,
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "mode", mode,
+                            "activation", save_activation_word(save->activation), "revision",
+                            save->revision, "previousEtag", save->previous_etag, "newEtag",
+                            save->etag, "rulesUpserted", counts->rules_upserted, "rulesDeleted",
+                            counts->rules_deleted, "rulesProtected", counts->rules_protected,
+                            "dataUpserted", counts->data_upserted, "dataDeleted",
+                            counts->data_deleted, "dataProtected", counts->data_protected)));
+}
+
+enum az_status
+policy_bundle_answer(struct request *req, enum az_status st, const char *mode,
+                     const struct deploy_result *result)
+{
+    return st == AZ_OK ? respond_result(req, mode, result) : refuse(req, st, result);
+}
+
+enum az_status
+policy_bundle_deploy_handle(struct request *req)
+{
+    struct deploy deploy = {.source = "deploy", .who = req->admin_label};
+    struct deploy_result result;
+    const struct deploy_mode *mode = &modes[0];
+    enum az_status st = read_request(req, &mode, &deploy);
+    if (st != AZ_OK)
+        return st;
+    note_deploy(req, mode->name, &deploy);
+    deploy.replace = mode->replace;
+    deploy.dry_run = mode->dry_run;
+    st = deploy_run(&req->op, &deploy, &result);
+    return policy_bundle_answer(req, st, mode->name, &result);
+}

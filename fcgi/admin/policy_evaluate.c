@@ -1,0 +1,339 @@
+#include "config.h"
+
+#include "admin/policy_evaluate.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/pack.h"
+#include "policy/decision.h"
+#include "policy/engine.h"
+#include "store/audit_read.h"
+
+/* Where the entrypoints of decisions are (policy.md 6.3). */
+#define DECISIONS "svc/decision/"
+
+/* What one request asks, and what comes of it. */
+struct evaluation {
+    const char *path;            /* as given, or NULL */
+    const json_t *input;         /* as given, or the stored one */
+    int64_t audit_id;            /* 0: none is given */
+    const json_t *explain_given; /* true, false or a word */
+    enum engine_explain explain;
+    struct audit_record row; /* what is replayed */
+    json_t *before;          /* what was decided then; null when it was not kept */
+    const char *target;      /* what the engine is asked for */
+    struct engine_trial trial;
+};
+
+/* clang-format off */
+static const struct jsonx_field fields[] = {
+    /* name      type           target                                        required min max                       item_max */
+    {"path",     JSONX_TEXT,    offsetof(struct evaluation, path),            false,   1,  POLICY_EVALUATE_PATH_MAX, 0},
+    {"input",    JSONX_OBJECT,  offsetof(struct evaluation, input),           false,   0,  0,                        0},
+    {"auditId",  JSONX_INTEGER, offsetof(struct evaluation, audit_id),        false,   1,  INT64_MAX,                0},
+    {"explain",  JSONX_ANY,     offsetof(struct evaluation, explain_given),   false,   0,  0,                        0},
+};
+/* clang-format on */
+
+/* ---- rules ---- */
+
+const char *
+policy_evaluate_path_fault(const char *path)
+{
+    static const char word[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    if (strlen(path) > POLICY_EVALUATE_PATH_MAX)
+        return "is too long";
+    for (;;) {
+        size_t length = strspn(path, word);
+        path += length;
+        if (length == 0 || (*path != '/' && *path != '\0'))
+            return "must be words of A-Z a-z 0-9 _ - with slashes between them";
+        if (*path++ == '\0')
+            return NULL;
+    }
+}
+
+static bool
+read_explain(const json_t *given, enum engine_explain *ret)
+{
+    if (given == NULL || json_is_null(given) || json_is_boolean(given)) {
+        *ret = json_is_true(given) ? ENGINE_EXPLAIN_FULL : ENGINE_EXPLAIN_OFF;
+        return true;
+    }
+    for (int i = ENGINE_EXPLAIN_OFF + 1; json_is_string(given) && i < ENGINE_EXPLAIN_COUNT; i++)
+        if (strcmp(json_string_value(given), engine_explain_words[i]) == 0) {
+            *ret = (enum engine_explain) i;
+            return true;
+        }
+    return false;
+}
+
+/* Whether a path is that of an entrypoint itself. */
+static bool
+is_decision(const char *path)
+{
+    return strncmp(path, DECISIONS, strlen(DECISIONS)) == 0
+           && strchr(path + strlen(DECISIONS), '/') == NULL;
+}
+
+/* What ask.c adds to an answer of the engine: how it was got. */
+static bool
+is_of_engine(const char *name)
+{
+    static const char *const names[] = {"revision", "engine", "eval_us"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool
+says_nothing(const json_t *value)
+{
+    return value == NULL || json_is_null(value) || json_is_false(value)
+           || (json_is_array(value) && json_array_size(value) == 0)
+           || (json_is_object(value) && json_object_size(value) == 0);
+}
+
+/* Adds the members of one answer that are not the same in the other; those that both have are added
+ * once. */
+static bool
+add_changes(json_t *changes, const json_t *one, const json_t *other, bool again)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *) (uintptr_t) one, name, value) {
+        const json_t *there = json_object_get(other, name);
+        bool empty = strcmp(name, "allow") != 0 && says_nothing(value) && says_nothing(there);
+        if (is_of_engine(name) || empty || (again && there != NULL) || json_equal(value, there))
+            continue;
+        if (json_array_append_new(changes, json_string(name)) != 0)
+            return false;
+    }
+    return true;
+}
+
+json_t *
+policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after)
+{
+    json_t *changes = jsonx_own(mem, json_array());
+    if (changes == NULL)
+        return NULL;
+    if (json_is_object(before) && json_is_object(after))
+        return add_changes(changes, after, before, false)
+                       && add_changes(changes, before, after, true)
+                   ? changes
+                   : NULL;
+    return json_equal(before, after) || json_array_append_new(changes, json_string("")) == 0
+               ? changes
+               : NULL;
+}
+
+/* ---- reading ---- */
+
+static void
+add_field_error(void *arg, const char *name, const char *why)
+{
+    request_field_error(arg, name, why);
+}
+
+static enum az_status
+read_body(struct request *req, struct evaluation *ret)
+{
+    const char *why;
+    jsonx_read(req->json, fields, sizeof(fields) / sizeof(fields[0]), JSONX_REFUSE_UNKNOWN, ret,
+               add_field_error, req);
+    if (!read_explain(ret->explain_given, &ret->explain))
+        request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");
+    if (ret->path != NULL && (why = policy_evaluate_path_fault(ret->path)) != NULL)
+        request_field_error(req, "path", why);
+    const json_t *path = json_object_get(req->json, "path"),
+                 *input = json_object_get(req->json, "input"),
+                 *audit_id = json_object_get(req->json, "auditId");
+    bool has_input = input != NULL && !json_is_null(input),
+         has_audit_id = audit_id != NULL && !json_is_null(audit_id);
+    if (has_input && has_audit_id)
+        request_field_error(req, "auditId", "must not be given together with input");
+    if (!has_input && !has_audit_id)
+        request_field_error(req, "input", "is required, unless there is an auditId");
+    if (!has_audit_id && (path == NULL || json_is_null(path)))
+        request_field_error(req, "path", "is required, unless there is an auditId");
+    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+static enum az_status
+unpack(struct op *op, const unsigned char *packed, size_t length, json_t **ret)
+{
+    char *text;
+    size_t text_length;
+    if (unpack_text(op->mem, packed, length, &text, &text_length) != AZ_OK
+        || jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a document of an audit row is damaged");
+    return AZ_OK;
+}
+
+/* The entrypoint that a stored input was for. */
+static enum az_status
+find_path(struct request *req, struct evaluation *evaluation)
+{
+    const char *name = json_string_value(json_object_get(evaluation->input, "evaluation"));
+    if (name != NULL)
+        evaluation->path = talloc_asprintf(req->op.mem, DECISIONS "%s", name);
+    if (evaluation->path == NULL || policy_evaluate_path_fault(evaluation->path) != NULL)
+        return op_fail(&req->op, AZ_UNPROCESSABLE,
+                       "The stored policy input names no evaluation: give a path", NULL);
+    return AZ_OK;
+}
+
+static enum az_status
+fetch_replay(struct request *req, struct evaluation *evaluation)
+{
+    struct op *op = &req->op;
+    struct audit_record *row = &evaluation->row;
+    json_t *input = NULL;
+    enum az_status st = audit_fetch(op, evaluation->audit_id, row);
+    if (st == AZ_OK && row->input == NULL)
+        return op_fail(op, AZ_UNPROCESSABLE,
+                       "The audit row has no policy input: policy was not asked there",
+                       "audit row of %s", row->endpoint);
+    if (st == AZ_OK)
+        st = unpack(op, row->input, row->input_length, &input);
+    evaluation->input = input;
+    evaluation->before = jsonx_own(op->mem, json_null());
+    if (st == AZ_OK && row->decision != NULL)
+        st = unpack(op, row->decision, row->decision_length, &evaluation->before);
+    return st == AZ_OK && evaluation->path == NULL ? find_path(req, evaluation) : st;
+}
+
+/* ---- asking ---- */
+
+/*
+ * What the audit row of this request shows. Neither the input nor the answer: with them the row
+ * would count as a decision that somebody was given.
+ */
+static void
+note(struct request *req, const struct evaluation *evaluation)
+{
+    json_t *summary = jsonx_own(req->op.mem, json_pack("{s:s,s:s*}", "path", evaluation->target,
+                                                       "revision", evaluation->trial.revision));
+    if (summary != NULL && evaluation->audit_id != 0)
+        json_object_set_new(summary, "auditId", json_integer(evaluation->audit_id));
+    req->audit.summary = summary != NULL ? jsonx_dump(req->op.mem, summary) : NULL;
+}
+
+/* 422 {error, error_description, errors}: the rule's fault in the engine's words. */
+static enum az_status
+refuse(struct request *req, const struct engine_trial *trial)
+{
+    req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:O*}", "error", trial->error,
+                                                       "error_description", trial->message,
+                                                       "errors", trial->errors));
+    return AZ_UNPROCESSABLE;
+}
+
+/* 503: nobody can tell a rule that does not end from an engine that does not answer. */
+static enum az_status
+tell_outage(struct op *op)
+{
+    struct az_fault fault = op->fault;
+    az_fault_clear(&op->fault);
+    return op_fail(op, AZ_UNAVAILABLE, "The policy engine is away, or needs too long for this",
+                   "%s", fault.detail);
+}
+
+static enum az_status
+ask(struct request *req, struct evaluation *evaluation)
+{
+    evaluation->target = is_decision(evaluation->path)
+                             ? talloc_asprintf(req->op.mem, "%s/result", evaluation->path)
+                             : evaluation->path;
+    if (evaluation->target == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    note(req, evaluation);
+    enum az_status st = engine_try(&req->op, evaluation->target, evaluation->input,
+                                   evaluation->explain, &evaluation->trial);
+    if (st == AZ_UNPROCESSABLE)
+        return refuse(req, &evaluation->trial);
+    if (st == AZ_UNAVAILABLE)
+        return tell_outage(&req->op);
+    if (st == AZ_OK)
+        note(req, evaluation);
+    return st;
+}
+
+/*
+ * Puts the answer into the form in which decisions are stored: reasons in order, no claims that are
+ * ours to make. Its bounds are its own, for only the endpoint that asked knows the real ones. What
+ * is no decision stays as it is.
+ */
+static enum az_status
+settle(struct op *op, json_t *answer)
+{
+    const struct decision_bounds bounds = {
+        .scopes = json_object_get(answer, "scopes"),
+        .resource = json_string_value(json_object_get(answer, "resource")),
+        .resource_types = json_object_get(answer, "resource_types"),
+        .details = json_object_get(answer, "authorization_details"),
+    };
+    struct decision decision = {.revision = ""};
+    enum az_status st = decision_read(op, answer, &bounds, &decision);
+    if (st == AZ_UNAVAILABLE)
+        az_fault_clear(&op->fault);
+    return st == AZ_UNAVAILABLE ? AZ_OK : st;
+}
+
+/* ---- answering ---- */
+
+/* The rest of both forms of the answer. */
+static enum az_status
+respond(struct request *req, const struct engine_trial *trial, json_t *body)
+{
+    bool whole =
+        body != NULL
+        && (trial->result != NULL || json_object_set_new(body, "undefined", json_true()) == 0)
+        && (trial->explanation == NULL
+            || json_object_set(body, "explanation", trial->explanation) == 0)
+        && (trial->metrics == NULL || json_object_set(body, "metrics", trial->metrics) == 0)
+        && json_object_set_new(body, "revision", json_string(trial->revision)) == 0;
+    return respond_json(req, 200, whole ? body : NULL);
+}
+
+static enum az_status
+respond_trial(struct request *req, const struct engine_trial *trial)
+{
+    return respond(req, trial,
+                   jsonx_own(req->op.mem, json_pack("{s:O?}", "result", trial->result)));
+}
+
+static enum az_status
+respond_replay(struct request *req, struct evaluation *evaluation)
+{
+    const struct audit_record *row = &evaluation->row;
+    json_t *after = evaluation->trial.result;
+    enum az_status st = settle(&req->op, after);
+    if (st != AZ_OK)
+        return st;
+    const json_t *seen = after != NULL ? after : jsonx_own(req->op.mem, json_null());
+    json_t *changes = policy_evaluate_changes(req->op.mem, evaluation->before, seen);
+    json_t *body = jsonx_own(
+        req->op.mem, json_pack("{s:s,s:s,s:O,s:O?,s:b,s:O}", "endpoint", row->endpoint, "createdAt",
+                               row->created_at, "before", evaluation->before, "after", after,
+                               "changed", json_array_size(changes) > 0, "changes", changes));
+    return respond(req, &evaluation->trial, body);
+}
+
+enum az_status
+policy_evaluate_handle(struct request *req)
+{
+    struct evaluation evaluation = {.path = NULL};
+    enum az_status st = read_body(req, &evaluation);
+    if (st == AZ_OK && evaluation.audit_id != 0)
+        st = fetch_replay(req, &evaluation);
+    if (st == AZ_OK)
+        st = ask(req, &evaluation);
+    if (st != AZ_OK)
+        return st;
+    return evaluation.audit_id != 0 ? respond_replay(req, &evaluation)
+                                    : respond_trial(req, &evaluation.trial);
+}

@@ -1,0 +1,240 @@
+#include "config.h"
+
+#include "admin/policy_payload.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "admin/policy_request.h"
+#include "base/fields.h"
+#include "base/json_patch.h"
+#include "base/jsonx.h"
+#include "base/merge_patch.h"
+#include "http/route.h"
+#include "policy/data_check.h"
+#include "policy/data_key.h"
+#include "policy/save.h"
+
+/* A JSON Patch has its values in objects in an array. */
+#define PATCH_DEPTH_MAX (POLICY_DATA_DEPTH_MAX + 2)
+
+/* ---- PolicyDataDto ---- */
+
+static const char *
+key_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return policy_data_key_fault(json_string_value(value));
+}
+
+/* clang-format off */
+static const struct field data_fields[] = {
+    /* name                kind             max                  required rule      column */
+    {"id",                 FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
+    {"dataKey",            FIELD_TEXT,      POLICY_DATA_KEY_MAX, false,   key_rule, NULL},
+    {"payload",            FIELD_TEXT,      0,                   true,    NULL,     NULL},
+    {"version",            FIELD_TEXT,      64,                  false,   NULL,     NULL},
+    {"inBundle",           FIELD_BOOLEAN,   0,                   false,   NULL,     NULL},
+    {"updatedAt",          FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
+    {"updatedAtFormatted", FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
+};
+/* clang-format on */
+
+/* The value of the JSON text in `payload`; an empty text was told already. */
+static enum az_status
+read_value(struct request *req, const json_t *text, json_t **ret)
+{
+    const char *why = NULL;
+    if (json_string_length(text) == 0
+        || jsonx_parse(req->op.mem, json_string_value(text), json_string_length(text),
+                       POLICY_DATA_DEPTH_MAX, ret, &why)
+               == AZ_OK)
+        return AZ_OK;
+    return policy_invalid_field(
+        req, "payload",
+        talloc_asprintf(req->op.mem, "must be JSON text: %s", why != NULL ? why : "no memory"));
+}
+
+static enum az_status
+check_key(struct request *req, const char *wanted, const char *given)
+{
+    if (wanted == NULL && given == NULL)
+        return policy_invalid_field(req, "dataKey", "is required");
+    if (wanted != NULL && given != NULL && strcmp(wanted, given) != 0)
+        return policy_invalid_field(req, "dataKey", "differs from the one of the row");
+    return AZ_OK;
+}
+
+enum az_status
+policy_payload_read(struct request *req, const char *key, struct policy_payload *ret)
+{
+    const json_t *in_bundle = json_object_get(req->json, "inBundle"),
+                 *text = json_object_get(req->json, "payload");
+    const char *given = json_string_value(json_object_get(req->json, "dataKey"));
+    json_t *columns, *value = NULL;
+    enum az_status st =
+        fields_read(req->op.mem, data_fields, sizeof(data_fields) / sizeof(data_fields[0]),
+                    req->json, policy_add_field_error, req, &columns);
+    if (st == AZ_SERVER_ERROR)
+        return op_fail(&req->op, st, NULL, "no memory");
+    enum az_status key_st = check_key(req, key, given), value_st = read_value(req, text, &value);
+    if (st != AZ_OK || key_st != AZ_OK || value_st != AZ_OK)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    *ret = (struct policy_payload){
+        .data_key = key != NULL ? key : given,
+        .text = json_string_value(text),
+        .value = value,
+        .version = json_string_value(json_object_get(req->json, "version")),
+        .has_in_bundle = json_is_boolean(in_bundle),
+        .in_bundle = json_is_true(in_bundle),
+    };
+    return AZ_OK;
+}
+
+/* ---- patches ---- */
+
+static bool
+media_type_is(const char *type, const char *wanted)
+{
+    size_t length = type != NULL ? strcspn(type, "; \t") : 0;
+    return length == strlen(wanted) && strncasecmp(type, wanted, length) == 0;
+}
+
+/* A JSON Patch taken for a merge patch would write nonsense: the type must say which it is. */
+static enum az_status
+read_kind(struct request *req, enum policy_patch *ret)
+{
+    static const struct {
+        const char *type;
+        enum policy_patch kind;
+    } types[] = {
+        {"application/json",             POLICY_PATCH_MERGE},
+        {"application/merge-patch+json", POLICY_PATCH_MERGE},
+        {"application/json-patch+json",  POLICY_PATCH_STEPS},
+    };
+    const char *type = req->io->variable(req->io, "CONTENT_TYPE");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (media_type_is(type, types[i].type)) {
+            *ret = types[i].kind;
+            return AZ_OK;
+        }
+    return op_fail(&req->op, AZ_MEDIA_TYPE,
+                   "The content type must be application/merge-patch+json, application/json or "
+                   "application/json-patch+json",
+                   NULL);
+}
+
+enum az_status
+policy_patch_read(struct request *req, enum policy_patch *ret_kind, json_t **ret_patch)
+{
+    enum policy_patch kind = POLICY_PATCH_MERGE;
+    json_t *patch;
+    const char *why = NULL;
+    enum az_status st = read_kind(req, &kind);
+    if (st != AZ_OK)
+        return st;
+    bool steps = kind == POLICY_PATCH_STEPS;
+    if (jsonx_parse(req->op.mem, req->body, req->body_length,
+                    steps ? PATCH_DEPTH_MAX : POLICY_DATA_DEPTH_MAX, &patch, &why)
+        != AZ_OK)
+        return op_fail(&req->op, AZ_INVALID_FIELDS,
+                       talloc_asprintf(req->op.mem, "The body is not valid JSON: %s",
+                                       why != NULL ? why : "out of memory"),
+                       NULL);
+    if (steps ? !json_is_array(patch) : !json_is_object(patch))
+        return op_fail(&req->op, AZ_INVALID_FIELDS,
+                       steps ? "The body must be an array of operations"
+                             : "The body must be a JSON object",
+                       NULL);
+    *ret_kind = kind;
+    *ret_patch = patch;
+    return AZ_OK;
+}
+
+static enum az_status
+no_memory(struct request *req)
+{
+    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the patch");
+}
+
+static enum az_status
+run_steps(struct request *req, const json_t *stored, const json_t *patch, json_t **ret)
+{
+    const char *why;
+    enum az_status st = json_patch(req->op.mem, stored, patch, POLICY_DATA_DEPTH_MAX, ret, &why);
+    if (st == AZ_CONFLICT || st == AZ_INVALID)
+        return op_fail(&req->op, st == AZ_CONFLICT ? AZ_CONFLICT : AZ_INVALID_FIELDS,
+                       talloc_asprintf(req->op.mem, "The patch cannot be applied: %s", why), NULL);
+    return st == AZ_OK ? AZ_OK : no_memory(req);
+}
+
+static enum az_status
+run_merge(struct request *req, const json_t *stored, const json_t *patch, json_t **ret)
+{
+    json_t *merged = jsonx_own(req->op.mem, merge_patch(stored, patch));
+    if (merged == NULL)
+        return no_memory(req);
+    *ret = merged;
+    return AZ_OK;
+}
+
+enum az_status
+policy_patch_apply(struct request *req, const struct policy_row *row, enum policy_patch kind,
+                   const json_t *patch, json_t **ret_value, const char **ret_text)
+{
+    json_t *stored = NULL, *value = NULL;
+    if (jsonx_parse(req->op.mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX, &stored,
+                    NULL)
+        != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored payload is not JSON");
+    enum az_status st = kind == POLICY_PATCH_STEPS ? run_steps(req, stored, patch, &value)
+                                                   : run_merge(req, stored, patch, &value);
+    if (st != AZ_OK)
+        return st;
+    const char *text = jsonx_dump(req->op.mem, value);
+    if (text == NULL)
+        return no_memory(req);
+    if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
+        return op_fail(&req->op, AZ_TOO_LARGE, "The payload would become too large", NULL);
+    *ret_value = value;
+    *ret_text = text;
+    return AZ_OK;
+}
+
+/* ---- checks ---- */
+
+enum az_status
+policy_payload_target(struct request *req, const char *key, struct policy_row *ret,
+                      const char **ret_schema)
+{
+    struct policy_row row = {.payload = NULL};
+    const char *schema = NULL;
+    enum az_status st = policy_data_fetch(&req->op, key, &row);
+    if (st == AZ_OK)
+        st = policy_schema_fetch(&req->op, key, &schema);
+    if (st != AZ_OK)
+        return st;
+    switch (save_key_owner(key, schema != NULL || row.payload != NULL)) {
+    case SAVE_OWNER_ENGINE:
+        return op_fail(&req->op, AZ_CONFLICT, "The key system belongs to the policy engine", NULL);
+    case SAVE_OWNER_SERVICE:
+        return op_fail(&req->op, AZ_PROTECTED, "Keys below svc belong to the service", NULL);
+    case SAVE_OWNER_NONE:
+        break;
+    }
+    *ret = row;
+    *ret_schema = schema;
+    return AZ_OK;
+}
+
+enum az_status
+policy_payload_check(struct request *req, const char *key, const char *schema,
+                     const json_t *payload)
+{
+    json_t *failures = NULL;
+    enum az_status st = data_check(&req->op, key, schema, payload, &failures);
+    if (st == AZ_UNPROCESSABLE)
+        req->error_body =
+            jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", key, "failures", failures));
+    return st;
+}

@@ -1,0 +1,66 @@
+#include "config.h"
+
+#include "admin/policy_request.h"
+
+#include <string.h>
+
+#include "http/header_value.h"
+#include "http/route.h"
+
+/* Digits of the largest 64-bit integer. */
+#define ID_DIGITS_MAX 19
+
+enum az_status
+policy_path_id(struct request *req, int64_t *ret)
+{
+    const char *text = req->path_value[0];
+    size_t digits = strspn(text, "0123456789");
+    uint64_t id = 0;
+    for (size_t i = 0; i < digits && digits <= ID_DIGITS_MAX; i++)
+        id = id * 10 + (uint64_t) (text[i] - '0');
+    if (digits == 0 || digits > ID_DIGITS_MAX || text[digits] != '\0' || id > INT64_MAX)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "the id is no number");
+    *ret = (int64_t) id;
+    return AZ_OK;
+}
+
+static const char *
+if_match_of(struct request *req)
+{
+    return req->io->variable(req->io, "HTTP_IF_MATCH");
+}
+
+bool
+policy_has_if_match(struct request *req)
+{
+    return if_match_of(req) != NULL;
+}
+
+enum az_status
+policy_if_match(struct request *req, const char *digest)
+{
+    const char *header = if_match_of(req);
+    if (header == NULL || (strlen(header) <= HTTP_HEADER_MAX && header_if_match(header, digest)))
+        return AZ_OK;
+    return op_fail(&req->op, AZ_PRECONDITION_FAILED, NULL, NULL);
+}
+
+enum az_status
+policy_respond(struct request *req, int status, const char *dto, const char *digest)
+{
+    respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", digest));
+    return respond_octets(req, status, "application/json", dto, strlen(dto));
+}
+
+enum az_status
+policy_invalid_field(struct request *req, const char *field, const char *why)
+{
+    request_field_error(req, field, why);
+    return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+void
+policy_add_field_error(void *arg, const char *path, const char *why)
+{
+    request_field_error(arg, path, why);
+}

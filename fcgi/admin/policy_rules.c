@@ -1,0 +1,275 @@
+#include "config.h"
+
+#include "admin/policy_rules.h"
+
+#include <string.h>
+
+#include "admin/policy_refusal.h"
+#include "admin/policy_request.h"
+#include "base/fields.h"
+#include "base/jsonx.h"
+#include "policy/rule.h"
+#include "policy/rule_check.h"
+#include "store/policy_rules.h"
+
+const struct route_param policy_rules_params[] = {
+    {"path",    false},
+    {"kind",    false},
+    {"enabled", false},
+    {NULL,      false}
+};
+
+/* ---- PolicyRuleDto ---- */
+
+static const char *
+path_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return rule_path_fault(json_string_value(value));
+}
+
+static const char *
+kind_fault(const char *kind)
+{
+    return strcmp(kind, "rego") == 0 || strcmp(kind, "cedar") == 0 ? NULL : "must be rego or cedar";
+}
+
+static const char *
+kind_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return kind_fault(json_string_value(value));
+}
+
+static const char *
+content_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    return json_string_length(value) > RULE_CONTENT_MAX
+               ? talloc_asprintf(mem, "must have at most %d octets", RULE_CONTENT_MAX)
+               : NULL;
+}
+
+/* clang-format off */
+static const struct field rule_fields[] = {
+    /* name                kind             max            required rule       column */
+    {"id",                 FIELD_READ_ONLY, 0,             false, NULL,         NULL},
+    {"path",               FIELD_TEXT,      RULE_PATH_MAX, true,  path_rule,    NULL},
+    {"kind",               FIELD_TEXT,      0,             true,  kind_rule,    NULL},
+    {"content",            FIELD_TEXT,      0,             true,  content_rule, NULL},
+    {"version",            FIELD_TEXT,      64,            true,  NULL,         NULL},
+    {"digest",             FIELD_READ_ONLY, 0,             false, NULL,         NULL},
+    {"enabled",            FIELD_BOOLEAN,   0,             false, NULL,         NULL},
+    {"createdAtFormatted", FIELD_READ_ONLY, 0,             false, NULL,         NULL},
+};
+/* clang-format on */
+
+static const char *
+text_of(const struct request *req, const char *name)
+{
+    return json_string_value(json_object_get(req->json, name));
+}
+
+/* The body; every fault of it is in the answer's fieldErrors. */
+static enum az_status
+read_dto(struct request *req, struct policy_rule_write *ret)
+{
+    json_t *columns;
+    enum az_status st =
+        fields_read(req->op.mem, rule_fields, sizeof(rule_fields) / sizeof(rule_fields[0]),
+                    req->json, policy_add_field_error, req, &columns);
+    *ret = (struct policy_rule_write){.path = text_of(req, "path"),
+                                      .kind = text_of(req, "kind"),
+                                      .content = text_of(req, "content"),
+                                      .version = text_of(req, "version")};
+    if (st == AZ_SERVER_ERROR)
+        return op_fail(&req->op, st, NULL, "no memory");
+    if (ret->path != NULL && ret->kind != NULL && rule_path_fault(ret->path) == NULL
+        && kind_fault(ret->kind) == NULL && strcmp(ret->kind, rule_kind(ret->path)) != 0)
+        st = policy_invalid_field(req, "kind", "must agree with the suffix of path");
+    return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+}
+
+/* The audit row says which rule, by what the caller named it. */
+static void
+note_rule(struct request *req, int64_t id, const char *path)
+{
+    json_t *summary = json_pack("{s:s*}", "path", path);
+    if (id != 0)
+        json_object_set_new(summary, "id", json_integer(id));
+    req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
+}
+
+/* ---- reading ---- */
+
+static enum az_status
+no_such_rule(struct op *op)
+{
+    return op_fail(op, AZ_NOT_FOUND, NULL, "no such rule");
+}
+
+enum az_status
+policy_rules_list_handle(struct request *req)
+{
+    const struct policy_rule_filter filter = {.path = request_param(req, "path"),
+                                              .kind = request_param(req, "kind"),
+                                              .enabled = request_param(req, "enabled")};
+    const char *list, *why = filter.kind != NULL ? kind_fault(filter.kind) : NULL;
+    if (why != NULL)
+        request_field_error(req, "kind", why);
+    if (filter.enabled != NULL && strcmp(filter.enabled, "true") != 0
+        && strcmp(filter.enabled, "false") != 0)
+        request_field_error(req, "enabled", "must be true or false");
+    if (req->error_body != NULL)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    enum az_status st = policy_rule_list(&req->op, &filter, &list);
+    return st == AZ_OK ? respond_octets(req, 200, "application/json", list, strlen(list)) : st;
+}
+
+/* The rule as it is now, which another writer may have changed since a save. */
+static enum az_status
+respond_rule(struct request *req, int status, int64_t id)
+{
+    struct policy_rule rule = {.content = NULL};
+    enum az_status st = policy_rule_fetch(&req->op, id, &rule);
+    if (st != AZ_OK)
+        return st;
+    return rule.content != NULL ? policy_respond(req, status, rule.dto, rule.digest)
+                                : no_such_rule(&req->op);
+}
+
+enum az_status
+policy_rule_get_handle(struct request *req)
+{
+    int64_t id = 0;
+    enum az_status st = policy_path_id(req, &id);
+    return st == AZ_OK ? respond_rule(req, 200, id) : st;
+}
+
+/* ---- saving ---- */
+
+/* Which rule a save is about. */
+enum rule_target {
+    TARGET_NEW,  /* none: the path must be free */
+    TARGET_ID,   /* the one of `id` */
+    TARGET_PATH, /* the one of the path, or a new one */
+};
+
+/* A save, and what was found when it was made. */
+struct rule_save {
+    struct request *req;
+    enum rule_target target;
+    int64_t id;                     /* of the rule; found or given by the save unless TARGET_ID */
+    bool created;                   /* there was no such rule */
+    bool remove;                    /* delete it */
+    struct policy_rule_write write; /* what it becomes */
+    struct save_refusal refusal;    /* of what is refused without asking the engine */
+};
+
+static enum az_status
+find_rule(struct op *op, const struct rule_save *save, struct policy_rule *ret)
+{
+    enum az_status st = save->target == TARGET_ID
+                            ? policy_rule_fetch(op, save->id, ret)
+                            : policy_rule_fetch_path(op, save->write.path, ret);
+    if (st != AZ_OK)
+        return st;
+    bool found = ret->content != NULL;
+    if (!found && save->target == TARGET_ID)
+        return no_such_rule(op);
+    if (found && ret->shipped)
+        return op_fail(op, AZ_PROTECTED, "The rule is shipped with the service", NULL);
+    if (found && save->target == TARGET_NEW)
+        return op_fail(op, AZ_CONFLICT, "There is a rule with this path", NULL);
+    return policy_if_match(save->req, found ? ret->digest : NULL);
+}
+
+/* Without `enabled` a rule stays as it was: no update brings one to life by the way. */
+static bool
+enabled_of(const struct request *req, const struct policy_rule *rule)
+{
+    const json_t *given = json_object_get(req->json, "enabled");
+    return json_is_boolean(given) ? json_is_true(given) : rule->content == NULL || rule->enabled;
+}
+
+/* In the save's transaction, so that what is checked is what is written over. */
+static enum az_status
+apply_rule(struct op *op, void *arg)
+{
+    struct rule_save *save = arg;
+    struct policy_rule rule = {.content = NULL};
+    enum az_status st = find_rule(op, save, &rule);
+    if (st != AZ_OK)
+        return st;
+    if (save->remove)
+        return policy_rule_delete(op, save->id);
+    struct policy_rule_write *write = &save->write;
+    write->enabled = enabled_of(save->req, &rule);
+    st = rule_check(op, write->path, write->content, write->enabled, &save->refusal);
+    if (st != AZ_OK)
+        return st;
+    save->created = rule.content == NULL;
+    if (save->created)
+        return policy_rule_insert(op, write, &save->id);
+    save->id = rule.id;
+    return policy_rule_update(op, rule.id, write);
+}
+
+/* The one way in: strict, so that the rule is active in every engine, or all is as before. */
+static enum az_status
+run_save(struct request *req, struct rule_save *save)
+{
+    const struct save_plan plan = {.apply = apply_rule,
+                                   .arg = save,
+                                   .mode = SAVE_STRICT,
+                                   .source = "policy-rule",
+                                   .who = req->admin_label};
+    struct save_outcome outcome = {.revision = NULL};
+    note_rule(req, save->id, save->write.path);
+    enum az_status st = save_policy(&req->op, &plan, &outcome);
+    if (st == AZ_INVALID_FIELDS)
+        return policy_invalid_field(req, "content", req->op.fault.public_text);
+    if (st != AZ_OK && save->refusal.error != NULL)
+        outcome.refusal = save->refusal;
+    if (st != AZ_OK)
+        return policy_refuse(req, st, &outcome);
+    policy_add_outcome(req, &outcome);
+    if (save->remove)
+        return respond_empty(req, 204);
+    return respond_rule(req, save->created ? 201 : 200, save->id);
+}
+
+static enum az_status
+write_rule(struct request *req, enum rule_target target, int64_t id)
+{
+    struct rule_save save = {.req = req, .target = target, .id = id};
+    enum az_status st = read_dto(req, &save.write);
+    return st == AZ_OK ? run_save(req, &save) : st;
+}
+
+enum az_status
+policy_rules_create_handle(struct request *req)
+{
+    return write_rule(req, TARGET_NEW, 0);
+}
+
+enum az_status
+policy_rule_put_handle(struct request *req)
+{
+    int64_t id = 0;
+    enum az_status st = policy_path_id(req, &id);
+    return st == AZ_OK ? write_rule(req, TARGET_ID, id) : st;
+}
+
+enum az_status
+policy_rule_put_by_path_handle(struct request *req)
+{
+    return write_rule(req, TARGET_PATH, 0);
+}
+
+enum az_status
+policy_rule_delete_handle(struct request *req)
+{
+    struct rule_save save = {.req = req, .target = TARGET_ID, .remove = true};
+    enum az_status st = policy_path_id(req, &save.id);
+    return st == AZ_OK ? run_save(req, &save) : st;
+}
