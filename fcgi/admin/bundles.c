@@ -92,6 +92,23 @@ look(struct request *req, const char *known, struct bundle_served *bundle)
                                     : st;
 }
 
+/* An engine that was given the candidate is back. It shows the candidate's ETag when it has
+ * activated that (policy.md 2.4), which is as good as its status, and earlier; else its saver asks.
+ */
+static enum az_status
+note_return(struct request *req, const struct bundle_served *bundle)
+{
+    const struct engine_report report = {
+        .instance = fetching_instance(req),
+        .revision = bundle->revision,
+        .code = "",
+        .message = "",
+        .tried_ms = clock_realtime_ms(),
+    };
+    return bundle->body == NULL && report.instance != NULL ? engines_report(&req->op, &report)
+                                                           : engines_wake_saver(&req->op);
+}
+
 /* Holds the request until another bundle is published or the time is up. LISTEN comes before the
  * look, so none is missed. */
 static enum az_status
@@ -139,9 +156,8 @@ bundle_get_handle(struct request *req)
     if (!utf8_valid(known, strlen(known)))
         known = ""; /* no tag of ours, and no text for the database */
     enum az_status st = look(req, known, &bundle);
-    /* It has done something with the candidate it got: its saver wants to know. */
     if (st == AZ_OK && bundle.pending)
-        st = engines_wake_saver(&req->op);
+        st = note_return(req, &bundle);
     if (st != AZ_OK)
         return st;
     if (bundle.etag == NULL)

@@ -97,7 +97,9 @@ bundle_pack(struct op *op, struct bundle_build *build)
         talloc_asprintf(op->mem, "{\"revision\":\"%s\",\"rego_version\":1}", bundle->revision);
     unsigned char *body;
     char *etag = talloc_array(op->mem, char, SHA256_HEX_SIZE);
-    enum az_status st = archive != NULL && manifest != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    enum az_status st = bundle_content_fetch(op, &bundle->content);
+    if (st == AZ_OK)
+        st = archive != NULL && manifest != NULL ? AZ_OK : AZ_SERVER_ERROR;
     if (st == AZ_OK)
         st = archive_add(archive, ".manifest", manifest, strlen(manifest));
     if (st == AZ_OK)

@@ -22,7 +22,8 @@ struct bundle_build {
  */
 enum az_status bundle_read(struct op *op, struct bundle_build *ret);
 
-/* Makes the archive of what was read: the same octets for the same revision. */
+/* Makes the archive of what was read, in the same transaction: the same octets for the same
+ * revision. */
 enum az_status bundle_pack(struct op *op, struct bundle_build *build);
 
 #endif

@@ -25,14 +25,17 @@ static const struct db_stmt content_stmt = {
     "  FROM policy_data WHERE in_bundle)) AS content",
     0};
 
+/* A candidate that is lost in a crash was never applied: nobody waits for the disk. */
 enum bundle_publish_column { PUBLISH_ID, PUBLISH_PG_NOTIFY };
 static const struct db_stmt publish_stmt = {
     "bundle_publish",
-    "WITH old AS (SELECT b.id, b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served),"
+    "WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', CASE WHEN $10::boolean THEN "
+    "'off' ELSE current_setting('synchronous_commit') END, true)),"
+    " old AS (SELECT b.id, b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served),"
     " new AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, "
     "trigger_source, triggered_by, size_octets, rule_paths, data_keys) SELECT $1, $2, (SELECT etag "
     "FROM old), (SELECT id FROM old), $3, $9, CASE WHEN $10::boolean THEN 'pending' ELSE "
-    "'published' END, $4, $5, $6, $7::text[], $8::text[] RETURNING id),"
+    "'published' END, $4, $5, $6, $7::text[], $8::text[] FROM how RETURNING id),"
     " state AS (UPDATE bundle_state SET served = (SELECT id FROM new), acceptable = CASE WHEN "
     "$10::boolean OR $1 = ANY (acceptable) THEN acceptable ELSE acceptable[1:1] || "
     "acceptable[greatest(2, cardinality(acceptable) - 97):] || $1::text END RETURNING 1)"
@@ -111,15 +114,19 @@ read_pairs(struct op *op, const struct db_stmt *stmt, size_t *ret_count, const c
 enum az_status
 bundle_rows_fetch(struct op *op, struct bundle_rows *ret)
 {
-    PGresult *result;
     enum az_status st =
         read_pairs(op, &rules_stmt, &ret->rules, &ret->rule_path, &ret->rule_content);
+    return st == AZ_OK ? read_pairs(op, &data_stmt, &ret->data, &ret->data_key, &ret->data_payload)
+                       : st;
+}
+
+enum az_status
+bundle_content_fetch(struct op *op, const char **ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &content_stmt, NULL, true, &result);
     if (st == AZ_OK)
-        st = read_pairs(op, &data_stmt, &ret->data, &ret->data_key, &ret->data_payload);
-    if (st == AZ_OK)
-        st = db_exec(op, &content_stmt, NULL, true, &result);
-    if (st == AZ_OK)
-        ret->content = db_get(result, 0, CONTENT_CONTENT);
+        *ret = db_get(result, 0, CONTENT_CONTENT);
     return st;
 }
 
@@ -137,7 +144,7 @@ bundle_publish(struct op *op, const struct bundle_new *bundle, int64_t *ret_id)
     if (db_words(op->mem, &params, bundle->rows->rule_path, bundle->rows->rules) != AZ_OK
         || db_words(op->mem, &params, bundle->rows->data_key, bundle->rows->data) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    db_text(&params, bundle->rows->content);
+    db_text(&params, bundle->content);
     db_bool(&params, bundle->pending);
     enum az_status st = db_exec(op, &publish_stmt, &params, false, &result);
     if (st == AZ_OK)

@@ -16,7 +16,6 @@ struct bundle_rows {
     const char **rule_content; /* Rego text */
     const char **data_key;     /* sorted; rows with inBundle */
     const char **data_payload; /* JSON text */
-    const char *content;       /* both as JSON text with their versions, for the history */
 };
 
 /* A bundle ready to be published. */
@@ -27,7 +26,8 @@ struct bundle_new {
     const char *etag;               /* hex SHA-256 of body */
     const char *source, *who;       /* triggerSource, triggeredBy */
     bool pending;                   /* a candidate that may not decide yet */
-    const struct bundle_rows *rows; /* for the history */
+    const struct bundle_rows *rows; /* for the history's lists */
+    const char *content;            /* the rows with their versions as JSON text, for the history */
 };
 
 /* What GET /bundles/svc serves. Texts on op->mem. */
@@ -41,6 +41,9 @@ struct bundle_served {
 
 /* Reads the rows, inside the caller's transaction. */
 enum az_status bundle_rows_fetch(struct op *op, struct bundle_rows *ret);
+
+/* The same rows with their versions as JSON text, as the history keeps them. */
+enum az_status bundle_content_fetch(struct op *op, const char **ret);
 
 /*
  * Stores the bundle, serves it and notifies the engines that wait; one statement. A candidate

@@ -71,18 +71,6 @@ db_rollback(struct op *op)
     op->az->db->in_transaction = false;
 }
 
-enum az_status
-db_listen(struct op *op, const char *channel)
-{
-    return db_script(op, talloc_asprintf(op->mem, "LISTEN %s", channel));
-}
-
-enum az_status
-db_unlisten(struct op *op)
-{
-    return db_script(op, "UNLISTEN *");
-}
-
 /* Our own are no news: who waits also writes what others wait for. */
 static bool
 take_notifications(PGconn *conn)
@@ -91,6 +79,21 @@ take_notifications(PGconn *conn)
     for (PGnotify *note; (note = PQnotifies(conn)) != NULL; PQfreemem(note))
         any = any || note->be_pid != PQbackendPID(conn);
     return any;
+}
+
+enum az_status
+db_listen(struct op *op, const char *channel)
+{
+    enum az_status st = db_script(op, talloc_asprintf(op->mem, "LISTEN %s", channel));
+    if (st == AZ_OK)
+        take_notifications(op->az->db->conn); /* those that came after the last wait */
+    return st;
+}
+
+enum az_status
+db_unlisten(struct op *op)
+{
+    return db_script(op, "UNLISTEN *");
 }
 
 bool

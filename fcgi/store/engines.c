@@ -5,12 +5,18 @@
 #include "base/clock.h"
 #include "store/db.h"
 
+/* What engines do and say may be lost in a crash: they say it again, and nothing that was decided
+ * rests on it. So nobody waits for the disk. */
+#define UNHURRIED                                                                                  \
+    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)), "
+
 /* An error of fetching says nothing of a bundle: it is kept for the operator, under another code.
  */
 static const struct db_stmt report_stmt = {
     "engines_report",
-    "WITH r AS (INSERT INTO engine_instance (instance, active_revision, code, message, tried_ms, "
-    "reported_at) VALUES ($1, $2, $3, $4, $5, now())"
+    UNHURRIED
+    "r AS (INSERT INTO engine_instance (instance, active_revision, code, message, tried_ms, "
+    "reported_at) SELECT $1, $2, $3, $4, $5::bigint, now() FROM async"
     " ON CONFLICT (instance) DO UPDATE SET active_revision = excluded.active_revision, code = "
     "excluded.code, message = excluded.message, tried_ms = excluded.tried_ms, reported_at = "
     "excluded.reported_at RETURNING 1)"
@@ -21,9 +27,10 @@ static const struct db_stmt report_stmt = {
 /* The first time counts: what it says after that can be about this bundle. */
 static const struct db_stmt fetched_stmt = {
     "engines_fetched",
-    "WITH b AS (UPDATE bundle SET fetched_ms = $3 WHERE id = $1 AND fetched_ms IS NULL)"
-    " UPDATE engine_instance SET fetched = $1, fetched_ms = $3 WHERE instance = $2 AND fetched IS "
-    "DISTINCT FROM $1",
+    UNHURRIED
+    "b AS (UPDATE bundle SET fetched_ms = $3 WHERE id = $1 AND fetched_ms IS NULL)"
+    " UPDATE engine_instance SET fetched = $1, fetched_ms = $3 FROM async WHERE instance = $2 AND "
+    "fetched IS DISTINCT FROM $1",
     3};
 static const struct db_stmt wake_stmt = {"engines_wake",
                                          "SELECT pg_notify('svc_bundle_status', 'get')", 0};
@@ -32,7 +39,9 @@ static const struct db_stmt wake_stmt = {"engines_wake",
 enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
 static const struct db_stmt settle_stmt = {
     "engines_settle",
-    "WITH served AS (SELECT b.id, b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served "
+    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)), "
+    "served AS (SELECT b.id, b.revision FROM async, bundle_state s JOIN bundle b ON b.id = "
+    "s.served "
     "WHERE b.status <> 'pending'),"
     " heard AS (SELECT count(*) AS engines, count(*) FILTER (WHERE active_revision = (SELECT "
     "revision FROM served)) AS active"

@@ -60,6 +60,15 @@ sub pause {
     return;
 }
 
+# The engine stands still with a long poll out, which is answered when there is a candidate: not while it waits before it asks
+# again, after PostgreSQL was away.
+sub pause_poll {
+    until_true( sub { $stack->busy('bundles') && do { sleep 0.3; $stack->busy('bundles') } } ) or die "no long poll\n";
+    $stack->{opa}->signal('STOP');
+    push @stopped, $stack->{opa}->pid;
+    return;
+}
+
 # Whatever holds the save lets go.
 sub let_go {
     kill 'CONT', splice @stopped;
@@ -89,14 +98,14 @@ my @steps = (
         before  => sub { pause( $stack->workers('bundles') ) },
         reached => sub { pending('AND fetched_ms IS NULL') },
     },
-    { name => 'after the engine fetched it, before the verdict', before => sub { pause( $stack->{opa}->pid ) }, reached => \&fetched },
+    { name => 'after the engine fetched it, before the verdict', before => \&pause_poll, reached => \&fetched },
     {   name    => 'after the verdict, before the change is applied',
-        before  => sub { pause( $stack->{opa}->pid ) },
+        before  => \&pause_poll,
         reached => sub { fetched() },
         then    => sub { rules_locked(); kill 'CONT', splice @stopped; until_true( sub { saver_waits('policy_rule') } ) },
     },
     {   name    => 'while it applies the change, before the commit',
-        before  => sub { pause( $stack->{opa}->pid ) },
+        before  => \&pause_poll,
         reached => sub { fetched() },
         then    => sub {
             hold('SELECT 1 FROM bundle_state FOR UPDATE');
@@ -219,7 +228,7 @@ for my $event (@events) {
 # ---- a saver that hangs: its host sleeps, or lost power and the connection does not show it
 
 $number++;
-pause( $stack->{opa}->pid );
+pause_poll();
 my $old    = content();
 my $before = $policy->state->{acceptable};
 my $socket = send_save($number);

@@ -1,0 +1,51 @@
+# shellcheck shell=bash
+# What the programs of this folder share: options, the working directory, and the end. They set WORK, KEEP and usage().
+
+usage_error() {
+    printf '%s: %s\n  what to do: %s --help shows the options\n' "$PROGRAM" "$1" "$PROGRAM" >&2
+    exit 2
+}
+
+# number NAME LEAST MOST VALUE
+number() {
+    case $4 in '' | *[!0-9]* | ?????*) usage_error "$1 is a number from $2 to $3, not '$4'" ;; esac
+    if [ "$4" -lt "$2" ] || [ "$4" -gt "$3" ]; then usage_error "$1 is a number from $2 to $3, not '$4'"; fi
+}
+
+# What comes from the caller's environment could make two runs differ.
+clear_environment() {
+    local name
+    for name in $(compgen -e | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT$|PG)'); do unset "$name"; done
+    export SVC_RATE_LIMIT_ENABLED=false
+}
+
+make_work() {
+    if [ -z "$WORK" ]; then WORK=$(mktemp -d /tmp/authz-bench-XXXXXX); fi
+    mkdir -p "$WORK"
+    WORK=$(cd "$WORK" && pwd -P)
+    layout_check_name "$WORK"
+    chmod 755 "$WORK"
+    DIR=$WORK
+    if daemon_pid authz >/dev/null; then die "an instance runs in $DIR" "name another directory, or stop it with contrib/quickstart down --dir $DIR"; fi
+    stack_forget
+    BENCH=$DIR/bench
+    rm -rf "$BENCH"
+    mkdir -m 700 "$BENCH"
+    UP_DIR=$BENCH/log
+    mkdir "$UP_DIR"
+    case $(stat -f -c %T "$DIR") in
+    tmpfs | ramfs) say "warning: $DIR is in memory: commits cost less than on a disk, name one with --dir" ;;
+    esac
+}
+
+finish() {
+    local rc=$?
+    trap - EXIT
+    ticker_stop
+    if [ "$rc" -ne 0 ] && [ "$rc" -ne 75 ] && [ "$KEEP" = no ]; then
+        KEEP=yes
+        say "$PROGRAM: kept for a look: $DIR" >&2
+    fi
+    stack_down
+    exit "$rc"
+}

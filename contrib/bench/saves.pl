@@ -1,0 +1,105 @@
+#!/usr/bin/perl
+# Saves and deploys policy again and again and says what it took:
+#   saves.pl BASE-URL ADMIN-KEY SAVES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
+# LOAD … is the load generator of this folder. See contrib/bench/saves.
+use strict;
+use warnings;
+
+use HTTP::Tiny ();
+use JSON::PP qw(decode_json encode_json);
+use List::Util qw(sum0);
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+my ( $base, $key, $saves, $seconds, @load ) = @ARGV;
+die "usage: see the first lines of $0\n" if @load != 5;
+
+# Seconds between deploys, and how many of them are good before one is not (performance.md R16).
+my ( $every, $good ) = ( 5, 4 );
+my $http = HTTP::Tiny->new( timeout => 60, default_headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } );
+
+# The answer's JSON, and milliseconds.
+sub call {
+    my ( $method, $target, $body, $want ) = @_;
+    my $content  = encode_json($body);
+    my $start    = time;
+    my $answer   = $http->request( $method, "$base$target", { content => $content } );
+    my $took     = ( time - $start ) * 1000;
+    die "$method $target: $answer->{status} $answer->{content}\n" if $answer->{status} !~ /\A(?:$want)\z/;
+    return ( decode_json( $answer->{content} ), $took, $answer->{headers} );
+}
+
+sub rule {
+    my ( $number, $text ) = @_;
+    return "package custom.bench.r$number\n\n# $text\nallowed if input.client.id == \"client-$number\"\n";
+}
+
+sub deploy {
+    my ( $mode, $rules, $data, $want ) = @_;
+    return call( POST => '/admin/api/policy-bundle/deploy', { mode => $mode, rules => $rules, data => $data }, $want // 200 );
+}
+
+sub quantile {
+    my ( $q, @sorted ) = @_;
+    return $sorted[ POSIX::ceil( $q * @sorted ) - 1 ];
+}
+
+# Milliseconds of N saves of one small rule, each confirmed.
+sub small_saves {
+    my ( $name, $count ) = @_;
+    my @took;
+    for my $i ( 1 .. $count ) {
+        my ( undef, $ms, $header ) = call( PUT => '/admin/api/policy-rules/by-path', { path => 'custom/bench/small.rego', kind => 'rego', version => '1', content => rule( 'small', "$name $i" ) }, '200|201' );
+        die "not confirmed: $header->{'x-policy-activation'}\n" if $header->{'x-policy-activation'} ne 'confirmed';
+        push @took, $ms;
+    }
+    @took = sort { $a <=> $b } @took;
+    return ( quantile( 0.5, @took ), quantile( 0.99, @took ) );
+}
+
+# Answers a second, p50 and p99 in milliseconds, and answers that were wrong, while the code runs.
+sub load_beside {
+    my ($code) = @_;
+    open my $out, '-|', @load, $seconds or die "load: $!";
+    $code->() if $code;
+    my %told = map { split /=/, $_, 2 } split ' ', join ' ', readline $out;
+    close $out;
+    return ( $told{requests} * 1e6 / $told{us}, $told{p50} / 1000, $told{p99} / 1000, $told{bad} );
+}
+
+my ( $deploys, $refused ) = ( 0, 0 );
+
+sub deploys {
+    my $end = time + $seconds - 1;
+    while ( time < $end ) {
+        my $next = time + $every;
+        my $bad  = $deploys++ % ( $good + 1 ) == $good;
+        my $text = rule( 'load', "deploy $deploys" ) . ( $bad ? "wrong {\n" : '' );
+        deploy( 'merge', [ { path => 'custom/bench/load.rego', content => $text, enabled => JSON::PP::true } ], [], $bad ? 422 : 200 );
+        $refused++ if $bad;
+        last if $next > $end;
+        sleep $next - time if $next > time;
+    }
+    return;
+}
+
+sub bar { return $_[0] <= $_[1] ? 'ok' : 'over' }
+
+my ( $p50, $p99 ) = small_saves( 'alone', $saves );
+printf "save of a small rule, to confirmed: p50 %.1f ms (at most 60: %s), p99 %.1f ms, %d saves\n", $p50, bar( $p50, 60 ), $p99, $saves;
+
+my @rules = map { { path => "custom/bench/many/r$_.rego", content => rule( $_, 'one of many' ), enabled => JSON::PP::true } } 1 .. 1000;
+my @data  = map { { dataKey => "bench.many.d$_", payload => { owner => "client-$_", limits => [ 1 .. 8 ] } } } 1 .. 1000;
+my ( $result, $took ) = deploy( 'merge', \@rules, \@data );
+printf "deploy of 1,000 rules and 1,000 data rows, to confirmed: %.0f ms\n", $took;
+( $p50, $p99 ) = small_saves( 'among many', $saves < 20 ? $saves : 20 );
+printf "save of a small rule among them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99;
+( $result, $took ) = deploy( 'replace', [], [] );
+printf "replaced by nothing: %.0f ms, %d rules and %d rows deleted\n", $took, $result->{rulesDeleted}, $result->{dataDeleted};
+
+my @without = load_beside();
+my @with    = load_beside( \&deploys );
+for my $row ( [ 'without deploys', @without ], [ "with a deploy every $every s, $refused of $deploys refused", @with ] ) {
+    printf "/token %s: %.0f/s, p50 %.1f ms, p99 %.1f ms, %d not answered with a token\n", @$row;
+}
+printf "p99 with deploys: %.2f times that without (at most 3: %s)\n", $with[2] / $without[2], bar( $with[2] / $without[2], 3 );
