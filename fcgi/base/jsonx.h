@@ -33,11 +33,14 @@ enum az_status jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t
 json_t *jsonx_own(TALLOC_CTX *mem, json_t *value);
 
 /*
- * Compact text with members in the order they stand in; belongs to mem. NULL when out of memory,
- * and for what has no text: a string that is no UTF-8, nesting beyond Jansson's bound (a value that
- * holds itself), no value at all.
+ * Compact text with members in the order they stand in, reals with as few digits as name them;
+ * belongs to mem. NULL when out of memory, and for what has no text: a string that is no UTF-8,
+ * nesting beyond Jansson's bound (a value that holds itself), no value at all.
  */
 char *jsonx_dump(TALLOC_CTX *mem, const json_t *value);
+
+/* The same with members sorted by name: one text for equal values. */
+char *jsonx_dump_sorted(TALLOC_CTX *mem, const json_t *value);
 
 /*
  * The same with the octets of before and after around it, so that a document is put into an

@@ -1,11 +1,12 @@
 /*
- * Writes JSON values as text: the same octets as json_dumps(JSON_COMPACT | JSON_ENCODE_ANY), in
- * one pass over the value where Jansson takes two and looks each container up in a table of its
- * parents. A value that holds itself ends at the depth limit instead.
+ * Writes JSON values as text: the same octets as json_dumps(JSON_COMPACT | JSON_ENCODE_ANY) but for
+ * reals, in one pass over the value where Jansson takes two and looks each container up in a table
+ * of its parents. A value that holds itself ends at the depth limit instead.
  */
 #include "config.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonx.h"
@@ -24,6 +25,7 @@ struct writer {
     char *text;
     size_t used, size;
     size_t depth; /* containers around the value that is written */
+    bool sorted;  /* members by name */
 };
 
 /* Where the next count octets go, or NULL when memory is out or the length would wrap. */
@@ -131,34 +133,84 @@ write_integer(struct writer *writer, json_int_t integer)
     return write_octets(writer, digits + at, sizeof(digits) - at);
 }
 
-/* How a double becomes digits is Jansson's matter; reals are rare. */
+/*
+ * With as few digits as name this double, 15 to 17. The policy engine compares numbers by their
+ * decimal digits: an amount of 0.1 that came to it as 0.10000000000000001, which is how Jansson
+ * writes it, would be over a rule's limit of 0.1, and one of 0.3 under it.
+ */
 static bool
 write_real(struct writer *writer, const json_t *value)
 {
+    const double real = json_real_value(value);
     char *room = make_room(writer, NUMBER_MAX);
-    size_t count = room != NULL ? json_dumpb(value, room, NUMBER_MAX, JSON_ENCODE_ANY) : 0;
-    writer->used += count <= NUMBER_MAX ? count : 0;
-    return count > 0 && count <= NUMBER_MAX;
+    for (size_t digits = 15; room != NULL && digits <= 17; digits++) {
+        size_t count =
+            json_dumpb(value, room, NUMBER_MAX - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+        if (count == 0 || count >= NUMBER_MAX)
+            return false;
+        room[count] = '\0';
+        double back = strtod(room, NULL);
+        if (digits < 17 && (back < real || back > real))
+            continue;
+        writer->used += count;
+        return true;
+    }
+    return false;
 }
 
 static bool write_value(struct writer *writer, const json_t *value);
 
 static bool
+write_member(struct writer *writer, void *member, bool first)
+{
+    return (first || write_char(writer, ','))
+           && write_string(writer, json_object_iter_key(member), json_object_iter_key_len(member))
+           && write_char(writer, ':') && write_value(writer, json_object_iter_value(member));
+}
+
+static int
+compare_members(const void *a, const void *b)
+{
+    return strcmp(json_object_iter_key(*(void *const *) a),
+                  json_object_iter_key(*(void *const *) b));
+}
+
+static bool
+write_sorted(struct writer *writer, json_t *object)
+{
+    size_t count = 0;
+    void **members = talloc_size(writer->mem, (json_object_size(object) + 1) * sizeof(*members));
+    bool good = members != NULL;
+    for (void *at = json_object_iter(object); good && at != NULL;
+         at = json_object_iter_next(object, at))
+        members[count++] = at;
+    if (good)
+        qsort(members, count, sizeof(*members), compare_members);
+    for (size_t i = 0; good && i < count; i++)
+        good = write_member(writer, members[i], i == 0);
+    talloc_free(members);
+    return good;
+}
+
+static bool
+write_members(struct writer *writer, json_t *object)
+{
+    bool first = true;
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+        if (!write_member(writer, at, first))
+            return false;
+        first = false;
+    }
+    return true;
+}
+
+static bool
 write_object(struct writer *writer, const json_t *value)
 {
     json_t *object = (json_t *) (uintptr_t) value; /* iterating takes no const */
-    void *member = json_object_iter(object);
-
-    if (!write_char(writer, '{'))
-        return false;
-    for (bool first = true; member != NULL; first = false) {
-        if (!(first || write_char(writer, ','))
-            || !write_string(writer, json_object_iter_key(member), json_object_iter_key_len(member))
-            || !write_char(writer, ':') || !write_value(writer, json_object_iter_value(member)))
-            return false;
-        member = json_object_iter_next(object, member);
-    }
-    return write_char(writer, '}');
+    return write_char(writer, '{')
+           && (writer->sorted ? write_sorted(writer, object) : write_members(writer, object))
+           && write_char(writer, '}');
 }
 
 static bool
@@ -210,20 +262,32 @@ write_value(struct writer *writer, const json_t *value)
     return false;
 }
 
+static char *
+write_all(struct writer *writer, const char *before, const json_t *value, const char *after)
+{
+    if (write_octets(writer, before, strlen(before)) && write_value(writer, value)
+        && write_octets(writer, after, strlen(after) + 1))
+        return writer->text;
+    talloc_free(writer->text);
+    return NULL;
+}
+
 char *
 jsonx_dump_around(TALLOC_CTX *mem, const char *before, const json_t *value, const char *after,
                   size_t *ret_length)
 {
     struct writer writer = {.mem = mem};
-
-    if (!write_octets(&writer, before, strlen(before)) || !write_value(&writer, value)
-        || !write_octets(&writer, after, strlen(after) + 1)) {
-        talloc_free(writer.text);
-        return NULL;
-    }
-    if (ret_length != NULL)
+    char *text = write_all(&writer, before, value, after);
+    if (text != NULL && ret_length != NULL)
         *ret_length = writer.used - 1;
-    return writer.text;
+    return text;
+}
+
+char *
+jsonx_dump_sorted(TALLOC_CTX *mem, const json_t *value)
+{
+    struct writer writer = {.mem = mem, .sorted = true};
+    return write_all(&writer, "", value, "");
 }
 
 char *

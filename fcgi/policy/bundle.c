@@ -2,7 +2,6 @@
 
 #include "policy/bundle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -47,10 +46,15 @@ build_data(struct op *op, const struct bundle_rows *rows, char **ret)
         if (st != AZ_OK)
             return st;
     }
-    char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
-    *ret = text != NULL ? talloc_strdup(op->mem, text) : NULL;
-    free(text);
+    *ret = jsonx_dump_sorted(op->mem, root);
     return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for data.json");
+}
+
+static enum az_status
+too_large(struct op *op)
+{
+    return op_fail(op, AZ_TOO_LARGE,
+                   "All rules and rows together would be more than a bundle holds", NULL);
 }
 
 /* The revision: a hash over all that the archive holds but itself. */
@@ -67,8 +71,10 @@ name_revision(struct op *op, const struct bundle_rows *rows, const char *data, c
         buf_append(&all, "", 1);
         buf_append_text(&all, rows->rule_content[i]);
     }
+    if (all.status == AZ_INVALID)
+        return too_large(op);
     if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle is too large or memory is short");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the rows of the bundle");
     buf_done(&all);
     hash[REVISION_DIGITS] = '\0';
     *ret = hash;
@@ -112,6 +118,8 @@ bundle_pack(struct op *op, struct bundle_build *build)
     if (st == AZ_OK)
         st = sha256_hex(body, bundle->length, etag);
     talloc_free(archive);
+    if (st == AZ_INVALID)
+        return too_large(op); /* paths were checked when they were saved */
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle archive cannot be built");
     bundle->body = body;

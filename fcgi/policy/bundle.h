@@ -18,12 +18,12 @@ struct bundle_build {
 /*
  * Reads the rows as they stand in the open transaction and names their revision: the same rows have
  * the same. Rows that would collide in the engine (two data keys, a key and a package, two paths):
- * AZ_CONFLICT.
+ * AZ_CONFLICT. More than ARCHIVE_MAX: AZ_TOO_LARGE.
  */
 enum az_status bundle_read(struct op *op, struct bundle_build *ret);
 
 /* Makes the archive of what was read, in the same transaction: the same octets for the same
- * revision. */
+ * revision. AZ_TOO_LARGE as above. */
 enum az_status bundle_pack(struct op *op, struct bundle_build *build);
 
 #endif

@@ -61,9 +61,9 @@ struct save_outcome {
 /*
  * Outcomes: AZ_OK; what apply() said; AZ_SAVE_IN_PROGRESS (another save holds the lock for longer
  * than SVC_BUNDLE_CONFIRM_TIMEOUT_MS and 5 s); AZ_CONFLICT (the rows would collide, see
- * bundle.h); AZ_UNPROCESSABLE (SAVE_STRICT: the engines did not take it; ret->refusal says why, and
- * everything is as before); AZ_UNAVAILABLE (the database went away; what was not committed is taken
- * back by whoever comes next).
+ * bundle.h); AZ_TOO_LARGE (their bundle would be); AZ_UNPROCESSABLE (SAVE_STRICT: the engines did
+ * not take it; ret->refusal says why, and everything is as before); AZ_UNAVAILABLE (the database
+ * went away; what was not committed is taken back by whoever comes next).
  */
 enum az_status save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *ret);
 

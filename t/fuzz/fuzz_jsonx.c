@@ -40,9 +40,7 @@ read_sample(const json_t *value)
 static void
 check_written(const json_t *value, const char *text)
 {
-    char *theirs = model_dump(value);
-    MUST(theirs != NULL && strcmp(text, theirs) == 0);
-    free(theirs);
+    MUST(text != NULL && model_written(text, value));
 }
 
 int

@@ -48,6 +48,23 @@ model_dump(const json_t *value)
     return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
+/* Whether a text is what Jansson writes for a value, but for reals with fewer digits: those must
+ * name the same doubles. */
+static inline bool
+model_written(const char *text, const json_t *value)
+{
+    char *theirs = model_dump(value), *again = NULL;
+    json_t *read = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    if (read != NULL && theirs != NULL && strlen(text) < strlen(theirs))
+        again = model_dump(read);
+    bool good = text == NULL || theirs == NULL ? text == theirs
+                                               : strcmp(again != NULL ? again : text, theirs) == 0;
+    json_decref(read);
+    free(theirs);
+    free(again);
+    return good;
+}
+
 /* Equal values, and the same order of members, which json_equal() does not look at. */
 static inline bool
 model_same(const json_t *one, const json_t *other)

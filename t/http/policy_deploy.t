@@ -285,6 +285,16 @@ my $octets = 8 << 20;
 admin_ok( octets( $large->($octets) ), 200, { dataUpserted => 1 }, 'limit: a body of 8 MiB is allowed, and reaches the service' );
 is( octets( $large->( $octets + 1 ) )->status, 413, 'limit: one octet more is 413' );
 
+# A bundle holds 64 MiB, its archive's own octets counted (fcgi/policy/archive.h): nothing is published, so the engine need not read it.
+my $fill = sub { $stack->sql("INSERT INTO policy_rule (path, kind, content, digest) SELECT 'fill/' || i || '.rego', 'rego', 'package fill.r' || i || E'\\n#' || repeat('x', $_[0]), 'none' FROM generate_series(1, 8) AS i") };
+my $one_more = '{"mode":"dry-run","data":[{"dataKey":"l.k","payload":1}]}';
+$fill->( ( 8 << 20 ) - ( 64 << 10 ) );
+admin_ok( octets($one_more), 200, { dataUpserted => 1 }, 'limit: rules of nearly 64 MiB together are allowed' );
+$stack->sql(q{DELETE FROM policy_rule WHERE path LIKE 'fill/%'});
+$fill->( ( 8 << 20 ) - 64 );
+is( octets($one_more)->status, 413, 'limit: a bundle that would be larger is 413, not an error of ours' );
+$stack->sql(q{DELETE FROM policy_rule WHERE path LIKE 'fill/%'});
+
 # ---- many at once
 
 my %many = (

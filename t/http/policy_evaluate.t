@@ -45,8 +45,11 @@ large := 9223372036854775807 + input.add
 
 long := concat("", [s | some i in numbers.range(1, input.n); s := "0123456789abcdef"])
 
+price := [input.price == 99.99, data.acme.limits.most == 99.99, input.price >= 0.3]
+
 steps := [i | some i in numbers.range(1, input.n); trace(sprintf("step %d%s", [i, input.text]))]
 REGO
+$stack->sql(q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('acme.limits', '{"most":99.99}', 'none')});
 my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['orders.read'] } );
 my @rs = $stack->make_client( 'rs', { grants => ['client_credentials'], endpoints => ['introspect'] } );
 
@@ -84,6 +87,10 @@ is( scalar @full, $count{full}, 'explain: true means full' );
 ok( ( grep {m{svc/controls/\w+\.rego:\d+ }} @full ) > 0 && !( grep {ref} @full ), 'explain: lines of text with file and row' );
 admin_ok( evaluate( path => $issue, input => input('orders.read'), explain => $_->[0] ), 200, { explanation => undef }, "explain: $_->[1] is none" ) for [ false, 'false' ], [ undef, 'null' ];
 is_deeply( [ map {/"(step \d)"/} lines( evaluate( path => 'custom/trial/steps', input => { n => 3, text => '' }, explain => 'notes' ) ) ], [ 'step 1', 'step 2', 'step 3' ], 'explain: notes are what the rules trace' );
+
+# The engine compares decimal digits, not doubles.
+admin_ok( evaluate( path => 'custom/trial/price', input => { price => 99.99 } ), 200, { result => [ true, true, true ] }, 'numbers: 99.99 of an input or a row is the 99.99 of a rule' );
+admin_ok( evaluate( path => 'custom/trial/price', input => { price => 0.3 } ), 200, { result => [ false, true, true ] }, 'numbers: 0.3 is not under a limit of 0.3' );
 
 # ---- what goes wrong in a rule is told in the engine's words
 
