@@ -22,6 +22,7 @@
 #include "oauth/revoke.h"
 #include "oauth/token.h"
 #include "oidc/discovery.h"
+#include "policy/engine.h"
 
 static const struct route_credential none = {"none", NULL, false};
 
@@ -105,8 +106,8 @@ const struct route routes[] = {
     ADMIN_ACT("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle),
 
     {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false},
-    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},
-    {"POST", "/bundles/status/", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, HTTP_ADMIN_BODY_MAX, DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, ENGINE_STATUS_MAX,   DIALECT_BARE, CACHE_PRIVATE, false, false},
+    {"POST", "/bundles/status/", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, ENGINE_STATUS_MAX,   DIALECT_BARE, CACHE_PRIVATE, false, false},
 
     {"GET",  "/health",       "getHealth",      &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},
     {"GET",  "/health/live",  "getHealthLive",  &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/policy_bundle.h"
+#include "admin/policy_request.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "policy/bundle_diff.h"
@@ -30,13 +31,6 @@ static enum az_status
 respond_text(struct request *req, const char *json)
 {
     return respond_octets(req, 200, "application/json", json, strlen(json));
-}
-
-static enum az_status
-invalid_field(struct request *req, const char *field, const char *why)
-{
-    request_field_error(req, field, why);
-    return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
 static enum az_status
@@ -110,12 +104,12 @@ bundle_audit_at_handle(struct request *req)
     char text[ISO8601_MS_SIZE];
     int64_t ms;
     if (timestamp == NULL)
-        return invalid_field(req, "timestamp", "is required");
+        return policy_invalid_field(req, "timestamp", "is required");
     if (iso8601_parse(timestamp, strlen(timestamp), &ms) != AZ_OK
         || iso8601_format_ms(ms, text) != AZ_OK)
-        return invalid_field(req, "timestamp",
-                             "must be a date-time like 2026-01-31T12:00:00Z or "
-                             "2026-01-31T12:00:00%2B02:00");
+        return policy_invalid_field(req, "timestamp",
+                                    "must be a date-time like 2026-01-31T12:00:00Z or "
+                                    "2026-01-31T12:00:00%2B02:00");
     enum az_status st = bundle_history_at(&req->op, text, &dto);
     return respond_entry(req, st, dto);
 }
@@ -213,7 +207,7 @@ note_bundle(struct request *req, int64_t id)
 enum az_status
 bundle_audit_rollback_handle(struct request *req)
 {
-    struct deploy_result result;
+    struct deploy_result result = {.data_key = NULL};
     json_t *content = NULL;
     int64_t id = 0;
     enum az_status st = read_id(req, &id);

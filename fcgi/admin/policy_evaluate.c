@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/policy_request.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "policy/decision.h"
@@ -132,18 +133,12 @@ policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *aft
 
 /* ---- reading ---- */
 
-static void
-add_field_error(void *arg, const char *name, const char *why)
-{
-    request_field_error(arg, name, why);
-}
-
 static enum az_status
 read_body(struct request *req, struct evaluation *ret)
 {
     const char *why;
     jsonx_read(req->json, fields, sizeof(fields) / sizeof(fields[0]), JSONX_REFUSE_UNKNOWN, ret,
-               add_field_error, req);
+               policy_add_field_error, req);
     if (!read_explain(ret->explain_given, &ret->explain))
         request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");
     if (ret->path != NULL && (why = policy_evaluate_path_fault(ret->path)) != NULL)

@@ -17,6 +17,7 @@ struct patching {
     json_t *root;     /* the document so far; ours */
     size_t max_depth; /* of the document */
     size_t copied;    /* weight of what was copied */
+    size_t put;       /* values put somewhere */
 };
 
 /* Where a pointer points: a member or element of `parent`, which need not exist. */
@@ -35,20 +36,22 @@ plain(const json_t *value)
 
 /* ---- measures; their recursion ends with the depth of values, which is bounded ---- */
 
+/* Counts what it looks at. */
 static size_t
-depth_of(const json_t *value)
+depth_of(const json_t *value, size_t *count)
 {
     size_t most = 0, index;
     const char *name;
     json_t *item;
+    ++*count;
     if (!json_is_object(value) && !json_is_array(value))
         return 0;
     json_object_foreach (plain(value), name, item) {
-        size_t depth = depth_of(item);
+        size_t depth = depth_of(item, count);
         most = depth > most ? depth : most;
     }
     json_array_foreach (value, index, item) {
-        size_t depth = depth_of(item);
+        size_t depth = depth_of(item, count);
         most = depth > most ? depth : most;
     }
     return most + 1;
@@ -219,9 +222,10 @@ put_value(struct patching *patching, const struct place *place, json_t *value, b
     size_t index, size = json_array_size(place->parent);
     if (value == NULL)
         return memory;
-    if (place->depth + depth_of(value) > patching->max_depth) {
+    bool deep = place->depth + depth_of(value, &patching->put) > patching->max_depth;
+    if (deep || patching->put > JSON_PATCH_PUT_MAX) {
         json_decref(value);
-        return "the result is nested too deeply";
+        return deep ? "the result is nested too deeply" : "the patch moves too much";
     }
     if (place->parent == NULL)
         return put_root(patching, value);

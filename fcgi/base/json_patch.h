@@ -15,6 +15,10 @@
  * and a patch of a hundred such operations would fill any memory. */
 #define JSON_PATCH_COPIED_MAX (8 << 20)
 
+/* Values that all operations together may put somewhere, those inside them counted: each is looked
+ * at, and a thousand moves of one long array would take half a minute. */
+#define JSON_PATCH_PUT_MAX (16 << 20)
+
 /*
  * The target with the patch's operations done, all or none; target and patch are left as they were.
  * The result belongs to mem and is nested at most max_depth deep, as the target must be.

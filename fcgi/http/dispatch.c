@@ -15,8 +15,8 @@
 
 /* Seconds a caller is asked to wait while the database or the engine is away. */
 #define RETRY_AFTER "1"
-/* Octets of an answer with its head: the largest is a bundle (ARCHIVE_MAX before compression). */
-#define RESPONSE_MAX (64 << 20)
+/* Octets of an answer with its head. */
+#define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))
 
 /* The row that speaks for requests no row matches. */
 static const struct route_credential nobody = {"none", NULL, false};

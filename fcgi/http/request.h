@@ -27,6 +27,8 @@ struct http_io;
 #define HTTP_DEPLOY_BODY_MAX                                                                       \
     8388608 /* octets of a bundle deploy: 1,000 rules of 6 kB and 1,000 rows of 2 kB fit; the web  \
                servers' configurations let 10 MiB through */
+#define HTTP_ANSWER_MAX                                                                            \
+    (64 << 20) /* octets of an answer's body: that of a bundle, ARCHIVE_MAX before compression */
 #define HTTP_JSON_DEPTH_MAX 32 /* nesting of an admin JSON body */
 #define HTTP_JSON_ENVELOPE_MAX                                                                     \
     (HTTP_JSON_DEPTH_MAX + 3)  /* the same around payloads that are as deep: body, list, entry */
@@ -113,7 +115,8 @@ enum az_status respond_json(struct request *req, int status, json_t *json);
 /* Answers without a body. */
 enum az_status respond_empty(struct request *req, int status);
 
-/* Answers with octets that live on the request's memory. */
+/* Answers with octets that live on the request's memory. AZ_SERVER_ERROR: more than
+ * HTTP_ANSWER_MAX. */
 enum az_status respond_octets(struct request *req, int status, const char *content_type,
                               const void *body, size_t length);
 

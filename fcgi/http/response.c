@@ -9,6 +9,9 @@ enum az_status
 respond_octets(struct request *req, int status, const char *content_type, const void *body,
                size_t length)
 {
+    if (length > HTTP_ANSWER_MAX)
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The answer is too large",
+                       "an answer of %zu octets", length);
     req->res.status = status;
     req->res.content_type = content_type;
     req->res.body = body;

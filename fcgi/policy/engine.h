@@ -13,8 +13,14 @@
  * token and asked about again, so it must not grow from one evaluation to the next. */
 #define ENGINE_DECISION_MAX (128 << 10)
 
-/* Octets of an engine's status, which names every error of a bundle. */
-#define ENGINE_STATUS_MAX (1 << 20)
+/* Octets of an engine's status. It names every error of a bundle with its line, which may be a
+ * whole rule (RULE_CONTENT_MAX), each octet of it written as six; beyond this a save would wait in
+ * vain for a verdict that is there. */
+#define ENGINE_STATUS_MAX (8 << 20)
+
+/* Octets of the engine's words that are kept: more, and a line of the operator's is quoted whole.
+ */
+#define ENGINE_MESSAGE_MAX 4096
 
 /* Nesting of an answer. authorization_details, which come back in it, may be 16 deep. */
 #define ENGINE_ANSWER_DEPTH_MAX 64
@@ -112,7 +118,8 @@ const char *engine_instance(const json_t *labels);
  */
 #define ENGINE_STATUS_FLAGS (JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL)
 
-/* Reads a `bundles.svc` status object (of GET /v1/status and of the status push). */
+/* Reads a `bundles.svc` status object (of GET /v1/status and of the status push). A message is cut
+ * to ENGINE_MESSAGE_MAX. */
 void engine_read_status(TALLOC_CTX *mem, const json_t *bundle, struct engine_status *ret);
 
 #endif

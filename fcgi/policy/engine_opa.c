@@ -64,6 +64,19 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     return st;
 }
 
+/* Cuts a text between two code points. */
+static char *
+cut(char *text)
+{
+    size_t length = text != NULL ? strlen(text) : 0;
+    if (length <= ENGINE_MESSAGE_MAX)
+        return text;
+    for (length = ENGINE_MESSAGE_MAX; ((unsigned char) text[length] & 0xc0) == 0x80;)
+        length--;
+    text[length] = '\0';
+    return text;
+}
+
 /* The first of the engine's errors with its place, else `otherwise`. */
 static const char *
 first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
@@ -75,9 +88,9 @@ first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
     /* ENGINE_STATUS_FLAGS makes a real of it. */
     double row = json_number_value(json_object_get(place, "row"));
     if (detail != NULL && file != NULL)
-        return talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
-                               row > 0 && row < INT32_MAX ? (int) row : 0, detail);
-    return talloc_strdup(mem, detail != NULL ? detail : otherwise);
+        return cut(talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
+                                   row > 0 && row < INT32_MAX ? (int) row : 0, detail));
+    return cut(talloc_strdup(mem, detail != NULL ? detail : otherwise));
 }
 
 void

@@ -46,7 +46,9 @@ read_whole(struct op *op, const char *path, const char **ret)
         return why;
     }
     text[length] = '\0';
-    *ret = text;
+    /* The walk reads many files. */
+    char *fitted = talloc_realloc(op->mem, text, char, (unsigned) length + 1);
+    *ret = fitted != NULL ? fitted : text;
     return NULL;
 }
 

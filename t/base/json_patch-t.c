@@ -214,6 +214,22 @@ test_limits(void)
     }
     free(text);
 
+    /* The array counts too. */
+    for (size_t over = 0; over <= 1; over++) {
+        json_t *target =
+            json_pack("{s:o}", "a", repeat(JSON_PATCH_PUT_MAX / 512 - 1 + over, json_integer(1)));
+        json_t *move = json_pack("{s:s,s:s,s:s}", "op", "move", "from", "/a", "path", "/b");
+        json_t *back = json_pack("{s:s,s:s,s:s}", "op", "move", "from", "/b", "path", "/a");
+        json_t *patch = json_array();
+        for (size_t i = 0; i < 512; i++)
+            json_array_append(patch, i % 2 == 0 ? move : back);
+        json_decref(move);
+        json_decref(back);
+        ok(run(target, patch) == (over ? AZ_INVALID : AZ_OK),
+           over ? "limit: one value more in each of 512 moves is refused"
+                : "limit: 16777216 values may be moved");
+    }
+
     json_t *target = json_pack("{s:[]}", "a");
     json_t *bomb =
         repeat(500, json_pack("{s:s,s:s,s:s}", "op", "copy", "from", "/a", "path", "/a/-"));

@@ -4,6 +4,7 @@
 use strict;
 use warnings;
 
+use Fcntl qw(LOCK_EX);
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use JSON::PP ();
@@ -122,6 +123,35 @@ for my $hostile ( '../escape.rego', '/tmp/escape.rego', 'a/../../escape.rego', '
     is( join( ',', glob "$target/{*,.[a-z]*,in/*}" ), '', '... and writes nothing' );
     sql("DELETE FROM policy_rule WHERE digest = 'x'");
 }
+my $stem = 'k' x 250;
+for my $case (
+    [ q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('custom/%s.rego', 'rego', 'package x', 'x', false)}, 'r' x 251, qr/r\.rego: a file's name has at most 255 octets/, 'a rule whose name is one octet too long for a file' ],
+    [ q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('%s', '1', 'x')}, 'k' x 251, qr/k\.json: a file's name has at most 255 octets/, 'a row whose key is' ],
+    [ q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('custom/issue.rego/%s.rego', 'rego', 'package x', 'x', false)}, 'x', qr{custom/issue\.rego/x\.rego: another rule or row is the file that would be the folder of this one}, 'a rule below another rule' ],
+    [ q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('data/my.row.json/%s.rego', 'rego', 'package x', 'x', false)}, 'x', qr{would be the folder of this one}, 'a rule below the file of a row' ],
+) {
+    my ( $insert, $name, $why, $what ) = @$case;
+    sql( sprintf $insert, $name );
+    my $target = tree();
+    like( ctl_is( 1, [ qw(bundle pull), "$target/in" ], "pull with $what", env => $env )->{err}, $why, '... names it' );
+    is( join( ',', glob "$target/*" ), '', '... and writes nothing: half a policy would be deployed as the whole' );
+    sql("DELETE FROM $_ WHERE digest = 'x'") for qw(policy_rule policy_data);
+}
+sql( sprintf q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('%s', '1', 'x')}, $stem );
+my $fits = tree();
+ctl_is( 0, [ qw(bundle pull -q), $fits ], 'pull with a row whose key just fits', env => $env );
+ok( -e "$fits/data/$stem.json", '... writes it' );
+sql(q{DELETE FROM policy_data WHERE digest = 'x'});
+
+# Of two pulls into one directory the texts would mix.
+my $shared = tree();
+open my $locked, '<', $shared or die "$shared: $!";
+flock $locked, LOCK_EX or die "flock: $!";
+like( ctl_is( 1, [ qw(bundle pull), $shared ], 'pull while another one writes there', env => $env )->{err}, qr/\Q$shared\E: another bundle pull is writing there; wait for it to end/, '... is refused' );
+is( join( ',', glob "$shared/*" ), '', '... and writes nothing' );
+close $locked;
+ctl_is( 0, [ qw(bundle pull -q), $shared ], '... and works when that has ended', env => $env );
+
 sql(q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('../x', '1', 'x')});
 like( ctl_is( 1, [ qw(bundle pull), tree() ], 'pull with a row whose key is no key', env => $env )->{err}, qr{\.\./x: the data key must be words}, '... is refused' );
 sql(q{DELETE FROM policy_data WHERE digest = 'x'});
@@ -139,6 +169,12 @@ like( $no->{err}, qr{^authzctl: bundle deploy: bundle_not_activated: custom/more
     '... its message with file and row (specification 7.2)' );
 like( $no->{err}, qr{^ +6 \| \tcount\(input\.a, input\.b\) == 1\n +\| \Q$broken\E/custom/more/issue\.rego\n\z}m, '... then the line, and the file under it' );
 is( $no->{out} =~ /confirmed/ ? 1 : 0, 0, '... and no success' );
+ctl_is( 0, [ qw(bundle deploy -q), tree( 'custom/f.rego' => "package custom.f\n\nf(x) := x\n", 'lib/use.rego' => "package custom.use\n\n# calls it\ng := data.custom.f.f(1)\n" ) ], 'a library and its user', env => $env );
+my $other = ctl_is( 1, [ qw(bundle deploy), tree( 'custom/f.rego' => "package custom.f\n\nf(x, y) := x\n", 'use.rego' => "package custom.h\n\n# innocent\nh := 1\n" ) ], 'deploy that breaks a stored rule', env => $env );
+like( $other->{err}, qr{bundle_not_activated: lib/use\.rego:4: [^\n]*\n +4 \| g := data\.custom\.f\.f\(1\)\n +\| lib/use\.rego \(stored\)\n\z}, '... shows its line, and not that of a file whose name is the end of its path' );
+my $wide = ctl_is( 1, [ qw(bundle deploy), tree( 'custom/w.rego' => "package custom.w\n\nx := y # " . "\xc3\xa9" x 100000 . "\n" ) ], 'a line of 200,000 octets', env => $env );
+like( $wide->{err}, qr/^ +3 \| x := y # (?:\xc3\xa9){195} \.\.\.\n/m, '... is cut, between two characters' );
+ctl_is( 0, [ qw(bundle deploy -q --mode replace), $dir ], 'back to what was', env => $env );
 my $body = ctl_is( 1, [ qw(bundle deploy --json), $broken ], 'the same with --json', env => $env )->{json};
 is( join( ' ', sort keys %$body ), 'activeRevision error error_description expectedRevision rolledBack', '... the members of the 422 (specification 7.2)' );
 is( "$body->{error} $body->{activeRevision} $body->{rolledBack}", "bundle_not_activated $revision 1", '... with what is active' );

@@ -88,7 +88,12 @@ test_places(void)
         {"b.rego:3: x",                   0,  3 },
         {"a/b.rego:4: x",                 1,  4 },
         {"/a/b.rego:12: x",               1,  12},
-        {"rego: (c.rego:1) and b.rego:2", 0,  2 },
+        {"rego: (c.rego:1) and b.rego:2", 2,  1 }, /* the first place */
+        {"c.rego:1: see a/b.rego:2",      2,  1 },
+        {"lib/b.rego:3: x",               -1, 0 }, /* another rule, which was not given */
+        {"x/a/b.rego:3: x",               -1, 0 },
+        {"//b.rego:3: x",                 -1, 0 },
+        {"at (/b.rego:3)",                0,  3 },
         {"error in c.rego:7",             2,  7 },
         {"xb.rego:3: x",                  -1, 0 },
         {"b.rego: x",                     -1, 0 },
@@ -105,6 +110,19 @@ test_places(void)
                && (!found || (rule == (size_t) rows[i].rule && row == rows[i].row)),
            "the place in `%s`", rows[i].message);
     }
+}
+
+static void
+test_stored(TALLOC_CTX *mem)
+{
+    size_t row = 0;
+    is_str(refusal_stored(mem, "lib/a b.rego:12: x", &row), "lib/a b.rego",
+           "the rule that a message begins with");
+    is_int((int64_t) row, 12, "... and the row");
+    ok(refusal_stored(mem, "a.rego:0: b.rego: x", &row) == NULL, "a row counts from 1");
+    ok(refusal_stored(mem, "a/../b.rego:3: x", &row) == NULL, "what no rule can be called");
+    ok(refusal_stored(mem, ".rego:3: x", &row) == NULL, "... neither");
+    ok(refusal_stored(mem, "no place", &row) == NULL, "a message without a place");
 }
 
 static void
@@ -213,6 +231,7 @@ main(void)
     test_keys(mem);
     test_text_faults();
     test_places();
+    test_stored(mem);
     test_lines();
     test_json_text(mem);
     ok(mkdtemp(place) != NULL, "a directory");

@@ -37,6 +37,7 @@ my $default  = $get->{out};
 my $two      = ctl_is( 1, [ qw(policy data set), $row ], 'set of a payload that breaks the schema twice', env => $env, in => '{"zzz":1,"yyy":2}' );
 like( $two->{err}, qr{^authzctl: \Q$row\E: /zzz: }m, '... names the first path' );
 like( $two->{err}, qr{^authzctl: \Q$row\E: /yyy: }m, '... and the second' );
+is_deeply( [ map { $_->{path} } @{ ctl( [ qw(policy data set --json), $row ], env => $env, in => '{"zzz":1}' )->{json}{failures} } ], ['/zzz'], '... and with --json as the 422 (specification 7.2)' );
 like( $two->{err}, qr/standard input does not fit the schema of \Q$row\E; nothing is saved\n\z/, '... and says that nothing is saved' );
 like( ctl( [ qw(policy data set), $row ], env => $env, in => '[]' )->{err}, qr/\Q$row\E: \(whole payload\): /, 'a payload of the wrong type' );
 for my $case (

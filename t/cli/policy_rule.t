@@ -79,6 +79,7 @@ is( sql('SELECT served FROM bundle_state'), $served, '... and so is the bundle' 
 ctl_is( 0, [ qw(policy rule set custom/lib.rego) ], 'a library', env => $env, in => "package custom.lib\n\nf(x) := x + 1\n" );
 ctl_is( 0, [ qw(policy rule set custom/user.rego) ], 'a rule that calls it', env => $env, in => "package custom.user\n\ny := data.custom.lib.f(1)\n" );
 like( ctl_is( 1, [ qw(policy rule delete custom/lib.rego) ], 'delete of the library', env => $env )->{err}, qr{bundle_not_activated: custom/user\.rego:3: }, '... is refused by the engine, naming the rule that needs it' );
+like( ctl( [ qw(policy rule delete custom/lib.rego) ], env => $env )->{err}, qr{^ +3 \| y := data\.custom\.lib\.f\(1\)\n +\| custom/user\.rego \(stored\)\n\z}m, '... with its line' );
 like( own(), qr/custom\/lib\.rego=true/, '... and it is there still' );
 
 # The stored text may break again when it is enabled.

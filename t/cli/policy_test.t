@@ -83,9 +83,15 @@ unlike( $told->{out}, qr/SVC_|PGPASSWORD|crd-5a8e/, '... and no setting' );
 
 # What is refused before the engine is asked.
 my @refused = (
-    [ { 'custom/issue.rego' => $rule }, qr/holds no test, a file ending in _test\.rego; write one/, 'a directory without tests' ],
+    [ { 'custom/issue.rego' => $rule }, qr/holds no test, a rule test_\.\.\. in a file ending in _test\.rego; write one/, 'a directory without tests' ],
+    [ { 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test =~ s/test_deny/tets_deny/r }, qr/holds no test/, 'a directory whose only test is misspelt' ],
     [ {}, qr/holds no test/, 'an empty directory' ],
-    [ { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: paths below svc belong to the service}, 'a rule below svc' ],
+    [ { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: Paths below svc belong to the service}, 'a rule below svc' ],
+    [ { %good, 'custom/mine.rego' => "package svc.mine\n" }, qr{custom/mine\.rego: The package svc belongs to the service}, 'a rule in package svc' ],
+    [ { %good, 'custom/mine.rego' => "package system.log\n" }, qr{custom/mine\.rego: The package system belongs to the policy engine}, 'a rule in package system' ],
+    [ { %good, 'custom/mine.cedar' => 'permit(principal, action, resource);' }, qr{custom/mine\.cedar: cedar rules are not supported yet}, 'a Cedar rule' ],
+    [ { %good, 'data/svc.mine.json' => '{}' }, qr{data/svc\.mine\.json: keys below svc and system are not for operators}, 'a row below svc' ],
+    [ { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are not for operators}, 'a row of the engine' ],
     [ { %good, 'data/svc.entitlements.bindings.json' => '{"clients": 1}' }, qr{data/svc\.entitlements\.bindings\.json: /clients: }, 'a row that breaks its shipped schema' ],
     [ { %good, 'data/a.json' => '1', 'data/a.b.json' => '2' }, qr{a key of another row is a part of this one}, 'a row below another' ],
     [ { %good, 'data/a.json' => "{\n}x" }, qr{data/a\.json:2: }, 'a row that is no JSON' ],

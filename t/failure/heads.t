@@ -56,7 +56,7 @@ for my $count ( 0 .. $#piece ) {
 }
 
 # What the log has of requests, but for those of the engine and of the harness.
-sub requests { return scalar grep { /"msg":"request"/ && !m{"/bundles/|"/health/ready"} } split /\n/, $stack->{service}->log_text }
+sub requests { return scalar grep { /"msg":"request"/ && !m{"/bundles/|"/health/ready"} } $stack->{service}->log_lines }
 
 my $before = requests();
 cmp_ok( $before, '>=', scalar @piece, 'the log has those requests' );

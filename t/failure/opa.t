@@ -55,7 +55,7 @@ sub logged {
     my ($answer) = @_;
     my $id = $answer->header('X-Request-ID') // 'none';
     for ( 1 .. 200 ) {
-        my ($line) = grep {/"request_id":"\Q$id\E"/} split /\n/, $lied->{service}->log_text;
+        my ($line) = grep {/"request_id":"\Q$id\E"/} $lied->{service}->log_lines;
         return $json->decode($line)->{detail} // '' if defined $line;
         sleep 0.02;
     }

@@ -92,7 +92,7 @@ for my $case (
 sub logged_outcome {
     my ($id) = @_;
     for ( 1 .. 500 ) {
-        my ($line) = grep {/"request_id":"\Q$id\E"/} split /\n/, $stack->{service}->log_text;
+        my ($line) = grep {/"request_id":"\Q$id\E"/} $stack->{service}->log_lines;
         return JSON::PP->new->utf8->decode($line)->{outcome} if defined $line && $line =~ /"outcome"/;
         sleep 0.02;
     }

@@ -138,7 +138,7 @@ my %by;
 $by{ alive() ? 'good' : 'bad' }++ for 1 .. 20;
 is_deeply( \%by, { good => 20 }, 'after all of that every worker answers' );
 unlike( $stack->{service}->log_text, qr/worker ended|AddressSanitizer|runtime error/, 'and none of them died' );
-my @bad = grep { /"status":5\d\d/ && !/health/ } split /\n/, $stack->{service}->log_text;
+my @bad = grep { /"status":5\d\d/ && !/health/ } $stack->{service}->log_lines;
 is( scalar @bad, 0, 'and no request of this test was answered with 5xx' ) or diag( join "\n", @bad );
 
 done_testing;

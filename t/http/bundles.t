@@ -161,8 +161,8 @@ for my $case (
     is( $answer->status, 400, "a status push with $case->[0] is 400" ) or diag( $answer->text );
 }
 my $json = JSON::PP->new->utf8;
-my $room = 1_048_576 - length $json->encode( status_of( 'test-8', message => '' ) );
-is( push_status( status_of( 'test-8', message => 'm' x $room ) )->status, 200, 'limit: a status push of 1 MiB is read' );
+my $room = 8_388_608 - length $json->encode( status_of( 'test-8', message => '' ) );
+is( push_status( status_of( 'test-8', message => 'm' x $room ) )->status, 200, 'limit: a status push of 8 MiB is read' );
 is( push_status( status_of( 'test-8', message => 'm' x ( $room + 1 ) ) )->status, 413, 'limit: one octet more is 413' );
 is( push_status( status_of( 'n' x 128 ) )->status, 200, 'limit: a name of 128 octets is taken' );
 is( $stack->sql(q{SELECT count(*) FROM engine_instance}), 3, 'what was refused left no row' );

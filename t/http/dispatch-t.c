@@ -291,7 +291,7 @@ test_order(TALLOC_CTX *mem, struct az *az)
                                         "A bundle key of the tests",
                                         NULL};
     static const char *const large[] = {"REQUEST_METHOD",        "POST",           "REQUEST_URI",
-                                        "/bundles/status",       "CONTENT_LENGTH", "1048577",
+                                        "/bundles/status",       "CONTENT_LENGTH", "8388609",
                                         "HTTP_X_BUNDLE_API_KEY", BUNDLE_KEY,       NULL};
     static const char *const broken[] = {"REQUEST_METHOD",        "POST",           "REQUEST_URI",
                                          "/bundles/status",       "CONTENT_LENGTH", "5",

@@ -270,6 +270,23 @@ is( $stack->token(@crm)->status, 400, '... again when it is enabled' );
 $stack->admin( DELETE => "$base/$rid" );
 is( $stack->token(@crm)->status, 200, '... and never when it is deleted' );
 
+# ---- the engine quotes the line that it refuses, and writes < as six octets
+
+for my $case ( [ 'is told', '} ' . '<' x ( 500 << 10 ), qr/\Aacme\/long\.rego:3: unexpected \} token\z/ ], [ 'a long message is cut', 'x := ' . 'a' x ( 500 << 10 ) . '(1)', qr/\Aacme\/long\.rego:3: undefined function a+\z/ ] ) {
+    my ( $what, $line, $message ) = @$case;
+    my $answer;
+    refuse( sub { $answer = by_path( 'acme/long.rego', rego( 'acme.long', $line ) ) }, 422, "a line of 500 KiB: $what", error => 'bundle_not_activated', members => { error_description => $message } );
+    cmp_ok( length $answer->body, '<', 5000, '... in few octets' );
+}
+
+# ---- a list that is too long for an answer is an error that is said, not half an answer
+
+my $fill = sub { $stack->sql("INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('fill.rego', 'rego', repeat('x', $_[0]), 'none', false) ON CONFLICT (path) DO UPDATE SET content = excluded.content"); return list() };
+my $room = ( 64 << 20 ) - length( $fill->(1)->body ) + 1;
+is( length( $fill->($room)->body ), 64 << 20, 'limit: a list of 64 MiB is answered' );
+admin_error( $fill->( $room + 1 ), 500, 'limit: one octet more is 500', error => 'server_error', members => { error_description => 'The answer is too large' } );
+$stack->sql(q{DELETE FROM policy_rule WHERE path = 'fill.rego'});
+
 # ---- audit (decisions.md "Readings": admin writes)
 
 is( $stack->sql("SELECT string_agg(DISTINCT operation, ' ' ORDER BY operation) FROM audit_log WHERE endpoint LIKE '/admin/api/policy-rules%'"), 'createPolicyRule deletePolicyRule putPolicyRule putPolicyRuleByPath', 'every write leaves an audit row; reads leave none' );

@@ -402,10 +402,30 @@ static const struct { const char *bundle, *revision, *code, *message, *name; } s
 };
 /* clang-format on */
 
+/* A message of one octet more is cut before the code point that does not fit. */
+static void
+test_long_message(struct bench *bench)
+{
+    struct engine_status status;
+    char text[ENGINE_MESSAGE_MAX + 3];
+    for (size_t over = 0; over <= 1; over++) {
+        size_t length = ENGINE_MESSAGE_MAX + over;
+        memset(text, 'x', sizeof(text));
+        memcpy(text + length - 2, "\xc3\xa4", 2);
+        text[length] = '\0';
+        json_t *bundle = jsonx_own(bench->mem, json_pack("{s:s}", "message", text));
+        engine_read_status(bench->mem, bundle, &status);
+        is_int((int64_t) strlen(status.message), ENGINE_MESSAGE_MAX - (int64_t) over,
+               over ? "limit: one octet more is cut, between two code points"
+                    : "limit: a message of 4096 octets is kept");
+    }
+}
+
 static void
 test_status(struct bench *bench)
 {
     struct engine_status status;
+    test_long_message(bench);
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         const char *text = jsonx_dump(bench->mem, env_json(bench->mem, states[i].bundle));
         json_t *bundle =

@@ -119,6 +119,12 @@ sub log_text {
     return readline($in) // '';
 }
 
+# The whole lines of the log; one that is being written is not among them.
+sub log_lines {
+    my ($self) = @_;
+    return $self->log_text =~ /^(.*)\n/mg;
+}
+
 sub _forget {
     my ( $self, $status ) = @_;
     @running = grep { $_ != $self } @running;
