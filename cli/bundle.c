@@ -18,7 +18,8 @@
 
 const struct cli_option bundle_deploy_options[] = {
     {"dry-run",    0, NULL,  offsetof(struct cli_choices, dry_run),      false,
-     "Count and check only: nothing is written or published"},
+     "Count, and check paths, packages and rows: nothing is written or published, and no engine "
+     "judges the rules (policy test does)"},
     {"mode",            0,        "MODE", offsetof(struct cli_choices,               mode), false,
      "Default merge; replace also deletes what is not in DIR, disabled rules and rows outside the "
      "bundle too"},
@@ -120,7 +121,7 @@ print_result(const struct cli *cli, const struct deploy_result *result, const ch
 }
 
 int
-bundle_report(const struct cli *cli, enum az_status st, const struct deploy_result *result,
+bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
               const struct refusal_source *source, const char *mode)
 {
     if (st != AZ_OK)

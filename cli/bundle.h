@@ -5,7 +5,7 @@
 #include "refusal.h"
 
 /* Prints what became of a deploy, with `mode` for its word; exit status. */
-int bundle_report(const struct cli *cli, enum az_status st, const struct deploy_result *result,
+int bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
                   const struct refusal_source *source, const char *mode);
 
 #endif

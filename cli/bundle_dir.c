@@ -368,3 +368,14 @@ bundle_dir_read(TALLOC_CTX *mem, const char *name, struct bundle_dir *ret)
         apply_switches(ret);
     return json_array_size(ret->faults) == 0;
 }
+
+bool
+bundle_dir_has_tests(const struct bundle_dir *dir)
+{
+    for (size_t i = 0; i < dir->tests; i++) {
+        const char *text = dir->test[i].content;
+        if (strncmp(text, "test_", 5) == 0 || strstr(text, "\ntest_") != NULL)
+            return true;
+    }
+    return false;
+}

@@ -61,6 +61,10 @@ struct bundle_dir {
 /* Reads it. False: ret->faults says why. What is there is told as a whole, not one fault a run. */
 bool bundle_dir_read(TALLOC_CTX *mem, const char *dir, struct bundle_dir *ret);
 
+/* Whether a rule test_... stands at the begin of a line of a test. The engine is content when it
+ * finds nothing to run, so a misspelt name would pass for ever. */
+bool bundle_dir_has_tests(const struct bundle_dir *dir);
+
 /* Adds a fault of a file; path "" is the directory itself. */
 void bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why);
 

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +43,7 @@ struct file {
 struct pull {
     struct cli *cli;
     const char *dir;
+    int root;             /* the same, open and locked; -1 before */
     json_t *rules, *rows; /* DTOs */
     struct file *file;
     size_t files, outside;
@@ -106,6 +109,27 @@ add_file(struct pull *pull, const char *path, const char *text)
         return;
     }
     pull->file[pull->files++] = (struct file){path, text, strlen(text)};
+}
+
+/* Names that no file can have, and files that are the folder of another one: told before anything
+ * is written, since half a policy would be deployed as the whole. */
+static void
+check_name(struct pull *pull, const char *path)
+{
+    const char *segment = path;
+    for (const char *slash; (slash = strchr(segment, '/')) != NULL; segment = slash + 1) {
+        char *above = talloc_strndup(pull->cli->mem, path, (size_t) (slash - path));
+        if (above == NULL || json_object_get(pull->index, above) != NULL)
+            refuse(pull, path,
+                   "another rule or row is the file that would be the folder of this one; save it "
+                   "under another name and delete this one");
+        if ((size_t) (slash - segment) > NAME_MAX)
+            break;
+    }
+    if (strcspn(segment, "/") > NAME_MAX)
+        refuse(pull, path,
+               "a file's name has at most 255 octets; save it under a shorter name and delete this "
+               "one");
 }
 
 /* Paths come from the database. One that would not be read back from the directory is not written,
@@ -179,6 +203,8 @@ make_files(struct pull *pull)
         add_file(pull, BUNDLE_DIR_SWITCHES,
                  text != NULL ? json_text_pretty(mem, text, BUNDLE_DIR_FILE_MAX) : NULL);
     }
+    for (i = 0; i < pull->files; i++)
+        check_name(pull, pull->file[i].path);
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 
@@ -219,6 +245,20 @@ hear_fault(void *arg, const char *path, const char *why)
         talloc_asprintf(pull->cli->mem, "%s; name a directory that can be read and written", why));
 }
 
+/* The directory, open, and ours until we end: of two policies that are written at once a mixture
+ * would remain. Where the file system knows no locks nobody is kept out. */
+static int
+open_directory(struct pull *pull)
+{
+    if (mkdir(pull->dir, 0777) == 0 || errno == EEXIST)
+        pull->root = open(pull->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (pull->root < 0)
+        hear_fault(pull, "", strerror(errno));
+    else if (flock(pull->root, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        refuse(pull, pull->dir, "another bundle pull is writing there; wait for it to end");
+    return pull->refused ? CLI_FAILED : CLI_OK;
+}
+
 static int
 check_directory(struct pull *pull)
 {
@@ -227,10 +267,7 @@ check_directory(struct pull *pull)
                             .take = judge_entry,
                             .fault = hear_fault,
                             .arg = pull};
-    if (mkdir(pull->dir, 0777) != 0 && errno != EEXIST)
-        hear_fault(pull, "", strerror(errno));
-    else
-        dir_walk(&walk);
+    dir_walk(&walk);
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 
@@ -239,12 +276,9 @@ write_files(struct pull *pull)
 {
     size_t written = 0;
     const char *why = NULL;
-    int root = open(pull->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (root < 0)
-        hear_fault(pull, "", strerror(errno));
-    for (size_t i = 0; root >= 0 && i < pull->files; i++) {
+    for (size_t i = 0; i < pull->files; i++) {
         const struct file *file = &pull->file[i];
-        switch (dir_write(pull->cli->mem, root, file->path, file->text, file->length, &why)) {
+        switch (dir_write(pull->cli->mem, pull->root, file->path, file->text, file->length, &why)) {
         case DIR_WRITTEN:
             written++;
             output_line(pull->cli, "written: %s", file->path);
@@ -255,8 +289,8 @@ write_files(struct pull *pull)
             hear_fault(pull, file->path, why);
         }
     }
-    if (root >= 0)
-        close(root);
+    if (pull->refused)
+        output_error("%s: %s: not all was written; do not deploy it", pull->cli->path, pull->dir);
     if (pull->cli->choice.json)
         output_json(jsonx_own(pull->cli->mem,
                               json_pack("{s:i,s:i,s:i}", "files", (int) pull->files, "written",
@@ -273,11 +307,17 @@ write_files(struct pull *pull)
 int
 bundle_pull_run(struct cli *cli)
 {
-    struct pull pull = {.cli = cli, .dir = cli->args[0]};
+    struct pull pull = {.cli = cli, .dir = cli->args[0], .root = -1};
     int status = read_policy(&pull);
     if (status == CLI_OK)
         status = make_files(&pull);
     if (status == CLI_OK)
+        status = open_directory(&pull);
+    if (status == CLI_OK)
         status = check_directory(&pull);
-    return status == CLI_OK ? write_files(&pull) : status;
+    if (status == CLI_OK)
+        status = write_files(&pull);
+    if (pull.root >= 0)
+        close(pull.root);
+    return status;
 }

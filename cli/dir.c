@@ -5,14 +5,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new file's name until it is whole; hidden, so that no walk takes it for anything. */
-#define NEW_NAME ".authzctl.new"
+/* A new file's name until it is whole, with our pid: of two runs in one directory neither may move
+ * the other's text under its own name. Hidden, so that no walk takes it for anything. */
+#define NEW_NAME ".authzctl.%ld.new"
+
+/* Directories open while one is removed. */
+#define REMOVE_OPEN_MAX 16
 
 static int
 compare_names(const void *a, const void *b)
@@ -20,22 +25,35 @@ compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
+/* NULL with errno 0 at the end. */
+static struct dirent *
+next_entry(DIR *handle)
+{
+    errno = 0;
+    return readdir(handle);
+}
+
 /* The names in a directory that are not hidden, sorted: the same tree gives the same order
- * everywhere. NULL when memory is out. */
+ * everywhere. NULL, with errno, when memory is out or it cannot be read to its end: rules that were
+ * not seen would be deleted by `--mode replace`. */
 static const char **
 list_names(TALLOC_CTX *mem, DIR *handle, size_t most, size_t *ret_count)
 {
     size_t size = 16, count = 0;
     const char **names = talloc_array(mem, const char *, size);
-    for (struct dirent *entry; names != NULL && (entry = readdir(handle)) != NULL;) {
+    for (struct dirent *entry; names != NULL && (entry = next_entry(handle)) != NULL;) {
         if (entry->d_name[0] == '.' || count > most)
             continue;
         if (count == size)
             names = talloc_realloc(mem, names, const char *, size *= 2);
         if (names != NULL && (names[count++] = talloc_strdup(names, entry->d_name)) == NULL)
-            return NULL;
+            names = NULL;
     }
-    if (names != NULL)
+    if (names == NULL)
+        errno = ENOMEM;
+    else if (errno != 0)
+        names = NULL;
+    else
         qsort(names, count, sizeof(names[0]), compare_names);
     *ret_count = count;
     return names;
@@ -79,10 +97,11 @@ walk_directory(struct dir_walk *walk, int fd, const char *path)
     DIR *handle = fdopendir(fd);
     size_t count = 0, left = DIR_ENTRIES_MAX - walk->seen;
     const char **names = handle != NULL ? list_names(walk->mem, handle, left, &count) : NULL;
+    int why = errno;
     if (handle == NULL)
         close(fd);
     if (names == NULL) {
-        walk->fault(walk->arg, path, handle != NULL ? "no memory" : strerror(errno));
+        walk->fault(walk->arg, path, strerror(why));
         count = 0;
     } else if (count > left) {
         if (walk->seen < DIR_ENTRIES_MAX)
@@ -199,16 +218,18 @@ write_all(int fd, const char *text, size_t length)
 static bool
 replace(int at, const char *name, const char *text, size_t length)
 {
-    unlinkat(at, NEW_NAME, 0);
-    int fd = openat(at, NEW_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    char new_name[sizeof(NEW_NAME) + 20];
+    snprintf(new_name, sizeof(new_name), NEW_NAME, (long) getpid());
+    unlinkat(at, new_name, 0);
+    int fd = openat(at, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
     bool done = write_all(fd, text, length);
     done = close(fd) == 0 && done;
-    done = done && renameat(at, NEW_NAME, at, name) == 0;
+    done = done && renameat(at, new_name, at, name) == 0;
     if (!done) {
         int saved = errno;
-        unlinkat(at, NEW_NAME, 0);
+        unlinkat(at, new_name, 0);
         errno = saved;
     }
     return done;
@@ -233,4 +254,18 @@ dir_write(TALLOC_CTX *mem, int root, const char *path, const char *text, size_t 
     talloc_free(old);
     close(at);
     return same ? DIR_UNCHANGED : done ? DIR_WRITTEN : DIR_FAILED;
+}
+
+static int
+remove_one(const char *path, const struct stat *about, int type, struct FTW *at)
+{
+    (void) about;
+    (void) at;
+    return type == FTW_DP || type == FTW_D ? rmdir(path) : unlink(path);
+}
+
+bool
+dir_remove(const char *dir)
+{
+    return nftw(dir, remove_one, REMOVE_OPEN_MAX, FTW_DEPTH | FTW_PHYS) == 0;
 }

@@ -59,4 +59,8 @@ enum dir_written {
 enum dir_written dir_write(TALLOC_CTX *mem, int root, const char *path, const char *text,
                            size_t length, const char **ret_why);
 
+/* Removes a directory of our own with all that is in it. False, with errno, when something stays.
+ */
+bool dir_remove(const char *dir);
+
 #endif

@@ -13,6 +13,9 @@
 /* Spaces between columns. */
 #define GAP 2
 
+/* Octets shown of a source line: one that a program wrote may have half a megabyte. */
+#define SOURCE_LINE_MAX 400
+
 /*
  * Labels, paths and error messages come from outside: an escape sequence in one of them must not
  * reach the terminal. C0, DEL, and C1 (0xC2 0x80..0x9F in UTF-8) become '?'.
@@ -187,11 +190,15 @@ put_text(FILE *out, const char *text)
 void
 output_source(size_t number, const char *line, size_t length, const char *file)
 {
+    bool whole = length <= SOURCE_LINE_MAX;
+    if (!whole)
+        for (length = SOURCE_LINE_MAX; ((unsigned char) line[length] & 0xc0) == 0x80;)
+            length--;
     char *text = talloc_strndup(NULL, line, length);
     int width = fprintf(stderr, "%7zu", number);
     fputs(" | ", stderr);
     put_text(stderr, text != NULL ? text : "");
-    fprintf(stderr, "\n%*s | ", width, "");
+    fprintf(stderr, "%s\n%*s | ", whole ? "" : " ...", width, "");
     put_clean(stderr, file);
     putc('\n', stderr);
     talloc_free(text);

@@ -98,8 +98,7 @@ policy_data_get_run(struct cli *cli)
     if (policy_data_fetch(&cli->op, cli->args[0], &row) != AZ_OK)
         return output_fault(cli);
     if (row.payload == NULL) {
-        output_error("policy data get: there is no row %s; see the data folder of the policy for "
-                     "the rows that are shipped",
+        output_error("policy data get: there is no row %s; see `authzctl policy data list`",
                      cli->args[0]);
         return CLI_FAILED;
     }
@@ -200,10 +199,13 @@ apply_patch(struct cli *cli, struct edit *edit)
 
 /* One line for each failing path. */
 static int
-refuse_value(const struct edit *edit, const json_t *failures)
+refuse_value(const struct cli *cli, const struct edit *edit, json_t *failures)
 {
     json_t *failure;
     size_t i;
+    if (cli->choice.json)
+        output_json(jsonx_own(cli->mem,
+                              json_pack("{s:s,s:O}", "dataKey", edit->key, "failures", failures)));
     json_array_foreach (failures, i, failure) {
         const char *path = json_string_value(json_object_get(failure, "path"));
         output_error("%s: %s: %s", edit->key, *path != '\0' ? path : "(whole payload)",
@@ -221,7 +223,7 @@ check_value(struct cli *cli, const struct edit *edit)
     json_t *failures = NULL;
     enum az_status st = data_check(&cli->op, edit->key, edit->schema, edit->value, &failures);
     if (st == AZ_UNPROCESSABLE && failures != NULL)
-        return refuse_value(edit, failures);
+        return refuse_value(cli, edit, failures);
     if (st != AZ_OK) {
         output_error("policy data set: the schema of %s cannot be used; run `authzctl db migrate`",
                      edit->key);

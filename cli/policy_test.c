@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +20,13 @@
 #include "policy/data_check.h"
 #include "policy/data_key.h"
 #include "policy/rule.h"
+#include "policy/rule_check.h"
 #include "policy/schema.h"
 #include "run.h"
 #include "verbs.h"
 
 /* Octets of a shipped file; the largest is a few kilobytes. */
 #define SHIPPED_MAX (1 << 20)
-
-/* Directories open while the temporary one is removed. */
-#define REMOVE_OPEN_MAX 16
 
 const struct cli_option policy_test_options[] = {
     {"opa", 0, "FILE", offsetof(struct cli_choices, opa), false,
@@ -157,11 +154,13 @@ check_row(struct trial *trial, const struct deploy_data *data, const json_t *val
 {
     struct op op = {.mem = trial->cli->mem};
     json_t *failures = NULL, *failure;
+    const char *schema = schema_of(trial, data->data_key);
     size_t i;
-    enum az_status st =
-        data_check(&op, data->data_key, schema_of(trial, data->data_key), value, &failures);
+    enum az_status st = data_check(&op, data->data_key, schema, value, &failures);
     char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name,
                                  bundle_file_of_key(op.mem, data->data_key));
+    if (save_key_owner(data->data_key, schema != NULL) != SAVE_OWNER_NONE)
+        fail(trial, file, "keys below svc and system are not for operators; rename it");
     if (st != AZ_OK && failures == NULL)
         fail(trial, file, "the shipped schema cannot be used; see that SVC_DATA_DIR is right");
     json_array_foreach (failures, i, failure) {
@@ -206,15 +205,27 @@ is_of_disabled(const struct trial *trial, const char *test)
     return false;
 }
 
+/* What a deploy would refuse without asking an engine. */
+static void
+check_rule(struct trial *trial, const struct deploy_rule *rule)
+{
+    struct op op = {.mem = trial->cli->mem};
+    struct save_refusal refusal = {.error = NULL};
+    const char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name, rule->path);
+    if (rule->enabled && strcmp(rule_kind(rule->path), "rego") != 0)
+        fail(trial, file, "cedar rules are not supported yet; disable it in " BUNDLE_DIR_SWITCHES);
+    else if (rule_check(&op, rule->path, rule->content, rule->enabled, &refusal) != AZ_OK)
+        fail(trial, file, op.fault.public_text);
+}
+
 /* What a deploy would put into the bundle: a disabled rule is not there, nor then its own test. */
 static void
 add_rules(struct trial *trial)
 {
     for (size_t i = 0; i < trial->dir.rules; i++) {
         const struct deploy_rule *rule = &trial->dir.rule[i];
-        if (rule_path_is_ours(rule->path))
-            fail(trial, rule->path, "paths below svc belong to the service; rename it");
-        else if (!rule->enabled || strcmp(rule_kind(rule->path), "rego") != 0)
+        check_rule(trial, rule);
+        if (!rule->enabled)
             output_line(trial->cli, "left out: %s", rule->path);
         else
             put_file(trial, rule->path, rule->content, strlen(rule->content));
@@ -288,21 +299,12 @@ make_place(struct trial *trial)
     return trial->root >= 0;
 }
 
-static int
-remove_one(const char *path, const struct stat *about, int type, struct FTW *at)
-{
-    (void) about;
-    (void) at;
-    return type == FTW_DP || type == FTW_D ? rmdir(path) : unlink(path);
-}
-
 static void
 remove_place(struct trial *trial)
 {
     if (trial->root >= 0)
         close(trial->root);
-    if (trial->place != NULL
-        && nftw(trial->place, remove_one, REMOVE_OPEN_MAX, FTW_DEPTH | FTW_PHYS) != 0)
+    if (trial->place != NULL && !dir_remove(trial->place))
         output_error("%s: %s: %s; remove it by hand", trial->cli->path, trial->place,
                      strerror(errno));
 }
@@ -357,10 +359,10 @@ read_directory(struct trial *trial)
     }
     json_array_foreach (trial->dir.ignored, i, text)
         output_line(cli, "ignored: %s", json_string_value(text));
-    if (trial->dir.tests > 0)
+    if (bundle_dir_has_tests(&trial->dir))
         return CLI_OK;
-    output_error("%s: %s: holds no test, a file ending in _test.rego; write one", cli->path,
-                 trial->dir.name);
+    output_error("%s: %s: holds no test, a rule test_... in a file ending in _test.rego; write one",
+                 cli->path, trial->dir.name);
     return CLI_FAILED;
 }
 

@@ -8,42 +8,71 @@
 #include "base/jsonx.h"
 #include "bundle_dir.h"
 #include "output.h"
+#include "policy/rule.h"
+#include "store/policy_rules.h"
 
-/* Whether a path that stands in a message begins there, and is no longer one's end. */
+/* Whether a path that stands in a message begins there, and is not the end of a longer one:
+ * `b.rego:3` stands in `a/b.rego:3`, which need not be a rule of ours. One slash may precede it. */
 static bool
 begins_here(const char *message, const char *at)
 {
-    return at == message || strchr(" \t\n\"'`(/", at[-1]) != NULL;
+    if (at > message && at[-1] == '/')
+        at--;
+    return at == message || strchr(" \t\n\"'`(", at[-1]) != NULL;
 }
 
-/* The row behind `path:` in a message, 0 when it is not there. */
+/* The row at the begin of a text; 0 when there is none. */
 static size_t
-row_behind(const char *message, const char *path)
+read_row(const char *digits)
+{
+    return *digits >= '1' && *digits <= '9' ? strtoul(digits, NULL, 10) : 0;
+}
+
+/* Where `path:ROW` stands first in a message, NULL when nowhere. */
+static const char *
+find_path(const char *message, const char *path)
 {
     size_t length = strlen(path);
-    for (const char *at = message; length > 0 && (at = strstr(at, path)) != NULL; at++) {
-        const char *digits = at + length + 1;
-        if (begins_here(message, at) && at[length] == ':' && *digits >= '1' && *digits <= '9')
-            return strtoul(digits, NULL, 10);
-    }
-    return 0;
+    for (const char *at = message; length > 0 && (at = strstr(at, path)) != NULL; at++)
+        if (begins_here(message, at) && at[length] == ':' && read_row(at + length + 1) > 0)
+            return at;
+    return NULL;
 }
 
-/* `b.rego:3` stands in `a/b.rego:3` too: the longest path is the one that is meant. */
+/* The first place is where the engine stopped; of two paths that begin there the longer one is
+ * meant. */
 bool
 refusal_find(const char *message, const struct deploy *deploy, size_t *ret_rule, size_t *ret_row)
 {
+    const char *first = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < deploy->rules; i++) {
+        const char *at = find_path(message, deploy->rule[i].path);
         size_t length = strlen(deploy->rule[i].path);
-        size_t row = length > longest ? row_behind(message, deploy->rule[i].path) : 0;
-        if (row > 0) {
-            longest = length;
-            *ret_rule = i;
-            *ret_row = row;
-        }
+        if (at == NULL || (first != NULL && (at > first || (at == first && length < longest))))
+            continue;
+        first = at;
+        longest = length;
+        *ret_rule = i;
+        *ret_row = read_row(at + length + 1);
     }
-    return longest > 0;
+    return first != NULL;
+}
+
+char *
+refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row)
+{
+    static const char suffix[] = ".rego:";
+    const size_t length = sizeof(suffix) - 1;
+    for (const char *at = message; (at = strstr(at, suffix)) != NULL; at++) {
+        size_t row = read_row(at + length);
+        if (row == 0)
+            continue;
+        char *path = talloc_strndup(mem, message, (size_t) (at - message) + length - 1);
+        *ret_row = row;
+        return path != NULL && rule_path_fault(path) == NULL ? path : NULL;
+    }
+    return NULL;
 }
 
 const char *
@@ -99,24 +128,41 @@ refusal_body(const struct cli *cli, const struct save_refusal *refusal)
                                refusal->active != NULL ? refusal->active : "", "rolledBack", true));
 }
 
+/* The line that the engine speaks of: of what was given, else of a rule that was there and no
+ * longer fits it. */
+static void
+print_line(struct cli *cli, const char *message, const struct refusal_source *source)
+{
+    size_t rule, row, length;
+    const char *text, *path, *file = NULL;
+    struct policy_rule stored = {.content = NULL};
+    if (refusal_find(message, source->deploy, &rule, &row)) {
+        stored.content = source->deploy->rule[rule].content;
+        file = rule_file(cli, source, rule);
+    } else if ((path = refusal_stored(cli->mem, message, &row)) != NULL
+               && policy_rule_fetch_path(&cli->op, path, &stored) == AZ_OK) {
+        file = talloc_asprintf(cli->mem, "%s (stored)", path);
+    }
+    if (file != NULL && stored.content != NULL
+        && (text = refusal_line(stored.content, &row, &length)) != NULL)
+        output_source(row, text, length, file);
+}
+
 /* The policy engine did not take it. */
 static int
-print_engine(const struct cli *cli, const struct save_refusal *refusal,
+print_engine(struct cli *cli, const struct save_refusal *refusal,
              const struct refusal_source *source)
 {
     bool away = strcmp(refusal->error, "opa_unreachable") == 0;
     const char *file = entry_file(cli, source, cli->op.fault.public_text);
-    const char *text;
-    size_t rule, row, length;
     if (cli->choice.json)
         output_json(refusal_body(cli, refusal));
     output_error("%s: %s: %s%s%s; nothing was changed, %s", cli->path, refusal->error,
                  file != NULL ? file : "", file != NULL ? ": " : "", refusal->description,
                  away ? "see that the policy engine runs and that SVC_OPA_URL is right"
                       : "correct it and run this again");
-    if (!away && refusal_find(refusal->description, source->deploy, &rule, &row)
-        && (text = refusal_line(source->deploy->rule[rule].content, &row, &length)) != NULL)
-        output_source(row, text, length, rule_file(cli, source, rule));
+    if (!away)
+        print_line(cli, refusal->description, source);
     return away ? CLI_UNAVAILABLE : CLI_FAILED;
 }
 
@@ -167,7 +213,7 @@ print_entry(const struct cli *cli, const char *file)
 }
 
 int
-refusal_print(const struct cli *cli, enum az_status st, const struct deploy_result *result,
+refusal_print(struct cli *cli, enum az_status st, const struct deploy_result *result,
               const struct refusal_source *source)
 {
     if (st == AZ_UNPROCESSABLE && result->failures != NULL && result->data_key != NULL)

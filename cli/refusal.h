@@ -17,6 +17,10 @@ struct refusal_source {
 bool refusal_find(const char *message, const struct deploy *deploy, size_t *ret_rule,
                   size_t *ret_row);
 
+/* The path that a message begins with, `PATH:ROW...`: a rule's that is none of those given. On mem;
+ * NULL when it begins with none. */
+char *refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row);
+
 /* Line *row of a text, counted from 1; past its end the last one, whose number *row becomes: there
  * an engine sees a text that stops too early. NULL for an empty text. */
 const char *refusal_line(const char *text, size_t *row, size_t *ret_length);
@@ -25,7 +29,7 @@ const char *refusal_line(const char *text, size_t *row, size_t *ret_length);
 json_t *refusal_body(const struct cli *cli, const struct save_refusal *refusal);
 
 /* Prints why; returns the exit status. */
-int refusal_print(const struct cli *cli, enum az_status st, const struct deploy_result *result,
+int refusal_print(struct cli *cli, enum az_status st, const struct deploy_result *result,
                   const struct refusal_source *source);
 
 #endif
