@@ -95,7 +95,8 @@ daemon_start() {
 }
 
 # Becomes the daemon: own session, no standard input, none of our locks; the pid stays. The service's settings are for
-# the service alone (DAEMON_SETTINGS names those of them that another daemon needs).
+# the service alone (DAEMON_SETTINGS names those of them that another daemon needs). DAEMON_ONLY: nothing else of the
+# environment either.
 daemon_launch() {
     local name=$1 variable
     shift
@@ -107,6 +108,14 @@ daemon_launch() {
         *) unset "$variable" ;;
         esac
     done
+    if [ -n "${DAEMON_ONLY-}" ]; then
+        for variable in $(compgen -e); do
+            case " $DAEMON_ONLY PATH HOME LC_ALL " in
+            *" $variable "*) ;;
+            *) unset "$variable" ;;
+            esac
+        done
+    fi
     if [ -z "$RUN_AS" ]; then exec setsid "$@"; fi
     exec setsid setpriv --reuid="$RUN_AS" --regid="$(id -g "$RUN_AS")" --init-groups \
         --inh-caps="-all$DAEMON_CAPS" --ambient-caps="-all$DAEMON_CAPS" -- \

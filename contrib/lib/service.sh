@@ -73,6 +73,8 @@ opa_start() {
     export SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT GOMAXPROCS
     mark=$(printf '%s %s' "$SVC_BUNDLE_API_KEY" "$RUN_DIR" | mark_of "$BASE/etc/opa.yaml" "$BASE/bin/opa")
     DAEMON_SETTINGS=SVC_BUNDLE_API_KEY
+    # A rule can read the engine's environment (opa.runtime()).
+    DAEMON_ONLY='SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT GOMAXPROCS'
     daemon_start opa "$mark" "$BASE/bin/opa" run --server --config-file "$BASE/etc/opa.yaml" \
         --log-level error --skip-version-check --optimize-store-for-read-speed \
         --addr "unix://$RUN_DIR/opa.sock" --unix-socket-perm 660
