@@ -57,7 +57,7 @@ static const struct field rule_fields[] = {
     {"kind",               FIELD_TEXT,      0,             true,  kind_rule,    NULL},
     {"content",            FIELD_TEXT,      0,             true,  content_rule, NULL},
     {"version",            FIELD_TEXT,      64,            true,  NULL,         NULL},
-    {"digest",             FIELD_READ_ONLY, 0,             false, NULL,         NULL},
+    {"digest",             FIELD_READ_ONLY, 64,            false, NULL,         NULL},
     {"enabled",            FIELD_BOOLEAN,   0,             false, NULL,         NULL},
     {"createdAtFormatted", FIELD_READ_ONLY, 0,             false, NULL,         NULL},
 };

@@ -86,7 +86,8 @@ check_value(struct reading *reading, const struct field *field, const json_t *va
         why = field->rule(reading->mem, value);
     if (why != NULL)
         tell(reading, field->name, why);
-    else if (field->kind == FIELD_TEXT)
+    else if (field->kind == FIELD_TEXT
+             || (field->kind == FIELD_READ_ONLY && field->max > 0 && json_string_length(value) > 0))
         check_text(reading, field, field->name, value);
     else if (field->kind == FIELD_TEXT_LIST)
         check_text_list(reading, field, value);

@@ -18,7 +18,8 @@ enum field_kind {
     FIELD_BOOLEAN,   /* true or false */
     FIELD_TEXT_LIST, /* array of strings; rule and maximum hold for each of them */
     FIELD_OBJECT,    /* object */
-    FIELD_READ_ONLY, /* set by the service: ignored, so that what a GET answered can be sent back */
+    FIELD_READ_ONLY, /* set by the service: ignored, so that what a GET answered can be sent back; a
+                        text keeps the maximum, if there is one */
     FIELD_UNSUPPORTED, /* not there yet: refused, so that nobody takes it for stored */
 };
 

@@ -68,6 +68,7 @@ look(struct op *op, int64_t bundle, bool ask, struct activation *ret)
     ret->taken = verdict.taken;
     ret->refusal = verdict.refusal;
     ret->active = verdict.active;
+    ret->late = verdict.late;
     ret->reached = ret->reached || verdict.heard;
     return st;
 }

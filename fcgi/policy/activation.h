@@ -13,6 +13,7 @@ struct activation {
     bool taken;          /* every engine has it */
     const char *refusal; /* the engine's message; NULL: refused by none, only late */
     const char *active;  /* revision that is active instead, NULL when no engine said one */
+    const char *late;    /* an engine that did not say it has it in time; NULL: none is known */
     bool reached;        /* some engine said anything at all meanwhile */
 };
 

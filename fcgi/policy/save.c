@@ -167,6 +167,20 @@ take_back(struct op *op, const struct save *save, const char *status)
                  "%s; whoever serves or saves next does it", after.fault.detail);
 }
 
+/* The time is up: which engine is it that says nothing? */
+static const char *
+describe_delay(struct op *op, const struct activation *activation)
+{
+    const char *what = "no policy engine has answered", *late = "";
+    if (activation->reached) {
+        what = "not every policy engine has reported the bundle active";
+        if (activation->late != NULL)
+            late = talloc_asprintf(op->mem, "; waited for %s", activation->late);
+    }
+    return talloc_asprintf(op->mem, "%s within %ld ms (SVC_BUNDLE_CONFIRM_TIMEOUT_MS)%s", what,
+                           op->az->cfg->bundle_confirm_timeout_ms, late);
+}
+
 static enum az_status
 refused(struct op *op, struct save *save, const struct activation *activation)
 {
@@ -180,11 +194,7 @@ refused(struct op *op, struct save *save, const struct activation *activation)
     if (activation->refusal != NULL)
         refusal->description = activation->refusal;
     else
-        refusal->description = talloc_asprintf(
-            op->mem, "%s within %ld ms (SVC_BUNDLE_CONFIRM_TIMEOUT_MS)",
-            activation->reached ? "not every policy engine has reported the bundle active"
-                                : "no policy engine has answered",
-            op->az->cfg->bundle_confirm_timeout_ms);
+        refusal->description = describe_delay(op, activation);
     return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s: %s", refusal->error, refusal->description);
 }
 

@@ -62,11 +62,18 @@ static const struct db_stmt settle_stmt = {
  * last attempt came after it first got that: engines try one bundle after the other. An engine that
  * does not name itself when it fetches is taken to be the one that did.
  */
-enum engines_verdict_column { VERDICT_TAKEN, VERDICT_REFUSAL, VERDICT_ACTIVE, VERDICT_HEARD };
+enum engines_verdict_column {
+    VERDICT_TAKEN,
+    VERDICT_REFUSAL,
+    VERDICT_ACTIVE,
+    VERDICT_LATE,
+    VERDICT_HEARD
+};
 static const struct db_stmt verdict_stmt = {
     "engines_verdict",
     "WITH c AS (SELECT id, revision, fetched_ms, created_at FROM bundle WHERE id = $1),"
-    " heard AS (SELECT e.active_revision, e.message, e.reported_at, e.active_revision = c.revision "
+    " heard AS (SELECT e.instance, e.active_revision, e.message, e.reported_at, e.active_revision "
+    "= c.revision "
     "AS active,"
     "   e.code <> '' AND e.code <> '" CODE_TRANSPORT "' AND e.active_revision <> c.revision"
     "   AND e.tried_ms >= CASE WHEN e.fetched IS NULL THEN c.fetched_ms WHEN e.fetched = c.id THEN "
@@ -78,6 +85,7 @@ static const struct db_stmt verdict_stmt = {
     "LIMIT 1) AS refusal,"
     " (SELECT active_revision FROM heard ORDER BY refused DESC NULLS LAST, active LIMIT 1) AS "
     "active,"
+    " (SELECT instance FROM heard WHERE NOT active ORDER BY reported_at LIMIT 1) AS late,"
     " EXISTS (SELECT 1 FROM heard WHERE reported_at > c.created_at) AS heard FROM c",
     3};
 enum engines_may_decide_column { MAY_GOOD };
@@ -148,6 +156,7 @@ engines_verdict(struct op *op, int64_t bundle, const char *own_revision,
     ret->taken = db_get_bool(result, 0, VERDICT_TAKEN);
     ret->refusal = db_get(result, 0, VERDICT_REFUSAL);
     ret->active = db_get(result, 0, VERDICT_ACTIVE);
+    ret->late = db_get(result, 0, VERDICT_LATE);
     ret->heard = db_get_bool(result, 0, VERDICT_HEARD);
     return AZ_OK;
 }

@@ -46,6 +46,7 @@ struct engines_verdict {
     const char *refusal; /* the message of the first engine that refused it; NULL: none did */
     const char *active; /* revision active where it was refused, or where it is not active yet; NULL
                            when no engine is heard of */
+    const char *late;   /* the engine that is waited for and was heard of longest ago; NULL: none */
     bool heard;         /* some engine reported since it was published */
 };
 

@@ -19,6 +19,7 @@ no_x(TALLOC_CTX *mem, const json_t *value)
 /* clang-format off */
 static const struct field table[] = {
     {"id",     FIELD_READ_ONLY,   0, false, NULL, NULL},
+    {"mark",   FIELD_READ_ONLY,   3, false, NULL, NULL},
     {"name",   FIELD_TEXT,        3, true,  no_x, "name_column"},
     {"free",   FIELD_TEXT,        0, false, NULL, NULL},
     {"on",     FIELD_BOOLEAN,     0, false, NULL, "on_column"},
@@ -41,6 +42,8 @@ static const struct {
      "null counts as absent"                                                                                                                                                                     },
     {"{\"name\":\"a\",\"id\":{\"any\":1}}",                                                "{\"name_column\":\"a\"}",
      "a read-only field is ignored"                                                                                                                                                              },
+    {"{\"name\":\"a\",\"mark\":\"abc\"}",                                                  "{\"name_column\":\"a\"}",                        "one with a maximum, at it"                         },
+    {"{\"name\":\"a\",\"mark\":\"abcd\"}",                                                 "mark: must have at most 3 characters;",          "and one past"                                      },
     {"{\"name\":\"a\",\"list\":[]}",                                                       "{\"name_column\":\"a\",\"list_column\":[]}",     "an empty list"                                     },
     {"{}",                                                                                 "name: is required;",                             "a required field is missing"                       },
     {"{\"name\":null}",                                                                    "name: is required;",                             "a required field is null"                          },

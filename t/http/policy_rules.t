@@ -95,6 +95,7 @@ wrong( { path => "acme/p$longest" =~ s{acme/pacme/}{acme/p}r }, ['path'], 'limit
 admin_ok( post( 'acme/version.rego', rego('acme.version'), version => 'v' x 64 ), 201, { version => 'v' x 64 }, 'limit: a version of 64 characters' );
 wrong( { version => 'v' x 65 }, ['version'], 'limit: one of 65' );
 my $comment = rego('acme.large') . '#' . 'x' x ( 512 * 1024 - length( rego('acme.large') ) - 1 );
+admin_error( post( 'acme/digest.rego', rego('acme.digest'), digest => 'x' x 65 ), 400, 'limit: a digest of 65 characters (specification 2.4)', fields => ['digest'] );
 admin_ok( post( 'acme/large.rego', $comment ), 201, { digest => sha256_hex($comment) }, 'limit: a content of 512 KiB' );
 wrong( { content => "${comment}x" }, ['content'], 'limit: one octet more' );
 
