@@ -21,3 +21,10 @@ policy_data_key_fault(const char *key)
             return NULL;
     }
 }
+
+bool
+policy_name_lies_in(const char *name, const char *root)
+{
+    size_t length = strlen(root);
+    return strncmp(name, root, length) == 0 && (name[length] == '.' || name[length] == '\0');
+}

@@ -2,6 +2,8 @@
 #ifndef AZ_POLICY_DATA_KEY_H
 #define AZ_POLICY_DATA_KEY_H
 
+#include <stdbool.h>
+
 /* Code points of a data key. */
 #define POLICY_DATA_KEY_MAX 256
 
@@ -17,5 +19,8 @@
 /* What is wrong with a data key, or NULL: 1 to 256 characters, words of A-Za-z0-9_- with dots
  * between them. */
 const char *policy_data_key_fault(const char *key);
+
+/* Whether a dotted name, of a data key or of a package, is `root` or lies below it. */
+bool policy_name_lies_in(const char *name, const char *root);
 
 #endif

@@ -4,16 +4,8 @@
 
 #include <string.h>
 
+#include "policy/data_key.h"
 #include "policy/rule.h"
-
-/* Whether a package is a root or lies below it. */
-static bool
-is_below(const char *package, const char *root)
-{
-    size_t length = strlen(root);
-    return strncmp(package, root, length) == 0
-           && (package[length] == '\0' || package[length] == '.');
-}
 
 static enum az_status
 check_package(struct op *op, const char *content)
@@ -30,9 +22,9 @@ check_package(struct op *op, const char *content)
     case RULE_PACKAGE_NAMED:
         break;
     }
-    if (is_below(package, "svc"))
+    if (policy_name_lies_in(package, "svc"))
         return op_fail(op, AZ_PROTECTED, "The package svc belongs to the service", NULL);
-    if (is_below(package, "system"))
+    if (policy_name_lies_in(package, "system"))
         return op_fail(op, AZ_CONFLICT, "The package system belongs to the policy engine", NULL);
     return AZ_OK;
 }

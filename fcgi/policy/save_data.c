@@ -3,23 +3,16 @@
 
 #include <string.h>
 
+#include "policy/data_key.h"
 #include "policy/save.h"
 #include "store/policy_rows.h"
-
-/* "K" or something below it. */
-static bool
-lies_in(const char *key, const char *root)
-{
-    size_t length = strlen(root);
-    return strncmp(key, root, length) == 0 && (key[length] == '.' || key[length] == '\0');
-}
 
 enum save_owner
 save_key_owner(const char *data_key, bool known)
 {
-    if (lies_in(data_key, "system"))
+    if (policy_name_lies_in(data_key, "system"))
         return SAVE_OWNER_ENGINE;
-    return lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
+    return policy_name_lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
 }
 
 /* The change, and what was found when it was made. */
