@@ -36,6 +36,7 @@ struct cli_choices {
     const char *mode;   /* bundle deploy: merge or replace */
     const char *limit;  /* bundle history: most rows */
     const char *opa;    /* policy test: the engine's program */
+    const char *use;    /* keys rotate: oidc or statement */
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

@@ -1,9 +1,17 @@
-/* keys: the keys that sign ID tokens. */
+/* keys: the keys that sign ID tokens and software statements. */
 #include "config.h"
+
+#include <string.h>
 
 #include "output.h"
 #include "store/signing_keys.h"
 #include "verbs.h"
+
+const struct cli_option keys_rotate_options[] = {
+    {"use", 0, "USE", offsetof(struct cli_choices, use), false,
+     "Which key: oidc (ID tokens, the default) or statement (software statements)"},
+    {NULL,     0,   NULL,   0,                        false,                         NULL },
+};
 
 int
 keys_list_run(struct cli *cli)
@@ -24,12 +32,34 @@ keys_list_run(struct cli *cli)
     return CLI_OK;
 }
 
+static const struct use {
+    const char *word;     /* of --use */
+    enum signing_use use; /* what it stands for */
+} uses[] = {
+    {"oidc",      SIGNING_OIDC     },
+    {"statement", SIGNING_STATEMENT},
+};
+
+static const struct use *
+find_use(const char *word)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+        if (strcmp(uses[i].word, word) == 0)
+            return &uses[i];
+    return NULL;
+}
+
 /* The stored keys must open first: a new key sealed under another credential key would lock the
  * service out. */
 int
 keys_rotate_run(struct cli *cli)
 {
-    if (signing_keys_check(&cli->op) != AZ_OK || signing_keys_rotate(&cli->op) != AZ_OK)
+    const struct use *use = find_use(cli->choice.use != NULL ? cli->choice.use : "oidc");
+    if (use == NULL) {
+        output_error("keys rotate: --use is oidc or statement");
+        return CLI_USAGE;
+    }
+    if (signing_keys_check(&cli->op) != AZ_OK || signing_keys_rotate(&cli->op, use->use) != AZ_OK)
         return output_fault(cli);
     output_line(cli, "the next key signs from now on; the active one is retired");
     return cli->choice.quiet ? CLI_OK : keys_list_run(cli);

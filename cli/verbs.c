@@ -74,10 +74,11 @@ const struct cli_verb cli_verbs[] = {
      "Status 78 when the schema is not the one this program needs."},
     {"keys list", "", 0, 0, NULL, database, true, false, keys_list_run,
      "List the signing keys: next, active, retired", NULL},
-    {"keys rotate", "", 0, 0, NULL, rotating, true, false, keys_rotate_run,
+    {"keys rotate", "", 0, 0, keys_rotate_options, rotating, true, false, keys_rotate_run,
      "Sign with the next key, retire the active one, make a new next one",
      "Refused while the next key has not been published for SVC_OIDC_JWKS_CACHE_SECONDS: verifiers could not "
-     "know it. The retired key stays published for SVC_OIDC_KEY_RETIREMENT_SECONDS."},
+     "know it. The retired key stays published for SVC_OIDC_KEY_RETIREMENT_SECONDS, or for "
+     "SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS with --use statement."},
     {"maintain", "", 0, 0, NULL, cli_needs_all, true, false, maintain_run,
      "Run all housekeeping now",
      "For cron or a timer where no authz.fcgi --workers runs, which does it by itself. What each job did is "

@@ -9,6 +9,7 @@ extern const struct cli_option bundle_deploy_options[];
 extern const struct cli_option bundle_history_options[];
 extern const struct cli_option bundle_pull_options[];
 extern const struct cli_option config_check_options[];
+extern const struct cli_option keys_rotate_options[];
 extern const struct cli_option policy_data_set_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];

@@ -5,21 +5,28 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/cron.h"
 #include "base/log.h"
+#include "base/settings.h"
+#include "http/documents.h"
 #include "store/bundle_history.h"
 #include "store/bundles.h"
+#include "store/client_use.h"
 #include "store/db.h"
 #include "store/engines.h"
+#include "store/grants.h"
 #include "store/locks.h"
 #include "store/partitions.h"
+#include "store/session_ends.h"
 #include "store/signing_keys.h"
 
+/* Due later than it would be by today's settings: they were changed, so it runs now. */
 static const struct db_stmt claim_stmt = {
     "job_claim",
     "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "
     "precision), now())"
     " ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, ran_at = now() WHERE job.due_at "
-    "<= now() OR $3::boolean",
+    "<= now() OR job.due_at > excluded.due_at + interval '1 minute' OR $3::boolean",
     3};
 static const struct db_stmt outcome_stmt = {"job_outcome",
                                             "UPDATE job SET outcome = $2 WHERE name = $1", 2};
@@ -62,19 +69,72 @@ prune_bundles(struct op *op, char *note, size_t size)
     return bundle_history_prune(op);
 }
 
+static enum az_status
+remove_idle_clients(struct op *op, char *note, size_t size)
+{
+    int removed = 0;
+    enum az_status st = clients_remove_idle(op, &removed);
+    snprintf(note, size, "%d clients without a token for long removed", removed);
+    return st;
+}
+
+static enum az_status
+remove_sessions(struct op *op, char *note, size_t size)
+{
+    int64_t removed = 0;
+    enum az_status st = session_cleanup(op, &removed);
+    snprintf(note, size, "%lld ended sessions, sign-ins and consent requests removed",
+             (long long) removed);
+    return st;
+}
+
+static enum az_status
+prune_documents(struct op *op, char *note, size_t size)
+{
+    snprintf(note, size, "fetched documents that nobody asks for forgotten");
+    return documents_prune(op);
+}
+
+/* In place of seconds: due by SVC_SESSION_CLEANUP_CRON. */
+#define BY_CRON 0
+
+static enum az_status
+purge_grants(struct op *op, char *note, size_t size)
+{
+    snprintf(note, size, "families that ended removed");
+    return grants_purge(op);
+}
+
 /* A job: its name, how often it is due (seconds), and what it does. */
 static const struct job {
     const char *name;
     int every;
     enum az_status (*run)(struct op *op, char *note, size_t size);
 } jobs[] = {
-    {"partitions",   600,  maintain_partitions},
-    {"signing_keys", 3600, purge_keys         },
-    {"engines",      3600, forget_engines     },
-    {"policy",       600,  reconcile_policy   },
-    {"bundles",      600,  prune_bundles      },
+    {"partitions",   600,     maintain_partitions},
+    {"signing_keys", 3600,    purge_keys         },
+    {"engines",      3600,    forget_engines     },
+    {"policy",       600,     reconcile_policy   },
+    {"bundles",      600,     prune_bundles      },
+    {"grants",       3600,    purge_grants       },
+    {"idle_clients", 3600,    remove_idle_clients},
+    {"sessions",     BY_CRON, remove_sessions    },
+    {"documents",    600,     prune_documents    },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
+
+/* Seconds until the job is due again. Start-up has refused an expression that cannot be read. */
+static int64_t
+next_due(const struct op *op, const struct job *job)
+{
+    struct cron cron;
+    const char *why;
+    if (job->every != BY_CRON)
+        return job->every;
+    if (cron_parse(op->az->cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
+        return 300;
+    return cron_next(&cron, op_now(op)) - op_now(op);
+}
 
 /* True when the job is ours now: it was due, or is run by hand whenever it is due next. */
 static enum az_status
@@ -83,7 +143,7 @@ claim(struct op *op, const struct job *job, bool only_if_due, bool *ret_ours)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, job->name);
-    db_number(&params, job->every);
+    db_number(&params, next_due(op, job));
     db_bool(&params, !only_if_due);
     enum az_status st = db_exec(op, &claim_stmt, &params, false, &result);
     *ret_ours = st == AZ_OK && db_written(result) > 0;

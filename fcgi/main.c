@@ -14,11 +14,18 @@
 #include "pools.h"
 #include "process.h"
 
-/* The pools and how many processes each has unless an option says otherwise (architecture.md 3). */
-static struct pool pools[] = {
-    {.name = "core"}, {.name = "web"}, {.name = "bundles"}, {.name = "gateway"}};
-#define POOLS (sizeof(pools) / sizeof(pools[0]))
+/* The pools and how many processes each has unless an option says otherwise (architecture.md 3).
+ * Half of the web workers may wait for servers of others: of 4, two people sign in at a moment
+ * while two workers serve the rest. */
+#define WEB_WORKERS 4
 #define SIDE_WORKERS 2
+static struct pool pools[] = {
+    {.name = "core"          },
+    { .name = "web",  .workers = WEB_WORKERS},
+    { .name = "bundles", .workers = SIDE_WORKERS},
+    { .name = "gateway", .workers = SIDE_WORKERS}
+};
+#define POOLS (sizeof(pools) / sizeof(pools[0]))
 
 enum {
     OPT_WORKERS = 'w',
@@ -49,7 +56,7 @@ static const char usage[] =
     "       authz.fcgi            (spawned by a web server: FastCGI on descriptor 0, else one CGI "
     "request)\n"
     "       authz.fcgi --check    (start-up checks only; exit status 0 or 78)\n"
-    "  --workers N          processes of the core pool; web, bundles and gateway have 2 each\n"
+    "  --workers N          processes of the core pool; web has 4, bundles and gateway 2 each\n"
     "  --listen POOL=...    socket of a pool (core, web, bundles, gateway; core when POOL is left "
     "out);\n"
     "                       systemd socket activation with FileDescriptorName= works too\n"
@@ -99,8 +106,6 @@ read_listen(const char *text)
 static int
 read_options(int argc, char **argv, struct choices *choices)
 {
-    for (size_t i = 1; i < POOLS; i++)
-        pools[i].workers = SIDE_WORKERS;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (option == OPT_HELP || option == OPT_VERSION) {
             fputs(option == OPT_HELP ? usage : PACKAGE_STRING "\n", stdout);
@@ -180,6 +185,8 @@ serve(TALLOC_CTX *mem, const struct choices *choices)
         log_text(AZ_SEV_WARN, "development mode",
                  "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses public keys");
     bool cgi = !choices->parent && !choices->check && accept_is_cgi();
+    if (!choices->check)
+        az->parent = choices->parent ? getpid() : getppid();
     int status = check_database(az);
     if (status != 0 || choices->check)
         return status;

@@ -3,16 +3,22 @@
 #include "process.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "crypto/keyring.h"
+#include "http/page.h"
 #include "http/shared.h"
 #include "policy/engine.h"
 #include "store/admin_keys.h"
+#include "store/audit.h"
 #include "store/clients.h"
 #include "store/db.h"
 #include "store/schema.h"
+#include "store/session_ends.h"
 #include "store/signing_keys.h"
 
 static volatile int stopping;
@@ -48,6 +54,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     if (with_shared && problems->count == 0
         && shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK)
         problems_add(az, problems, "%s", why);
+    az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))
         return NULL;
     return az->keyring != NULL || problems->count > 0 ? az : NULL;
@@ -64,6 +71,68 @@ process_op(TALLOC_CTX *mem, struct az *az)
                        .now_ms = (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000};
 }
 
+/* The first line of a small file of /proc, "" when it cannot be read. */
+static const char *
+read_line(TALLOC_CTX *mem, const char *path)
+{
+    char line[1024] = "";
+    FILE *file = fopen(path, "re");
+    if (file != NULL) {
+        if (fgets(line, sizeof(line), file) == NULL)
+            line[0] = '\0';
+        fclose(file);
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return talloc_strdup(mem, line);
+}
+
+/*
+ * A text that names one start of one process: boot, pid, and the time it began (proc(5), field 22
+ * of stat; the command's name before it may hold anything but ends with the last parenthesis).
+ * Without /proc it is our own pid and this moment: discarding once too often harms nobody.
+ */
+static const char *
+name_start(struct op *op)
+{
+    const char *stat =
+        read_line(op->mem, talloc_asprintf(op->mem, "/proc/%ld/stat", op->az->parent));
+    const char *at = strrchr(stat, ')');
+    for (int field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at == NULL)
+        return talloc_asprintf(op->mem, "%ld %lld", (long) getpid(), (long long) op->now_ms);
+    return talloc_asprintf(op->mem, "%s %ld %.*s",
+                           read_line(op->mem, "/proc/sys/kernel/random/boot_id"), op->az->parent,
+                           (int) strcspn(at + 1, " "), at + 1);
+}
+
+/* SVC_CREDENTIAL_KEY_DISCARD_PER_USER: compromise response, once per start (specification 8). */
+static enum az_status
+discard_per_user(struct op *op)
+{
+    bool done = false;
+    int64_t sessions = 0, sign_ins = 0;
+    if (!op->az->cfg->discard_per_user || op->az->parent == 0)
+        return AZ_OK;
+    enum az_status st = session_discard(op, name_start(op), &done, &sessions, &sign_ins);
+    if (st != AZ_OK || !done)
+        return st;
+    log_text(AZ_SEV_WARN, "per-user secrets discarded",
+             "SVC_CREDENTIAL_KEY_DISCARD_PER_USER: %lld browser sessions, %lld sign-ins; unset it "
+             "before the next start",
+             (long long) sessions, (long long) sign_ins);
+    const struct audit_entry entry = {
+        .request_id = op->request_id,
+        .endpoint = "(start)",
+        .operation = "discardPerUser",
+        .method = "",
+        .outcome = "allowed",
+        .summary = talloc_asprintf(op->mem, "{\"sessions\":%lld,\"signIns\":%lld}",
+                                   (long long) sessions, (long long) sign_ins),
+    };
+    return audit_insert(op, &entry);
+}
+
 enum az_status
 process_check_database(struct op *op)
 {
@@ -75,5 +144,7 @@ process_check_database(struct op *op)
         st = signing_keys_check(op);
     if (st == AZ_OK)
         st = admin_key_register_configured(op);
+    if (st == AZ_OK)
+        st = discard_per_user(op);
     return st;
 }

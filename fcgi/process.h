@@ -25,8 +25,9 @@ struct op process_op(TALLOC_CTX *mem, struct az *az);
 
 /*
  * What must hold in the database before requests are answered: schema version, signing key that
- * opens, the configured admin key registered. AZ_UNAVAILABLE when the database is away: try again
- * later.
+ * opens, the configured admin key registered, and per-user secrets gone if
+ * SVC_CREDENTIAL_KEY_DISCARD_PER_USER says so (once per start of az->parent). AZ_UNAVAILABLE when
+ * the database is away: try again later.
  */
 enum az_status process_check_database(struct op *op);
 

@@ -3,7 +3,8 @@
 
 # Enough workers that a slow policy call does not idle a core; each takes one database connection.
 WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
-WEB_WORKERS=2
+# Half of them may wait for identity providers and other servers at a time.
+WEB_WORKERS=4
 BUNDLE_WORKERS=2
 GATEWAY_WORKERS=2
 

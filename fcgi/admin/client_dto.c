@@ -7,55 +7,21 @@
 
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "base/visible.h"
 #include "crypto/jwk_set.h"
+#include "crypto/jwt.h"
+#include "token/software_statement.h"
 
 /* Code points of one redirect URI, as of every other URI of a client but with room for a query. */
 #define REDIRECT_URI_MAX URI_MAX
 
 /* ---- rules of single fields ---- */
 
-/* First and last code points nobody can see or that reorder what is around them: a clientId stands
- * in logs and pages. */
-static const struct {
-    unsigned first, last;
-} unseen[] = {
-    {0x00,    0x1f   },
-    {0x7f,    0x9f   },
-    {0xad,    0xad   },
-    {0x61c,   0x61c  },
-    {0x200b,  0x200f },
-    {0x2028,  0x202e },
-    {0x2060,  0x206f },
-    {0xfeff,  0xfeff },
-    {0xfff9,  0xfffb },
-    {0xe0000, 0xe007f},
-};
-
-/* The code point at text, which is valid UTF-8; *text moves on. */
-static unsigned
-next_code_point(const char **text)
-{
-    const unsigned char *c = (const unsigned char *) *text;
-    int more = c[0] >= 0xf0 ? 3 : c[0] >= 0xe0 ? 2 : c[0] >= 0xc0 ? 1 : 0;
-    unsigned value = more == 0 ? c[0] : c[0] & (0x3fU >> more);
-    for (int i = 1; i <= more; i++)
-        value = value << 6 | (c[i] & 0x3fU);
-    *text += 1 + more;
-    return value;
-}
-
 static const char *
 visible_rule(TALLOC_CTX *mem, const json_t *value)
 {
-    const char *at = json_string_value(value);
     (void) mem;
-    while (*at != '\0') {
-        unsigned point = next_code_point(&at);
-        for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
-            if (point >= unseen[i].first && point <= unseen[i].last)
-                return "must not have control or invisible characters";
-    }
-    return NULL;
+    return visible_fault(json_string_value(value));
 }
 
 static const char *
@@ -148,8 +114,8 @@ static const struct field client_fields[] = {
     {"jwksUri",                    FIELD_TEXT,        512,              false, jwks_uri_rule,    "jwks_uri"},
     {"tokenEndpointAuthMethod",    FIELD_TEXT,        64,               false, auth_method_rule, "auth_method"},
     {"registrationType",           FIELD_TEXT,        64,               false, NULL,             NULL},
-    {"softwareStatement",          FIELD_UNSUPPORTED, 0,                false, NULL,             NULL},
-    {"softwareStatementJson",      FIELD_UNSUPPORTED, 0,                false, NULL,             NULL},
+    {"softwareStatement",          FIELD_OBJECT,      0,                false, NULL,             NULL},
+    {"softwareStatementJson",      FIELD_TEXT,        0,                false, NULL,             NULL},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY,   0,                false, NULL,             NULL},
 };
 /* clang-format on */
@@ -248,6 +214,75 @@ check_keys(struct reading *reading)
         tell(reading, "jwksUri", why);
 }
 
+/* ---- the statement ---- */
+
+/* Claims of a JSON text; NULL with the fault told. */
+static json_t *
+parse_statement(TALLOC_CTX *mem, struct reading *reading, const char *text)
+{
+    json_t *claims = NULL;
+    const char *why = "no memory";
+    if (strlen(text) > SOFTWARE_STATEMENT_CLAIMS_MAX)
+        why = "is too long";
+    else if (jsonx_parse(mem, text, strlen(text), JWT_DEPTH_MAX, &claims, &why) == AZ_OK
+             && !json_is_object(claims))
+        why = "must be the text of a JSON object", claims = NULL;
+    if (claims == NULL)
+        tell(reading, "softwareStatementJson", why);
+    return claims;
+}
+
+/* What a client registered with is its issuer's word: an administrator's edit neither changes nor
+ * drops it, or the client could do more than was stated. */
+static void
+check_stated(TALLOC_CTX *mem, struct reading *reading, const char *name, const json_t *claims)
+{
+    const char *stored = reading->rules->state->statement;
+    json_t *known = NULL;
+    if (stored == NULL
+        || jsonx_parse(mem, stored, strlen(stored), JWT_DEPTH_MAX, &known, NULL) != AZ_OK
+        || !json_equal(known, claims))
+        tell(reading, name, "cannot be changed: the client registered with it");
+}
+
+/* Claims to be signed, from either field; both say the same. */
+static json_t *
+read_statement(TALLOC_CTX *mem, struct reading *reading)
+{
+    json_t *claims = json_object_get(reading->object, "softwareStatement");
+    const char *text = text_of(reading, "softwareStatementJson");
+    const char *name = json_is_object(claims) ? "softwareStatement" : "softwareStatementJson";
+    const struct client_state *state = reading->rules->state;
+    if (!json_is_object(claims))
+        claims = NULL;
+    json_t *parsed = text != NULL && *text != '\0' ? parse_statement(mem, reading, text) : NULL;
+    if (claims != NULL && parsed != NULL && !json_equal(claims, parsed))
+        tell(reading, "softwareStatementJson", "differs from softwareStatement");
+    if (claims == NULL)
+        claims = parsed;
+    if (claims == NULL)
+        return NULL;
+    if (state != NULL && strcmp(state->registration, "STATEMENT") == 0) {
+        check_stated(mem, reading, name, claims);
+        return NULL;
+    }
+    const char *why = software_statement_fault(mem, claims, text_of(reading, "clientId"));
+    if (why != NULL)
+        tell(reading, name, why);
+    return claims;
+}
+
+/* Both columns, whichever of the two fields was given. */
+static bool
+set_statement(TALLOC_CTX *mem, const struct reading *reading, json_t *columns, json_t *claims)
+{
+    const char *text = text_of(reading, "softwareStatementJson");
+    if (text == NULL)
+        text = jsonx_dump(mem, claims);
+    return text != NULL && json_object_set(columns, "software_statement", claims) == 0
+           && json_object_set_new(columns, "software_statement_json", json_string(text)) == 0;
+}
+
 enum az_status
 client_dto_read(TALLOC_CTX *mem, json_t *object, const struct client_dto_rules *rules,
                 field_fault_fn *fault, void *fault_arg, struct client_dto *ret)
@@ -265,11 +300,15 @@ client_dto_read(TALLOC_CTX *mem, json_t *object, const struct client_dto_rules *
     check_secret(&reading);
     check_lists(&reading);
     check_keys(&reading);
+    json_t *statement = read_statement(mem, &reading);
     if (st == AZ_SERVER_ERROR || reading.faulty)
         return st == AZ_SERVER_ERROR ? st : AZ_INVALID;
     ret->confidential = text_is(&reading, "clientType", "confidential");
     if (!ret->confidential)
         json_object_set_new(columns, "auth_method", json_string("none"));
+    if (statement != NULL && !set_statement(mem, &reading, columns, statement))
+        return AZ_SERVER_ERROR;
+    ret->statement = statement;
     ret->client_id = text_of(&reading, "clientId");
     ret->secret = text_of(&reading, "clientSecret");
     ret->columns = jsonx_dump(mem, columns);

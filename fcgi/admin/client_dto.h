@@ -23,6 +23,7 @@ struct client_dto {
     const char *columns;   /* values by column, JSON object as text */
     const char *secret;    /* clientSecret as given, or NULL */
     bool confidential;     /* clientType */
+    json_t *statement;     /* claims to be signed for it, or NULL */
 };
 
 /*

@@ -8,11 +8,11 @@
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "crypto/keyring.h"
 #include "crypto/secret.h"
-#include "crypto/token.h"
+#include "store/client_secrets.h"
 #include "store/clients.h"
 #include "store/clients_admin.h"
+#include "token/software_statement.h"
 
 /* Longest overlap of two secrets (decisions.md "Clients and registration"): 30 days. */
 #define PREVIOUS_TTL_MAX (30 * 86400)
@@ -66,36 +66,13 @@ wipe_given_secret(struct request *req)
         secret_wipe((void *) (uintptr_t) json_string_value(secret), json_string_length(secret));
 }
 
+/* Signs the statement of a client that has one to be signed. */
 static enum az_status
-seal_secret(struct request *req, const char *client_id, const char *secret,
-            const unsigned char **ret, size_t *ret_length)
+sign_statement(struct request *req, const struct client_dto *dto, struct client_row *row)
 {
-    unsigned char *box;
-    const char *place = client_secret_place(req->op.mem, client_id);
-    if (place == NULL
-        || keyring_seal(req->op.mem, req->op.az->keyring, KEYRING_CLIENT_SECRET, place, secret,
-                        strlen(secret), &box, ret_length)
-               != AZ_OK)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "a client secret cannot be sealed");
-    *ret = box;
-    return AZ_OK;
-}
-
-/* A fresh secret, wiped with the request. */
-static enum az_status
-make_secret(struct request *req, const char **ret)
-{
-    struct token_text text;
-    struct token_parts parts;
-    enum az_status st =
-        token_make(TOKEN_CLIENT_SECRET, TOKEN_NO_EXPIRY, req->op.now_ms, &text, &parts);
-    if (st == AZ_OK) {
-        *ret = secret_copy(req->op.mem, text.text, strlen(text.text));
-        token_text_done(&text);
-    }
-    return st == AZ_OK && *ret != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "a client secret cannot be made");
+    return dto->statement != NULL ? software_statement_sign(&req->op, row->client_id,
+                                                            dto->statement, &row->issued_statement)
+                                  : AZ_OK;
 }
 
 enum az_status
@@ -143,12 +120,16 @@ clients_create_handle(struct request *req)
     row.client_id = dto.client_id;
     row.columns = dto.columns;
     secret = dto.secret;
-    if (dto.confidential && secret == NULL && (st = make_secret(req, &secret)) != AZ_OK)
+    if (dto.confidential && secret == NULL && (st = client_secret_make(&req->op, &secret)) != AZ_OK)
         return st;
     if (secret != NULL
-        && (st = seal_secret(req, dto.client_id, secret, &row.sealed, &row.sealed_length)) != AZ_OK)
+        && (st = client_secret_seal(&req->op, dto.client_id, secret, &row.sealed,
+                                    &row.sealed_length))
+               != AZ_OK)
         return st;
-    if ((st = client_insert(&req->op, &row, &stored)) != AZ_OK)
+    if ((st = sign_statement(req, &dto, &row)) == AZ_OK)
+        st = client_insert(&req->op, &row, &stored);
+    if (st != AZ_OK)
         return st;
     client_forget(&req->op, dto.client_id);
     st = respond_created(req, stored, secret);
@@ -171,7 +152,9 @@ client_put_handle(struct request *req)
         st = read_dto(req, client_id, &state, &dto);
     row.columns = dto.columns;
     if (st == AZ_OK && dto.secret != NULL)
-        st = seal_secret(req, client_id, dto.secret, &row.sealed, &row.sealed_length);
+        st = client_secret_seal(&req->op, client_id, dto.secret, &row.sealed, &row.sealed_length);
+    if (st == AZ_OK)
+        st = sign_statement(req, &dto, &row);
     if (st == AZ_OK)
         st = client_replace(&req->op, &row, &stored);
     client_forget(&req->op, client_id);
@@ -229,9 +212,10 @@ client_rotate_handle(struct request *req)
     note_client(req, client_id);
     enum az_status st = read_rotation(req, &ttl);
     if (st == AZ_OK)
-        st = make_secret(req, &secret);
+        st = client_secret_make(&req->op, &secret);
     if (st == AZ_OK)
-        st = seal_secret(req, client_id, secret, &rotation.sealed, &rotation.sealed_length);
+        st = client_secret_seal(&req->op, client_id, secret, &rotation.sealed,
+                                &rotation.sealed_length);
     if (ttl > 0)
         rotation.previous_until_ms = (op_now(&req->op) + ttl) * 1000;
     if (st == AZ_OK)

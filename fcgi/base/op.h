@@ -15,7 +15,11 @@ struct engine;
 struct shared;
 struct client_cache;
 struct registry;
+struct identity_providers;
+struct document_memory;
 struct keyring;
+struct signing_key;
+struct pages;
 
 /* One process: made once, passed by pointer, never global. */
 struct az {
@@ -25,11 +29,18 @@ struct az {
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
     struct registry *registry;    /* resource types as published with one revision, or NULL */
-    struct keyring *keyring;      /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
-    const char *pool;       /* core, web, bundles or gateway; "single" when there is but one */
-    int pool_workers;       /* processes of the pool */
-    bool check_owed;        /* the database was away at start: check it before serving */
-    volatile int *stopping; /* set by SIGTERM: long waits end */
+    struct identity_providers *providers; /* identity providers as last read, or NULL */
+    struct document_memory *documents;    /* discovery and key sets of others, or NULL */
+    struct signing_key *signing_key;      /* key of ID tokens as last read, or NULL */
+    struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
+    struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
+    const char *pool;        /* core, web, bundles or gateway; "single" when there is but one */
+    int pool_workers;        /* processes of the pool */
+    bool fetching;           /* it holds a place for fetches (http/fetch_places.h) */
+    bool check_owed;         /* the database was away at start: check it before serving */
+    long parent;             /* pid whose start is the service's: the parent of the workers, the web
+                                server; 0 where nothing is served */
+    volatile int *stopping;  /* set by SIGTERM: long waits end */
 };
 
 /* One operation. Its memory is freed in one place, when the answer is out. */

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cron.h"
+
 /* A longer line in authz.conf is a mistake, not a setting. */
 #define LINE_MAXIMUM 4094
 /* Enough entropy for a key that is a random text; a shorter one is a password. Octets. */
@@ -320,6 +322,13 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; keep at least %ld days, or "
                      "0 for ever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
+    struct cron cron;
+    const char *why;
+    if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
+        problems_add(mem, problems,
+                     "SVC_SESSION_CLEANUP_CRON: %s; write for example \"*/5 * * * *\" (every five "
+                     "minutes)",
+                     why);
     if (strncmp(cfg->opa_url, "unix:/", 6) != 0
         && ((strncmp(cfg->opa_url, "http://", 7) != 0 && strncmp(cfg->opa_url, "https://", 8) != 0)
             || strpbrk(strchr(cfg->opa_url, ':') + 3, "/?#@ \r\n") != NULL))

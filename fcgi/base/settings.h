@@ -48,8 +48,31 @@ struct settings {
     long audit_retention_days;      /* audit partitions older than this are dropped; 0 keeps all */
     long refresh_family_validity;   /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;    /* seconds a stopping process may finish its request */
-    const char *source_file;        /* authz.conf that was read, NULL if none */
-    const char **origin;            /* by table row: "default", "environment" or "FILE:LINE" */
+    long code_validity;             /* authorization code, seconds */
+    long id_token_validity;         /* seconds */
+    long refresh_token_validity;    /* a refresh token that is not used dies, seconds */
+    long refresh_reuse_window;      /* a rotated refresh token may be used again, seconds */
+    long session_timeout;           /* a browser session that is not used ends, seconds */
+    const char *session_cleanup_cron; /* when ended sessions and sign-ins are removed */
+    bool session_cookie_secure;       /* cookies are for HTTPS only */
+    const char *subject_home_issuer;  /* its subjects keep their names; NULL: the oldest provider */
+    long dynamic_client_idle_days; /* unused DCR and CIMD clients go after so long; 0 keeps them */
+    long dynamic_clients_max;      /* clients that registered themselves, all together */
+    long cimd_fetch_timeout;       /* whole transfer, seconds */
+    long cimd_max_document_size;   /* octets */
+    long cimd_cache_ttl;           /* longest life of a fetched document, seconds */
+    bool cimd_allow_insecure;      /* http for the hosts below */
+    const char *cimd_insecure_hosts;      /* comma-separated */
+    bool safe_http_allow_insecure;        /* http and private addresses for the hosts below */
+    const char *safe_http_insecure_hosts; /* comma-separated */
+    const char *safe_http_ca_file;        /* PEM file of further roots, NULL: the system's alone */
+    long safe_http_timeout;               /* whole transfer, seconds */
+    bool software_statement_verify;       /* check the signature of software statements */
+    long software_statement_lifetime;     /* of those we issue, seconds */
+    long statement_key_retirement;        /* a retired statement key stays published, seconds */
+    bool discard_per_user;                /* delete per-user secrets and sessions at start */
+    const char *source_file;              /* authz.conf that was read, NULL if none */
+    const char **origin; /* by table row: "default", "environment" or "FILE:LINE" */
 };
 
 /* One row of the settings table. */

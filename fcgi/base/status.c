@@ -20,6 +20,18 @@ static const struct az_status_row rows[] = {
     {AZ_INVALID_SCOPE,          400, "invalid_scope",           "The scope is not valid",               "rejected", AZ_SEV_INFO},
     {AZ_INVALID_TARGET,         400, "invalid_target",          "The resource is not valid",            "rejected", AZ_SEV_INFO},
     {AZ_INVALID_AUTHORIZATION_DETAILS, 400, "invalid_authorization_details", "The authorization details are not valid", "rejected", AZ_SEV_INFO},
+    {AZ_UNSUPPORTED_RESPONSE_TYPE, 400, "unsupported_response_type", "The response_type must be code",   "rejected", AZ_SEV_INFO},
+    {AZ_LOGIN_REQUIRED,         400, "login_required",          "The user has to sign in",              "rejected", AZ_SEV_INFO},
+    {AZ_CONSENT_REQUIRED,       400, "consent_required",        "The user has to allow this",           "rejected", AZ_SEV_INFO},
+    {AZ_INTERACTION_REQUIRED,   400, "interaction_required",    "The user has to be asked",             "rejected", AZ_SEV_INFO},
+    {AZ_REQUEST_NOT_SUPPORTED,  400, "request_not_supported",   "The parameter request is not supported", "rejected", AZ_SEV_INFO},
+    {AZ_REQUEST_URI_NOT_SUPPORTED, 400, "request_uri_not_supported", "The parameter request_uri is not supported", "rejected", AZ_SEV_INFO},
+    {AZ_REGISTRATION_NOT_SUPPORTED, 400, "registration_not_supported", "The parameter registration is not supported", "rejected", AZ_SEV_INFO},
+    {AZ_USER_DENIED,            400, "access_denied",           "The user did not allow this",          "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_REDIRECT_URI,   400, "invalid_redirect_uri",    "A redirect_uri is not valid",          "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_CLIENT_METADATA, 400, "invalid_client_metadata", "The client metadata are not valid",   "rejected", AZ_SEV_INFO},
+    {AZ_INVALID_SOFTWARE_STATEMENT, 400, "invalid_software_statement", "The software statement is not valid", "rejected", AZ_SEV_INFO},
+    {AZ_UNAPPROVED_SOFTWARE_STATEMENT, 400, "unapproved_software_statement", "The software statement is not approved", "rejected", AZ_SEV_INFO},
     {AZ_ACCESS_DENIED,          400, "access_denied",           "Policy denied the request",            "denied",   AZ_SEV_INFO},
     {AZ_FORBIDDEN,              403, "access_denied",           "The client may not ask this",          "denied",   AZ_SEV_INFO},
     {AZ_INVALID_TOKEN,          401, "invalid_token",           "The access token is not valid",        "rejected", AZ_SEV_INFO},
@@ -38,6 +50,7 @@ static const struct az_status_row rows[] = {
     {AZ_TOO_MANY_REQUESTS,      429, "too_many_requests",       "Rate limit exceeded. Try again later.", "rejected", AZ_SEV_INFO},
     {AZ_SERVER_ERROR,           500, "server_error",            "The server failed",                    "error",    AZ_SEV_ERROR},
     {AZ_UNAVAILABLE,            503, "temporarily_unavailable", "The service is unavailable for the moment", "error", AZ_SEV_ERROR},
+    {AZ_BUSY,                   503, "temporarily_unavailable", "Too many requests wait for other servers; try again", "error", AZ_SEV_WARN},
 };
 /* clang-format on */
 

@@ -14,7 +14,19 @@ enum az_status {
     AZ_INVALID_SCOPE,          /* RFC 6749 5.2 */
     AZ_INVALID_TARGET,         /* RFC 8707 2 */
     AZ_INVALID_AUTHORIZATION_DETAILS, /* RFC 9396 5 */
-    AZ_ACCESS_DENIED,                 /* policy said no at /token, 400 */
+    AZ_UNSUPPORTED_RESPONSE_TYPE,     /* RFC 6749 4.1.2.1 */
+    AZ_LOGIN_REQUIRED,                /* OpenID Connect Core 3.1.2.6, so the next two */
+    AZ_CONSENT_REQUIRED,
+    AZ_INTERACTION_REQUIRED,
+    AZ_REQUEST_NOT_SUPPORTED, /* OpenID Connect Core 6, so the next two */
+    AZ_REQUEST_URI_NOT_SUPPORTED,
+    AZ_REGISTRATION_NOT_SUPPORTED,
+    AZ_USER_DENIED,          /* the user said no, access_denied */
+    AZ_INVALID_REDIRECT_URI, /* RFC 7591 3.2.2, so the next three */
+    AZ_INVALID_CLIENT_METADATA,
+    AZ_INVALID_SOFTWARE_STATEMENT,
+    AZ_UNAPPROVED_SOFTWARE_STATEMENT,
+    AZ_ACCESS_DENIED,       /* policy said no at /token, 400 */
     AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
     AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
     AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
@@ -32,6 +44,8 @@ enum az_status {
     AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */
     AZ_SERVER_ERROR,        /* our failure, 500 */
     AZ_UNAVAILABLE,         /* database or engine away, 503 temporarily_unavailable */
+    AZ_BUSY,                /* half of the workers wait for servers of others; nothing was done, and
+                               the same request may come again, 503 */
     AZ_STATUS_COUNT
 };
 

@@ -143,6 +143,17 @@ uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret)
     return st;
 }
 
+const char *
+uri_origin(TALLOC_CTX *mem, const struct uri *uri)
+{
+    if (uri->host == NULL
+        || (strcmp(uri->scheme, "https") != 0 && strcmp(uri->scheme, "http") != 0))
+        return talloc_asprintf(mem, "%s:", uri->scheme);
+    bool v6 = strchr(uri->host, ':') != NULL, port = uri->port != NULL && *uri->port != '\0';
+    return talloc_asprintf(mem, "%s://%s%s%s%s%s", uri->scheme, v6 ? "[" : "", uri->host,
+                           v6 ? "]" : "", port ? ":" : "", port ? uri->port : "");
+}
+
 bool
 uri_host_is_loopback(const char *host)
 {
@@ -210,12 +221,23 @@ redirect_scheme_fault(const struct uri *uri)
                : "must use https, or a private scheme with a dot such as com.example.app";
 }
 
+/* A name in DNS, or an IPv6 address; a * has its own text. An escape would show another host on the
+ * consent page than the one a browser goes to, and quotes, commas and semicolons cannot be named in
+ * that page's Content-Security-Policy. */
+static bool
+is_plain_host(const char *host)
+{
+    return has_only(host, "abcdefghijklmnopqrstuvwxyz" DIGIT "-._:*");
+}
+
 static const char *
 redirect_fault(const struct uri *uri)
 {
     const char *why = redirect_scheme_fault(uri);
     if (why != NULL)
         return why;
+    if (is_web(uri) && !is_plain_host(uri->host))
+        return "must have a host of letters, digits, dots, hyphens and underscores";
     if (uri->fragment != NULL)
         return "must not have a fragment";
     if (uri->userinfo != NULL)

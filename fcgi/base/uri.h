@@ -32,6 +32,10 @@ struct uri {
  */
 enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
 
+/* Where a redirect leads, as a source of a Content-Security-Policy: the origin
+ * (scheme://host[:port]) of http and https, `scheme:` of all others. On mem; NULL: no memory. */
+const char *uri_origin(TALLOC_CTX *mem, const struct uri *uri);
+
 /* Whether a host in lower case is this very machine for a browser: 127.0.0.1, ::1, localhost (RFC
  * 8252 section 7.3). */
 bool uri_host_is_loopback(const char *host);

@@ -15,6 +15,8 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_CLIENT_SECRET] = "client secrets",
     [KEYRING_ADMIN_KEY] = "admin keys",
     [KEYRING_SIGNING_KEY] = "signing keys",
+    [KEYRING_IDENTITY_PROVIDER] = "identity provider secrets",
+    [KEYRING_SIGN_IN] = "sign-ins",
 };
 
 struct keyring *

@@ -14,6 +14,8 @@ enum keyring_purpose {
     KEYRING_CLIENT_SECRET,
     KEYRING_ADMIN_KEY,
     KEYRING_SIGNING_KEY,
+    KEYRING_IDENTITY_PROVIDER, /* secrets at identity providers */
+    KEYRING_SIGN_IN,           /* PKCE verifiers and ID tokens of sign-ins */
     KEYRING_PURPOSES
 };
 

@@ -6,17 +6,21 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/jsonx.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "http/failure.h"
 #include "http/route.h"
 #include "http/shared.h"
 #include "store/db.h"
 
-/* Seconds a caller is asked to wait while the database or the engine is away. */
-#define RETRY_AFTER "1"
 /* Octets of an answer with its head. */
 #define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))
+
+/* What pages of other origins may send to rows that are open to them, and how long they may
+ * remember that. Seconds. */
+#define CORS_REQUEST_HEADERS "Authorization, Content-Type, DPoP, MCP-Protocol-Version"
+#define CORS_RESPONSE_HEADERS "WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID"
+#define CORS_MAX_AGE "7200"
 
 /* The row that speaks for requests no row matches. */
 static const struct route_credential nobody = {"none", NULL, false};
@@ -60,30 +64,6 @@ reason_phrase(int status)
     return "Status";
 }
 
-/* {error, error_description}, or what the code put into error_body; empty for the admin API's 404
- * (specification 7.2). */
-static void
-write_error(struct request *req)
-{
-    const struct az_fault *fault = &req->op.fault;
-    const struct az_status_row *row = az_status_row(fault->status);
-    if (req->route->dialect == DIALECT_ADMIN && row->http == 404) {
-        respond_octets(req, row->http, NULL, "", 0);
-        return;
-    }
-    json_t *body =
-        req->error_body != NULL && (row->http == 400 || row->http == 409 || row->http == 422)
-            ? req->error_body
-            : jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "error", row->error,
-                                               "error_description", fault->public_text));
-    if (body == NULL || respond_json(req, row->http, body) != AZ_OK)
-        respond_octets(req, row->http, NULL, "", 0);
-    if (row->http == 401 && req->route->dialect == DIALECT_OAUTH)
-        respond_header(req, "WWW-Authenticate", req->challenge);
-    if (row->http == 503)
-        respond_header(req, "Retry-After", RETRY_AFTER);
-}
-
 static enum az_status
 check_rate(struct request *req)
 {
@@ -108,6 +88,20 @@ handle_wrong_method(struct request *req)
 {
     respond_header(req, "Allow", req->allow);
     return op_fail(&req->op, AZ_METHOD_NOT_ALLOWED, NULL, NULL);
+}
+
+/*
+ * The Fetch standard's question before a request that a page of another origin may not send
+ * unasked. Any origin may: what these rows answer hangs on no cookie, only on what the caller shows
+ * itself (gateway-admin.md 1.3).
+ */
+static enum az_status
+handle_preflight(struct request *req)
+{
+    respond_header(req, "Access-Control-Allow-Methods", req->allow);
+    respond_header(req, "Access-Control-Allow-Headers", CORS_REQUEST_HEADERS);
+    respond_header(req, "Access-Control-Max-Age", CORS_MAX_AGE);
+    return respond_empty(req, 204);
 }
 
 static const struct route *
@@ -136,9 +130,13 @@ make_route(struct request *req, const struct route *other)
     row->path = like->path;
     row->dialect = like->dialect;
     row->cache = like->cache;
-    row->rate_limited = like->rate_limited;
+    row->cors = like->cors;
+    bool preflight = other != NULL && other->cors && strcmp(req->method, "OPTIONS") == 0;
+    row->rate_limited = like->rate_limited && !preflight;
     row->credential = guard != NULL ? guard->credential : unmatched.credential;
-    row->handle = other != NULL ? handle_wrong_method : handle_unmatched;
+    row->handle = preflight       ? handle_preflight
+                  : other != NULL ? handle_wrong_method
+                                  : handle_unmatched;
     req->route = row;
     return AZ_OK;
 }
@@ -202,13 +200,25 @@ request_fill_audit(struct request *req, int http_status, const char *outcome)
         entry->client_id = req->admin_label;
 }
 
+/*
+ * What was sent away before anything was looked at leaves no row: it asked no policy and changed
+ * nothing (decisions.md "Audited"). A browser that is told AZ_BUSY comes back each second, and a
+ * row for each time would make work out of too much work; the log has a line for each.
+ */
+static bool
+was_sent_away(const struct request *req)
+{
+    enum az_status st = req->op.fault.status;
+    return st == AZ_TOO_MANY_REQUESTS || st == AZ_BUSY;
+}
+
 /* Writes the audit row of a request whose handler did not; when that cannot be done, nothing is
  * answered as done. */
 static void
 write_audit(struct request *req)
 {
     const struct az_status_row *row = az_status_row(req->op.fault.status);
-    if (!req->route->audited || req->audited || req->op.fault.status == AZ_TOO_MANY_REQUESTS)
+    if (!req->route->audited || req->audited || was_sent_away(req))
         return;
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
@@ -219,7 +229,7 @@ write_audit(struct request *req)
         return;
     }
     req->res.headers = 0;
-    write_error(req);
+    respond_failure(req);
 }
 
 static void
@@ -259,6 +269,9 @@ send_response(struct request *req)
     put_line(&out, "Cache-Control", cache[req->route->cache].control);
     put_line(&out, "Pragma", cache[req->route->cache].pragma);
     put_line(&out, "X-Content-Type-Options", "nosniff");
+    put_line(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
+    put_line(&out, "Access-Control-Expose-Headers",
+             req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
     for (size_t i = 0; i < res->headers; i++)
         put_line(&out, res->header[i].name, res->header[i].value);
     buf_append(&out, "\r\n", 2);
@@ -283,6 +296,11 @@ wipe(struct request *req)
         explicit_bzero((void *) (uintptr_t) req->body, req->body_length);
     if (req->route->cache == CACHE_NO_STORE && req->res.length > 0)
         explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
+    for (size_t i = 0; i < req->res.headers; i++)
+        if (req->res.status == 302 /* respond_redirect, with a copy; it may be a code */
+            && strcmp(req->res.header[i].name, "Location") == 0)
+            explicit_bzero((void *) (uintptr_t) req->res.header[i].value,
+                           strlen(req->res.header[i].value));
 }
 
 /* As in the handler's audit row, if it wrote one: policy's no and a bad request share codes. */
@@ -349,7 +367,7 @@ dispatch(struct az *az, const struct http_io *io)
         if (req->op.fault.status == AZ_OK)
             op_fail(&req->op, st == AZ_INVALID ? AZ_SERVER_ERROR : st, NULL,
                     "no cause was recorded");
-        write_error(req);
+        respond_failure(req);
     }
     write_audit(req);
     send_response(req);

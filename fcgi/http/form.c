@@ -65,6 +65,38 @@ find_param(const struct route *route, const char *name)
     return NULL;
 }
 
+/* Rows that answer faults on their own (/authorize: where to depends on what else was sent). */
+static bool
+keeps_faults(const struct request *req)
+{
+    return req->route->body == BODY_QUERY_FAULTS || req->route->body == BODY_FORM_FAULTS;
+}
+
+/* A fault of the form: the end of the request, or kept for the handler. The text is a constant. */
+static enum az_status
+fault(struct request *req, const char *text)
+{
+    if (!keeps_faults(req))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
+    req->param_fault = req->param_fault != NULL ? req->param_fault : text;
+    return AZ_OK;
+}
+
+/* Which of the two values was meant, nobody knows: where faults are kept, neither counts. */
+static enum az_status
+repeat(struct request *req, size_t before)
+{
+    char text[96];
+    const char *name = req->param[before].name;
+    if (keeps_faults(req)) {
+        req->param_repeated[before] = true;
+        req->repeated = req->repeated != NULL ? req->repeated : name;
+        return AZ_OK;
+    }
+    snprintf(text, sizeof(text), "The parameter %.40s is repeated", name);
+    return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
+}
+
 /* Takes one name=value pair. Unknown names are ignored (oauth.md C5), known ones come once (RFC
  * 6749 3.1, 3.2). */
 static enum az_status
@@ -77,18 +109,15 @@ take_pair(struct request *req, const char *pair, size_t length)
                       ? request_url_decode(req->op.mem, equals + 1, length - name_length - 1, true)
                       : talloc_strdup(req->op.mem, "");
     if (name == NULL || value == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "A parameter is not valid form encoding or not UTF-8", NULL);
+        return fault(req, "A parameter is not valid form encoding or not UTF-8");
     const struct route_param *row = find_param(req->route, name);
     if (row == NULL || *value == '\0')
         return AZ_OK;
-    if (!row->repeatable && request_param(req, name) != NULL) {
-        char text[96];
-        snprintf(text, sizeof(text), "The parameter %.40s is repeated", name);
-        return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
-    }
+    for (size_t i = 0; i < req->params && !row->repeatable; i++)
+        if (strcmp(req->param[i].name, name) == 0)
+            return repeat(req, i);
     if (req->params == HTTP_PARAMS_MAX)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
+        return fault(req, "The request has too many parameters");
     req->param[req->params++] = (struct http_param){row->name, value};
     return AZ_OK;
 }
@@ -103,8 +132,7 @@ request_parse_form(struct request *req, const char *text, size_t length)
         /* Also counts parameters we ignore: decoding 60,000 empty ones is work nobody legitimate
          * asks for. */
         if (end > start && ++pairs > HTTP_PARAMS_MAX)
-            return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has too many parameters",
-                           "over %d", HTTP_PARAMS_MAX);
+            return fault(req, "The request has too many parameters");
         enum az_status st = end > start ? take_pair(req, text + start, end - start) : AZ_OK;
         if (st != AZ_OK)
             return st;
@@ -202,7 +230,7 @@ request_read_body(struct request *req)
     enum route_body kind = req->route->body;
     if (kind == BODY_NONE)
         return AZ_OK;
-    if (kind == BODY_QUERY)
+    if (kind == BODY_QUERY || kind == BODY_QUERY_FAULTS)
         return request_parse_form(req, req->query, strlen(req->query));
     enum az_status st = read_octets(req);
     if (st != AZ_OK)

@@ -27,12 +27,13 @@ pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const ch
     return *pattern == '\0' && *path == '\0';
 }
 
-/* RFC 9110 9.3.2: HEAD wherever GET; the dispatcher leaves the body out. */
+/* RFC 9110 9.3.2: HEAD wherever GET; the dispatcher leaves the body out. But not where a GET does
+ * something, which the audit tells of: whoever looks ahead must not use up a sign-in or a code. */
 static bool
-method_matches(const char *wanted, const char *method)
+method_matches(const struct route *row, const char *method)
 {
-    return strcmp(wanted, method) == 0
-           || (strcmp(method, "HEAD") == 0 && strcmp(wanted, "GET") == 0);
+    return strcmp(row->method, method) == 0
+           || (strcmp(method, "HEAD") == 0 && strcmp(row->method, "GET") == 0 && !row->audited);
 }
 
 /* A fixed path and one with {name} may both fit. */
@@ -56,7 +57,7 @@ route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **v
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
         if (!pattern_matches(mem, row->path, path, found))
             continue;
-        if (method_matches(row->method, method)) {
+        if (method_matches(row, method)) {
             memcpy(values, found, sizeof(found));
             return row;
         }

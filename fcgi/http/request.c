@@ -29,8 +29,17 @@ request_param(const struct request *req, const char *name)
 {
     for (size_t i = 0; i < req->params; i++)
         if (strcmp(req->param[i].name, name) == 0)
-            return req->param[i].value;
+            return req->param_repeated[i] ? NULL : req->param[i].value;
     return NULL;
+}
+
+bool
+request_param_repeated(const struct request *req, const char *name)
+{
+    for (size_t i = 0; i < req->params; i++)
+        if (strcmp(req->param[i].name, name) == 0)
+            return req->param_repeated[i];
+    return false;
 }
 
 /* 1 to 128 of A-Za-z0-9._- is echoed; anything else is replaced, so that no caller writes into our

@@ -33,7 +33,9 @@ struct http_io;
 #define HTTP_JSON_ENVELOPE_MAX                                                                     \
     (HTTP_JSON_DEPTH_MAX + 3)  /* the same around payloads that are as deep: body, list, entry */
 #define HTTP_PATH_VALUES_MAX 2 /* {name} segments of one pattern */
-#define HTTP_HEADERS_MAX 12    /* headers of one answer */
+#define HTTP_HEADERS_MAX 16    /* headers of one answer */
+#define HTTP_LOCATION_MAX                                                                          \
+    8000 /* octets of a redirect's target: Apache reads header lines of 8 KiB from a gateway */
 
 /* A form or query parameter. */
 struct http_param {
@@ -68,10 +70,11 @@ struct request {
     const char *path_value[HTTP_PATH_VALUES_MAX]; /* decoded {name} segments in order */
     struct http_param param[HTTP_PARAMS_MAX];     /* form parameters (or query ones, by the row) */
     size_t params;                                /* used */
-    const char *allow;      /* methods of the path when only the method is wrong */
-    json_t *json;           /* JSON body, owned by op.mem */
-    const char *body;       /* raw body, NUL-terminated */
-    size_t body_length;     /* octets */
+    bool param_repeated[HTTP_PARAMS_MAX]; /* rows that keep faults: came twice, no value counts */
+    const char *allow;                    /* methods of the path when only the method is wrong */
+    json_t *json;                         /* JSON body, owned by op.mem */
+    const char *body;                     /* raw body, NUL-terminated */
+    size_t body_length;                   /* octets */
     const char *ip;         /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
     const char *user_agent; /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;  /* set by the client credential */
@@ -80,7 +83,14 @@ struct request {
     const char *admin_label; /* set by the admin credential: who acts */
     json_t
         *error_body; /* replaces the dialect's body of a failure (422 details), owned by op.mem */
-    const char *challenge;    /* WWW-Authenticate of a 401, set by the credential */
+    const char *challenge; /* WWW-Authenticate of a 401, set by the credential */
+    const char
+        *error_redirect; /* DIALECT_PAGE: failures go to this checked redirect_uri; NULL: page */
+    bool (*redirect_stands)(struct request *req); /* asked before one goes there, when the check
+                                                     rests on a remembered row; NULL: it stands */
+    const char *state;                            /* given back with it; NULL: none was sent */
+    const char *repeated;     /* rows that keep faults: the first parameter that came twice, */
+    const char *param_fault;  /* and the first fault of another kind, as public text */
     struct audit_entry audit; /* what the audit row will say */
     bool audited;             /* the handler wrote the audit row with its own write */
     struct response res;      /* the answer */
@@ -99,8 +109,11 @@ enum az_status request_read_body(struct request *req);
 /* Value of a header (CGI name, HTTP_X_REQUEST_ID), NULL when absent. */
 const char *request_header(const struct request *req, const char *cgi_name);
 
-/* First value of a parameter, NULL when absent. */
+/* First value of a parameter, NULL when absent, or repeated on a row that keeps faults. */
 const char *request_param(const struct request *req, const char *name);
+
+/* Whether a parameter that may come once came more often (rows that keep faults). */
+bool request_param_repeated(const struct request *req, const char *name);
 
 /* Parses application/x-www-form-urlencoded text into req->param by the row's parameter table. */
 enum az_status request_parse_form(struct request *req, const char *text, size_t length);
@@ -119,6 +132,11 @@ enum az_status respond_empty(struct request *req, int status);
  * HTTP_ANSWER_MAX. */
 enum az_status respond_octets(struct request *req, int status, const char *content_type,
                               const void *body, size_t length);
+
+/* Sends the browser on: 302 with Location (never 307, which would send a form again). The row says
+ * the cache header. The URL is copied; ours is wiped after the answer (it may hold a code).
+ * AZ_SERVER_ERROR: longer than HTTP_LOCATION_MAX, or a control character in it. */
+enum az_status respond_redirect(struct request *req, const char *url);
 
 /* Adds a header; a value with a control character is dropped whole (response splitting). */
 void respond_header(struct request *req, const char *name, const char *value);

@@ -34,6 +34,22 @@ respond_json(struct request *req, int status, json_t *json)
     return respond_octets(req, status, "application/json", text, strlen(text));
 }
 
+enum az_status
+respond_redirect(struct request *req, const char *url)
+{
+    bool fits = strlen(url) <= HTTP_LOCATION_MAX;
+    for (const char *c = url; *c != '\0' && fits; c++)
+        fits = (unsigned char) *c > 0x20 && (unsigned char) *c < 0x7f;
+    if (!fits)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "a redirect's target is too long or has a forbidden character");
+    char *copy = talloc_strdup(req->op.mem, url);
+    if (copy == NULL || req->res.headers == HTTP_HEADERS_MAX)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no room for the redirect");
+    respond_header(req, "Location", copy);
+    return respond_empty(req, 302);
+}
+
 void
 respond_header(struct request *req, const char *name, const char *value)
 {

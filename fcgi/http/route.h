@@ -15,6 +15,8 @@ enum route_body {
     BODY_JSON_ENVELOPE, /* as BODY_JSON, with payloads of data rows inside: nested so much deeper */
     BODY_RAW,           /* octets within body_max; the handler reads them */
     BODY_QUERY,         /* no body; parameters come from the query */
+    BODY_QUERY_FAULTS,  /* the same, but faults are kept in the request for the handler */
+    BODY_FORM_FAULTS,   /* a form, the same way (/authorize) */
 };
 
 /* How a failure is written. */
@@ -22,6 +24,7 @@ enum route_dialect {
     DIALECT_OAUTH, /* {error, error_description}, 401 with WWW-Authenticate */
     DIALECT_ADMIN, /* specification 7.2: empty 404, fieldErrors, own 401 */
     DIALECT_BARE,  /* {error, error_description} without OAuth headers */
+    DIALECT_PAGE,  /* a redirect to req->error_redirect (RFC 6749 4.1.2.1), else an HTML page */
 };
 
 /* Which cache headers every answer of the row carries. */
@@ -61,6 +64,7 @@ struct route {
     enum route_cache cache;           /* cache headers */
     bool rate_limited;                /* counted per client address (specification 8) */
     bool audited;                     /* leaves an audit row */
+    bool cors;                        /* pages of any origin may call it, without cookies (Fetch) */
 };
 
 /* THE routing table; the last row has path NULL. */

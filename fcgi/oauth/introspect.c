@@ -180,6 +180,13 @@ set_unless_empty(json_t *body, const char *name, json_t *value)
         json_object_set(body, name, value);
 }
 
+/* A name that people know the user by, when the provider said one. */
+static const char *
+username(const struct token_row *row)
+{
+    return json_string_value(json_object_get(row->claims, "preferred_username"));
+}
+
 /* Specification 2.13; empty members are left out, never null. */
 static json_t *
 active_body(struct request *req, const struct token_row *row, const struct shown *shown)
@@ -187,13 +194,15 @@ active_body(struct request *req, const struct token_row *row, const struct shown
     const struct decision *decision = &shown->verdict.decision;
     const json_t *request = json_object_get(shown->issued, "request");
     const char *resource = decision->resource != NULL ? decision->resource : row->resource;
+    /* The type says how an access token is used; a refresh token is for us alone. */
+    const char *type = row->grant == NULL ? "Bearer" : NULL;
     json_t *body = jsonx_own(
         req->op.mem,
-        json_pack("{s:b,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s*,s:s*}", "active", 1, "scope",
+        json_pack("{s:b,s:s,s:s,s:s,s:s*,s:s*,s:s*,s:s,s:I,s:I,s:s*,s:s*}", "active", 1, "scope",
                   scope_join(req->op.mem, decision->scopes), "client_id", row->client.client_id,
-                  "sub", row->subject, "token_type", "Bearer", "iss", req->op.az->cfg->oidc_issuer,
-                  "iat", (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at,
-                  "resource", resource, "aud", resource));
+                  "sub", row->subject, "username", username(row), "idp", row->idp, "token_type",
+                  type, "iss", req->op.az->cfg->oidc_issuer, "iat", (json_int_t) row->issued_at,
+                  "exp", (json_int_t) row->expires_at, "resource", resource, "aud", resource));
     set_unless_empty(body, "flow_id", json_object_get(request, "flow_id"));
     set_unless_empty(body, "resource_types", decision->resource_types);
     set_unless_empty(body, "authorization_details", decision->details);
@@ -244,7 +253,8 @@ record(struct request *req, const struct token_lookup *lookup, struct shown *sho
     bool consumed = false;
     enum az_status st;
     request_fill_audit(req, 200, outcomes[shown->as]);
-    if (shown->as != SHOWN_ACTIVE || !(lookup->row.jit || shown->verdict.decision.jit)) {
+    bool once = lookup->row.grant == NULL && (lookup->row.jit || shown->verdict.decision.jit);
+    if (shown->as != SHOWN_ACTIVE || !once) {
         st = audit_send(&req->op, &req->audit);
     } else {
         st = token_consume(&req->op, lookup->token, &req->audit, &consumed);
@@ -281,6 +291,15 @@ find_then_judge(struct request *req, struct token_lookup *lookup,
     return st == AZ_OK ? asked : st;
 }
 
+/* Whatever the hint says: all kinds that can be shown are searched (RFC 7662 2.1). */
+static bool
+read_token(struct request *req, enum token_kind *ret_kind, struct token_parts *ret)
+{
+    const char *text = request_param(req, "token");
+    return text != NULL && token_parse(text, strlen(text), ret_kind, ret) == AZ_OK
+           && (*ret_kind == TOKEN_ACCESS || *ret_kind == TOKEN_REFRESH);
+}
+
 enum az_status
 introspect_handle(struct request *req)
 {
@@ -292,7 +311,8 @@ introspect_handle(struct request *req)
     if (bearer != NULL && !text_to_parts(bearer, TOKEN_ACCESS, &caller))
         return bad_bearer(req, "no token of ours");
     lookup.caller_token = bearer != NULL ? &caller : NULL;
-    lookup.token = text_to_parts(request_param(req, "token"), TOKEN_ACCESS, &token) ? &token : NULL;
+    if (read_token(req, &lookup.kind, &token))
+        lookup.token = &token;
     enum az_status st = find_then_judge(req, &lookup, &question);
     if (st != AZ_OK)
         return st;

@@ -21,12 +21,12 @@ const struct route_param revoke_params[] = {
 
 /* Revokes what can be; a stale cached client authenticates again and tries once more. */
 static enum az_status
-revoke(struct request *req, const struct token_parts *token)
+revoke(struct request *req, enum token_kind kind, const struct token_parts *token)
 {
     for (int pass = 0; pass < 2; pass++) {
         bool current = false;
         request_fill_audit(req, 200, "allowed");
-        enum az_status st = token_revoke(&req->op, token, req->client, &req->audit, &current);
+        enum az_status st = token_revoke(&req->op, kind, token, req->client, &req->audit, &current);
         if (st != AZ_OK || current) {
             req->audited = st == AZ_OK;
             return st;
@@ -38,6 +38,17 @@ revoke(struct request *req, const struct token_parts *token)
                    "the client's row changes faster than it can be read");
 }
 
+/* Whether the token's row can exist: what it says of itself costs no SQL. */
+static enum az_status
+has_partition(struct request *req, enum token_kind kind, const struct token_parts *token, bool *ret)
+{
+    if (kind == TOKEN_ACCESS)
+        return partition_has_bucket(&req->op, token->bucket, ret);
+    if (kind == TOKEN_REFRESH)
+        return partition_has_refresh(&req->op, partition_refresh(token->bucket), ret);
+    return AZ_OK;
+}
+
 enum az_status
 revoke_handle(struct request *req)
 {
@@ -46,10 +57,9 @@ revoke_handle(struct request *req)
     enum token_kind kind;
     bool there = false;
     enum az_status st = AZ_OK;
-    if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK
-        && kind == TOKEN_ACCESS)
-        st = partition_has_bucket(&req->op, token.bucket, &there);
+    if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK)
+        st = has_partition(req, kind, &token, &there);
     if (st == AZ_OK && there)
-        st = revoke(req, &token);
+        st = revoke(req, kind, &token);
     return st == AZ_OK ? respond_empty(req, 200) : st;
 }

@@ -16,6 +16,10 @@ const struct route_param token_params[] = {
     {"resource",              true },
     {"resource_types",        false},
     {"authorization_details", false},
+    {"code",                  false},
+    {"redirect_uri",          false},
+    {"code_verifier",         false},
+    {"refresh_token",         false},
     {NULL,                    false},
 };
 
@@ -28,10 +32,13 @@ struct grant {
 
 static const struct grant grants[] = {
     {"client_credentials", false, grant_client_credentials},
+    {"authorization_code", true,  grant_authorization_code},
+    {"refresh_token",      true,  grant_refresh_token     },
 };
 #define GRANTS (sizeof(grants) / sizeof(grants[0]))
 
-const char *const token_grant_types[] = {"client_credentials", NULL};
+const char *const token_grant_types[] = {"client_credentials", "authorization_code",
+                                         "refresh_token", NULL};
 
 static const struct grant *
 find_grant(const char *type)

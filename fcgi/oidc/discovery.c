@@ -15,10 +15,14 @@
 static const struct {
     const char *name, *path;
 } endpoints[] = {
+    {"authorization_endpoint", "/authorize"            },
     {"token_endpoint",         "/token"                },
+    {"registration_endpoint",  "/register"             },
     {"jwks_uri",               "/.well-known/jwks.json"},
+    {"userinfo_endpoint",      "/userinfo"             },
     {"introspection_endpoint", "/introspect"           },
     {"revocation_endpoint",    "/revoke"               },
+    {"end_session_endpoint",   "/logout"               },
 };
 
 /* Lists that never change while the program runs. */
@@ -26,11 +30,32 @@ static const struct {
     const char *name;
     const char *const words[8];
 } lists[] = {
-    {"response_types_supported",                      {NULL}                                       }, /* required by RFC 8414 2, also while it is empty */
-    {"token_endpoint_auth_methods_supported",         {"client_secret_basic", "client_secret_post"}},
+    {"response_types_supported",                      {"code"}                                                        },
+    {"response_modes_supported",                      {"query"}                                                       },
+    {"subject_types_supported",                       {"public"}                                                      },
+    {"id_token_signing_alg_values_supported",         {"RS256"}                                                       },
+    {"scopes_supported",                              {"openid", "profile", "email"}                                  },
+    {"claims_supported",                              {"sub", "name", "email", "preferred_username", "email_verified"}},
+    {"code_challenge_methods_supported",              {"S256"}                                                        },
+    {"prompt_values_supported",                       {"none", "login", "consent"}                                    },
+    {"token_endpoint_auth_methods_supported",
+     {"client_secret_basic", "client_secret_post", "none"}                                                            },
     {"introspection_endpoint_auth_methods_supported",
-     {"client_secret_basic", "client_secret_post"}                                                 },
-    {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}},
+     {"client_secret_basic", "client_secret_post"}                                                                    },
+    {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}                   },
+};
+
+/* What is so or not so, whoever asks. Absent, request_uri_parameter_supported would mean true
+ * (OpenID Connect Discovery 3). */
+static const struct {
+    const char *name;
+    bool value;
+} flags[] = {
+    {"authorization_response_iss_parameter_supported", true }, /* RFC 9207 3 */
+    {"client_id_metadata_document_supported",          true },
+    {"request_parameter_supported",                    false},
+    {"request_uri_parameter_supported",                false},
+    {"claims_parameter_supported",                     false},
 };
 
 static json_t *
@@ -52,6 +77,8 @@ build(struct request *req, json_t *details_types)
                             json_sprintf("%s%s", issuer, endpoints[i].path));
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         json_object_set_new(document, lists[i].name, words_array(lists[i].words));
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        json_object_set_new(document, flags[i].name, json_boolean(flags[i].value));
     json_object_set_new(document, "grant_types_supported", words_array(token_grant_types));
     json_object_set(document, "authorization_details_types_supported", details_types);
     return document;
@@ -71,7 +98,6 @@ respond_cached(struct request *req, json_t *document, long max_age)
     respond_header(req, "ETag", etag);
     respond_header(req, "Cache-Control",
                    talloc_asprintf(req->op.mem, "public, max-age=%ld", max_age));
-    respond_header(req, "Access-Control-Allow-Origin", "*");
     if (known != NULL && strcmp(known, etag) == 0)
         return respond_octets(req, 304, NULL, "", 0);
     return AZ_OK;

@@ -88,9 +88,9 @@ note_failure(struct op *op, const struct engine_answer *answer, struct verdict *
     *ret = verdict;
 }
 
-static enum az_status
-ask(struct op *op, const char *entrypoint, json_t *input, const struct decision_bounds *bounds,
-    struct verdict *ret)
+enum az_status
+ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
+               const struct decision_bounds *bounds, struct verdict *ret)
 {
     struct engine_answer answer = {.input = NULL};
     if (input == NULL)
@@ -123,7 +123,7 @@ ask_issue(struct op *op, const struct issue_question *question, struct verdict *
         .resource_types = question->resource_types,
         .types_by_resource = true,
     };
-    return ask(op, "svc/decision/issue", question_issue(op, question), &bounds, ret);
+    return ask_entrypoint(op, "svc/decision/issue", question_issue(op, question), &bounds, ret);
 }
 
 enum az_status
@@ -136,5 +136,6 @@ ask_introspect(struct op *op, const struct introspect_question *question, struct
         .resource_types = json_object_get(baseline, "resource_types"),
         .details = json_object_get(baseline, "authorization_details"),
     };
-    return ask(op, "svc/decision/introspect", question_introspect(op, question), &bounds, ret);
+    return ask_entrypoint(op, "svc/decision/introspect", question_introspect(op, question), &bounds,
+                          ret);
 }

@@ -24,6 +24,13 @@ enum az_status ask_issue(struct op *op, const struct issue_question *question, s
 enum az_status ask_introspect(struct op *op, const struct introspect_question *question,
                               struct verdict *ret);
 
+/*
+ * The same for any entrypoint, with a document of question.h: what the two above are made of. A
+ * NULL input is one that could not be made.
+ */
+enum az_status ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
+                              const struct decision_bounds *bounds, struct verdict *ret);
+
 /* Puts the operation's fault into the packed output, as `error` (policy.md 6.6): for a decision
  * that did not count after all. */
 void ask_note_error(struct op *op, struct verdict *verdict);

@@ -127,7 +127,18 @@ read_members(struct op *op, const json_t *result, struct decision *decision)
     return AZ_OK;
 }
 
-/* allow, resource, lifetime, single use: the scalars. */
+/* true, false, or absent for false. */
+static enum az_status
+read_flag(struct op *op, const json_t *result, const char *name, bool *ret)
+{
+    const json_t *flag = json_object_get(result, name);
+    if (flag != NULL && !json_is_null(flag) && !json_is_boolean(flag))
+        return nonsense(op, name, "is no boolean");
+    *ret = json_is_true(flag);
+    return AZ_OK;
+}
+
+/* allow, resource, lifetime, single use, refresh: the scalars. */
 static enum az_status
 read_scalars(struct op *op, const json_t *result, struct decision *decision)
 {
@@ -139,10 +150,11 @@ read_scalars(struct op *op, const json_t *result, struct decision *decision)
     decision->resource = json_string_value(member(result, "resource", JSON_STRING, &ok));
     if (!ok)
         return nonsense(op, "resource", "is no string");
-    const json_t *jit = json_object_get(result, "jit_single_use");
-    if (jit != NULL && !json_is_null(jit) && !json_is_boolean(jit))
-        return nonsense(op, "jit_single_use", "is no boolean");
-    decision->jit = json_is_true(jit);
+    enum az_status st = read_flag(op, result, "jit_single_use", &decision->jit);
+    if (st == AZ_OK)
+        st = read_flag(op, result, "refresh", &decision->refresh);
+    if (st != AZ_OK)
+        return st;
     const json_t *ttl = member(result, "expires_in_override", JSON_INTEGER, &ok);
     if (!ok)
         return nonsense(op, "expires_in_override", "is no integer");
@@ -229,7 +241,7 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
     size_t index;
     json_t *type;
     json_array_foreach (decision->resource_types, index, type) {
-        if (array_has(bounds->resource_types, type))
+        if (bounds->open_types || array_has(bounds->resource_types, type))
             continue;
         bool tied = false;
         if (bounds->types_by_resource && bounds->resource != NULL) {
@@ -247,7 +259,7 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
 static enum az_status
 check_bounds(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
 {
-    if (!array_within(decision->scopes, bounds->scopes))
+    if (!bounds->open_scopes && !array_within(decision->scopes, bounds->scopes))
         return nonsense(op, "scopes", "widens the request");
     if (bounds->ceiling != NULL && !array_within(decision->scopes, bounds->ceiling))
         return nonsense(op, "scopes", "widens the ceiling");

@@ -22,6 +22,7 @@ struct decision {
     bool has_ttl;           /* ttl is set */
     int64_t ttl;            /* expires_in_override after the cap, seconds */
     bool jit;               /* single use */
+    bool refresh;           /* a refresh token may be issued beside the access token */
     json_t *obligations;    /* object, or NULL */
     json_t *reasons;        /* array sorted by category, control, code; never NULL */
     json_t *segments;       /* array, or NULL */
@@ -39,6 +40,8 @@ struct decision_bounds {
     json_t *resource_types; /* requested or baseline types */
     json_t *details;        /* requested or baseline entries */
     bool types_by_resource; /* types the registry ties to `resource` may be added (issue) */
+    bool open_scopes;       /* no scopes were asked for: `scopes` is no bound (register) */
+    bool open_types;        /* so `resource_types` */
 };
 
 /*

@@ -63,17 +63,10 @@ request_part(struct draft *draft, const struct op *op, const struct question *fr
 
 /* Statement claims are type-checked here: a wrong type counts as an empty list, so that it cuts
  * (policy.md 6.5). */
-static json_t *
-statement_part(struct draft *draft, struct op *op, const struct client *client)
+static void
+check_claims(struct draft *draft, json_t *claims)
 {
     static const char *const lists[] = {"grants", "resources"};
-    json_t *claims = NULL;
-    enum az_status st = jsonx_parse(op->mem, client->statement, strlen(client->statement),
-                                    ENGINE_ANSWER_DEPTH_MAX, &claims, NULL);
-    bool readable = json_is_object(claims);
-    if (!readable)
-        claims = jsonx_own(op->mem, json_object());
-    draft->lost = draft->lost || st == AZ_SERVER_ERROR || claims == NULL;
     for (size_t i = 0; i < 2; i++) {
         const json_t *list = json_object_get(claims, lists[i]), *item;
         bool good = list == NULL || json_is_array(list);
@@ -86,8 +79,23 @@ statement_part(struct draft *draft, struct op *op, const struct client *client)
     if (json_object_get(claims, "scope") != NULL
         && !json_is_string(json_object_get(claims, "scope")))
         set_new(draft, claims, "scope", json_string(""));
+}
+
+/* The statement of a client as it is stored. */
+static json_t *
+statement_part(struct draft *draft, struct op *op, const struct client *client)
+{
+    json_t *claims = NULL;
+    enum az_status st = jsonx_parse(op->mem, client->statement, strlen(client->statement),
+                                    ENGINE_ANSWER_DEPTH_MAX, &claims, NULL);
+    bool readable = json_is_object(claims);
+    if (!readable)
+        claims = jsonx_own(op->mem, json_object());
+    draft->lost = draft->lost || st == AZ_SERVER_ERROR || claims == NULL;
+    check_claims(draft, claims);
+    bool verified = readable && json_object_get(claims, STATEMENT_UNVERIFIED) == NULL;
     const char *iss = json_string_value(json_object_get(claims, "iss"));
-    json_t *part = json_pack("{s:b}", "verified", readable);
+    json_t *part = json_pack("{s:b}", "verified", verified);
     set_text(draft, part, "iss", iss);
     set_value(draft, part, "claims", claims);
     return part;
@@ -150,6 +158,29 @@ question_asked(const struct issue_question *question)
 }
 
 json_t *
+question_subject(const char *id, const struct question_user *user)
+{
+    struct draft draft = {.lost = false};
+    json_t *part = json_object();
+    set_text(&draft, part, "type", user != NULL ? "user" : "client");
+    set_new(&draft, part, "id", json_string(id));
+    if (user != NULL) {
+        set_text(&draft, part, "iss", user->iss);
+        set_text(&draft, part, "idp", user->idp);
+        set_text(&draft, part, "acr", user->acr);
+        set_value(&draft, part, "amr", user->amr);
+        if (user->auth_time > 0) /* 0: the provider did not say */
+            set_new(&draft, part, "auth_time", json_integer(user->auth_time));
+        set_value(&draft, part, "claims", user->claims);
+    }
+    if (draft.lost) {
+        json_decref(part);
+        return NULL;
+    }
+    return part;
+}
+
+json_t *
 question_issue(struct op *op, const struct issue_question *question)
 {
     struct draft draft = {.lost = false};
@@ -160,8 +191,7 @@ question_issue(struct op *op, const struct issue_question *question)
     set_text(&draft, request, "grant_type", question->grant_type);
     set_text(&draft, request, "token_type", "access_token");
     set_new(&draft, request, "default_ttl", json_integer(question->default_ttl));
-    set_new(&draft, input, "subject",
-            json_pack("{s:s,s:s}", "type", question->subject_type, "id", question->subject_id));
+    set_new(&draft, input, "subject", question_subject(question->subject_id, question->user));
     if (question->resource != NULL || question->resource_types != NULL) {
         json_t *resource = json_object();
         set_text(&draft, resource, "indicator", question->resource);
@@ -199,8 +229,14 @@ question_introspect(struct op *op, const struct introspect_question *question)
     if (input == NULL)
         return NULL;
     json_t *caller = json_object();
-    set_client(&draft, op, caller, question->caller, "client_id", question->caller_method);
-    set_value(&draft, caller, "token", question->caller_token);
+    if (question->service) {
+        /* Built here alone: nothing of a request gets into this object under that name. */
+        set_new(&draft, caller, "service", json_true());
+        set_text(&draft, caller, "client_id", question->caller->client_id);
+    } else {
+        set_client(&draft, op, caller, question->caller, "client_id", question->caller_method);
+        set_value(&draft, caller, "token", question->caller_token);
+    }
     set_new(&draft, input, "caller", caller);
     set_value(&draft, input, "token", question->token);
     if (question->baseline != NULL)
@@ -213,5 +249,27 @@ question_introspect(struct op *op, const struct introspect_question *question)
     }
     set_new(&draft, input, "context",
             question->context != NULL ? json_incref(question->context) : json_object());
+    return draft.lost ? NULL : input;
+}
+
+json_t *
+question_register(struct op *op, const struct register_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, &question->frame, "register");
+    if (input == NULL)
+        return NULL;
+    set_value(&draft, input, "registration", question->registration);
+    if (question->claims != NULL) {
+        json_t *claims = json_copy(question->claims),
+               *statement = json_pack("{s:b}", "verified", question->verified);
+        if (claims == NULL || statement == NULL)
+            draft.lost = true;
+        else
+            check_claims(&draft, claims);
+        set_text(&draft, statement, "iss", question->issuer);
+        set_new(&draft, statement, "claims", claims);
+        set_new(&draft, input, "statement", statement);
+    }
     return draft.lost ? NULL : input;
 }

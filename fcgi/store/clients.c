@@ -24,7 +24,12 @@ enum client_fetch_column {
     FETCH_PREVIOUS_EXPIRES_AT,
     FETCH_SOFTWARE_ID,
     FETCH_SOFTWARE_VERSION,
-    FETCH_STATEMENT
+    FETCH_STATEMENT,
+    FETCH_CLIENT_NAME,
+    FETCH_CLIENT_URI,
+    FETCH_LOGO_URI,
+    FETCH_REDIRECT_URIS,
+    FETCH_GRANT_TYPES
 };
 static const struct db_stmt fetch_stmt = {
     "client_fetch",
@@ -34,7 +39,9 @@ static const struct db_stmt fetch_stmt = {
     "previous_expires_at,"
     " CASE WHEN registration_type = 'STATEMENT' THEN software_id END AS software_id,"
     " CASE WHEN registration_type = 'STATEMENT' THEN software_version END AS software_version,"
-    " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement,"
+    " client_name, client_uri, logo_uri, to_json(redirect_uris) AS redirect_uris,"
+    " to_json(grant_types) AS grant_types"
     " FROM client WHERE client_id = $1",
     1};
 
@@ -42,11 +49,14 @@ static const struct db_stmt fetch_stmt = {
 struct entry {
     struct entry *next;   /* same slot */
     struct client client; /* the row */
+    int64_t used_day;     /* see client_used_day */
+    size_t octets;        /* of it and what hangs on it */
 };
 
 struct client_cache {
     struct entry *slot[SLOTS]; /* by hash of client_id */
     size_t count;              /* entries */
+    size_t octets;             /* of all of them */
 };
 
 struct client_cache *
@@ -73,6 +83,21 @@ client_is_cached(const struct op *op, const char *client_id)
     return *find_slot(op->az->clients, client_id) != NULL;
 }
 
+int64_t
+client_used_day(const struct op *op, const char *client_id)
+{
+    const struct entry *entry = *find_slot(op->az->clients, client_id);
+    return entry != NULL ? entry->used_day : 0;
+}
+
+void
+client_set_used_day(struct op *op, const char *client_id, int64_t day)
+{
+    struct entry *entry = *find_slot(op->az->clients, client_id);
+    if (entry != NULL)
+        entry->used_day = day;
+}
+
 /* The entry moves to the operation, so that a pointer handed out before stays good to its end. */
 void
 client_forget(struct op *op, const char *client_id)
@@ -83,6 +108,7 @@ client_forget(struct op *op, const char *client_id)
         return;
     *at = entry->next;
     cache->count--;
+    cache->octets -= entry->octets;
     talloc_steal(op->mem, entry);
 }
 
@@ -144,18 +170,26 @@ read_row(struct op *op, const PGresult *row, struct entry *entry)
         {FETCH_SOFTWARE_ID,       &client->software_id     },
         {FETCH_SOFTWARE_VERSION,  &client->software_version},
         {FETCH_STATEMENT,         &client->statement       },
+        {FETCH_CLIENT_NAME,       &client->name            },
+        {FETCH_CLIENT_URI,        &client->uri             },
+        {FETCH_LOGO_URI,          &client->logo            },
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         const char *text = db_get(row, 0, texts[i].column);
         if (text != NULL && (*texts[i].at = talloc_strdup(entry, text)) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     }
+    enum az_status st = db_get_words(entry, row, 0, FETCH_REDIRECT_URIS, &client->redirect_uris);
+    if (st == AZ_OK)
+        st = db_get_words(entry, row, 0, FETCH_GRANT_TYPES, &client->grant_types);
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "the lists of client %s cannot be read", client->client_id);
     client->id = db_get_number(row, 0, FETCH_ID, 0);
     client->version = db_get_number(row, 0, FETCH_VERSION, 0);
     client->enabled = db_get_bool(row, 0, FETCH_ENABLED);
     client->previous_expires_at = db_get_number(row, 0, FETCH_PREVIOUS_EXPIRES_AT, 0);
-    enum az_status st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id,
-                                    &client->has_secret, client->secret_hash);
+    st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id, &client->has_secret,
+                     client->secret_hash);
     if (st == AZ_OK)
         st = read_secret(op, row, FETCH_PREVIOUS_SECRET_SEALED, client->client_id,
                          &client->has_previous, client->previous_hash);
@@ -177,6 +211,7 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
     enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
+    struct entry was = *at != NULL ? **at : (struct entry){.used_day = 0};
     client_forget(op, client_id);
     if (PQntuples(result) == 0) {
         *ret_client = NULL;
@@ -187,11 +222,14 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
         talloc_free(entry);
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     }
-    if (cache->count >= CLIENT_CACHE_MAX)
+    entry->octets = talloc_total_size(entry);
+    if (cache->count >= CLIENT_CACHE_MAX || cache->octets + entry->octets > CLIENT_CACHE_OCTETS_MAX)
         forget_all(op);
+    entry->used_day = entry->client.id == was.client.id ? was.used_day : 0;
     at = find_slot(cache, client_id);
     *at = entry;
     cache->count++;
+    cache->octets += entry->octets;
     *ret_client = &entry->client;
     return AZ_OK;
 }

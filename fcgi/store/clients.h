@@ -8,11 +8,14 @@
 #include "base/op.h"
 #include "crypto/digest.h"
 
-/* Clients a worker remembers; about half a kilobyte each, so the cache stays below 1 MiB of a
+/* Clients a worker remembers; about half a kilobyte each. Anybody can register one of 64 kB, and
+ * have every worker look at it, so their octets are limited too: the cache stays below 1 MiB of a
  * worker's 6. */
 #define CLIENT_CACHE_MAX 1000
+#define CLIENT_CACHE_OCTETS_MAX (1024 * 1024)
 
-/* What the OAuth endpoints need of a client row. Never holds a secret, only its SHA-256. */
+/* What the OAuth endpoints need of a client row. Never holds a secret, only its SHA-256. `id` is 0
+ * for a client that has no row yet: one that is known by its metadata document alone. */
 struct client {
     int64_t id;                   /* internal key */
     int64_t version;              /* changes with every update of the row */
@@ -24,6 +27,11 @@ struct client {
     const char *software_id;      /* of a verified statement, or NULL */
     const char *software_version; /* the same */
     const char *statement;        /* verified claims as JSON text, or NULL */
+    const char *name;             /* client_name, or NULL */
+    const char *uri;              /* client_uri, or NULL */
+    const char *logo;             /* logo_uri, or NULL */
+    const char **redirect_uris;   /* registered, NULL at the end; never NULL */
+    const char **grant_types;     /* registered, NULL at the end; NULL: none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
     bool has_secret;              /* secret_hash is set */
     bool has_previous;            /* previous_hash is set */
@@ -48,6 +56,11 @@ bool client_is_cached(const struct op *op, const char *client_id);
 
 /* Drops a client from this process's cache (its version was found stale). */
 void client_forget(struct op *op, const char *client_id);
+
+/* The day (since 1970) for which this process has recorded that a remembered client got a token;
+ * 0: none, or the client is not remembered. For client_use.c. */
+int64_t client_used_day(const struct op *op, const char *client_id);
+void client_set_used_day(struct op *op, const char *client_id, int64_t day);
 
 /* The place a client's secret is sealed for: bound to the row's client_id. Lives on mem. */
 const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);

@@ -19,11 +19,12 @@ static const struct db_stmt dto_stmt = {
     "client_dto_fetch",
     "SELECT " DTO " AS dto FROM client_dto d WHERE d.\"clientId\" = $1", 1};
 enum client_state_fetch_column {
-    STATE_CLIENT_TYPE, STATE_REGISTRATION_TYPE, STATE_HAS_SECRET
+    STATE_CLIENT_TYPE, STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT
 };
 static const struct db_stmt state_stmt = {
     "client_state_fetch",
-    "SELECT client_type, registration_type, secret_sealed IS NOT NULL AS has_secret"
+    "SELECT client_type, registration_type, secret_sealed IS NOT NULL AS has_secret,"
+    " software_statement::text AS statement"
     " FROM client WHERE client_id = $1", 1};
 
 /*
@@ -34,27 +35,34 @@ static const struct db_stmt insert_stmt = {
     "client_insert",
     "INSERT INTO client (client_id, client_name, client_type, client_uri, logo_uri, enabled,"
     "  redirect_uris, post_logout_redirect_uris, jwks, jwks_uri, auth_method, registration_type,"
-    "  secret_sealed)"
+    "  secret_sealed, software_statement, software_statement_json, issued_statement)"
     " SELECT $1, r.client_name, r.client_type, r.client_uri, r.logo_uri, coalesce(r.enabled, true),"
     "  coalesce(r.redirect_uris, '{}'), coalesce(r.post_logout_redirect_uris, '{}'), r.jwks,"
-    "  r.jwks_uri, r.auth_method, 'ADMIN', $3::bytea"
+    "  r.jwks_uri, r.auth_method, 'ADMIN', $3::bytea, r.software_statement,"
+    "  r.software_statement_json, $4"
     " FROM json_populate_record(NULL::client, $2::json) r"
-    " ON CONFLICT (client_id) DO NOTHING RETURNING id", 3};
+    " WHERE NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)"
+    " ON CONFLICT (client_id) DO NOTHING RETURNING id", 4};
 static const struct db_stmt replace_stmt = {
     "client_replace",
     "UPDATE client c SET (client_name, client_type, client_uri, logo_uri, enabled,"
     "  redirect_uris, post_logout_redirect_uris, jwks, jwks_uri, auth_method,"
+    "  software_statement, software_statement_json, issued_statement,"
     "  secret_sealed, previous_secret_sealed, previous_secret_expires_at)"
     " = (SELECT r.client_name, r.client_type, r.client_uri, r.logo_uri,"
     "  coalesce(r.enabled, c.enabled), coalesce(r.redirect_uris, '{}'),"
     "  coalesce(r.post_logout_redirect_uris, '{}'), r.jwks, r.jwks_uri, r.auth_method,"
+    "  CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement"
+    "   ELSE r.software_statement END,"
+    "  CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement_json"
+    "   ELSE r.software_statement_json END, $4,"
     "  CASE WHEN r.client_type = 'confidential' THEN coalesce($3::bytea, c.secret_sealed) END,"
     "  CASE WHEN r.client_type = 'confidential' AND $3::bytea IS NULL"
     "   THEN c.previous_secret_sealed END,"
     "  CASE WHEN r.client_type = 'confidential' AND $3::bytea IS NULL"
     "   THEN c.previous_secret_expires_at END"
     " FROM json_populate_record(NULL::client, $2::json) r)"
-    " WHERE c.client_id = $1 RETURNING c.id", 3};
+    " WHERE c.client_id = $1 RETURNING c.id", 4};
 static const struct db_stmt delete_stmt = {
     "client_delete", "DELETE FROM client WHERE client_id = $1 RETURNING id", 1};
 
@@ -115,6 +123,7 @@ client_state_fetch(struct op *op, const char *client_id, struct client_state *re
     ret->type = db_get(result, 0, STATE_CLIENT_TYPE);
     ret->registration = db_get(result, 0, STATE_REGISTRATION_TYPE);
     ret->has_secret = db_get_bool(result, 0, STATE_HAS_SECRET);
+    ret->statement = db_get(result, 0, STATE_STATEMENT);
     return AZ_OK;
 }
 
@@ -140,6 +149,7 @@ write_row(struct op *op, const struct db_stmt *stmt, const struct client_row *ro
     db_text(&write->params, row->client_id);
     db_text(&write->params, row->columns);
     bind_octets(&write->params, row->sealed, row->sealed_length);
+    db_text(&write->params, row->issued_statement);
     db_text(&read->params, row->client_id);
     enum az_status st = db_run(op, batch, false);
     if (st == AZ_OK)
@@ -153,7 +163,7 @@ client_insert(struct op *op, const struct client_row *row, const char **ret_dto)
     const char *dto = NULL;
     enum az_status st = write_row(op, &insert_stmt, row, &dto);
     if (st == AZ_OK && dto == NULL)
-        return op_fail(op, AZ_CONFLICT, "There is a client with this clientId", NULL);
+        return op_fail(op, AZ_CONFLICT, "There is a client or a subject with this name", NULL);
     if (st == AZ_OK)
         *ret_dto = dto;
     return st;

@@ -13,10 +13,11 @@
 
 /* A client to be written. */
 struct client_row {
-    const char *client_id;       /* which */
-    const char *columns;         /* JSON object; a column that is not in it gets its default */
-    const unsigned char *sealed; /* new secret, sealed; NULL: none given */
-    size_t sealed_length;        /* octets */
+    const char *client_id;        /* which */
+    const char *columns;          /* JSON object; a column that is not in it gets its default */
+    const unsigned char *sealed;  /* new secret, sealed; NULL: none given */
+    size_t sealed_length;         /* octets */
+    const char *issued_statement; /* the statement we signed for it, or NULL */
 };
 
 /* What an admin handler must know of the row it is about to replace. */
@@ -25,6 +26,7 @@ struct client_state {
     bool has_secret;          /* a secret is stored */
     const char *type;         /* confidential or public */
     const char *registration; /* ADMIN, DCR, STATEMENT or CIMD */
+    const char *statement;    /* claims that are stored, JSON text, or NULL */
 };
 
 /* A new secret and how long the one before it stays good. */
@@ -41,12 +43,14 @@ enum az_status client_dto_fetch(struct op *op, const char *client_id, const char
 
 enum az_status client_state_fetch(struct op *op, const char *client_id, struct client_state *ret);
 
-/* Makes an ADMIN client. AZ_CONFLICT: the client_id is taken. One trip. */
+/* Makes an ADMIN client. AZ_CONFLICT: the client_id is taken, by a client or by a subject: tokens
+ * of the two would look alike. One trip. */
 enum az_status client_insert(struct op *op, const struct client_row *row, const char **ret_dto);
 
 /*
  * Replaces all columns ClientDto has but registration_type; `enabled` and the secret are kept where
- * none is given, and a client that is public afterwards loses its secret. *ret_dto is NULL for an
+ * none is given, the statement that a client registered with is always kept, and a client that is
+ * public afterwards loses its secret. *ret_dto is NULL for an
  * unknown client. One trip.
  */
 enum az_status client_replace(struct op *op, const struct client_row *row, const char **ret_dto);

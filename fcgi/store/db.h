@@ -17,10 +17,10 @@
 #define DB_NO_PARTITION UINT32_MAX
 
 /*
- * One SQL statement: a row in a table of the aggregate's file. %P and %D in the text stand for the
- * number of a token partition and of an audit partition (digits made by us, never input), filled in
- * when it is prepared: statements that name their partition lock one table, not all of them
- * (performance.md 3.3).
+ * One SQL statement: a row in a table of the aggregate's file. %P, %D and %R in the text stand for
+ * the number of a token partition, of an audit partition and of one of refresh tokens (digits made
+ * by us, never input), filled in when it is prepared: statements that name their partition lock one
+ * table, not all of them (performance.md 3.3).
  *
  * Results are read by the number of the column. Beside a statement NAME that is read stands an
  * `enum NAME_column` with its columns in order, each named like the column after a common word;
@@ -57,9 +57,10 @@ struct db_step {
     const struct db_stmt *stmt; /* what */
     uint32_t bucket;            /* for %P, or DB_NO_PARTITION */
     uint32_t day;               /* for %D, or DB_NO_PARTITION */
-    struct db_params params;    /* with what */
-    PGresult *result;           /* after the trip; freed with the batch */
-    char sqlstate[6];           /* "" when it succeeded */
+    uint32_t refresh;        /* for %R, or DB_NO_PARTITION, which it is until the caller sets it */
+    struct db_params params; /* with what */
+    PGresult *result;        /* after the trip; freed with the batch */
+    char sqlstate[6];        /* "" when it succeeded */
 };
 
 struct db_batch;
@@ -171,5 +172,11 @@ int64_t db_written(const PGresult *result);
 /* Octets of a bytea column given in text form (hex), allocated on mem. */
 enum az_status db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column,
                              unsigned char **ret, size_t *ret_len);
+
+/* Words of a text[] column that the statement gives as JSON (to_json(column)), NULL at the end;
+ * *ret is NULL for SQL NULL. One block on mem. AZ_SERVER_ERROR: no array of strings, or no memory.
+ */
+enum az_status db_get_words(TALLOC_CTX *mem, const PGresult *result, int row, int column,
+                            const char ***ret);
 
 #endif

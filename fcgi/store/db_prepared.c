@@ -16,19 +16,22 @@ static size_t
 slot_of(const struct db_step *step)
 {
     uintptr_t hash = (uintptr_t) step->stmt / sizeof(void *);
-    return (hash ^ step->bucket * 31 ^ step->day * 17) % DB_PREPARED_SLOTS;
+    return (hash ^ step->bucket * 31 ^ step->day * 17 ^ step->refresh * 13) % DB_PREPARED_SLOTS;
 }
 
-/* "name:bucket:day"; what a statement does not have stays empty. */
+/* "name:bucket:day", and ":refresh" where there is one; what else a statement does not have stays
+ * empty. */
 static void
 write_name(const struct db_step *step, char ret[DB_NAME_SIZE])
 {
-    char bucket[12] = "", day[12] = "";
+    char bucket[12] = "", day[12] = "", refresh[13] = "";
     if (step->bucket != DB_NO_PARTITION)
         snprintf(bucket, sizeof(bucket), "%u", (unsigned) step->bucket);
     if (step->day != DB_NO_PARTITION)
         snprintf(day, sizeof(day), "%u", (unsigned) step->day);
-    snprintf(ret, DB_NAME_SIZE, "%s:%s:%s", step->stmt->name, bucket, day);
+    if (step->refresh != DB_NO_PARTITION)
+        snprintf(refresh, sizeof(refresh), ":%u", (unsigned) step->refresh);
+    snprintf(ret, DB_NAME_SIZE, "%s:%s:%s%s", step->stmt->name, bucket, day, refresh);
 }
 
 struct prepared *
@@ -37,14 +40,15 @@ db_prepared_find(struct db *db, const struct db_step *step)
     struct prepared **slot = &db->table[slot_of(step)];
     for (; *slot != NULL; slot = &(*slot)->next)
         if ((*slot)->stmt == step->stmt && (*slot)->bucket == step->bucket
-            && (*slot)->day == step->day)
+            && (*slot)->day == step->day && (*slot)->refresh == step->refresh)
             return *slot;
     if (db->prepared == NULL && (db->prepared = talloc_new(db)) == NULL)
         return NULL;
     struct prepared *entry = talloc(db->prepared, struct prepared);
     if (entry == NULL)
         return NULL;
-    *entry = (struct prepared){.stmt = step->stmt, .bucket = step->bucket, .day = step->day};
+    *entry = (struct prepared){
+        .stmt = step->stmt, .bucket = step->bucket, .day = step->day, .refresh = step->refresh};
     write_name(step, entry->name);
     db->prepared_count++;
     return *slot = entry;
@@ -58,9 +62,9 @@ db_prepared_text(TALLOC_CTX *mem, const struct db_step *step)
         size_t plain = strcspn(c, "%");
         text = talloc_strndup_append_buffer(text, c, plain);
         c += plain;
-        if (c[0] == '%' && (c[1] == 'P' || c[1] == 'D')) {
-            text = talloc_asprintf_append_buffer(
-                text, "%u", (unsigned) (c[1] == 'P' ? step->bucket : step->day));
+        if (c[0] == '%' && (c[1] == 'P' || c[1] == 'D' || c[1] == 'R')) {
+            uint32_t number = c[1] == 'P' ? step->bucket : c[1] == 'D' ? step->day : step->refresh;
+            text = talloc_asprintf_append_buffer(text, "%u", (unsigned) number);
             c += 2;
         } else if (c[0] == '%') {
             text = talloc_strndup_append_buffer(text, c++, 1);

@@ -7,7 +7,7 @@
 #include "store/db.h"
 
 #define DB_PREPARED_SLOTS 256
-/* Longest prepared name: statement, partition, day. PostgreSQL cuts names at 63 octets, so names
+/* Longest prepared name: statement and partitions. PostgreSQL cuts names at 63 octets, so names
  * stay below. */
 #define DB_NAME_SIZE 64
 
@@ -15,9 +15,10 @@
 struct prepared {
     struct prepared *next;      /* same slot */
     const struct db_stmt *stmt; /* key: statement, */
-    uint32_t bucket, day;       /* and its partitions */
+    uint32_t bucket, day;       /* and its partitions, */
+    uint32_t refresh;           /* this one too */
     bool sent;                  /* the server has it, or will before what is sent next */
-    char name[DB_NAME_SIZE];    /* NAME:BUCKET:DAY */
+    char name[DB_NAME_SIZE];    /* NAME:BUCKET:DAY, or NAME:BUCKET:DAY:REFRESH */
 };
 
 struct db {

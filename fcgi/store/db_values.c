@@ -2,6 +2,7 @@
 
 #include "store/db.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t buc
     step->stmt = stmt;
     step->bucket = bucket;
     step->day = day;
+    step->refresh = DB_NO_PARTITION;
     step->params.count = 0;
     step->result = NULL;
     step->sqlstate[0] = '\0';
@@ -245,4 +247,26 @@ db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsi
     *ret = octets;
     *ret_len = len;
     return AZ_OK;
+}
+
+enum az_status
+db_get_words(TALLOC_CTX *mem, const PGresult *result, int row, int column, const char ***ret)
+{
+    const char *text = db_get(result, row, column);
+    if (text == NULL) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    json_auto_t *array = json_loads(text, 0, NULL);
+    size_t count = json_array_size(array), index;
+    const char **words =
+        json_is_array(array) ? talloc_zero_array(mem, const char *, (unsigned) count + 1) : NULL;
+    json_t *word;
+    json_array_foreach (array, index, word)
+        if (words != NULL
+            && (!json_is_string(word)
+                || (words[index] = talloc_strdup(words, json_string_value(word))) == NULL))
+            TALLOC_FREE(words);
+    *ret = words;
+    return words != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }

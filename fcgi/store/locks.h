@@ -16,6 +16,7 @@ enum lock_class {
     LOCK_POLICY = 4,    /* one policy save at a time, on all hosts (session level) */
     LOCK_KEYS = 5,      /* making and rotating signing keys */
     LOCK_JOBS = 6,      /* housekeeping */
+    LOCK_GRANT = 7,     /* one family of tokens: redeeming, rotating, revoking */
 };
 
 /*

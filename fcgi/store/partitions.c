@@ -15,6 +15,12 @@
 /* An hour after its last expiry a bucket goes: an introspection that started before then has ended.
  */
 #define GRACE_HOURS 1
+/* Days from today in which a refresh family can end: it lives a year at most
+ * (base/settings_table.c). */
+#define FAMILY_DAYS_MAX 366
+/* Its refresh tokens are kept a day longer: so long its last access token can live, and is revoked
+ * by them. */
+#define FAMILY_GRACE_DAYS 1
 /* Days back from today in which a live access token can have been issued (it lives a day at most).
  */
 #define TOKEN_DAYS 2
@@ -28,19 +34,19 @@ static const struct db_stmt list_stmt = {
     "c.relname) AS numbers"
     "  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = "
     "i.inhparent"
-    " WHERE p.relname IN ('access_token', 'audit_log') AND p.relnamespace = 'public'::regnamespace"
-    "   AND NOT i.inhdetachpending GROUP BY 1",
+    " WHERE p.relname IN ('access_token', 'audit_log', 'refresh_token') AND p.relnamespace = "
+    "'public'::regnamespace AND NOT i.inhdetachpending GROUP BY 1",
     0};
 enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
 static const struct db_stmt leftover_stmt = {
     "partition_leftovers",
-    "SELECT substring(c.relname FROM '^(access_token|audit_log)_p[0-9]+$') AS parent, c.relname AS "
-    "child,"
+    "SELECT substring(c.relname FROM '^(access_token|audit_log|refresh_token)_p[0-9]+$') AS parent,"
+    " c.relname AS child,"
     " i.inhrelid IS NOT NULL AS pending FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = "
     "c.oid"
     " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
-    "   AND c.relname ~ '^(access_token|audit_log)_p[0-9]+$' AND (i.inhrelid IS NULL OR "
-    "i.inhdetachpending)",
+    "   AND c.relname ~ '^(access_token|audit_log|refresh_token)_p[0-9]+$' AND (i.inhrelid IS NULL "
+    "OR i.inhdetachpending)",
     0};
 static const struct db_stmt make_stmt = {"partition_make",
                                          "SELECT partition_create($1, $2::integer)", 2};
@@ -58,12 +64,19 @@ struct numbers {
     size_t count;     /* entries */
 };
 
+/* The partitioned tables. */
+enum table { TABLE_ACCESS, TABLE_AUDIT, TABLE_REFRESH, TABLES };
+static const char *const table_names[TABLES] = {
+    [TABLE_ACCESS] = "access_token",
+    [TABLE_AUDIT] = "audit_log",
+    [TABLE_REFRESH] = "refresh_token",
+};
+
 /* What this connection knows to exist. */
 struct partition_lists {
-    struct numbers bucket; /* access_token */
-    struct numbers day;    /* audit_log */
-    unsigned generation;   /* of the connection the lists were read on */
-    int64_t read_ms;       /* when */
+    struct numbers of[TABLES]; /* by table */
+    unsigned generation;       /* of the connection the lists were read on */
+    int64_t read_ms;           /* when */
 };
 
 struct partition_lists *
@@ -82,6 +95,12 @@ uint32_t
 partition_day(int64_t time)
 {
     return (uint32_t) ((time - PARTITION_EPOCH) / 86400);
+}
+
+uint32_t
+partition_refresh(uint32_t bucket)
+{
+    return bucket / 24;
 }
 
 static void
@@ -104,10 +123,13 @@ reload(struct op *op, struct partition_lists *lists)
     enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
     if (st != AZ_OK)
         return st;
+    for (size_t i = 0; i < TABLES; i++)
+        lists->of[i].count = 0;
     for (int row = 0; row < PQntuples(result); row++) {
         const char *numbers = db_get(result, row, LIST_NUMBERS);
-        bool bucket = strcmp(db_get(result, row, LIST_PARENT), "access_token") == 0;
-        read_numbers(lists, numbers != NULL ? numbers : "", bucket ? &lists->bucket : &lists->day);
+        for (size_t i = 0; i < TABLES; i++)
+            if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0)
+                read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
     }
     lists->generation = db_generation(op->az->db);
     lists->read_ms = op->now_ms;
@@ -127,12 +149,12 @@ contains(const struct numbers *list, uint32_t number)
  * plausible number. A list that cannot be read is a failure, never "no": a revocation would be
  * acknowledged that did not happen. */
 static enum az_status
-has(struct op *op, bool bucket, uint32_t number, bool plausible, bool *ret)
+has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
 {
     struct partition_lists *lists = db_partition_lists(op->az->db);
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
     /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
-    const struct numbers *list = bucket ? &lists->bucket : &lists->day;
+    const struct numbers *list = &lists->of[table];
     *ret = plausible && known && contains(list, number);
     if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
         return AZ_OK;
@@ -146,14 +168,23 @@ enum az_status
 partition_has_bucket(struct op *op, uint32_t bucket, bool *ret)
 {
     uint32_t now = partition_bucket(op_now(op));
-    return has(op, true, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS, ret);
+    return has(op, TABLE_ACCESS, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS,
+               ret);
 }
 
 enum az_status
 partition_has_day(struct op *op, uint32_t day, bool *ret)
 {
     uint32_t now = partition_day(op_now(op));
-    return has(op, false, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+    return has(op, TABLE_AUDIT, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+}
+
+enum az_status
+partition_has_refresh(struct op *op, uint32_t number, bool *ret)
+{
+    uint32_t now = partition_day(op_now(op));
+    return has(op, TABLE_REFRESH, number,
+               number + FAMILY_GRACE_DAYS >= now && number <= now + FAMILY_DAYS_MAX, ret);
 }
 
 enum az_status
@@ -172,14 +203,14 @@ partition_reload(struct op *op)
 
 /* *ret_made: it was not there, and it is us who made it. */
 static enum az_status
-make(struct op *op, const char *parent, uint32_t number, bool *ret_made)
+make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step[] = {db_batch_add(batch, &make_stmt), db_batch_add(batch, &made_stmt)};
     for (size_t i = 0; i < 2; i++) {
         if (step[i] == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-        db_text(&step[i]->params, parent);
+        db_text(&step[i]->params, table_names[table]);
         db_number(&step[i]->params, number);
     }
     enum az_status st = db_run(op, batch, false);
@@ -192,14 +223,21 @@ enum az_status
 partition_make_bucket(struct op *op, uint32_t bucket)
 {
     bool made;
-    return make(op, "access_token", bucket, &made);
+    return make(op, TABLE_ACCESS, bucket, &made);
 }
 
 enum az_status
 partition_make_day(struct op *op, uint32_t day)
 {
     bool made;
-    return make(op, "audit_log", day, &made);
+    return make(op, TABLE_AUDIT, day, &made);
+}
+
+enum az_status
+partition_make_refresh(struct op *op, uint32_t number)
+{
+    bool made;
+    return make(op, TABLE_REFRESH, number, &made);
 }
 
 /* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
@@ -219,29 +257,28 @@ drop(struct op *op, const char *parent, uint32_t number)
 }
 
 static enum az_status
-make_range(struct op *op, bool bucket, uint32_t from, uint32_t to, int *ret_made)
+make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret_made)
 {
     enum az_status st = AZ_OK;
     for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
         bool made = false, there;
-        st = bucket ? partition_has_bucket(op, number, &there)
-                    : partition_has_day(op, number, &there);
+        st = has(op, table, number, true, &there);
         if (st == AZ_OK && !there)
-            st = make(op, bucket ? "access_token" : "audit_log", number, &made);
+            st = make(op, table, number, &made);
         *ret_made += made;
     }
     return st;
 }
 
 static enum az_status
-drop_before(struct op *op, const char *parent, const struct numbers *list, uint32_t first_kept,
-            int *ret_dropped)
+drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
 {
+    const struct numbers *list = &db_partition_lists(op->az->db)->of[table];
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
         if (list->number[i] >= first_kept)
             continue;
-        st = drop(op, parent, list->number[i]);
+        st = drop(op, table_names[table], list->number[i]);
         *ret_dropped += st == AZ_OK;
     }
     return st;
@@ -277,20 +314,28 @@ enum az_status
 partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
 {
     uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
-    long kept = op->az->cfg->audit_retention_days;
-    struct partition_lists *lists = db_partition_lists(op->az->db);
-    enum az_status st = make_range(op, true, hour, hour + AHEAD_HOURS, ret_made);
+    const struct settings *cfg = op->az->cfg;
+    uint32_t kept = (uint32_t) cfg->audit_retention_days;
+    uint32_t family = partition_day(op_now(op) + cfg->refresh_family_validity);
+    /* What is made ahead, and the first number that is kept; 0 keeps all. */
+    const struct {
+        uint32_t from, to, first_kept;
+    } plan[TABLES] = {
+        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
+        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,
+                          kept > 0 && today > kept ? today - kept : 0              },
+        [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
+                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
+    };
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < TABLES && st == AZ_OK; i++)
+        st = make_range(op, i, plan[i].from, plan[i].to, ret_made);
     if (st == AZ_OK)
-        st = make_range(op, false, today, today + AHEAD_HOURS / 24, ret_made);
-    if (st == AZ_OK)
-        st = reload(op, lists);
-    if (st == AZ_OK)
-        st = drop_before(op, "access_token", &lists->bucket, hour - GRACE_HOURS, ret_dropped);
-    if (st == AZ_OK)
-        st = drop_leftovers(op, "access_token", hour - GRACE_HOURS, ret_dropped);
-    if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
-        st = drop_before(op, "audit_log", &lists->day, today - (uint32_t) kept, ret_dropped);
-    if (st == AZ_OK && kept > 0 && today > (uint32_t) kept)
-        st = drop_leftovers(op, "audit_log", today - (uint32_t) kept, ret_dropped);
-    return st == AZ_OK ? reload(op, lists) : st;
+        st = partition_reload(op);
+    for (size_t i = 0; i < TABLES && st == AZ_OK; i++) {
+        st = drop_before(op, i, plan[i].first_kept, ret_dropped);
+        if (st == AZ_OK)
+            st = drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);
+    }
+    return st == AZ_OK ? partition_reload(op) : st;
 }

@@ -9,7 +9,7 @@
 
 /* The newest migration this program knows. A database with a lower number is too old; one with a
  * higher is newer than us. */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 /* Applies what is missing, each file in its own transaction under the migration lock. *ret_applied
  * counts. */

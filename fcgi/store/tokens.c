@@ -2,11 +2,11 @@
 
 #include "store/tokens.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "crypto/random.h"
 #include "crypto/secret.h"
+#include "store/client_use.h"
 #include "store/locks.h"
 #include "store/partitions.h"
 
@@ -33,49 +33,6 @@ static const struct db_stmt denial_stmt = {
     " AND c.id = $17 AND c.version = $18",
     18};
 
-enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
-static const struct db_stmt state_stmt = {"token_caller",
-                                          "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
-                                          "id = $1 AND version = $2 AND enabled) AS caller_current"
-                                          " FROM bundle_state b",
-                                          2};
-
-enum token_find_column {
-    FIND_SECRET_HASH,
-    FIND_ISSUED_AT,
-    FIND_EXPIRES_AT,
-    FIND_JIT,
-    FIND_SUBJECT,
-    FIND_SCOPE,
-    FIND_RESOURCE,
-    FIND_PDP_OUTPUT,
-    FIND_POLICY_INPUT,
-    FIND_ID,
-    FIND_VERSION,
-    FIND_CLIENT_ID,
-    FIND_CLIENT_TYPE,
-    FIND_REGISTRATION_TYPE,
-    FIND_AUTH_METHOD,
-    FIND_SOFTWARE_ID,
-    FIND_SOFTWARE_VERSION,
-    FIND_STATEMENT
-};
-static const struct db_stmt find_stmt = {
-    "token_find",
-    "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
-    " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
-    "t.resource, t.pdp_output,"
-    " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
-    "c.auth_method,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "
-    "software_version,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS statement"
-    " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
-    "t.audit_id"
-    " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled",
-    1};
-
 enum token_consume_column { CONSUME_CONSUMED };
 static const struct db_stmt consume_stmt = {
     "token_consume",
@@ -90,18 +47,29 @@ static const struct db_stmt consume_stmt = {
 
 /* The hash is compared under a key of this one request ($20): how long a comparison takes then
  * tells nothing about it. */
+#define REVOKE_IF                                                                                  \
+    "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 " \
+    "AND version = $5 AND enabled)),"
+#define REVOKE_OF                                                                                  \
+    " AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1)"                   \
+    " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                               \
+    " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, " \
+    "$14, $15::inet, $16,"                                                                         \
+    "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok"
 static const struct db_stmt revoke_stmt = {
     "token_revoke",
-    "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 "
-    "AND version = $5 AND enabled)),"
+    REVOKE_IF
     " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
     "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND t.revoked_at IS NULL "
-    "AND c.id = t.client"
-    "    AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1)"
-    " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
-    " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, "
-    "$14, $15::inet, $16,"
-    "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok",
+    "AND c.id = t.client" REVOKE_OF,
+    20};
+/* A refresh token stands for its family. */
+static const struct db_stmt revoke_family_stmt = {
+    "token_revoke_family",
+    REVOKE_IF
+    " dead AS (UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R t, client c, ok"
+    "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND g.id = t.grant_id"
+    "    AND g.revoked_at IS NULL AND c.id = g.client" REVOKE_OF,
     20};
 
 /* Runs a batch that names partitions; when one of them is missing, makes both and says so
@@ -120,16 +88,9 @@ run_partitioned(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t
     return st == AZ_OK ? AZ_INVALID : st;
 }
 
-static enum az_status
-try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
-           bool first, bool *ret_stored)
+void
+token_bind(struct db_params *params, const struct token_new *token, const struct audit_entry *audit)
 {
-    uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, &insert_stmt, bucket, day);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    struct db_params *params = &step->params;
     db_number(params, token->client->id);
     db_number(params, token->client->version);
     db_text(params, token->revision);
@@ -142,9 +103,24 @@ try_insert(struct op *op, const struct token_new *token, const struct audit_entr
     db_text(params, token->scope);
     db_text(params, token->resource);
     audit_bind(params, audit);
+}
+
+static enum az_status
+try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
+           bool first, bool *ret_stored)
+{
+    uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *use = client_use_add(op, batch, token->client);
+    struct db_step *step = db_batch_add_in(batch, &insert_stmt, bucket, day);
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    token_bind(&step->params, token, audit);
     enum az_status st = run_partitioned(op, batch, bucket, day, first);
-    if (st == AZ_OK)
+    if (st == AZ_OK) {
+        client_use_done(op, token->client, use);
         *ret_stored = db_written(step->result) > 0;
+    }
     return st;
 }
 
@@ -174,142 +150,6 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     if ((st = db_run(op, batch, false)) == AZ_OK)
         *ret_stored = db_written(step->result) > 0;
     return st;
-}
-
-/* Adds the step that finds one token; none when its partitions cannot exist. */
-static enum az_status
-add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
-         struct db_step **ret)
-{
-    bool bucket = false, is_day = false;
-    if (token == NULL)
-        return AZ_OK;
-    uint32_t day = partition_day((int64_t) (uuid7_ms(token->id) / 1000));
-    enum az_status st = partition_has_bucket(op, token->bucket, &bucket);
-    if (st == AZ_OK && bucket)
-        st = partition_has_day(op, day, &is_day);
-    if (st != AZ_OK || !is_day)
-        return st;
-    *ret = db_batch_add_in(batch, &find_stmt, token->bucket, day);
-    if (*ret != NULL)
-        db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
-    return AZ_OK;
-}
-
-static enum az_status
-read_octets(struct op *op, const PGresult *result, enum token_find_column column,
-            const unsigned char **ret, size_t *ret_length)
-{
-    unsigned char *octets;
-    if (db_get(result, 0, column) == NULL)
-        return AZ_OK;
-    enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
-    if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(result, column));
-    *ret = octets;
-    return AZ_OK;
-}
-
-/* Fills the row; texts stay in the result, which lives as long as the operation. */
-static enum az_status
-read_token(struct op *op, const PGresult *result, const struct token_parts *token,
-           struct token_row *ret)
-{
-    const unsigned char *hash = NULL;
-    size_t hash_length = 0;
-    if (PQntuples(result) == 0)
-        return AZ_OK;
-    enum az_status st = read_octets(op, result, FIND_SECRET_HASH, &hash, &hash_length);
-    if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
-        return st;
-    struct token_row row = {.found = true};
-    row.client = (struct client){
-        .id = db_get_number(result, 0, FIND_ID, 0),
-        .version = db_get_number(result, 0, FIND_VERSION, 0),
-        .client_id = db_get(result, 0, FIND_CLIENT_ID),
-        .type = db_get(result, 0, FIND_CLIENT_TYPE),
-        .registration = db_get(result, 0, FIND_REGISTRATION_TYPE),
-        .auth_method = db_get(result, 0, FIND_AUTH_METHOD),
-        .software_id = db_get(result, 0, FIND_SOFTWARE_ID),
-        .software_version = db_get(result, 0, FIND_SOFTWARE_VERSION),
-        .statement = db_get(result, 0, FIND_STATEMENT),
-        .enabled = true,
-    };
-    row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
-    row.expires_at = db_get_number(result, 0, FIND_EXPIRES_AT, 0);
-    row.jit = db_get_bool(result, 0, FIND_JIT);
-    row.subject = db_get(result, 0, FIND_SUBJECT);
-    if (row.subject == NULL)
-        row.subject = row.client.client_id;
-    row.scope = db_get(result, 0, FIND_SCOPE);
-    row.resource = db_get(result, 0, FIND_RESOURCE);
-    st = read_octets(op, result, FIND_PDP_OUTPUT, &row.output, &row.output_length);
-    if (st == AZ_OK)
-        st = read_octets(op, result, FIND_POLICY_INPUT, &row.input, &row.input_length);
-    if (st == AZ_OK)
-        *ret = row;
-    return st;
-}
-
-/* One try of token_find; AZ_INVALID without a fault when a partition was dropped meanwhile. */
-static enum az_status
-find_once(struct op *op, struct token_lookup *lookup)
-{
-    lookup->row = (struct token_row){.found = false};
-    lookup->caller_row = (struct token_row){.found = false};
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *state = db_batch_add(batch, &state_stmt);
-    if (state == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
-    db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
-    struct db_step *token = NULL, *caller = NULL;
-    enum az_status st = add_find(op, batch, lookup->token, &token);
-    if (st == AZ_OK)
-        st = add_find(op, batch, lookup->caller_token, &caller);
-    if (st != AZ_OK)
-        return st;
-    st = db_try(op, batch, true);
-    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
-    if (st != AZ_OK)
-        return st;
-    lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
-    lookup->caller_current = db_get_bool(state->result, 0, STATE_CALLER_CURRENT);
-    if (token != NULL)
-        st = read_token(op, token->result, lookup->token, &lookup->row);
-    if (st == AZ_OK && caller != NULL)
-        st = read_token(op, caller->result, lookup->caller_token, &lookup->caller_row);
-    return st;
-}
-
-enum az_status
-token_find(struct op *op, struct token_lookup *lookup)
-{
-    enum az_status st = find_once(op, lookup);
-    if (st != AZ_INVALID)
-        return st;
-    st = partition_reload(op);
-    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_INVALID)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
-    return st;
-}
-
-/* Revisions are letters, digits and hyphens (bundle.c), so the array literal needs no unquoting. */
-bool
-token_revision_acceptable(const char *acceptable, const char *revision)
-{
-    size_t length = strlen(revision);
-    /* A bundle without revision decides nothing, and one that looks like several is none of ours.
-     */
-    if (length == 0 || strpbrk(revision, "{,}") != NULL)
-        return false;
-    for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;
-         at += length)
-        if (at > acceptable && (at[-1] == '{' || at[-1] == ',')
-            && (at[length] == '}' || at[length] == ','))
-            return true;
-    return false;
 }
 
 enum az_status
@@ -344,15 +184,19 @@ blind_hash(const unsigned char key[SHA256_OCTETS], const unsigned char hash[SHA2
 }
 
 enum az_status
-token_revoke(struct op *op, const struct token_parts *token, const struct client *client,
-             const struct audit_entry *audit, bool *ret_current)
+token_revoke(struct op *op, enum token_kind kind, const struct token_parts *token,
+             const struct client *client, const struct audit_entry *audit, bool *ret_current)
 {
+    bool family = kind == TOKEN_REFRESH;
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, &revoke_stmt, token->bucket, day);
+    struct db_step *step = db_batch_add_in(batch, family ? &revoke_family_stmt : &revoke_stmt,
+                                           family ? DB_NO_PARTITION : token->bucket, day);
     if (st != AZ_OK || step == NULL)
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    if (family)
+        step->refresh = partition_refresh(token->bucket);
     struct db_params *params = &step->params;
     unsigned char key[SHA256_OCTETS], blinded[SHA256_OCTETS];
     if ((st = random_octets(key, sizeof(key))) != AZ_OK

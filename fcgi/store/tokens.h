@@ -3,6 +3,7 @@
 #ifndef AZ_STORE_TOKENS_H
 #define AZ_STORE_TOKENS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,10 +34,16 @@ struct token_new {
 enum az_status token_insert(struct op *op, const struct token_new *token,
                             const struct audit_entry *audit, bool *ret_stored);
 
+/* The parameters of a token and its audit row, $1 to $25 of a statement that issues one. */
+void token_bind(struct db_params *params, const struct token_new *token,
+                const struct audit_entry *audit);
+
 /* Writes the audit row of a refusal by policy, if the revision may decide; *ret_stored false
  * otherwise. */
 enum az_status token_insert_denial(struct op *op, const struct client *client, const char *revision,
                                    const struct audit_entry *audit, bool *ret_stored);
+
+struct grant_row;
 
 /* A live token as found. */
 struct token_row {
@@ -51,11 +58,15 @@ struct token_row {
     size_t output_length;          /* octets */
     const unsigned char *input;    /* packed pdpInput from the audit row; NULL when that is gone */
     size_t input_length;           /* octets */
+    const char *idp;               /* idpId of its user's provider, or NULL */
+    const json_t *claims;          /* object: its user's, or NULL */
+    const struct grant_row *grant; /* of a refresh token; NULL for an access token */
 };
 
 /* What an introspection reads in its first trip. */
 struct token_lookup {
     const struct token_parts *token; /* asked about; NULL when its text was no token of ours */
+    enum token_kind kind;            /* TOKEN_ACCESS or TOKEN_REFRESH */
     const struct token_parts *caller_token; /* of a Bearer caller, or NULL */
     const struct client *caller;            /* Basic caller as cached, or NULL */
     struct token_row row;                   /* out: the token */
@@ -79,11 +90,11 @@ enum az_status token_consume(struct op *op, const struct token_parts *token,
                              const struct audit_entry *audit, bool *ret_consumed);
 
 /*
- * Revokes a token if it belongs to `client`, or, with client NULL, to a public client
- * (specification 3), and writes the audit row. *ret_current false: the cached client is stale,
- * nothing was done.
+ * Revokes an access token, or the family of a refresh token, if it belongs to `client`, or, with
+ * client NULL, to a public client (specification 3), and writes the audit row. *ret_current false:
+ * the cached client is stale, nothing was done.
  */
-enum az_status token_revoke(struct op *op, const struct token_parts *token,
+enum az_status token_revoke(struct op *op, enum token_kind kind, const struct token_parts *token,
                             const struct client *client, const struct audit_entry *audit,
                             bool *ret_current);
 

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
 #include "store/tokens.h"
+#include "token/id_token.h"
 
 char *
 scope_join(TALLOC_CTX *mem, const json_t *words)
@@ -17,6 +20,43 @@ scope_join(TALLOC_CTX *mem, const json_t *words)
         text = talloc_asprintf_append_buffer(text, "%s%s", index > 0 ? " " : "",
                                              json_string_value(word));
     return text;
+}
+
+json_t *
+scope_split(TALLOC_CTX *mem, const char *text)
+{
+    json_t *words = jsonx_own(mem, json_array());
+    for (const char *c = text != NULL ? text : ""; *c != '\0' && words != NULL;) {
+        size_t length = strcspn(c, " ");
+        if (length > 0 && json_array_append_new(words, json_stringn(c, length)) != 0)
+            words = NULL;
+        c += length + (c[length] == ' ');
+    }
+    return words;
+}
+
+struct question_user
+token_user(const struct grant_row *grant)
+{
+    return (struct question_user){
+        .iss = grant->issuer,
+        .idp = grant->idp_id,
+        .acr = grant->acr,
+        .amr = grant->amr,
+        .auth_time = grant->auth_time,
+        .claims = grant->claims,
+    };
+}
+
+bool
+scope_has(const json_t *words, const char *word)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) words, index, item)
+        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0)
+            return true;
+    return false;
 }
 
 /* Why this answer is no token: the deny's own outcome, or an allow that grants nothing of what was
@@ -58,43 +98,203 @@ note_verdict(struct audit_entry *audit, const struct verdict *verdict, enum az_s
     note_documents(audit, verdict);
 }
 
-/* Makes the token's text and stores it. */
-static enum az_status
-store(struct op *op, const struct issue_question *question, const struct verdict *verdict,
-      const struct audit_entry *audit, struct issued *issued, bool *ret_stored)
+/* What is made before the write, and what the write needs to know of it. */
+struct making {
+    struct issued issued;             /* the texts */
+    struct token_parts parts;         /* of the access token */
+    struct token_parts refresh_parts; /* of the refresh token */
+    int64_t family_ends;              /* seconds since 1970 */
+    int64_t family_idles;             /* the same */
+};
+
+/* What a family looks like from now on. It outlives the access token, which is asked about through
+ * it. */
+static void
+set_ends(struct op *op, const struct issue_family *family, bool refreshable, int64_t token_expires,
+         struct making *making)
 {
-    const struct decision *decision = &verdict->decision;
-    struct token_parts parts;
-    int64_t ttl = decision->has_ttl ? decision->ttl : question->default_ttl;
-    const char *client_id = question->frame.client->client_id;
-    if (token_make(TOKEN_ACCESS, op_now(op) + ttl, op->now_ms, &issued->text, &parts) != AZ_OK)
+    const struct settings *cfg = op->az->cfg;
+    int64_t ends = family->grant->expires_at;
+    if (family->shown == NULL)
+        ends = refreshable ? op_now(op) + cfg->refresh_family_validity : token_expires;
+    int64_t idles = op_now(op) + (refreshable ? cfg->refresh_token_validity : 0);
+    making->family_ends = ends;
+    making->family_idles = refreshable && idles < ends ? idles : ends;
+}
+
+static enum az_status
+make_refresh(struct op *op, struct making *making)
+{
+    making->issued.has_refresh = true;
+    if (token_make(TOKEN_REFRESH, making->family_ends, op->now_ms, &making->issued.refresh,
+                   &making->refresh_parts)
+        != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a refresh token cannot be made");
+    return AZ_OK;
+}
+
+/* Of a code it has the nonce; of a refresh it has none (OpenID Connect Core 12.2). */
+static enum az_status
+make_id_token(struct op *op, const struct issue_family *family, const struct client *client,
+              struct making *making)
+{
+    const struct grant_row *grant = family->grant;
+    const struct id_token token = {
+        .sub = grant->subject,
+        .aud = client->client_id,
+        .nonce = family->shown == NULL ? grant->nonce : NULL,
+        .auth_time = grant->with_auth_time ? grant->auth_time : 0,
+        .acr = grant->acr,
+        .amr = grant->amr,
+        .sid = grant->sid,
+        .access_token = making->issued.text.text,
+    };
+    return id_token_make(op, &token, &making->issued.id_token);
+}
+
+static enum az_status
+make_family(struct op *op, const struct issue_question *question, const struct issue_family *family,
+            const struct decision *decision, int64_t expires_at, struct making *making)
+{
+    bool starts = family->shown == NULL && family->refreshable && decision->refresh;
+    enum az_status st = AZ_OK;
+    set_ends(op, family, starts || family->shown != NULL, expires_at, making);
+    if (starts || family->rotate)
+        st = make_refresh(op, making);
+    if (st == AZ_OK && scope_has(decision->scopes, "openid"))
+        st = make_id_token(op, family, question->frame.client, making);
+    return st;
+}
+
+/* Makes the texts: nothing is consumed yet that a failure here could lose. */
+static enum az_status
+make(struct op *op, const struct issue_question *question, const struct issue_family *family,
+     const struct decision *decision, struct making *making)
+{
+    struct issued *issued = &making->issued;
+    issued->expires_in = decision->has_ttl ? decision->ttl : question->default_ttl;
+    int64_t expires_at = op_now(op) + issued->expires_in;
+    if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "token cannot be made");
-    issued->expires_in = ttl;
     issued->scope = scope_join(op->mem, decision->scopes);
     issued->details = json_array_size(decision->details) > 0 ? decision->details : NULL;
+    return family != NULL ? make_family(op, question, family, decision, expires_at, making) : AZ_OK;
+}
+
+static enum az_status
+use_family(struct op *op, const struct issue_family *family, const struct making *making,
+           const struct token_new *token, struct audit_entry *audit, bool *ret_stored)
+{
+    const struct grant_use use = {
+        .how = family->shown == NULL ? GRANT_REDEEM
+               : family->rotate      ? GRANT_ROTATE
+                                     : GRANT_KEEP,
+        .family = family->grant->id,
+        .shown = family->shown,
+        .refresh = making->issued.has_refresh ? &making->refresh_parts : NULL,
+        .idle_expires_at = making->family_idles,
+        .expires_at = making->family_ends,
+    };
+    enum grant_outcome outcome;
+    enum az_status st = grant_use(op, &use, token, audit, &outcome);
+    if (st != AZ_OK)
+        return st;
+    if (outcome == GRANT_USED)
+        return token_reused(op, family->grant, family->shown, "it was used up meanwhile", audit);
+    *ret_stored = outcome == GRANT_DONE;
+    return AZ_OK;
+}
+
+/* Makes the tokens and stores them. */
+static enum az_status
+store(struct op *op, const struct issue_question *question, const struct issue_family *family,
+      const struct verdict *verdict, struct audit_entry *audit, struct issued *issued,
+      bool *ret_stored)
+{
+    const struct decision *decision = &verdict->decision;
+    struct making making = {.issued = {.scope = NULL}};
+    enum az_status st = make(op, question, family, decision, &making);
     const struct token_new token = {
-        .parts = &parts,
+        .parts = &making.parts,
         .client = question->frame.client,
         .revision = decision->revision,
         .issued_ms = op->now_ms,
-        .expires_at = op_now(op) + ttl,
+        .expires_at = op_now(op) + making.issued.expires_in,
         .jit = decision->jit,
-        .subject = strcmp(question->subject_id, client_id) != 0 ? question->subject_id : NULL,
-        .scope = issued->scope,
+        .subject = question->user != NULL ? question->subject_id : NULL,
+        .scope = making.issued.scope,
         .resource = decision->resource,
     };
-    return token_insert(op, &token, audit, ret_stored);
+    if (st == AZ_OK)
+        st = family != NULL ? use_family(op, family, &making, &token, audit, ret_stored)
+                            : token_insert(op, &token, audit, ret_stored);
+    if (st == AZ_OK && *ret_stored) {
+        making.issued.kept_refresh = issued->kept_refresh;
+        *issued = making.issued;
+    }
+    issued_done(&making.issued);
+    return st;
+}
+
+void
+issued_done(struct issued *issued)
+{
+    token_text_done(&issued->text);
+    token_text_done(&issued->refresh);
 }
 
 enum az_status
-token_issue(struct op *op, const struct issue_question *question, struct audit_entry *audit,
-            bool *ret_audited, struct issued *ret)
+token_reused(struct op *op, const struct grant_row *grant, const struct token_parts *shown,
+             const char *detail, struct audit_entry *audit)
+{
+    bool revoked = false;
+    enum az_status st = grant_revoke_reused(op, grant->id, shown, &revoked);
+    if (st != AZ_OK)
+        return st;
+    if (revoked)
+        audit->summary = "{\"family\":\"revoked\"}";
+    return op_fail(op, AZ_INVALID_GRANT, NULL, "%s%s", detail,
+                   revoked ? "; its family is revoked now" : "");
+}
+
+/* After the write: a deny's own status. */
+static enum az_status
+finish(struct op *op, enum az_status no, const char *text, const struct decision *decision)
+{
+    return no != AZ_OK ? op_fail(op, no, text, "policy denied, revision %s", decision->revision)
+                       : AZ_OK;
+}
+
+/*
+ * Nothing was written: the client changed (AZ_INVALID), or the revision may not decide. AZ_OK: ask
+ * once more.
+ */
+static enum az_status
+after_nothing(struct op *op, const struct client *client, int64_t started, struct verdict *verdict,
+              struct audit_entry *audit)
+{
+    struct client *now;
+    int64_t version = client->version;
+    enum az_status st = client_fetch(op, client->client_id, true, &now);
+    if (st != AZ_OK)
+        return st;
+    if (now == NULL || now->version != version)
+        return AZ_INVALID;
+    if (ask_again(op, started, verdict->decision.revision))
+        return AZ_OK;
+    ask_note_error(op, verdict);
+    note_documents(audit, verdict);
+    return AZ_UNAVAILABLE;
+}
+
+enum az_status
+token_issue(struct op *op, const struct issue_question *question, const struct issue_family *family,
+            struct audit_entry *audit, bool *ret_audited, struct issued *ret)
 {
     int64_t started = clock_monotonic_ms();
     const struct client *client = question->frame.client;
     for (;;) {
         struct verdict verdict = {.input = NULL};
-        struct issued issued = {.scope = NULL};
         const char *text;
         bool stored = false;
         enum az_status st = ask_issue(op, question, &verdict);
@@ -106,29 +306,14 @@ token_issue(struct op *op, const struct issue_question *question, struct audit_e
         note_verdict(audit, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)
-                 : store(op, question, &verdict, audit, &issued, &stored);
-        if (st == AZ_OK && stored) {
-            *ret_audited = true;
-            *ret = issued;
-            token_text_done(&issued.text);
-            return no != AZ_OK ? op_fail(op, no, text, "policy denied, revision %s",
-                                         verdict.decision.revision)
-                               : AZ_OK;
-        }
-        token_text_done(&issued.text);
+                 : store(op, question, family, &verdict, audit, ret, &stored);
         if (st != AZ_OK)
             return st;
-        /* Nothing was written: the client changed, or the revision may not decide. */
-        struct client *now;
-        int64_t version = client->version;
-        if ((st = client_fetch(op, client->client_id, true, &now)) != AZ_OK)
-            return st;
-        if (now == NULL || now->version != version)
-            return AZ_INVALID;
-        if (!ask_again(op, started, verdict.decision.revision)) {
-            ask_note_error(op, &verdict);
-            note_documents(audit, &verdict);
-            return AZ_UNAVAILABLE;
+        if (stored) {
+            *ret_audited = true;
+            return finish(op, no, text, &verdict.decision);
         }
+        if ((st = after_nothing(op, client, started, &verdict, audit)) != AZ_OK)
+            return st;
     }
 }

@@ -8,6 +8,7 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "policy/engine.h"
+#include "token/issue.h"
 
 static enum az_status
 unpack(struct op *op, const unsigned char *packed, size_t length, const char *what, json_t **ret)
@@ -29,9 +30,9 @@ token_row_output(struct op *op, const struct token_row *row, json_t **ret)
     return unpack(op, row->output, row->output_length, "pdpOutput", ret);
 }
 
+/* What issuance said of an access token. */
 static enum az_status
-fill_question(struct op *op, const struct token_row *row, struct introspect_question *question,
-              struct shown *shown)
+read_issuance(struct op *op, const struct token_row *row, struct shown *shown)
 {
     enum az_status st = token_row_output(op, row, &shown->baseline);
     if (st == AZ_OK)
@@ -41,6 +42,35 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
     /* How the first answer was got is for the audit; no rule may depend on it. */
     json_object_del(shown->baseline, "engine");
     json_object_del(shown->baseline, "eval_us");
+    return AZ_OK;
+}
+
+/* A refresh token stands for what its family was granted: that is what it is asked about. */
+static enum az_status
+make_issuance(struct op *op, const struct grant_row *grant, struct shown *shown)
+{
+    const struct question_user user = token_user(grant);
+    json_t *words = scope_split(op->mem, grant->granted_scope);
+    shown->baseline = jsonx_own(op->mem, json_pack("{s:b,s:O,s:s*,s:O*,s:O*}", "allow", 1, "scopes",
+                                                   words, "resource", grant->resource,
+                                                   "resource_types", grant->resource_types,
+                                                   "authorization_details", grant->details));
+    shown->issued = jsonx_own(
+        op->mem, json_pack("{s:{s:s,s:s},s:o}", "request", "grant_type", "refresh_token", "flow_id",
+                           grant->flow_id, "subject", question_subject(grant->subject, &user)));
+    return words != NULL && shown->baseline != NULL && shown->issued != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+static enum az_status
+fill_question(struct op *op, const struct token_row *row, struct introspect_question *question,
+              struct shown *shown)
+{
+    enum az_status st =
+        row->grant != NULL ? make_issuance(op, row->grant, shown) : read_issuance(op, row, shown);
+    if (st != AZ_OK || !row->found)
+        return st;
     question->frame.flow_id =
         json_string_value(json_object_get(json_object_get(shown->issued, "request"), "flow_id"));
     question->frame.client = &row->client;
@@ -48,11 +78,12 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
         json_string_value(json_object_get(json_object_get(shown->issued, "client"), "auth_method"));
     question->baseline = shown->baseline;
     question->issued = shown->issued;
-    question->token = jsonx_own(op->mem, json_pack("{s:s,s:I,s:I,s:O*,s:b}", "kind", "access_token",
-                                                   "iat", (json_int_t) row->issued_at, "exp",
-                                                   (json_int_t) row->expires_at, "scopes",
-                                                   json_object_get(shown->baseline, "scopes"),
-                                                   "jit_single_use", row->jit));
+    question->token = jsonx_own(
+        op->mem,
+        json_pack("{s:s,s:I,s:I,s:O*,s:b}", "kind",
+                  row->grant != NULL ? "refresh_token" : "access_token", "iat",
+                  (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at, "scopes",
+                  json_object_get(shown->baseline, "scopes"), "jit_single_use", row->jit));
     return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 

@@ -17,9 +17,11 @@
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
 #define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
 
-static const struct client_state confidential = {true, true, "confidential", "ADMIN"};
-static const struct client_state public = {true, false, "public", "ADMIN"};
-static const struct client_state registered = {true, true, "confidential", "DCR"};
+static const struct client_state confidential = {true, true, "confidential", "ADMIN", NULL};
+static const struct client_state public = {true, false, "public", "ADMIN", NULL};
+static const struct client_state registered = {true, true, "confidential", "DCR", NULL};
+static const struct client_state stated = {true, true, "confidential", "STATEMENT",
+                                           "{\"iss\":\"x\",\"scope\":\"b\"}"};
 
 static void
 collect(void *arg, const char *path, const char *why)
@@ -95,8 +97,25 @@ static const struct {
 
     {"{" CONF ",\"registrationType\":\"ADMIN\"}",                                                  NULL,                        "registrationType ADMIN"               },
     {"{" CONF ",\"registrationType\":\"CIMD\"}",                                                   "registrationType",          "another registrationType"             },
-    {"{" CONF ",\"softwareStatement\":{}}",                                                        "softwareStatement",         "softwareStatement, not yet"           },
-    {"{" CONF ",\"softwareStatementJson\":\"{}\"}",                                                "softwareStatementJson",     "its text, not yet"                    },
+    {"{" CONF ",\"softwareStatement\":{}}",                                                        NULL,                        "a statement without claims"           },
+    {"{" CONF ",\"softwareStatementJson\":\"{}\"}",                                                NULL,                        "its text"                             },
+    {"{" CONF ",\"softwareStatement\":\"x\"}",                                                     "softwareStatement",
+     "a statement that is no object"                                                                                                                                   },
+    {"{" CONF ",\"softwareStatementJson\":\"[]\"}",                                                "softwareStatementJson",
+     "a text that is no object"                                                                                                                                        },
+    {"{" CONF ",\"softwareStatementJson\":\"{\"}",                                                 "softwareStatementJson",
+     "a text that is no JSON"                                                                                                                                          },
+    {"{" CONF ",\"softwareStatementJson\":\"\"}",                                                  "softwareStatementJson",     "an empty text"                        },
+    {"{" CONF ",\"softwareStatement\":{\"a\":1},\"softwareStatementJson\":\"{ \\\"a\\\":1}\"}",
+     NULL,                                                                                                                      "both, which agree"                    },
+    {"{" CONF ",\"softwareStatement\":{\"a\":1},\"softwareStatementJson\":\"{\\\"a\\\":2}\"}",
+     "softwareStatementJson",                                                                                                   "both, which differ"                   },
+    {"{" CONF ",\"softwareStatement\":{\"client_id\":\"c\"}}",                                     NULL,
+     "a statement that names the client"                                                                                                                               },
+    {"{" CONF ",\"softwareStatement\":{\"client_id\":\"d\"}}",                                     "softwareStatement",
+     "a statement that names another"                                                                                                                                  },
+    {"{" CONF ",\"softwareStatement\":{\"client_id\":1}}",                                         "softwareStatement",
+     "a statement that names a number"                                                                                                                                 },
 
     {"{" CONF ",\"redirectUris\":[\"https://a/1\",\"https://a/2\",\"https://a/3\"]}",              NULL,
      "as many redirect URIs as allowed"                                                                                                                                },
@@ -191,17 +210,26 @@ static const struct {
     const char *faults; /* fields with a fault; NULL: it is good */
     const char *name;
 } replacements[] = {
-    {"{\"clientType\":\"confidential\"}",              &confidential, NULL,               "the id of the path alone"                    },
-    {"{" CONF "}",                                     &confidential, NULL,               "the same id in the body"                     },
-    {"{\"clientId\":null,\"clientType\":\"public\"}",  &public,       NULL,               "null for the id"                             },
-    {"{\"clientId\":\"d\",\"clientType\":\"public\"}", &public,       "clientId",         "another id"                                  },
-    {"{\"clientId\":5,\"clientType\":\"public\"}",     &public,       "clientId",         "a number for the id"                         },
-    {"{\"clientId\":\"c\"}",                           &public,       "clientType",       "no type: a PUT replaces all"                 },
-    {"{" CONF "}",                                     &public,       "clientSecret",     "public becomes confidential without a secret"},
-    {"{" CONF ",\"clientSecret\":\"s\"}",              &public,       NULL,               "public becomes confidential with one"        },
-    {"{" PUB "}",                                      &confidential, NULL,               "confidential becomes public"                 },
-    {"{" CONF ",\"registrationType\":\"DCR\"}",        &registered,   NULL,               "the stored registrationType"                 },
-    {"{" CONF ",\"registrationType\":\"ADMIN\"}",      &registered,   "registrationType", "another"                                     },
+    {"{\"clientType\":\"confidential\"}",                                &confidential, NULL,                    "the id of the path alone"                    },
+    {"{" CONF "}",                                                       &confidential, NULL,                    "the same id in the body"                     },
+    {"{\"clientId\":null,\"clientType\":\"public\"}",                    &public,       NULL,                    "null for the id"                             },
+    {"{\"clientId\":\"d\",\"clientType\":\"public\"}",                   &public,       "clientId",              "another id"                                  },
+    {"{\"clientId\":5,\"clientType\":\"public\"}",                       &public,       "clientId",              "a number for the id"                         },
+    {"{\"clientId\":\"c\"}",                                             &public,       "clientType",            "no type: a PUT replaces all"                 },
+    {"{" CONF "}",                                                       &public,       "clientSecret",          "public becomes confidential without a secret"},
+    {"{" CONF ",\"clientSecret\":\"s\"}",                                &public,       NULL,                    "public becomes confidential with one"        },
+    {"{" PUB "}",                                                        &confidential, NULL,                    "confidential becomes public"                 },
+    {"{" CONF ",\"registrationType\":\"DCR\"}",                          &registered,   NULL,                    "the stored registrationType"                 },
+    {"{" CONF ",\"registrationType\":\"ADMIN\"}",                        &registered,   "registrationType",      "another"                                     },
+    {"{" CONF ",\"softwareStatement\":{\"a\":1}}",                       &registered,   NULL,
+     "a statement, for a client that came without"                                                                                                             },
+    {"{" CONF "}",                                                       &stated,       NULL,                    "no statement, for one that came with one"    },
+    {"{" CONF ",\"softwareStatement\":{\"scope\":\"b\",\"iss\":\"x\"}}", &stated,       NULL,
+     "the statement that it registered with"                                                                                                                   },
+    {"{" CONF ",\"softwareStatement\":{\"iss\":\"x\"}}",                 &stated,       "softwareStatement",
+     "another: it would widen the client"                                                                                                                      },
+    {"{" CONF ",\"softwareStatementJson\":\"{}\"}",                      &stated,       "softwareStatementJson",
+     "another, as text"                                                                                                                                        },
 };
 
 static void

@@ -108,6 +108,13 @@ static const struct {
     {"https://@a.example/",                                  "user information", "empty user information"                    },
     {"http://u@127.0.0.1/",                                  "user information", "user information before loopback"          },
     {"https://*.example.com/",                               "wildcard",         "a wildcard"                                },
+    {"https://a.example%2f.evil.example/",                   "a host of",        "an escape in the host"                     },
+    {"https://a%2eexample/",                                 "a host of",        "an escaped dot in the host"                },
+    {"https://a.example;x/",                                 "a host of",        "a semicolon in the host (CSP)"             },
+    {"https://a.example'x/",                                 "a host of",        "a quote in the host"                       },
+    {"https://a_b-c.example/",                               NULL,               "an underscore and a hyphen in the host"    },
+    {"https://A.Example/",                                   NULL,               "a host in capitals"                        },
+    {"https://[2001:db8::1]/",                               NULL,               "an IPv6 address"                           },
     {"https://a.example/?code=1",                            "query parameter",  "a parameter code (CVE-2026-9689)"          },
     {"https://a.example/?x=1&state=2",                       "query parameter",  "a parameter state"                         },
     {"https://a.example/?iss",                               "query parameter",  "a parameter iss without value"             },
@@ -140,10 +147,30 @@ test_lengths(TALLOC_CTX *mem)
     }
 }
 
+static void
+test_origins(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *text, *origin;
+    } origins[] = {
+        {"https://App.example/cb?x=1",  "https://app.example"     },
+        {"https://app.example:8443/cb", "https://app.example:8443"},
+        {"http://127.0.0.1:7777/cb",    "http://127.0.0.1:7777"   },
+        {"http://[::1]:7777/cb",        "http://[::1]:7777"       },
+        {"com.example.app:/cb",         "com.example.app:"        },
+        {"com.example.app://host/cb",   "com.example.app:"        },
+    };
+    struct uri uri;
+    for (size_t i = 0; i < sizeof(origins) / sizeof(origins[0]); i++)
+        is_str(uri_parse(mem, origins[i].text, &uri) == AZ_OK ? uri_origin(mem, &uri) : "none",
+               origins[i].origin, "where %s leads (RFC 6454 4)", origins[i].text);
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
+    test_origins(mem);
     for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++)
         is_str(parts_of(mem, uris[i].text), uris[i].parts, "%s (RFC 3986)", uris[i].name);
     for (size_t i = 0; i < sizeof(redirects) / sizeof(redirects[0]); i++)

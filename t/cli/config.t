@@ -12,7 +12,9 @@ use Authz::Postgres ();
 use Authz::Stack ();
 use Authzctl;
 
-my %none = ( SVC_CONFIG => '/dev/null' );
+# The pages are looked at too: those of the source, for what is tested need not be installed.
+my %data = ( SVC_DATA_DIR => Authz::Stack::data_dir() );
+my %none = ( SVC_CONFIG => '/dev/null', %data );
 my %keys = ( %none, %Authz::Stack::KEY );
 
 sub file {
@@ -54,12 +56,12 @@ ctl_is( 0, [qw(config check --offline)], 'a credential key of 16 octets', env =>
 
 # The file: line numbers, several problems at once, the environment wins.
 my $bad = file("# a comment\nSVC_RATE_LIMIT_REQUESTS=0\nSVC_NO_SUCH=1\nnonsense\n");
-my $told = ctl_is( 78, [ qw(config check --offline --config), "$bad" ], 'a file with three mistakes', env => \%Authz::Stack::KEY );
+my $told = ctl_is( 78, [ qw(config check --offline --config), "$bad" ], 'a file with three mistakes', env => { %Authz::Stack::KEY, %data } );
 like( $told->{err}, qr/^authzctl: \Q$bad\E:2: SVC_RATE_LIMIT_REQUESTS: must be/m, '... a value out of its limits, with file and line' );
 like( $told->{err}, qr/^authzctl: \Q$bad\E:3: SVC_NO_SUCH is not a setting/m,     '... an unknown name' );
 like( $told->{err}, qr/^authzctl: \Q$bad\E:4: not a NAME=VALUE line/m,            '... no NAME=VALUE' );
 my $odd = file("SVC_\xff\xfe=1\n");
-is( scalar @{ ctl( [ qw(config check --offline --json --config), "$odd" ], env => \%Authz::Stack::KEY )->{json}{problems} }, 1, 'a name that is not UTF-8 is still a JSON problem' );
+is( scalar @{ ctl( [ qw(config check --offline --json --config), "$odd" ], env => { %Authz::Stack::KEY, %data } )->{json}{problems} }, 1, 'a name that is not UTF-8 is still a JSON problem' );
 
 # show: masked, with origin.
 my $file = file("SVC_RATE_LIMIT_WINDOW=30\nSVC_ADMIN_API_KEY=from-the-file-123\n");
@@ -81,7 +83,9 @@ ctl_is( 78, [qw(config show)], 'show of a file that cannot be read', env => { SV
 my $doc = ctl_is( 0, [qw(config doc --json)], 'doc needs nothing to be configured', env => \%none )->{json};
 is_deeply( [ sort map { $_->{name} } @$doc ], [ sort keys %row ], 'doc describes the settings that show shows' );
 is( ( grep { !length $_->{help} || !length $_->{type} } @$doc ), 0, '... each with help and type' );
-is( ( grep { $_->{type} =~ /\A(?:number|duration)\z/ && !( $_->{minimum} <= $_->{default} =~ s/\D//gr && defined $_->{maximum} ) } @$doc ), 0, '... numbers with limits' );
+my %unit = ( '' => 1, s => 1, m => 60, h => 3600, d => 86400 );
+sub seconds { my ($text) = @_; return $text =~ /\A(\d+)([smhd]?)\z/ ? $1 * $unit{$2} : -1 }
+is( ( grep { $_->{type} =~ /\A(?:number|duration)\z/ && !( $_->{minimum} <= seconds( $_->{default} ) && defined $_->{maximum} ) } @$doc ), 0, '... numbers with limits' );
 my $text = ctl( [qw(config doc)], env => \%none )->{out};
 is_deeply( [ $text =~ /^([A-Z_]+)$/mg ], [ map { $_->{name} } @$doc ], 'the text names the same, each on a line of its own' );
 

@@ -27,15 +27,15 @@ for my $verb ( [qw(keys list)], [qw(admin-key list)], [qw(policy data get svc.x)
 
 # The first migration prints a line for each of its steps.
 my $first = ctl_is( 0, [qw(db migrate)], 'migrate', env => $env );
-like( $first->{out}, qr/\Aschema: 2 \(2 migrations applied\)
+like( $first->{out}, qr/\Aschema: 3 \(3 migrations applied\)
 partitions: (?!0 )\d+ made, 0 dropped
 signing keys: made
 admin key: SVC_ADMIN_API_KEY registered
 policy: (?!0 )\d+ rows written, bundle [0-9a-f]{32}\n\z/, '... a line for each step' );
 is( $first->{err}, '', '... and no error' );
-is( sql('SELECT count(*) FROM schema_migration'), 2, '... the migrations are recorded' );
+is( sql('SELECT count(*) FROM schema_migration'), 3, '... the migrations are recorded' );
 cmp_ok( sql("SELECT count(*) FROM pg_inherits WHERE inhparent = 'access_token'::regclass"), '>=', 24, '... token partitions are there' );
-is( sql("SELECT string_agg(state, ' ' ORDER BY state) FROM signing_key"), 'active next', '... an active and a next key' );
+is( sql("SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key"), 'oidc active, oidc next, statement active, statement next', '... an active and a next key of each use' );
 is( sql('SELECT managed_by FROM admin_key'), 'environment', '... the configured admin key' );
 cmp_ok( sql('SELECT count(*) FROM policy_rule WHERE shipped'), '>', 0, '... shipped rules' );
 is( sql("SELECT b.revision ~ '^[0-9a-f]{32}\$' FROM bundle b JOIN bundle_state s ON s.served = b.id"), 't', '... and a bundle is served' );
@@ -69,7 +69,7 @@ like( $sealed->{err}, qr/SVC_CREDENTIAL_KEY/, '... names it' );
 my $both = $postgres->database( empty => 1 );
 my @runs = map { Authz::Process->start( name => "migrate$_", command => [ Authz::Path::program('authzctl'), qw(db migrate) ], env => settings( $postgres->url($both), SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 30_000 ) ) } 1 .. 4;
 is( ( grep { ( $_->wait(60) // 'late' ) eq '0' } @runs ), 4, 'four migrations at once all succeed' ) or diag map { $_->log_text } @runs;
-is( $postgres->sql( 'SELECT count(*) FROM signing_key', $both ) =~ s{\n\z}{}r, 2, '... two keys are made' );
+is( $postgres->sql( 'SELECT count(*) FROM signing_key', $both ) =~ s{\n\z}{}r, 4, '... two keys of each use are made' );
 is( $postgres->sql( "SELECT count(*) FROM bundle WHERE status <> 'withdrawn'", $both ) =~ s{\n\z}{}r, 1, '... and one bundle' );
 
 # A schema from another program.
@@ -80,7 +80,7 @@ like( ctl_is( 1, [qw(db migrate)], 'migrate refuses then', env => $env )->{err},
 sql("INSERT INTO schema_migration (version, name, checksum) VALUES (999, '0999_future.sql', '')");
 ctl_is( 0, [qw(keys list)], 'a newer schema that only adds is used (oauth.md 2, upgrades)', env => $env );
 sql("INSERT INTO schema_migration (version, name, checksum) VALUES (1000, '1000_future.sql', '')");
-like( ctl_is( 78, [qw(keys list)], 'a newer major schema', env => $env )->{err}, qr/schema 1000, which programs of schema 2 cannot use; install the newer program/, '... is refused (architecture.md 4)' );
+like( ctl_is( 78, [qw(keys list)], 'a newer major schema', env => $env )->{err}, qr/schema 1000, which programs of schema 3 cannot use; install the newer program/, '... is refused (architecture.md 4)' );
 
 # Away.
 for my $verb ( [qw(db migrate)], [qw(db status)], [qw(admin-key list)], [qw(policy data get a)] ) {

@@ -20,7 +20,7 @@ my @crm   = $stack->make_client( 'crm', \%cc );
 my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
 my @rs    = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
 my %who   = ( crm => \@crm, once => \@once, rs => \@rs );
-my $pools = 4 + 3 * 2;    # workers of the core pool, and of the other three
+my $pools = 4 + 4 + 2 * 2;    # workers of the core pool, of the web pool, and of the other two
 
 sub until_true { return Authz::Process::until_true(@_) }
 

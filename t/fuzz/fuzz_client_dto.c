@@ -16,9 +16,9 @@
 
 /* Every column that may be written with what the caller sent. */
 static const char *const columns[] = {
-    "client_name", "client_type", "client_uri",    "logo_uri",
-    "enabled",     "jwks",        "redirect_uris", "post_logout_redirect_uris",
-    "jwks_uri",    "auth_method",
+    "client_name", "client_type", "client_uri",         "logo_uri",
+    "enabled",     "jwks",        "redirect_uris",      "post_logout_redirect_uris",
+    "jwks_uri",    "auth_method", "software_statement", "software_statement_json",
 };
 
 static void
@@ -114,12 +114,15 @@ read_once(TALLOC_CTX *mem, const json_t *given, const struct client_dto_rules *r
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct client_state with = {true, true, "confidential", "ADMIN"},
-                                     without = {true, false, "public", "DCR"};
+    static const struct client_state with = {true, true, "confidential", "ADMIN", NULL},
+                                     without = {true, false, "public", "DCR", NULL},
+                                     stated = {true, true, "confidential", "STATEMENT",
+                                               "{\"iss\":\"x\"}"};
     static const struct client_dto_rules rules[] = {
         {URIS, NULL, NULL    },
         {URIS, "c",  &with   },
         {URIS, "c",  &without},
+        {URIS, "c",  &stated },
     };
     TALLOC_CTX *mem = talloc_new(NULL);
     json_t *object = NULL;

@@ -186,6 +186,7 @@ admin_ok( publish(), 200, { activation => 'confirmed' }, 'a save asks the engine
 # The engine stands still; somebody says it has taken, or refused, the candidate.
 sub save_and_say {
     my ( $rule, %status ) = @_;
+    until_true( sub { $real->busy('bundles') } ) or die "the engine does not poll\n";    # one that stands still asks for nothing
     $real->{opa}->signal('STOP');
     my $socket = $real->client->_connect or die "connect: $!\n";
     syswrite $socket, $engine->deploy_octets( rules => { 'custom/poll.rego' => $rule } );

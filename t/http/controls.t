@@ -141,7 +141,7 @@ is( $stack->admin( HEAD => "$base/client" )->status, 200, 'HEAD wherever GET (RF
 
 my $dir = Authz::Process::directory() . '/bare';
 mkdir $dir or die "$dir: $!";
-symlink Authz::Path::source('sql'), "$dir/sql" or die "symlink: $!";
+symlink Authz::Path::source(@$_), "$dir/$_->[-1]" or die "symlink: $!" for ['sql'], [ 'etc', 'www' ];
 my $bare = Authz::Stack->start( beside => $stack, settings => { SVC_DATA_DIR => $dir } );
 for my $path ( $base, "$base/settings", "$base/client", "$base/nobody" ) {
     admin_error( $bare->admin( GET => $path ), 500, "the catalogue is away: $path is 500", error => 'server_error' );

@@ -23,12 +23,32 @@ is_deeply( $answer[1]->json, $answer[0]->json, 'discovery: both documents are th
 
 my $document = $answer[0]->json;
 is( $document->{issuer}, $issuer, 'discovery: issuer is SVC_OIDC_ISSUER octet for octet (RFC 8414 3.3)' );
-my %endpoint = ( token_endpoint => '/token', introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', jwks_uri => '/.well-known/jwks.json' );
+my %endpoint = (
+    authorization_endpoint => '/authorize', token_endpoint => '/token', registration_endpoint => '/register', userinfo_endpoint => '/userinfo',
+    introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', end_session_endpoint => '/logout', jwks_uri => '/.well-known/jwks.json',
+);
 is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the issuer" ) for sort keys %endpoint;
-is( $sorted->( $document->{grant_types_supported} ), 'client_credentials', 'discovery: grant_types_supported holds the grants that work' );
-is( $sorted->( $document->{"${_}_endpoint_auth_methods_supported"} ), 'client_secret_basic client_secret_post', "discovery: authentication methods of the $_ endpoint" )
-    for qw(token revocation);
-ok( ref $document->{response_types_supported} eq 'ARRAY', 'discovery: response_types_supported is there, as RFC 8414 2 requires' );
+my %list = (
+    grant_types_supported                 => 'authorization_code client_credentials refresh_token',
+    response_types_supported              => 'code',
+    response_modes_supported              => 'query',
+    subject_types_supported               => 'public',
+    id_token_signing_alg_values_supported => 'RS256',
+    scopes_supported                      => 'email openid profile',
+    claims_supported                      => 'email email_verified name preferred_username sub',
+    code_challenge_methods_supported      => 'S256',
+    prompt_values_supported               => 'consent login none',
+    token_endpoint_auth_methods_supported => 'client_secret_basic client_secret_post none',
+    revocation_endpoint_auth_methods_supported    => 'client_secret_basic client_secret_post',
+    introspection_endpoint_auth_methods_supported => 'client_secret_basic client_secret_post',
+);
+is( $sorted->( $document->{$_} ), $list{$_}, "discovery: $_ holds what works (specification 4.1)" ) for sort keys %list;
+for my $flag (qw(authorization_response_iss_parameter_supported client_id_metadata_document_supported)) {
+    ok( $document->{$flag}, "discovery: $flag is true" );
+}
+for my $flag (qw(request_parameter_supported request_uri_parameter_supported claims_parameter_supported)) {
+    ok( defined $document->{$flag} && !$document->{$flag}, "discovery: $flag is false, not absent (OpenID Connect Discovery 3)" );
+}
 is( scalar( () = $answer[0]->body =~ /:\s*null/g ), 0, 'discovery: no member is null' );
 
 # Whatever is advertised answers; whatever is not built yet is not advertised.

@@ -387,6 +387,66 @@ test_rate_limit(TALLOC_CTX *mem)
            "SVC_RATE_LIMIT_ENABLED=false (specification 8)");
 }
 
+/* A failure where nobody knows a client to tell it: a page (here without its template: plain text).
+ */
+static void
+check_page(const struct exchange *got, int status, const char *error, const char *name)
+{
+    const struct fake *fake = got->fake;
+    is_int(fake_status(fake), status, "page: %s", name);
+    is_str(fake_header(fake, "Content-Type"), "text/plain; charset=utf-8", "... a text");
+    ok(fake_body(fake) != NULL && strncmp(fake_body(fake), error, strlen(error)) == 0,
+       "... that says %s", error);
+    ok(fake_header(fake, "Location") == NULL, "... no redirect");
+    is_str(fake_header(fake, "Cache-Control"), "no-store", "... not cached");
+}
+
+static void
+test_pages(TALLOC_CTX *mem)
+{
+    struct az *az = make_process(mem);
+    static const char target[] = "/authorize?client_id=c&redirect_uri=https://a.example/cb&state=s";
+    struct exchange got = ask(mem, az, "PUT", target, NULL, NULL);
+    check_page(&got, 405, "invalid_request", "another method");
+    is_str(fake_header(got.fake, "Allow"), "GET, POST", "... Allow");
+    got = ask(mem, az, "GET", target, NULL, NULL);
+    check_page(&got, 503, "temporarily_unavailable", "the database is away (oauth.md C15)");
+    is_str(fake_header(got.fake, "Retry-After"), "1", "... Retry-After");
+    struct settings *cfg = env_settings(az);
+    const char *why, *dir = env_directory(mem);
+    chmod(dir, 0700);
+    if (shared_open(az, dir, &az->shared, &why) != AZ_OK)
+        exit(99);
+    cfg->rate_limit_requests = 1;
+    ask(mem, az, "GET", target, NULL, NULL);
+    got = ask(mem, az, "GET", target, NULL, NULL);
+    check_page(&got, 429, "too_many_requests", "the rate limit (specification 7.3)");
+    ok(fake_header(got.fake, "Retry-After") != NULL, "... Retry-After");
+}
+
+/* Where a browser is sent. */
+static void
+test_redirects(TALLOC_CTX *mem)
+{
+    static const char *const bad[] = {"https://a.example/\r\nX: y", "https://a.example/ b",
+                                      "https://a.example/\x7f", "https://a.example/\xc3\xa4"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct request *req = fake_request(mem, NULL, NULL);
+        is_int(respond_redirect(req, bad[i]), AZ_SERVER_ERROR,
+               "a redirect to what is no URI is none (response splitting)");
+        is_int((int64_t) req->res.headers + req->res.status, 0, "... and leaves no header");
+    }
+    char *url = talloc_zero_size(mem, HTTP_LOCATION_MAX + 2);
+    memset(url, 'a', HTTP_LOCATION_MAX + 1);
+    is_int(respond_redirect(fake_request(mem, NULL, NULL), url), AZ_SERVER_ERROR,
+           "a target of %d octets is too long", HTTP_LOCATION_MAX + 1);
+    url[HTTP_LOCATION_MAX] = '\0';
+    struct request *req = fake_request(mem, NULL, NULL);
+    is_int(respond_redirect(req, url), AZ_OK, "... one of %d is not", HTTP_LOCATION_MAX);
+    is_int(req->res.status, 302, "... it is 302, never 307 (oauth.md 3.2)");
+    ok(req->res.header[0].value != url, "... and a copy, which is wiped");
+}
+
 /* Whether the log names this address for an X-Forwarded-For of so many octets with that end. */
 static bool
 logged_address(TALLOC_CTX *mem, struct az *az, size_t size, const char *end, const char *wanted)
@@ -452,6 +512,8 @@ main(void)
     test_order(mem, az);
     test_audit(mem, az);
     test_rate_limit(mem);
+    test_pages(mem);
+    test_redirects(mem);
     test_long_forwarded(mem);
     test_headers(mem);
     talloc_free(mem);

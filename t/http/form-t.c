@@ -136,6 +136,62 @@ test_form(TALLOC_CTX *mem)
     is_str(parse(mem, ampersands, HTTP_TOKEN_BODY_MAX), "", "... empty pairs do not");
 }
 
+/* What a row that keeps faults is left with: "name=value;..." where a repeated one has neither
+ * value, then "repeated NAME" and the fault. */
+static const char *
+parse_keeping(TALLOC_CTX *mem, const char *text)
+{
+    struct request *req = fake_request(mem, NULL, params);
+    ((struct route *) (uintptr_t) req->route)->body = BODY_QUERY_FAULTS;
+    req->query = text;
+    char *out = talloc_strdup(mem, "");
+    if (request_read_body(req) != AZ_OK || req->op.fault.status != AZ_OK)
+        return "a refusal";
+    for (size_t i = 0; i < req->params; i++) {
+        const char *name = req->param[i].name, *value = request_param(req, name);
+        if (request_param_repeated(req, name) != (value == NULL))
+            return "repeated, and yet a value";
+        out = talloc_asprintf_append(out, "%s=%s;", name,
+                                     value != NULL ? req->param[i].value : "(repeated)");
+    }
+    if (req->repeated != NULL)
+        out = talloc_asprintf_append(out, " repeated %s", req->repeated);
+    return req->param_fault != NULL ? talloc_asprintf_append(out, " %s", req->param_fault) : out;
+}
+
+/* clang-format off */
+static const struct { const char *text, *wanted, *name; } kept[] = {
+    {"scope=a&client=b", "scope=a;client=b;", "nothing is wrong"},
+    {"scope=a&client=b&scope=c", "scope=(repeated);client=b; repeated scope", "of two values neither is taken, the rest is read (oauth.md 3.2)"},
+    {"scope=a&scope=a", "scope=(repeated); repeated scope", "... also when they are equal"},
+    {"scope=a&scope=b&scope=c", "scope=(repeated); repeated scope", "... nor the third"},
+    {"scope=a&client=b&client=c&scope=d", "scope=(repeated);client=(repeated); repeated client", "both that are repeated are known; the first is named"},
+    {"scope=a&scope=", "scope=a;", "an empty one is no repetition (oauth.md C4)"},
+    {"scope=a&%73cope=b", "scope=(repeated); repeated scope", "... an escaped name is"},
+    {"other=a&other=b", "", "... an unknown one is not"},
+    {"resource=a&resource=b", "resource=a;resource=b;", "resource may be repeated"},
+    {"scope=%ff&client=b", "client=b; " BROKEN, "what cannot be read is left out, the rest is read"},
+    {"scope=a&scope=%ff", "scope=a; " BROKEN, "... and told"},
+    {"other=%&client=b", "client=b; " BROKEN, "... of unknown parameters too"},
+    {"scope=%&client=b&client=c", "client=(repeated); repeated client " BROKEN, "both kinds of fault"},
+};
+/* clang-format on */
+
+static void
+test_kept(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        is_str(parse_keeping(mem, kept[i].text), kept[i].wanted, "faults are kept: %s",
+               kept[i].name);
+    const char *at = talloc_asprintf(mem, "%s&scope=a", repeat(mem, "x", HTTP_PARAMS_MAX - 1));
+    is_str(parse_keeping(mem, at), "scope=a;", "faults are kept: %d parameters are read",
+           HTTP_PARAMS_MAX);
+    const char *past =
+        talloc_asprintf(mem, "client=b&%s&scope=a", repeat(mem, "x", HTTP_PARAMS_MAX - 1));
+    is_str(parse_keeping(mem, past), "client=b; The request has too many parameters",
+           "... what comes behind them is not");
+}
+
 static enum az_status
 read_body(TALLOC_CTX *mem, enum route_body kind, size_t max, const char *type, const char *length,
           const char *body, struct request **ret)
@@ -183,6 +239,10 @@ static const struct {
     {BODY_FORM_LENIENT, FORM_TYPE, "15", "scope=a&scope=b", AZ_OK, "/revoke: a repeated parameter is no fault (decisions.md)"},
     {BODY_FORM_LENIENT, "text/plain", "7", "scope=a", AZ_OK, "/revoke: another content type is no fault"},
     {BODY_FORM_LENIENT, FORM_TYPE, "21", "scope=a&client=aaaaaaa", AZ_TOO_LARGE, "/revoke: too large is (decisions.md)"},
+    {BODY_FORM_FAULTS, FORM_TYPE, "15", "scope=a&scope=b", AZ_OK, "faults are kept: a repeated parameter is the handler's matter"},
+    {BODY_FORM_FAULTS, "text/plain", "7", "scope=a", AZ_INVALID_REQUEST, "... another content type is not: nothing can be read"},
+    {BODY_FORM_FAULTS, FORM_TYPE, "8", "scope=a", AZ_INVALID_REQUEST, "... nor a body that ends too soon"},
+    {BODY_FORM_FAULTS, FORM_TYPE, "21", "scope=a&client=aaaaaaa", AZ_TOO_LARGE, "... nor one that is too large"},
     {BODY_JSON, "application/json", "2", "{}", AZ_OK, "JSON"},
     {BODY_JSON, "application/merge-patch+json; charset=utf-8", "2", "{}", AZ_OK, "a +json type (oauth.md C2)"},
     {BODY_JSON, FORM_TYPE, "2", "{}", AZ_MEDIA_TYPE, "a form for JSON (oauth.md C2)"},
@@ -242,6 +302,7 @@ main(void)
     plan(0);
     test_decode(mem);
     test_form(mem);
+    test_kept(mem);
     test_bodies(mem);
     talloc_free(mem);
     return done();

@@ -31,6 +31,8 @@ static const struct {
     {"GET", "/health", "getHealth", NULL, NULL, "a path that begins others"},
     {"GET", "/health/live", "getHealthLive", NULL, NULL, "... and one of those"},
     {"HEAD", "/health/live", "getHealthLive", NULL, NULL, "HEAD wherever GET (RFC 9110 9.3.2)"},
+    {"HEAD", "/authorize", NULL, NULL, "GET, POST", "... but not where a GET does something: a preview uses up no code"},
+    {"HEAD", "/authorize/callback/corp", NULL, NULL, "GET", "... and no sign-in"},
     {"DELETE", "/health/live", NULL, NULL, "GET", "a method no row has"},
     {"GET", "/bundles/svc", "getBundle", "svc", NULL, "a path value"},
     {"GET", "/bundles/%73vc", "getBundle", "svc", NULL, "... decoded"},
@@ -80,7 +82,9 @@ below(const char *path, const char *prefix)
 static void
 test_table(void)
 {
-    static const char *const limited[] = {"/token", "/introspect", "/revoke"};
+    static const char *const family[] = {"/token", "/introspect", "/revoke"};
+    static const char *const limited[] = {"/token", "/introspect", "/revoke", "/authorize",
+                                          "/register"};
     for (const struct route *row = routes; row->path != NULL; row++) {
         unsigned values = 0;
         for (const char *c = row->path; *c != '\0'; c++)
@@ -88,15 +92,18 @@ test_table(void)
         ok(row->handle != NULL && row->credential != NULL && row->operation != NULL,
            "%s %s has a handler, a credential and a name", row->method, row->path);
         ok(values <= HTTP_PATH_VALUES_MAX, "... no more path values than there is room for");
-        bool reads = row->body != BODY_NONE && row->body != BODY_QUERY;
+        bool reads =
+            row->body != BODY_NONE && row->body != BODY_QUERY && row->body != BODY_QUERY_FAULTS;
         ok(reads == (row->body_max > 0), "... a limit exactly where a body is read");
         bool large = strcmp(row->operation, "deployPolicyBundle") == 0
                      || strcmp(row->operation, "pushBundleStatus") == 0;
         ok(row->body_max <= (large ? HTTP_DEPLOY_BODY_MAX : HTTP_ADMIN_BODY_MAX),
            "... which is no larger than any may be, a bundle's and what is said of one apart");
-        bool is_limited = false;
-        for (size_t i = 0; i < 3; i++)
+        bool is_limited = false, is_family = false;
+        for (size_t i = 0; i < sizeof(limited) / sizeof(limited[0]); i++)
             is_limited = is_limited || strcmp(limited[i], row->path) == 0;
+        for (size_t i = 0; i < sizeof(family) / sizeof(family[0]); i++)
+            is_family = is_family || strcmp(family[i], row->path) == 0;
         ok(row->rate_limited == is_limited, "... limited as specification 8 says");
         ok(!below(row->path, "/admin/")
                || (strcmp(row->credential->name, "none") != 0 && row->credential->check != NULL
@@ -108,9 +115,17 @@ test_table(void)
                == (below(row->path, "/admin/") || below(row->path, "/bundles/")),
            "... a key in a header comes before the body, a client's secret may be in it (style.md "
            "7)");
-        ok(!is_limited
+        ok(!is_family
                || (row->cache == CACHE_NO_STORE && row->audited && row->dialect == DIALECT_OAUTH),
            "... the token family is audited and never cached (specification 1)");
+        ok(!below(row->path, "/authorize")
+               || (row->dialect == DIALECT_PAGE && row->cache == CACHE_NO_STORE && !row->cors),
+           "... what a browser's session decides is never cached, nor open to other origins "
+           "(oauth.md 3.2)");
+        ok(!row->cors
+               || (strcmp(row->credential->name, "client or Bearer") != 0
+                   && row->dialect != DIALECT_ADMIN && row->dialect != DIALECT_PAGE),
+           "... and other origins call only what hangs on no cookie (gateway-admin.md 1.3)");
         ok(strcmp(row->method, "GET") == 0 || row->audited || below(row->path, "/bundles/"),
            "... what changes state is audited (decisions.md)");
     }

@@ -89,6 +89,9 @@ static const struct { const char *bounds, *answer, *refused, *name; } answers[] 
     {"{}", "{'allow':true,'expires_in_override':true}", "expires_in_override is no integer", "a lifetime that is true"},
     {"{}", "{'allow':true,'jit_single_use':1}", "jit_single_use is no boolean", "single use as number"},
     {"{}", "{'allow':true,'jit_single_use':'false'}", "jit_single_use is no boolean", "single use as text"},
+    {"{}", "{'allow':true,'refresh':'true'}", "refresh is no boolean", "a refresh token as text"},
+    {"{}", "{'allow':true,'refresh':1}", "refresh is no boolean", "a refresh token as number"},
+    {"{}", "{'allow':true,'refresh':null}", NULL, "a refresh token that is null"},
     {"{}", "{'allow':true,'obligations':[]}", "obligations has another type", "obligations as array"},
     {"{}", "{'allow':true,'extensions':'x'}", "extensions has another type", "extensions as text"},
     {"{}", "{'allow':true,'matched_segments':{}}", "matched_segments has another type", "segments as object"},
@@ -185,10 +188,10 @@ test_values(TALLOC_CTX *mem)
     struct decision read = {.allow = false};
     const char *answer =
         "{'allow':true," FULL ",'scopes':['a'],'authorization_details':[{'type':'log'}],"
-        "'jit_single_use':true,'expires_in_override':60,'obligations':{'o':[]},"
+        "'jit_single_use':true,'refresh':true,'expires_in_override':60,'obligations':{'o':[]},"
         "'matched_segments':['binding:clients/x'],'extensions':{'risk':'low'}}";
     is_str(read_answer(mem, ASKED, answer, &read), NULL, "an answer with everything");
-    ok(read.allow && read.jit && read.has_ttl, "... its switches are read");
+    ok(read.allow && read.jit && read.refresh && read.has_ttl, "... its switches are read");
     is_int(read.ttl, 60, "... its lifetime");
     is_str(read.resource, "https://r.example", "... its resource");
     is_str(jsonx_dump(mem, read.scopes), "[\"a\"]", "... its scopes");
@@ -203,7 +206,8 @@ test_values(TALLOC_CTX *mem)
     is_str(jsonx_dump(mem, json_object_get(read.output, "scopes")), "[\"b\",\"a\"]",
            "... and stored once");
     is_str(read_answer(mem, "{}", "{'allow':false}", &read), NULL, "a bare deny");
-    ok(!read.allow && !read.jit && !read.has_ttl && read.resource == NULL, "... says nothing else");
+    ok(!read.allow && !read.jit && !read.refresh && !read.has_ttl && read.resource == NULL,
+       "... says nothing else");
     ok(json_is_array(read.scopes) && json_array_size(read.scopes) == 0, "... no scopes, not NULL");
     ok(json_is_array(read.reasons) && json_array_size(read.reasons) == 0, "... nor reasons");
 }

@@ -50,7 +50,6 @@ ask_issue(struct op *op, json_t *words)
         .frame = frame,
         .grant_type = "client_credentials",
         .default_ttl = 1,
-        .subject_type = "client",
         .subject_id = "c",
         .resource = "https://r.example",
         .resource_types = words,
@@ -72,6 +71,73 @@ ask_introspect(struct op *op, json_t *words)
         .issued = words,
     };
     return question_introspect(op, &question);
+}
+
+/* A user as subject, with all that is known of one. */
+static json_t *
+ask_user(struct op *op, json_t *words)
+{
+    const struct question_user user = {
+        .iss = "https://idp.example",
+        .idp = "corp",
+        .acr = "urn:loa:2",
+        .amr = words,
+        .auth_time = 1795172300,
+        .claims = words,
+    };
+    const struct issue_question question = {
+        .frame = frame,
+        .grant_type = "authorization_code",
+        .default_ttl = 1,
+        .subject_id = "alice",
+        .user = &user,
+        .scopes = words,
+        .ceiling = words,
+    };
+    return question_issue(op, &question);
+}
+
+static json_t *
+ask_service(struct op *op, json_t *words)
+{
+    const struct introspect_question question = {
+        .frame = frame,
+        .caller = &client,
+        .service = true,
+        .caller_method = "none",
+        .caller_token = words,
+        .token = words,
+        .baseline = words,
+        .context = words,
+        .issued = words,
+    };
+    return question_introspect(op, &question);
+}
+
+/* What the members say of who it is about, and of who asks. */
+static void
+test_members(struct az *az)
+{
+    struct op op = env_op(talloc_new(NULL), az);
+    json_t *words = json_pack("{s:b}", "service", 1);
+    json_t *made = ask_user(&op, words);
+    is_str(jsonx_dump(op.mem, json_object_get(made, "subject")),
+           "{\"type\":\"user\",\"id\":\"alice\",\"iss\":\"https://idp.example\",\"idp\":\"corp\","
+           "\"acr\":\"urn:loa:2\",\"amr\":{\"service\":true},\"auth_time\":1795172300,"
+           "\"claims\":{\"service\":true}}",
+           "a user as subject (policy.md 6.2)");
+    made = ask_issue(&op, words);
+    is_str(jsonx_dump(op.mem, json_object_get(made, "subject")),
+           "{\"type\":\"client\",\"id\":\"c\"}", "a client as subject");
+    made = ask_service(&op, words);
+    is_str(jsonx_dump(op.mem, json_object_get(made, "caller")),
+           "{\"service\":true,\"client_id\":\"c\"}",
+           "the service as caller says no more, whatever else is set");
+    made = ask_introspect(&op, words);
+    ok(json_object_get(json_object_get(made, "caller"), "service") == NULL,
+       "a client as caller is no service, whatever the context says");
+    json_decref(words);
+    talloc_free(op.mem);
 }
 
 /* Fails each allocation in turn. */
@@ -117,6 +183,9 @@ main(void)
     json_set_alloc_funcs(scarce_malloc, free);
     test_scarce(az, ask_issue, "issue");
     test_scarce(az, ask_introspect, "introspect");
+    test_scarce(az, ask_user, "user");
+    test_scarce(az, ask_service, "service");
+    test_members(az);
     talloc_free(mem);
     return done();
 }

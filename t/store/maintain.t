@@ -81,6 +81,29 @@ is( ( maintain( SVC_AUDIT_RETENTION_DAYS => 90 ) )[0], 0, 'audit: kept for 90 da
 is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached, $kept;
 is( there($_), 'f', 'audit: a detached day beyond that is dropped, as one whose removal was cut off' ) for $due, $old;
 
+# ---- refresh tokens: by the day on which their family ends
+
+my %number = ( past => $day - 2, yesterday => $day - 1, today => $day, ahead => $day + 20 );
+sql("SELECT partition_create('refresh_token', $_)") for values %number;
+( $status, $text ) = maintain( SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 30 * 86400 );
+is( $status, 0, 'refresh tokens: maintain runs' ) or diag($text);
+is( there("refresh_token_p$number{past}"), 'f', 'refresh tokens: a day that has passed is dropped' );
+is( there("refresh_token_p$number{$_}"), 't', "refresh tokens: $_ is kept" ) for qw(yesterday today ahead);
+is( there( 'refresh_token_p' . ( $day + 30 + $_ ) ), 't', "refresh tokens: the end of what is issued in $_ days is made ahead" ) for 0 .. 2;
+is( there( 'refresh_token_p' . ( $day + 33 ) ), 'f', '... and no more' );
+
+# Families go when no token of theirs can live any more.
+sql(<<'SQL');
+INSERT INTO identity_provider (idp_id, issuer) VALUES ('corp', 'https://corp.example');
+INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('alice', 'https://corp.example', 'alice');
+INSERT INTO client (client_id, client_type) VALUES ('web', 'confidential');
+INSERT INTO token_grant (id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, redirect_uri, auth_time, with_auth_time, created_at, idle_expires_at, expires_at)
+SELECT gen_random_uuid(), '', now(), c.id, 'alice', p.id, e.name, gen_random_uuid(), 'x', now(), false, now(), now() - interval '40 days', now() - e.age
+  FROM client c, identity_provider p, (VALUES ('long', interval '49 hours'), ('lately', interval '47 hours'), ('live', interval '-1 day')) e(name, age);
+SQL
+is( ( maintain() )[0], 0, 'families: maintain runs' );
+is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately live', 'families: one is forgotten two days after its end, when the longest access token has ended too' );
+
 # ---- a bundle that is published while another is confirmed
 
 # The statement as the service has it.
@@ -149,8 +172,8 @@ for my $one (@at) {
     $made += $1 if $said =~ /^partitions: (\d+) made/m;
     $keys++ if $said =~ /^signing keys: made/m;
 }
-is( $made, $count->('SELECT count(*) FROM pg_inherits WHERE inhparent IN (\'access_token\'::regclass, \'audit_log\'::regclass)'), 'partitions: each is counted by the one that made it' );
-ok( $keys == 1 || $keys == 2, 'signing keys: who says that it made one did: no more of them than keys' ) or diag( "$keys say so\n", map { $_->log_text } @at );
-is( $count->(q{SELECT string_agg(state, ' ' ORDER BY state) FROM signing_key}), 'active next', '... and each is there once' );
+is( $made, $count->('SELECT count(*) FROM pg_inherits WHERE inhparent IN (\'access_token\'::regclass, \'audit_log\'::regclass, \'refresh_token\'::regclass)'), 'partitions: each is counted by the one that made it' );
+ok( $keys >= 1 && $keys <= 4, 'signing keys: who says that it made one did: no more of them than keys' ) or diag( "$keys say so\n", map { $_->log_text } @at );
+is( $count->(q{SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key}), 'oidc active, oidc next, statement active, statement next', '... and each is there once' );
 
 done_testing;

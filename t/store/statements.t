@@ -26,15 +26,15 @@ sub read_source {
     return $text;
 }
 
-# Literals that follow each other, and macros that stand for such, as one text.
-my %macro;
+# Literals that follow each other, and macros of the same file or of a header that stand for such, as one text.
+my ( %macro, %shared );
 
 sub text_of {
-    my ($part) = @_;
+    my ( $file, $part ) = @_;
     my $text = '';
     while ( $part =~ /\G\s*(?:"((?:[^"\\]|\\.)*)"|(\w+))/g ) {
         my ( $literal, $name ) = ( $1, $2 );
-        $literal = $macro{$name} // die "no macro $name" if defined $name;
+        $literal = text_of( $file, $macro{$file}{$name} // $shared{$name} // die "no macro $name" ) if defined $name;
         $literal =~ s/\\(.)/$1/g if !defined $name;
         $text .= $literal;
     }
@@ -44,9 +44,10 @@ sub text_of {
 my $string = qr/(?:\s*(?:"(?:[^"\\]|\\.)*"|[A-Z_]+))+/;
 for my $file ( sort keys %source ) {
     my $text = $source{$file} =~ s/\\\n/ /gr;
-    while ( $text =~ /^#\s*define\s+([A-Z_]+)((?:[ \t]*"(?:[^"\\]|\\.)*")+)[ \t]*$/mg ) {
+    while ( $text =~ /^#\s*define\s+([A-Z_]+)((?:[ \t]*(?:"(?:[^"\\]|\\.)*"|[A-Z_]+))+)[ \t]*$/mg ) {
         my ( $name, $value ) = ( $1, $2 );
-        $macro{$name} = text_of($value);
+        $macro{$file}{$name} = $value;
+        $shared{$name} = $value if $file =~ /[.]h\z/;
     }
 }
 
@@ -55,7 +56,7 @@ for my $file ( sort keys %source ) {
     $rows += () = $source{$file} =~ /struct db_stmt \w+ = \{/g;
     while ( $source{$file} =~ /struct db_stmt \w+ = \{\s*"(\w+)",($string),\s*(\d+)\s*,?\s*\}/g ) {
         my ( $name, $parts, $params ) = ( $1, $2, $3 );
-        push @statement, { name => $name, text => text_of($parts), params => $params };
+        push @statement, { name => $name, text => text_of( $file, $parts ), params => $params };
     }
     while ( $source{$file} =~ /enum (\w+)_column \{([^}]*)\}/g ) {
         my ( $name, $members ) = ( $1, $2 );
@@ -72,9 +73,9 @@ is( join( ' ', grep { !$count{$_} } sort keys %enum ), '', 'each enum of columns
 is( join( ' ', map { $_->{name} } grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
     '', "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md Tokens)" );
 my ($longest) = sort { length $b <=> length $a } keys %count;
-cmp_ok( length("$longest:99999999:999999"), '<', 64, 'with its partitions the longest name is one that PostgreSQL does not cut' );
+cmp_ok( length("$longest:99999999:999999:999999"), '<', 64, 'with its partitions the longest name is one that PostgreSQL does not cut' );
 
-my %partition = map { ( $_ => $postgres->sql( "SELECT min(substring(inhrelid::regclass::text FROM '[0-9]+\$')::integer) FROM pg_inherits WHERE inhparent = '$_'::regclass", $database ) ) } qw(access_token audit_log);
+my %partition = map { ( $_ => $postgres->sql( "SELECT min(substring(inhrelid::regclass::text FROM '[0-9]+\$')::integer) FROM pg_inherits WHERE inhparent = '$_'::regclass", $database ) ) } qw(access_token audit_log refresh_token);
 
 # psql prepares and describes, and does not run, what ends in \gdesc; only a file may hold that.
 sub columns_of {
@@ -92,6 +93,7 @@ for my $statement (@statement) {
     next if $text =~ /\A(?:BEGIN|COMMIT)\z/;    # cannot be prepared by SQL; they have no parameters to get wrong
     $text =~ s/%P/$partition{access_token}/g;
     $text =~ s/%D/$partition{audit_log}/g;
+    $text =~ s/%R/$partition{refresh_token}/g;
     my $params = eval { $postgres->sql( "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'", $database ) };
     is( $params, $statement->{params}, "$name: PostgreSQL takes it, with $statement->{params} parameters" ) or diag($@);
     my $members = $enum{$name} // next;

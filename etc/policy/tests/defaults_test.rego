@@ -69,6 +69,26 @@ control_cases := [
 	plain("introspection", ["narrow_to_context"], true, "introspect", {"context": {"resource_type": "urn:r:stock"}}),
 ]
 
+registration(members) := {"registration": members}
+
+loopback := registration({"redirect_uris": [{"uri": "http://127.0.0.1/cb", "scheme": "http", "loopback": true}]})
+
+private := registration({"redirect_uris": [{"uri": "com.example.app:/cb", "scheme": "com.example.app", "loopback": false}]})
+
+# A case of a member of the registration row, named as it lies.
+registering(path, other, over) := plain("public_client_policy", path, other, "register", over)
+
+registration_cases := [
+	registering(["enabled"], false, {}),
+	registering(["dcr", "allowed_grant_types"], ["authorization_code"], {}),
+	registering(["dcr", "allowed_auth_methods"], ["none"], {}),
+	registering(["dcr", "require_statement"], true, {}),
+	object.union(registering(["dcr", "default_scopes"], ["orders.read"], {}), {"without": ["registration/scope"]}),
+	registering(["redirect", "allow_http_loopback"], false, loopback),
+	registering(["redirect", "allowed_schemes"], ["com.example.app"], private),
+	plain("trust", ["statement_issuers"], ["https://statements.example"], "register", fixture.stated({})),
+]
+
 payment := {"authorization_details": [{"type": "payment", "actions": ["initiate"]}]}
 
 registry_cases := [
@@ -122,7 +142,10 @@ binding_cases := [object.union(made, {"holder": holder.at}) |
 	)
 ]
 
-cases := array.concat(array.concat(control_cases, registry_cases), array.concat(row_cases, binding_cases))
+cases := array.concat(
+	array.concat(control_cases, registry_cases),
+	array.concat(registration_cases, array.concat(row_cases, binding_cases)),
+)
 
 # ---- the data of a case: rows in which nothing is set but what the case needs
 
@@ -153,6 +176,8 @@ no_rows := {
 	control("environment"): {},
 	control("introspection"): {},
 	control("lifetime"): {},
+	control("public_client_policy"): {"dcr": {}, "redirect": {}},
+	control("trust"): {},
 	registry_key: fixture.registry,
 	bindings_key: fixture.bind("crm", bound),
 }
@@ -167,6 +192,8 @@ decide(c, data_rows) := answer if {
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
 		with data.svc.operator.controls.introspection as data_rows[control("introspection")]
 		with data.svc.operator.controls.lifetime as data_rows[control("lifetime")]
+		with data.svc.operator.controls.public_client_policy as data_rows[control("public_client_policy")]
+		with data.svc.operator.controls.trust as data_rows[control("trust")]
 		with data.svc.registry.resource_types as data_rows[registry_key]
 		with data.svc.entitlements.bindings as data_rows[bindings_key]
 }
@@ -175,12 +202,17 @@ judged(c) := fixture.issue(c.over) if c.evaluation == "issue"
 
 judged(c) := fixture.introspect(c.over) if c.evaluation == "introspect"
 
+judged(c) := fixture.register_without(c.over, object.get(c, "without", [])) if c.evaluation == "register"
+
 # ---- the tests
 
 test_there_is_a_case_for_every_default_of_a_row_that_is_read if {
 	tried := {c.setting | some c in cases}
 	tried == {setting | some setting, _ in defaults; not of_unread_row(setting)}
 }
+
+# Nothing exchanges tokens of others yet.
+of_unread_row("svc.operator.controls.trust#/trusted_issuers")
 
 of_unread_row(setting) if {
 	some c in shipped.catalogue

@@ -38,6 +38,23 @@ test_no_address_proves_nothing if {
 	fixture.refused(issue_without({"deny_cidrs": ["10.0.0.0/8"]}, "environment/ip"), "ip_not_allowed")
 }
 
+# A family has many addresses; each refresh is judged by its own (policy.md: evaluation 1).
+test_a_refresh_token_is_of_no_address if {
+	every row in [{"allow_cidrs": ["10.0.0.0/8"]}, {"deny_cidrs": ["192.0.2.0/24"]}] {
+		r := fixture.introspect_without({"token": {"kind": "refresh_token"}}, ["issued/environment"]) with data.svc.entitlements.bindings as fixture.bindings
+			with data.svc.operator.controls.environment as row
+		r.allow
+		fixture.refused(introspect(row), "ip_not_allowed")
+		fixture.refused(issue(row), "ip_not_allowed")
+		posed := fixture.issue({"token": {"kind": "refresh_token"}}) with data.svc.entitlements.bindings as fixture.bindings
+			with data.svc.operator.controls.environment as row
+		fixture.refused(posed, "ip_not_allowed")
+	}
+	hours := fixture.introspect({"token": {"kind": "refresh_token"}}) with data.svc.entitlements.bindings as fixture.bindings
+		with data.svc.operator.controls.environment as {"hours": {"tz": "UTC", "from": "12:00", "to": "13:00"}}
+	fixture.refused(hours, "outside_hours")
+}
+
 # A rule that cannot evaluate its check denies (design: policy, shipped rules deny unless proved).
 test_a_broken_range_denies if {
 	every row in [

@@ -30,6 +30,7 @@ data_changes := [
 	change(at(["scopes"]), ["orders.read"]),
 	change(at(["scopes"]), []),
 	change(at(["grants"]), ["refresh_token"]),
+	change(at(["grants"]), ["authorization_code", "client_credentials", "refresh_token"]),
 	change(at(["resource_types"]), []),
 	change(at(["resource_types"]), ["urn:r:orders"]),
 	change(at(["resource_types"]), null),
@@ -60,6 +61,8 @@ data_changes := [
 
 client_changes(evaluation) := [
 	change(["input", evaluation, "client", "type"], "public"),
+	change(["input", evaluation, "client", "type"], "other"),
+	gone(["input", evaluation, "client", "type"]),
 	change(["input", evaluation, "client", "enabled"], false),
 	gone(["input", evaluation, "client", "enabled"]),
 	gone(["input", evaluation, "client", "auth_method"]),
@@ -74,6 +77,7 @@ client_changes(evaluation) := [
 
 issue_changes := [
 	change(["input", "issue", "request", "grant_type"], "refresh_token"),
+	change(["input", "issue", "request", "grant_type"], "authorization_code"),
 	gone(["input", "issue", "request", "grant_type"]),
 	change(["input", "issue", "resource"], {"types": ["urn:r:orders"]}),
 	change(["input", "issue", "resource"], {"indicator": "https://api.example/orders"}),
@@ -91,9 +95,17 @@ issue_changes := [
 	change(["input", "issue", "scopes", "requested"], "orders.read"),
 	gone(["input", "issue", "scopes", "requested"]),
 	gone(["input", "issue", "scopes", "default"]),
+	change(["input", "issue", "scopes", "requested"], {"a": "orders.read"}),
 	change(["input", "issue", "scopes", "ceiling"], ["orders.write"]),
+	change(["input", "issue", "scopes", "ceiling"], ["orders.write", "orders.read"]),
+	change(["input", "issue", "scopes", "ceiling"], []),
+	change(["input", "issue", "scopes", "ceiling"], {"orders.read": "x"}),
+	change(["input", "issue", "scopes", "ceiling"], "orders.read"),
+	change(["input", "issue", "scopes", "ceiling"], false),
 	change(["input", "issue", "scopes", "ceiling"], null),
 	change(["input", "issue", "subject"], {"type": "user", "id": "a", "idp": "corp", "claims": {"groups": ["ops"]}}),
+	change(["input", "issue", "subject"], {"type": "user", "id": "a", "idp": "corp", "claims": {"groups": ["dev"]}}),
+	gone(["input", "issue", "subject"]),
 	change(["controls", "lifetime"], {"max_ttl": 300}),
 	change(["controls", "lifetime"], {"default_ttl": 60, "jit_resource_types": ["urn:r:orders"]}),
 	change(["controls", "lifetime"], null),
@@ -125,12 +137,15 @@ introspect_changes := [
 	change(["input", "introspect", "baseline", "extensions"], {"x": 1}),
 	change(["input", "introspect", "baseline", "claims"], {"c": 1}),
 	change(["input", "introspect", "issued", "grant_type"], "refresh_token"),
+	change(["input", "introspect", "issued", "subject"], {"type": "user", "id": "a", "idp": "corp", "claims": {"groups": ["ops"]}}),
 	gone(["input", "introspect", "issued"]),
 	change(["input", "introspect", "caller", "client_id"], "nobody"),
 	change(["input", "introspect", "caller", "client_id"], "crm"),
 	change(["input", "introspect", "caller", "token"], {"scopes": ["introspection"]}),
 	change(["input", "introspect", "caller", "token"], {"scopes": []}),
 	gone(["input", "introspect", "caller"]),
+	change(["input", "introspect", "caller"], {"service": true, "client_id": "crm"}),
+	change(["input", "introspect", "caller", "service"], "true"),
 	change(["input", "introspect", "context"], {}),
 	change(["input", "introspect", "context"], {"scopes": []}),
 	change(["input", "introspect", "context"], {"scopes": ["orders.write", "orders.write", "admin"]}),
@@ -254,6 +269,29 @@ test_the_plain_case_agrees_after_one_change if {
 	}
 }
 
+# Users: the code of a public client, the refresh of a confidential one under the ceiling of what was
+# granted, and the introspection of what they gave.
+peopled(evaluation) := [array.concat(start, rest) |
+	some [grant, type] in [["authorization_code", "public"], ["refresh_token", "confidential"]]
+	start := [
+		change(at(["grants"]), ["authorization_code", "refresh_token"]),
+		change(["input", evaluation, "client", "type"], type),
+		change(["input", "issue", "request", "grant_type"], grant),
+		change(["input", "issue", "subject"], {"type": "user", "id": "a", "idp": "corp", "claims": {"groups": ["ops"]}}),
+		change(["input", "issue", "scopes", "ceiling"], ["orders.read", "orders.write"]),
+		change(["input", "introspect", "issued", "grant_type"], grant),
+		change(["input", "introspect", "issued", "subject"], {"type": "user", "id": "a", "idp": "corp", "claims": {"groups": ["ops"]}}),
+	]
+	some rest in few(evaluation)
+]
+
+test_the_plain_case_agrees_on_users_after_one_change if {
+	every evaluation in ["issue", "introspect"] {
+		worlds(peopled(evaluation)) > 2 * count(changes[evaluation])
+		unsound(evaluation, peopled(evaluation)) == set()
+	}
+}
+
 # Without this the tests below could compare the general case with itself.
 test_the_plain_case_is_taken_in_some_worlds_and_not_in_others if {
 	every evaluation in ["issue", "introspect"] {
@@ -263,6 +301,14 @@ test_the_plain_case_is_taken_in_some_worlds_and_not_in_others if {
 		allowed := [list | some list in few(evaluation); decide(evaluation, world(list)).answer.allow]
 		count(allowed) > count(taken)
 		count(allowed) < count(few(evaluation)) - 10
+	}
+}
+
+test_the_plain_case_is_taken_for_users if {
+	every evaluation in ["issue", "introspect"] {
+		taken := [list | some list in peopled(evaluation); is_plain(evaluation, world(list))]
+		count(taken) > 20
+		count(taken) < count(peopled(evaluation)) - 80
 	}
 }
 

@@ -46,6 +46,29 @@ introspect_input := {
 	"context": {},
 }
 
+register_input := {
+	"schema": 1,
+	"evaluation": "register",
+	"issuer": "https://as.example",
+	"request": {
+		"id": "req-3", "endpoint": "/register",
+		"now": 1795172400, "time_ns": 1795172400000000000, "time": "2026-11-20T11:00:00Z",
+	},
+	"registration": {
+		"mode": "plain",
+		"redirect_uris": [{"uri": "https://app.example/cb", "scheme": "https", "loopback": false}],
+		"grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+		"token_endpoint_auth_method": "client_secret_basic", "scope": "orders.read", "client_name": "App",
+	},
+	"environment": {"ip": "192.0.2.7"},
+}
+
+# A registration with a software statement of an issuer; claims may be replaced.
+stated(claims) := {
+	"registration": {"mode": "statement", "software_id": "soft"},
+	"statement": {"iss": "https://statements.example", "verified": true, "claims": claims},
+}
+
 bindings := {
 	"clients": {
 		"crm": {"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"]},
@@ -93,7 +116,16 @@ introspect(over) := introspect_without(over, [])
 introspect_without(over, without) := answer if {
 	doc := json.remove(object.union(introspect_input, over), without)
 	answer := full(wire(data.svc.decision.introspect.result)) with input as doc
-	answer == wire(data.svc.decision.introspect.general) with input as doc
+	answer == object.union(silent, wire(data.svc.decision.introspect.general)) with input as doc
+}
+
+register(over) := register_without(over, [])
+
+register_without(over, without) := answer if {
+	doc := json.remove(object.union(register_input, over), without)
+	answer := object.union({"grant_types": []}, full(wire(data.svc.decision.register.result))) with input as doc
+	reasons := data.svc.decision.register.deny with input as doc
+	agree(answer.allow, count(reasons))
 }
 
 agree(false, _)
@@ -103,8 +135,8 @@ agree(true, 0)
 # An answer has `allow` and `scopes`, and of these what says something.
 silent := {
 	"resource": null, "resource_types": [], "authorization_details": [], "expires_in_override": null,
-	"jit_single_use": false, "obligations": {}, "deny_reasons": [], "matched_segments": [],
-	"extensions": {}, "claims": {},
+	"jit_single_use": false, "refresh": false, "obligations": {}, "deny_reasons": [],
+	"matched_segments": [], "extensions": {}, "claims": {},
 }
 
 full(answer) := object.union(silent, answer) if {

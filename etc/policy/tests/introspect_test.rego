@@ -17,7 +17,7 @@ set_row(row, over) := r if {
 test_a_token_that_is_still_entitled_is_shown_as_it_is if {
 	introspect(fixture.bindings, {}) == {
 		"allow": true, "scopes": ["orders.read", "orders.write"], "resource": null, "resource_types": [],
-		"authorization_details": [], "expires_in_override": null, "jit_single_use": false,
+		"authorization_details": [], "expires_in_override": null, "jit_single_use": false, "refresh": false,
 		"obligations": {}, "deny_reasons": [], "matched_segments": ["binding:clients/crm"],
 		"extensions": {}, "claims": {},
 	}

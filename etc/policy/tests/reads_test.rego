@@ -115,12 +115,20 @@ test_every_package_of_a_control_is_in_the_catalogue if {
 
 # ---- members of the input
 
-# What a rule of both evaluations reads at one of them alone.
-elsewhere("issue") := ["input.baseline", "input.caller", "input.context", "input.issued", "input.token"]
+# What a rule of several entrypoints reads at others alone.
+elsewhere("issue") := [
+	"input.baseline", "input.caller", "input.context", "input.issued", "input.registration", "input.statement",
+	"input.token",
+]
 
 elsewhere("introspect") := [
-	"input.authorization_details", "input.environment", "input.request.grant_type", "input.resource",
-	"input.scopes", "input.subject",
+	"input.authorization_details", "input.environment", "input.registration", "input.request.grant_type",
+	"input.resource", "input.scopes", "input.statement", "input.subject",
+]
+
+elsewhere("register") := [
+	"input.baseline", "input.caller", "input.client", "input.context", "input.issued", "input.resource",
+	"input.scopes", "input.subject", "input.token",
 ]
 
 # `input.evaluation` says which of them it is, and decides nothing.

@@ -88,6 +88,20 @@ sub raw {
     return _exchange( $socket, $octets, $method // 'POST', $self->{timeout} );
 }
 
+# The same in two halves, for what happens in between: my $sent = $client->begin($octets); ... my $answer = $client->end($sent);
+sub begin {
+    my ( $self, $octets ) = @_;
+    my $socket = $self->_connect or return;
+    local $SIG{PIPE} = 'IGNORE';
+    syswrite $socket, $octets;
+    return $socket;
+}
+
+sub end {
+    my ( $self, $socket, $method ) = @_;
+    return $socket ? _exchange( $socket, '', $method // 'POST', $self->{timeout} ) : Authz::Response->failed('connect');
+}
+
 sub _exchange {
     my ( $socket, $octets, $method, $timeout ) = @_;
     local $SIG{PIPE} = 'IGNORE';

@@ -13,6 +13,8 @@ use Time::HiRes qw(sleep time);
 use Authz::Check;
 use Authz::Client ();
 use Authz::Deploy::Reload qw(reload);
+use Authz::Deploy::SignIn qw(sign_in);
+use Authz::Idp ();
 use Authz::Path ();
 use Authz::Process ();
 use Authz::Stack ();
@@ -70,8 +72,8 @@ sub open_engine {
 # Everything, for the way of running that is named.
 sub check {
     my ( $class, $web ) = @_;
-    my $self = $class->start($web);
-    $self->$_ for qw(main_path admin_path metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted);
+    my $self = $class->start( $web, settings => { Authz::Idp->settings } );
+    $self->$_ for qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted);
     $self->slow_bodies if $self->{passes_on};
     $self->nothing_broke;
     $self->stopped if $self->{passes_on};
@@ -82,10 +84,10 @@ sub check {
 # What changes when the issuer has a path: https://host/auth.
 sub check_prefix {
     my ( $class, $web, $beside ) = @_;
-    my $self = $class->start( $web, path => '/auth', $beside ? ( beside => $beside->{stack} ) : () );
+    my $self = $class->start( $web, path => '/auth', settings => { Authz::Idp->settings }, $beside ? ( beside => $beside->{stack} ) : () );
     $self->{client} = [ $self->{stack}->make_client( "crm-$web", $beside ? undef : $BINDING ) ];
     $self->{stack}->bind( "crm-$web", $BINDING ) if $beside;
-    $self->$_ for qw(token_path metadata metadata_inserted outside);
+    $self->$_ for qw(token_path sign_in metadata metadata_inserted outside);
     return $self;
 }
 

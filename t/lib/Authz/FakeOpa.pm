@@ -4,6 +4,7 @@ package Authz::FakeOpa;
 # (/v1/status) always pass. tell() takes effect with the next question:
 #   pass                          the real answer
 #   delay => SECONDS              the real answer, late
+#   hold                          the real answer, when told something else
 #   text => BODY, status => N     this body instead
 #   raw => OCTETS, stay => 1      these octets, head and all; then the connection ends, unless it stays
 #   truncate => N                 the real answer, cut after N octets of its body
@@ -104,6 +105,7 @@ sub _serve {
         }
         last if $order->{do} eq 'close';
         sleep $order->{value} if $order->{do} eq 'delay';
+        if ( $order->{do} eq 'hold' ) { sleep 0.01 while $self->_order->{do} eq 'hold' }
         my $text = $order->{value};
         if ( $order->{do} !~ /\A(?:text|raw)\z/ ) {
             last if !$upstream;

@@ -29,13 +29,14 @@ sub base_settings {
     return { %KEY, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => $url, SVC_DATA_DIR => data_dir(), SVC_RUNTIME_DIR => runtime_dir('run') };
 }
 
-# sql/ and policy/ of the source tree, laid out as they are installed.
+# sql/, policy/ and www/ of the source tree, laid out as they are installed.
 sub data_dir {
     my $dir = Authz::Process::directory() . '/data';
     if ( !-d $dir ) {
         mkdir $dir or die "$dir: $!";
         symlink Authz::Path::source('sql'), "$dir/sql" or die "symlink: $!";
         symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'www' ), "$dir/www" or die "symlink: $!";
     }
     return $dir;
 }
@@ -48,10 +49,10 @@ sub runtime_dir {
 
 # start(settings => {...}, workers => 4, web => 'lighttpd', beside => $stack, path => '/prefix',
 #   fake_opa => 1, pg_proxy => 1, not_ready => 1, own_opa => 1, opa_edit => [qr/find/ => 'put', ...],
-#   bundles => 2)
+#   bundles => 2, web_workers => 4)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
 #   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
-#   bundles: workers of that pool.
+#   bundles, web_workers: workers of those pools; the program's own defaults without.
 sub start {
     my ( $class, %option ) = @_;
     my $number = ++( our $stacks );
@@ -104,7 +105,7 @@ sub start_service {
     $self->{service} = Authz::Process->start(
         name    => "authz$self->{number}",
         env     => $self->settings,
-        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, '--bundles', $self->{bundles} // 2, @pool ],
+        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, map( { defined $self->{ $_->[1] } ? ( "--$_->[0]", $self->{ $_->[1] } ) : () } [ bundles => 'bundles' ], [ web => 'web_workers' ] ), @pool ],
     );
     my $until = time + 60;
     while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles gateway) ) {

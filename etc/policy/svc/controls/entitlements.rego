@@ -65,6 +65,34 @@ deny contains {
 
 grant_stated if ask.grant in input.client.statement.claims.grants
 
+# ---- refresh tokens
+
+# Whether a refresh token may go with the access token: at the grants that begin a family of
+# tokens, to a client that may use one.
+default refresh := false
+
+refresh if {
+	input.request.grant_type == "authorization_code"
+	renewable
+}
+
+refresh if {
+	input.request.grant_type == "urn:openid:params:grant-type:ciba"
+	renewable
+}
+
+renewable if {
+	some b in held
+	"refresh_token" in b.grants
+	renewable_stated
+}
+
+renewable_stated if input.client.registration != "STATEMENT"
+
+renewable_stated if object.get(input.client.statement.claims, "grants", null) == null
+
+renewable_stated if "refresh_token" in input.client.statement.claims.grants
+
 # ---- scopes
 
 granted := allowed - cut

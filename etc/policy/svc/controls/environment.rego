@@ -20,6 +20,8 @@ deny contains {
 
 inside if object.get(row, "allow_cidrs", []) == []
 
+inside if of_no_address
+
 inside if {
 	some range in row.allow_cidrs
 	net.cidr_contains(range, ip)
@@ -34,6 +36,8 @@ deny contains {
 
 outside if object.get(row, "deny_cidrs", []) == []
 
+outside if of_no_address
+
 # Proven for each range: one that cannot be read proves nothing and so denies.
 outside if {
 	is_array(row.deny_cidrs)
@@ -47,6 +51,13 @@ deny contains {
 	"message": "tokens are not given at this hour",
 } if {
 	not open
+}
+
+# A refresh token is used with us alone, and there each use is judged by its own address. No one
+# address asked for it, so its introspection has none to look at.
+of_no_address if {
+	input.evaluation == "introspect"
+	input.token.kind == "refresh_token"
 }
 
 open if object.get(row, "hours", null) == null

@@ -25,6 +25,8 @@ deny_caller contains {
 	not caller_ok
 }
 
+caller_ok if caller.is_service
+
 caller_ok if object.get(row, "allow_callers", []) == []
 
 caller_ok if input.caller.client_id in row.allow_callers
@@ -57,6 +59,8 @@ deny contains {
 } if {
 	not context_ok
 }
+
+context_ok if caller.is_service
 
 context_ok if object.get(row, "require_context", false) == false
 

@@ -14,16 +14,17 @@ import data.svc.entitlements.bindings
 import data.svc.lib.answer
 import data.svc.lib.hooks
 
-# The plain case, as in svc.decision.issue: a token that names no resource, of a confidential
-# client whose own binding still holds all of it, shown to a client whose own binding lets it
-# introspect. The answer is the one that `general` gives.
+# The plain case, as in svc.decision.issue: a token that names no resource, of a client whose own
+# binding still holds all of it, shown to a client whose own binding lets it introspect. The answer
+# is the one that `general` gives.
 result := {
 	"allow": true,
 	"scopes": shown,
 	"matched_segments": [concat("", ["binding:clients/", id])],
 } if {
 	input.evaluation == "introspect"
-	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": "confidential"}
+	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": _}
+	client.type_ok
 	input.token.jit_single_use == false
 	object.filter(input.baseline, not_plain) == {}
 	not input.caller.token == input.caller.token

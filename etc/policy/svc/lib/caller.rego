@@ -14,6 +14,15 @@ held contains b if {
 	b := bindings.software[input.caller.software_id]
 }
 
+# The service itself, for an endpoint of its own that a token was shown to (/userinfo). It asks for
+# whoever holds the token, so it needs no binding and is what the token is for. The input says so
+# in a member that nothing of a request gets into.
+is_service if input.caller.service == true
+
+may_introspect if is_service
+
+is_audience if is_service
+
 # A client that authenticated needs a binding whose endpoints hold `introspect`.
 may_introspect if {
 	not input.caller.token

@@ -1,5 +1,5 @@
 # What the operator's own rules may add: package custom.issue for evaluation 1, custom.introspect
-# for evaluation 2.
+# for evaluation 2, custom.register for registrations (deny alone).
 #
 #   deny           set of reasons; a plain string is a reason of category policy
 #   block_scopes   set of scopes that are not issued (custom.issue alone)
@@ -55,6 +55,13 @@ introspect_deny contains invalid("custom.introspect.extensions") if {
 introspect_deny contains invalid("custom.introspect.claims") if {
 	hook := data.custom.introspect.claims
 	type_name(hook) != "object"
+}
+
+register_deny contains reason(r) if some r in data.custom.register.deny
+
+register_deny contains invalid("custom.register.deny") if {
+	hook := data.custom.register.deny
+	type_name(hook) != "set"
 }
 
 invalid(name) := {

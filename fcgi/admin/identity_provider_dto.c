@@ -1,0 +1,243 @@
+#include "config.h"
+
+#include "admin/identity_provider_dto.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "base/visible.h"
+
+/* More is no configuration; each of them is in every sign-in's URL. */
+#define SCOPES_MAX 32
+#define SCOPE_OCTETS_MAX 256
+#define PARAMS_MAX 32
+#define PARAM_NAME_MAX 64
+#define PARAM_VALUE_MAX 512
+
+/* A name that is made leaves room for a number behind it. */
+#define MADE_ID_MAX (IDP_ID_MAX - 8)
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZ" LOWER "._-"
+
+/* ---- rules of single fields ---- */
+
+static const char *
+idp_id_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    /* A URL's dot segments are removed on the way: such a provider could not be addressed. */
+    if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
+        return "must not be . or ..";
+    return text[strspn(text, NAME_CHARS)] == '\0'
+               ? NULL
+               : "must have only letters, digits, dots, underscores and hyphens";
+}
+
+static const char *
+visible_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return visible_fault(json_string_value(value));
+}
+
+/* OpenID Connect Discovery 3: no query, no fragment. http is a matter of SVC_SAFE_HTTP when it is
+ * fetched (decisions.md "Readings"). */
+static const char *
+issuer_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct uri uri;
+    const char *why = uri_web_fault(json_string_value(value));
+    if (why != NULL)
+        return why;
+    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
+        return "cannot be read";
+    return uri.query != NULL || uri.fragment != NULL ? "must not have a query or a fragment" : NULL;
+}
+
+/* RFC 6749 section 3.1: a query is kept, a fragment must not be there. */
+static const char *
+endpoint_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value), *why = uri_web_fault(text);
+    (void) mem;
+    return why == NULL && strchr(text, '#') != NULL ? "must not have a fragment" : why;
+}
+
+/* scope-token = 1*( %x21 / %x23-5B / %x5D-7E ), RFC 6749 section 3.3 */
+static const char *
+scope_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *c = json_string_value(value);
+    (void) mem;
+    if (json_string_length(value) > SCOPE_OCTETS_MAX)
+        return "is too long";
+    for (; *c != '\0'; c++)
+        if (*c <= 0x20 || *c >= 0x7f || *c == '"' || *c == '\\')
+            return "must be one scope, without spaces, quotes or backslashes";
+    return NULL;
+}
+
+/*
+ * Ours, and what would send the answer elsewhere or in another form than the callback takes.
+ * prompt, max_age, login_hint, acr_values and ui_locales may be set for when the request has none.
+ */
+static bool
+is_ours(const char *name)
+{
+    static const char *const ours[] = {"client_id",     "client_secret",  "redirect_uri",
+                                       "response_type", "response_mode",  "scope",
+                                       "state",         "nonce",          "request",
+                                       "request_uri",   "code_challenge", "code_challenge_method",
+                                       "code_verifier"};
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (strcmp(ours[i], name) == 0)
+            return true;
+    return false;
+}
+
+static const char *
+param_fault(const char *name, const json_t *value)
+{
+    if (*name == '\0' || strlen(name) > PARAM_NAME_MAX
+        || name[strspn(name, NAME_CHARS "~")] != '\0')
+        return "has a name that is no parameter's";
+    if (is_ours(name))
+        return "is set by the service and cannot be given";
+    if (!json_is_string(value) || json_string_length(value) > PARAM_VALUE_MAX)
+        return "must be a string of at most 512 octets";
+    return visible_fault(json_string_value(value)) != NULL ? "must not have control characters"
+                                                           : NULL;
+}
+
+static const char *
+params_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *name;
+    json_t *param;
+    if (json_object_size(value) > PARAMS_MAX)
+        return "must have at most 32 members";
+    json_object_foreach ((json_t *) (uintptr_t) value, name, param) {
+        const char *why = param_fault(name, param);
+        /* A name that may be shown: it is in the answer. */
+        if (why != NULL && visible_fault(name) == NULL && strlen(name) <= PARAM_NAME_MAX)
+            return talloc_asprintf(mem, "%s: %s", name, why);
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+/* clang-format off */
+static const struct field provider_fields[] = {
+    /* name                              kind              max         required rule           column */
+    {"id",                                FIELD_READ_ONLY,  0,          false, NULL,          NULL},
+    {"idpId",                             FIELD_TEXT,       IDP_ID_MAX, false, idp_id_rule,   NULL},
+    {"name",                              FIELD_TEXT,       256,        false, visible_rule,  "name"},
+    {"issuer",                            FIELD_TEXT,       512,        true,  issuer_rule,   "issuer"},
+    {"clientId",                          FIELD_TEXT,       256,        false, visible_rule,  "client_id"},
+    {"clientSecret",                      FIELD_TEXT,       512,        false, visible_rule,  NULL},
+    {"authorizationEndpoint",             FIELD_TEXT,       512,        false, endpoint_rule, "authorization_endpoint"},
+    {"tokenEndpoint",                     FIELD_TEXT,       512,        false, endpoint_rule, "token_endpoint"},
+    {"userinfoEndpoint",                  FIELD_TEXT,       512,        false, endpoint_rule, "userinfo_endpoint"},
+    {"jwksUri",                           FIELD_TEXT,       512,        false, endpoint_rule, "jwks_uri"},
+    {"backchannelNotificationEndpoint",   FIELD_TEXT,       512,        false, endpoint_rule, "backchannel_notification_endpoint"},
+    {"scopes",                            FIELD_TEXT_LIST,  0,          false, scope_rule,    "scopes"},
+    {"authorizeParams",                   FIELD_OBJECT,     0,          false, params_rule,   "authorize_params"},
+    {"enabled",                           FIELD_BOOLEAN,    0,          false, NULL,          "enabled"},
+};
+/* clang-format on */
+
+/* What one reading carries along. */
+struct reading {
+    const char *path_id;   /* idpId of the path, or NULL */
+    field_fault_fn *fault; /* told of each fault */
+    void *fault_arg;       /* for it */
+    bool faulty;           /* there was one that counts */
+};
+
+static void
+tell(void *arg, const char *path, const char *why)
+{
+    struct reading *reading = arg;
+    reading->faulty = true;
+    reading->fault(reading->fault_arg, path, why);
+}
+
+static const char *
+text_of(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+enum az_status
+identity_provider_dto_read(TALLOC_CTX *mem, json_t *object, const char *path_id,
+                           field_fault_fn *fault, void *fault_arg,
+                           struct identity_provider_dto *ret)
+{
+    struct reading reading = {path_id, fault, fault_arg, false};
+    json_t *columns = NULL;
+    if (path_id != NULL)
+        json_object_del(object, "idpId");
+    enum az_status st =
+        fields_read(mem, provider_fields, sizeof(provider_fields) / sizeof(provider_fields[0]),
+                    object, tell, &reading, &columns);
+    if (json_array_size(json_object_get(object, "scopes")) > SCOPES_MAX)
+        tell(&reading, "scopes", "must have at most 32 items");
+    if (st == AZ_SERVER_ERROR || reading.faulty)
+        return st == AZ_SERVER_ERROR ? st : AZ_INVALID;
+    ret->idp_id = path_id != NULL ? path_id : text_of(object, "idpId");
+    ret->name = text_of(object, "name");
+    ret->issuer = text_of(object, "issuer");
+    ret->secret = text_of(object, "clientSecret");
+    ret->columns = jsonx_dump(mem, columns);
+    return ret->columns != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* ---- a name for one that has none ---- */
+
+/* Letters and digits in lower case; what is between them becomes one hyphen. */
+static char *
+make_word(TALLOC_CTX *mem, const char *text)
+{
+    char *word = talloc_zero_array(mem, char, MADE_ID_MAX + 1);
+    size_t length = 0;
+    for (; word != NULL && *text != '\0' && length < MADE_ID_MAX; text++) {
+        char c = *text >= 'A' && *text <= 'Z' ? (char) (*text - 'A' + 'a') : *text;
+        if (strchr(LOWER, c) != NULL)
+            word[length++] = c;
+        else if (length > 0 && word[length - 1] != '-')
+            word[length++] = '-';
+    }
+    if (length > 0 && word[length - 1] == '-')
+        word[length - 1] = '\0';
+    return word;
+}
+
+static bool
+is_taken(const struct identity_providers *taken, const char *idp_id)
+{
+    for (size_t i = 0; i < taken->count; i++)
+        if (strcmp(taken->provider[i].idp_id, idp_id) == 0)
+            return true;
+    return false;
+}
+
+char *
+identity_provider_make_id(TALLOC_CTX *mem, const struct identity_provider_dto *dto,
+                          const struct identity_providers *taken)
+{
+    struct uri uri;
+    char *word = dto->name != NULL ? make_word(mem, dto->name) : talloc_strdup(mem, "");
+    if (word != NULL && *word == '\0' && uri_parse(mem, dto->issuer, &uri) == AZ_OK)
+        word = make_word(mem, uri.host);
+    if (word != NULL && *word == '\0')
+        word = talloc_strdup(mem, "idp");
+    char *made = word;
+    /* One more number than there are providers: one of them is free. */
+    for (size_t i = 2; made != NULL && is_taken(taken, made) && i < taken->count + 3; i++)
+        made = talloc_asprintf(mem, "%s-%zu", word, i);
+    return made;
+}

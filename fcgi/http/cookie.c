@@ -1,0 +1,52 @@
+#include "config.h"
+
+#include "http/cookie.h"
+
+#include <string.h>
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Text between two places without the blanks at its ends. */
+static size_t
+trim(const char **text, const char *end)
+{
+    while (*text < end && is_blank(**text))
+        (*text)++;
+    while (end > *text && is_blank(end[-1]))
+        end--;
+    return (size_t) (end - *text);
+}
+
+/*
+ *   cookie-string = cookie-pair *( ";" SP cookie-pair )
+ *   cookie-pair   = cookie-name "=" cookie-value
+ * Blanks around the parts are skipped, as all servers do. A part without = is no cookie of ours.
+ */
+bool
+cookie_find(const char *header, const char *name, const char **ret, size_t *ret_length)
+{
+    const char *found = NULL;
+    size_t found_length = 0, count = 0;
+    for (const char *at = header; at != NULL && *at != '\0';) {
+        const char *end = at + strcspn(at, ";"), *equals = memchr(at, '=', (size_t) (end - at));
+        if (++count > COOKIE_COUNT_MAX)
+            return false;
+        size_t length = equals != NULL ? trim(&at, equals) : 0;
+        if (equals != NULL && length == strlen(name) && memcmp(at, name, length) == 0) {
+            if (found != NULL)
+                return false;
+            found = equals + 1;
+            found_length = trim(&found, end);
+        }
+        at = end + (*end == ';');
+    }
+    if (found == NULL)
+        return false;
+    *ret = found;
+    *ret_length = found_length;
+    return true;
+}

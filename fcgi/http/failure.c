@@ -1,0 +1,99 @@
+#include "config.h"
+
+#include "http/failure.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/query.h"
+#include "base/settings.h"
+#include "http/page.h"
+#include "http/route.h"
+
+/* Seconds a caller is asked to wait while the database or the engine is away, or a browser while
+ * all places for fetches are taken. */
+#define RETRY_AFTER "1"
+
+/* RFC 6749 4.1.2.1: the failure goes back to the client, with our name (RFC 9207). False: it
+ * cannot, or must not. */
+static bool
+redirect_error(struct request *req, const struct az_status_row *row)
+{
+    const struct query_pair pairs[] = {
+        {"error",             row->error                  },
+        {"error_description", req->op.fault.public_text   },
+        {"state",             req->state                  },
+        {"iss",               req->op.az->cfg->oidc_issuer},
+    };
+    if (req->error_redirect == NULL || (req->redirect_stands != NULL && !req->redirect_stands(req)))
+        return false;
+    const char *url =
+        query_append(req->op.mem, req->error_redirect, pairs, sizeof(pairs) / sizeof(pairs[0]));
+    struct az_fault fault = req->op.fault;
+    bool sent = url != NULL && respond_redirect(req, url) == AZ_OK;
+    req->op.fault = fault;
+    return sent;
+}
+
+/*
+ * Half of the workers wait for servers of others. Nothing of the request was used up, so the
+ * browser asks for the same again by itself, and no worker waits with it. Only what a browser may
+ * ask for twice: after a form it would come back without the form.
+ */
+static bool
+ask_again(struct request *req)
+{
+    struct az_fault fault = req->op.fault;
+    if (fault.status != AZ_BUSY || strcmp(req->method, "GET") != 0)
+        return false;
+    json_t *values = jsonx_own(req->op.mem, json_object());
+    bool shown = values != NULL && respond_page(req, 503, "busy", values, NULL) == AZ_OK;
+    req->op.fault = fault;
+    if (shown)
+        respond_header(req, "Refresh", RETRY_AFTER);
+    return shown;
+}
+
+/* What people in front of a browser see, or their application. */
+static void
+write_page_error(struct request *req, const struct az_status_row *row)
+{
+    char text[sizeof(req->op.fault.public_text)];
+    if (ask_again(req) || redirect_error(req, row))
+        return;
+    memcpy(text, req->op.fault.public_text, sizeof(text));
+    respond_error_page(req, row->http, row->error, text);
+}
+
+/* {error, error_description}, or what the code put into error_body; empty for the admin API's 404
+ * (specification 7.2). */
+static void
+write_json_error(struct request *req, const struct az_status_row *row)
+{
+    const struct az_fault *fault = &req->op.fault;
+    if (req->route->dialect == DIALECT_ADMIN && row->http == 404) {
+        respond_octets(req, row->http, NULL, "", 0);
+        return;
+    }
+    json_t *body =
+        req->error_body != NULL && (row->http == 400 || row->http == 409 || row->http == 422)
+            ? req->error_body
+            : jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "error", row->error,
+                                               "error_description", fault->public_text));
+    if (body == NULL || respond_json(req, row->http, body) != AZ_OK)
+        respond_octets(req, row->http, NULL, "", 0);
+    if (row->http == 401 && req->route->dialect == DIALECT_OAUTH)
+        respond_header(req, "WWW-Authenticate", req->challenge);
+}
+
+void
+respond_failure(struct request *req)
+{
+    const struct az_status_row *row = az_status_row(req->op.fault.status);
+    if (req->route->dialect == DIALECT_PAGE)
+        write_page_error(req, row);
+    else
+        write_json_error(req, row);
+    if (row->http == 503)
+        respond_header(req, "Retry-After", RETRY_AFTER);
+}

@@ -1,0 +1,271 @@
+#include "config.h"
+
+#include "oauth/cimd.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "http/documents.h"
+#include "oauth/cimd_document.h"
+#include "store/audit.h"
+#include "store/clients_cimd.h"
+#include "store/clients_dynamic.h"
+
+/* Octets of what the audit row says about a document that changed; beyond, the number of its
+ * redirect URIs alone: the document's author chooses how long they are, we what they cost. */
+#define SUMMARY_MAX 4096
+
+static bool
+begins_with(const char *text, const char *word)
+{
+    return strncmp(text, word, strlen(word)) == 0;
+}
+
+bool
+cimd_is_address(const struct op *op, const char *client_id)
+{
+    return begins_with(client_id, "https://")
+           || (op->az->cfg->cimd_allow_insecure && begins_with(client_id, "http://"));
+}
+
+const char *
+cimd_address_fault(struct op *op, const char *client_id)
+{
+    const struct settings *cfg = op->az->cfg;
+    return cimd_document_address_fault(client_id,
+                                       cfg->cimd_allow_insecure ? cfg->cimd_insecure_hosts : NULL);
+}
+
+/* ---- the row ---- */
+
+/* The administrator's own word: his row of that name, or one of ours that he made confidential. */
+static bool
+stands_for_itself(const struct client *row)
+{
+    return strcmp(row->registration, "CIMD") != 0 || strcmp(row->type, "public") != 0;
+}
+
+static enum az_status
+refuse_disabled(struct op *op, const char *client_id)
+{
+    return op_fail(op, AZ_INVALID_CLIENT, "The client is disabled", "client %s is disabled",
+                   client_id);
+}
+
+/* Read, not remembered: the code is issued against its id and version, and the row of a client that
+ * was idle for long may be gone. */
+static enum az_status
+find_row(struct op *op, const char *client_id, struct client **ret)
+{
+    struct client *row = NULL;
+    enum az_status st = client_fetch(op, client_id, true, &row);
+    if (st == AZ_OK && row != NULL && !row->enabled)
+        return refuse_disabled(op, client_id);
+    if (st == AZ_OK)
+        *ret = row;
+    return st;
+}
+
+/* ---- the document ---- */
+
+static enum az_status
+read_document(struct op *op, const char *url, const json_t *document, struct client *ret)
+{
+    const char *why = NULL;
+    enum az_status st =
+        cimd_document_read(op->mem, url, document, op->az->cfg->max_redirect_uris, &why, ret);
+    if (st == AZ_OK)
+        return AZ_OK;
+    if (st != AZ_INVALID)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    const char *text = talloc_asprintf(op->mem, "The client's metadata document: %s", why);
+    return op_fail(op, AZ_INVALID_CLIENT, text, "metadata document %s: %s", url, why);
+}
+
+static enum az_status
+check_document(struct op *op, const char *url, const json_t *document)
+{
+    struct client ignored = {.id = 0};
+    return read_document(op, url, document, &ignored);
+}
+
+/* For people. Names that do not exist, refuse, or lie at private addresses sound the same: the page
+ * must not map the network behind us. */
+static const char *
+unavailable_text(enum fetch_fault fault)
+{
+    switch (fault) {
+    case FETCH_FAULT_TIMEOUT:
+        return "The client's metadata document took too long";
+    case FETCH_FAULT_SIZE:
+        return "The client's metadata document is too large";
+    case FETCH_FAULT_HTTP:
+        return "The client's address does not answer with a JSON document";
+    case FETCH_FAULT_URL:
+    case FETCH_FAULT_ADDRESS:
+    case FETCH_FAULT_CONNECT:
+    case FETCH_FAULT_TLS:
+        return "The host of the client's metadata document cannot be reached safely";
+    default:
+        return "The client's metadata document cannot be had now";
+    }
+}
+
+/* A host that is not there, slow, or has no such document is the client's affair: a page with 400
+ * (oauth.md 3.2, order 1). What is ours, and a full house, is 503. */
+static bool
+is_of_the_client(enum fetch_fault fault)
+{
+    return fault != FETCH_OK && fault != FETCH_FAULT_BUSY && fault != FETCH_FAULT_OURS;
+}
+
+static enum az_status
+get_document(struct op *op, const char *url, struct document *ret)
+{
+    enum fetch_fault why = FETCH_OK;
+    enum az_status st =
+        document_get(op, DOCUMENT_CLIENT_METADATA, url, 0, check_document, ret, &why);
+    if (st != AZ_UNAVAILABLE)
+        return st;
+    struct az_fault was = op->fault;
+    az_fault_clear(&op->fault);
+    return op_fail(op, is_of_the_client(why) ? AZ_INVALID_CLIENT : AZ_UNAVAILABLE,
+                   unavailable_text(why), "%s", was.detail);
+}
+
+/* What changed, as JSON text. */
+static const char *
+change_summary(struct op *op, const struct document *document)
+{
+    const json_t *uris = json_object_get(document->json, "redirect_uris");
+    json_t *summary =
+        jsonx_own(op->mem, json_pack("{s:s, s:O}", "document", "changed", "redirect_uris", uris));
+    const char *text = summary != NULL ? jsonx_dump(op->mem, summary) : NULL;
+    if (text == NULL || strlen(text) <= SUMMARY_MAX)
+        return text;
+    return talloc_asprintf(op->mem, "{\"document\":\"changed\",\"redirect_uris\":%zu}",
+                           json_array_size(uris));
+}
+
+/*
+ * The new one is taken, and somebody may want to know since when (oauth.md 3.2): whoever got hold
+ * of the host could have a code sent elsewhere.
+ */
+static enum az_status
+audit_change(struct op *op, const char *url, const struct document *document)
+{
+    const struct audit_entry entry = {
+        .request_id = op->request_id != NULL ? op->request_id : "-",
+        .client_id = url,
+        .endpoint = "/authorize",
+        .operation = "clientMetadataChanged",
+        .method = "GET",
+        .http_status = 200,
+        .outcome = "allowed",
+        .summary = change_summary(op, document),
+    };
+    if (entry.summary == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return audit_insert(op, &entry);
+}
+
+enum az_status
+cimd_resolve(struct op *op, const char *client_id, struct client **ret)
+{
+    struct client *row = NULL;
+    struct document document;
+    enum az_status st = find_row(op, client_id, &row);
+    if (st != AZ_OK)
+        return st;
+    if (row != NULL && stands_for_itself(row)) {
+        *ret = row;
+        return AZ_OK;
+    }
+    const char *why = cimd_address_fault(op, client_id);
+    if (why != NULL)
+        return op_fail(op, AZ_INVALID_CLIENT, talloc_asprintf(op->mem, "client_id %s", why),
+                       "client_id %s %s", client_id, why);
+    struct client *client = talloc_zero(op->mem, struct client);
+    if (client == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    if ((st = get_document(op, client_id, &document)) != AZ_OK
+        || (st = read_document(op, client_id, document.json, client)) != AZ_OK)
+        return st;
+    if (document.changed && (st = audit_change(op, client_id, &document)) != AZ_OK)
+        return st;
+    client->id = row != NULL ? row->id : 0;
+    client->version = row != NULL ? row->version : 0;
+    client->client_id = client_id;
+    client->type = "public";
+    client->registration = "CIMD";
+    client->auth_method = "none";
+    client->enabled = true;
+    *ret = client;
+    return AZ_OK;
+}
+
+/* ---- keeping it ---- */
+
+static bool
+same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool
+same_list(const char *const *a, const char *const *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    while (*a != NULL && *b != NULL && strcmp(*a, *b) == 0)
+        a++, b++;
+    return *a == *b;
+}
+
+/* Whether the remembered row says what the document says: then there is nothing to write. Should it
+ * have changed meanwhile, the version the code is issued against is an old one. */
+static bool
+is_kept(struct op *op, const struct client *client)
+{
+    struct client *row;
+    return client->id != 0 && client_is_cached(op, client->client_id)
+           && client_fetch(op, client->client_id, false, &row) == AZ_OK && row->id == client->id
+           && row->version == client->version && same_text(row->name, client->name)
+           && same_text(row->uri, client->uri) && same_text(row->logo, client->logo)
+           && same_text(row->scope, client->scope)
+           && same_text(row->auth_method, client->auth_method)
+           && same_list(row->redirect_uris, client->redirect_uris)
+           && same_list(row->grant_types, client->grant_types);
+}
+
+enum az_status
+cimd_store(struct op *op, struct client *client)
+{
+    struct client_cimd_row row;
+    if (stands_for_itself(client) || is_kept(op, client))
+        return AZ_OK;
+    enum az_status st = client_cimd_put(op, client, &row);
+    if (st != AZ_OK)
+        return st;
+    client_forget(op, client->client_id);
+    if (row.taken)
+        return op_fail(op, AZ_INVALID_CLIENT, "The client_id cannot be used",
+                       "client_id %s is the name of a subject", client->client_id);
+    if (row.id == 0 && row.full)
+        return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_FULL,
+                       "no row for client %s: there are SVC_DYNAMIC_CLIENTS_MAX clients that "
+                       "registered themselves",
+                       client->client_id);
+    if (row.id == 0)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "the row of client %s comes and goes",
+                       client->client_id);
+    if (!row.ours)
+        return op_fail(op, AZ_INVALID_CLIENT, "The client was changed meanwhile; begin again",
+                       "client %s is registered by the administrator now", client->client_id);
+    if (!row.enabled)
+        return refuse_disabled(op, client->client_id);
+    client->id = row.id;
+    client->version = row.version;
+    return AZ_OK;
+}

@@ -1,0 +1,310 @@
+#include "config.h"
+
+#include "oauth/cimd_document.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "base/visible.h"
+#include "oauth/parameters.h"
+
+/* ---- the address ---- */
+
+/* What a name in DNS has, and an IPv6 literal. A % could hide a slash or a dot from the person who
+ * reads the host on the consent page. */
+#define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_:"
+
+/* RFC 3986 6.2.2.3: "." or "..", each dot also as %2e. An agent on the way would remove it, and
+ * another document would be meant. */
+static bool
+is_dot_segment(const char *segment, size_t length)
+{
+    size_t dots = 0;
+    while (length > 0) {
+        size_t dot = *segment == '.'                                      ? 1
+                     : length >= 3 && strncasecmp(segment, "%2e", 3) == 0 ? 3
+                                                                          : 0;
+        if (dot == 0)
+            return false;
+        dots++;
+        segment += dot;
+        length -= dot;
+    }
+    return dots == 1 || dots == 2;
+}
+
+static bool
+has_dot_segment(const char *path)
+{
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+        if (is_dot_segment(path, length))
+            return true;
+        path += length + (path[length] == '/');
+    }
+    return false;
+}
+
+/* Whether a host, in lower case and without brackets, is in a comma-separated list. */
+static bool
+is_listed(const char *list, const char *host)
+{
+    while (list != NULL && *list != '\0') {
+        list += strspn(list, " ,[");
+        size_t length = strcspn(list, " ,]");
+        if (length > 0 && strlen(host) == length && strncasecmp(list, host, length) == 0)
+            return true;
+        list += length + strspn(list + length, " ]");
+    }
+    return false;
+}
+
+static const char *
+parts_fault(const struct uri *uri, const char *http_hosts)
+{
+    if (uri->host == NULL || uri->host[strspn(uri->host, HOST_CHARS)] != '\0')
+        return "must name a host";
+    if (strcmp(uri->scheme, "https") != 0 && strcmp(uri->scheme, "http") != 0)
+        return "must use https";
+    if (strcmp(uri->scheme, "http") == 0 && !is_listed(http_hosts, uri->host))
+        return "must use https: http is allowed for named development hosts alone";
+    if (uri->userinfo != NULL)
+        return "must not have user information before the host";
+    if (uri->fragment != NULL)
+        return "must not have a fragment";
+    if (*uri->path == '\0' || strcmp(uri->path, "/") == 0)
+        return "must have a path other than /";
+    return has_dot_segment(uri->path) ? "must not have a dot segment in its path" : NULL;
+}
+
+const char *
+cimd_document_address_fault(const char *text, const char *http_hosts)
+{
+    struct uri uri;
+    const char *why = "is not a valid URL";
+    if (strlen(text) > CIMD_ADDRESS_MAX)
+        return "must have at most 256 characters";
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char) *c <= ' ' || (unsigned char) *c >= 0x7f || *c == '\\')
+            return "must not have control characters, spaces, backslashes or characters beyond "
+                   "ASCII";
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    if (scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK)
+        why = parts_fault(&uri, http_hosts);
+    talloc_free(scratch);
+    return why;
+}
+
+/* ---- the document ---- */
+
+/* Members we look at; all others are ignored (RFC 7591 2). */
+struct metadata {
+    const char *client_id;
+    const char *client_name;
+    const char *client_uri;
+    const char *logo_uri;
+    const char *auth_method;
+    const char *scope;
+    const json_t *redirect_uris;
+    const json_t *grant_types;
+    const json_t *response_types;
+};
+
+#define AT(member) offsetof(struct metadata, member)
+
+/* clang-format off */
+static const struct jsonx_field metadata_fields[] = {
+    /* name                        type              target              required min max               item_max */
+    {"client_id",                  JSONX_TEXT,       AT(client_id),      true,    1,  0,                0},
+    {"redirect_uris",              JSONX_TEXT_ARRAY, AT(redirect_uris),  true,    1,  0,                URI_MAX},
+    {"client_name",                JSONX_TEXT,       AT(client_name),    false,   1,  CIMD_NAME_MAX,    0},
+    {"client_uri",                 JSONX_TEXT,       AT(client_uri),     false,   1,  CIMD_URI_MAX,     0},
+    {"logo_uri",                   JSONX_TEXT,       AT(logo_uri),       false,   1,  CIMD_URI_MAX,     0},
+    {"token_endpoint_auth_method", JSONX_TEXT,       AT(auth_method),    false,   1,  CIMD_METHOD_MAX,  0},
+    {"grant_types",                JSONX_TEXT_ARRAY, AT(grant_types),    false,   0,  CIMD_TYPES_MAX,   CIMD_TYPE_MAX},
+    {"response_types",             JSONX_TEXT_ARRAY, AT(response_types), false,   0,  CIMD_TYPES_MAX,   CIMD_TYPE_MAX},
+    {"scope",                      JSONX_TEXT,       AT(scope),          false,   0,  SCOPE_TEXT_MAX,   0},
+};
+/* clang-format on */
+
+/* One reading: the first fault is the one that is told. */
+struct reading {
+    TALLOC_CTX *mem;
+    const char *why;
+};
+
+static void
+tell(void *arg, const char *name, const char *why)
+{
+    struct reading *reading = arg;
+    if (reading->why == NULL)
+        reading->why = talloc_asprintf(reading->mem, "%s%s%s",
+                                       *name != '\0' ? name : "the document", " ", why);
+}
+
+static bool
+has_text(const json_t *texts, const char *text)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) texts, index, item)
+        if (strcmp(json_string_value(item), text) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * A document that everybody can read holds no secret, so a method that rests on one shows whoever
+ * reads it the way in. Keys would be good: but one who declares them must be asked for them, and to
+ * let such a client in without would be a downgrade (oauth.md 3.2).
+ */
+static const char *
+secret_fault(const json_t *document, const char *method)
+{
+    if (json_object_get(document, "client_secret") != NULL)
+        return "client_secret must not be in a document that everybody can read";
+    if (json_object_get(document, "client_secret_expires_at") != NULL)
+        return "client_secret_expires_at must not be there: such a client has no secret";
+    if (method == NULL || strcmp(method, "none") == 0)
+        return NULL;
+    if (strcmp(method, "private_key_jwt") == 0)
+        return "token_endpoint_auth_method private_key_jwt is not supported yet for such clients";
+    return "token_endpoint_auth_method must be none: such a client has no secret";
+}
+
+/* A client that asks for bound tokens and gets others would be less safe than it knows; as at
+ * /register. */
+static const char *
+dpop_fault(const json_t *document)
+{
+    const json_t *bound = json_object_get(document, "dpop_bound_access_tokens");
+    if (bound == NULL || json_is_null(bound) || json_is_false(bound))
+        return NULL;
+    return json_is_true(bound) ? "dpop_bound_access_tokens true is not supported yet"
+                               : "dpop_bound_access_tokens must be true or false";
+}
+
+static const char *
+types_fault(const struct metadata *data)
+{
+    if (data->grant_types != NULL && !has_text(data->grant_types, "authorization_code"))
+        return "grant_types must hold authorization_code";
+    return data->response_types != NULL && !has_text(data->response_types, "code")
+               ? "response_types must hold code"
+               : NULL;
+}
+
+static const char *
+redirects_fault(TALLOC_CTX *mem, const json_t *uris, long max)
+{
+    size_t index;
+    json_t *item;
+    if (json_array_size(uris) > (size_t) max)
+        return talloc_asprintf(mem, "redirect_uris must have at most %ld items", max);
+    json_array_foreach ((json_t *) (uintptr_t) uris, index, item) {
+        const char *why = uri_redirect_fault(json_string_value(item));
+        if (why != NULL)
+            return talloc_asprintf(mem, "redirect_uris[%zu] %s", index, why);
+    }
+    return NULL;
+}
+
+/* RFC 6749 3.3. The words bound what each later request is held against. */
+static const char *
+scope_fault(const char *scope)
+{
+    size_t words = 0;
+    for (const char *c = scope; c != NULL && *c != '\0'; c += strspn(c, " ")) {
+        size_t length = strcspn(c, " ");
+        for (size_t i = 0; i < length; i++)
+            if ((unsigned char) c[i] < 0x21 || (unsigned char) c[i] > 0x7e || c[i] == '"'
+                || c[i] == '\\')
+                return "scope has a forbidden character";
+        words += length > 0;
+        c += length;
+    }
+    return words > SCOPE_WORDS_MAX ? "scope has too many words" : NULL;
+}
+
+/* What people will read on the consent page, or follow from it. */
+static const char *
+shown_fault(TALLOC_CTX *mem, const struct metadata *data)
+{
+    const char *why = data->client_name != NULL ? visible_fault(data->client_name) : NULL;
+    if (why != NULL)
+        return talloc_asprintf(mem, "client_name %s", why);
+    if (data->client_uri != NULL && (why = uri_web_fault(data->client_uri)) != NULL)
+        return talloc_asprintf(mem, "client_uri %s", why);
+    if (data->logo_uri != NULL && (why = uri_web_fault(data->logo_uri)) != NULL)
+        return talloc_asprintf(mem, "logo_uri %s", why);
+    return NULL;
+}
+
+/* The texts of an array, NULL at the end. */
+static const char **
+list_of(TALLOC_CTX *mem, const json_t *texts)
+{
+    const char **list = talloc_array(mem, const char *, json_array_size(texts) + 1);
+    size_t index;
+    json_t *item;
+    if (list == NULL)
+        return NULL;
+    json_array_foreach ((json_t *) (uintptr_t) texts, index, item)
+        list[index] = json_string_value(item);
+    list[json_array_size(texts)] = NULL;
+    return list;
+}
+
+/* A scope of blanks is none, as at /register: it would be a ceiling that lets nothing through. */
+static bool
+names_a_word(const char *scope)
+{
+    return scope != NULL && scope[strspn(scope, " ")] != '\0';
+}
+
+static enum az_status
+fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
+{
+    const char **redirects = list_of(mem, data->redirect_uris), **grants = NULL;
+    if (data->grant_types != NULL)
+        grants = list_of(mem, data->grant_types);
+    if (redirects == NULL || (data->grant_types != NULL && grants == NULL))
+        return AZ_SERVER_ERROR;
+    ret->name = data->client_name;
+    ret->uri = data->client_uri;
+    ret->logo = data->logo_uri;
+    ret->scope = names_a_word(data->scope) ? data->scope : NULL;
+    ret->redirect_uris = redirects;
+    ret->grant_types = grants;
+    return AZ_OK;
+}
+
+enum az_status
+cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, long max_redirect_uris,
+                   const char **ret_why, struct client *ret)
+{
+    struct metadata data = {0};
+    struct reading reading = {mem, NULL};
+    const char *why = NULL;
+    enum az_status st =
+        jsonx_read(document, metadata_fields, sizeof(metadata_fields) / sizeof(metadata_fields[0]),
+                   0, &data, tell, &reading);
+    if (st == AZ_INVALID)
+        why = reading.why != NULL ? reading.why : "cannot be read";
+    else if (st != AZ_OK)
+        return st;
+    /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
+    else if (strcmp(data.client_id, url) != 0)
+        why = "client_id must be the address of the document, letter for letter";
+    else if ((why = secret_fault(document, data.auth_method)) == NULL
+             && (why = dpop_fault(document)) == NULL && (why = types_fault(&data)) == NULL
+             && (why = redirects_fault(mem, data.redirect_uris, max_redirect_uris)) == NULL
+             && (why = scope_fault(data.scope)) == NULL)
+        why = shown_fault(mem, &data);
+    if (why == NULL)
+        return fill(mem, &data, ret);
+    *ret_why = why;
+    return AZ_INVALID;
+}

@@ -1,0 +1,190 @@
+#include "config.h"
+
+#include "oauth/grant.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uuid7.h"
+#include "crypto/random.h"
+#include "oauth/client_auth.h"
+#include "oauth/parameters.h"
+#include "policy/registry.h"
+
+/* How often a grant is tried: the cached client may be stale, and the one that was read then may
+ * change while policy is asked. */
+#define ATTEMPTS 3
+
+enum az_status
+grant_read_resource(struct request *req, const char **ret)
+{
+    const char *resource = NULL;
+    for (size_t i = 0; i < req->params; i++) {
+        if (strcmp(req->param[i].name, "resource") != 0)
+            continue;
+        enum az_status st = resource_check(&req->op, req->param[i].value);
+        if (st != AZ_OK)
+            return st;
+        if (resource != NULL && !resource_equal(resource, req->param[i].value))
+            return op_fail(&req->op, AZ_INVALID_TARGET, "A token is for one resource only", NULL);
+        if (resource == NULL)
+            resource = req->param[i].value;
+    }
+    *ret = resource;
+    return AZ_OK;
+}
+
+enum az_status
+grant_read_scopes(struct request *req, const char *asked, struct issue_question *question)
+{
+    const char *registered = req->client->scope;
+    json_t *words, *all;
+    enum az_status st = scope_parse(&req->op, registered, &all);
+    if (st == AZ_OK)
+        st = scope_parse(&req->op, asked, &words);
+    if (st != AZ_OK)
+        return st;
+    if (registered != NULL)
+        question->ceiling = all;
+    question->scopes = scope_within(&req->op, words, question->ceiling);
+    question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
+    if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0)
+        return op_fail(&req->op, AZ_INVALID_SCOPE,
+                       "None of the requested scopes is registered for the client", NULL);
+    return AZ_OK;
+}
+
+/* Every word of one array is in the other. */
+static bool
+words_within(const json_t *words, const json_t *wider)
+{
+    size_t index;
+    json_t *word;
+    json_array_foreach ((json_t *) (uintptr_t) words, index, word)
+        if (!scope_has(wider, json_string_value(word)))
+            return false;
+    return true;
+}
+
+enum az_status
+grant_read_family(struct request *req, const struct grant_row *grant, bool types,
+                  struct issue_question *question)
+{
+    const char *resource;
+    json_t *named = NULL, *details;
+    enum az_status st = grant_read_resource(req, &resource);
+    if (st == AZ_OK && types)
+        st = resource_types_parse(&req->op, request_param(req, "resource_types"), &named);
+    if (st == AZ_OK)
+        st = details_parse(&req->op, request_param(req, "authorization_details"), &details);
+    if (st != AZ_OK)
+        return st;
+    if ((resource != NULL
+         && (grant->resource == NULL || !resource_equal(resource, grant->resource)))
+        || !words_within(named, grant->resource_types))
+        return op_fail(&req->op, AZ_INVALID_TARGET, "The resource was not authorized", NULL);
+    if (details != NULL && !json_equal(details, grant->details))
+        return op_fail(&req->op, AZ_INVALID_AUTHORIZATION_DETAILS,
+                       "The authorization_details are not those that were authorized", NULL);
+    question->resource = grant->resource;
+    question->resource_types = json_array_size(named) > 0 ? named : grant->resource_types;
+    question->details = grant->details;
+    return AZ_OK;
+}
+
+enum az_status
+grant_check_client(struct request *req, const struct grant_row *grant)
+{
+    const struct client *client = req->client, *owner = &grant->client;
+    if (!grant->found)
+        return AZ_OK;
+    if (strcmp(owner->client_id, client->client_id) == 0
+        && (owner->id != client->id || owner->version != client->version || !owner->enabled))
+        return AZ_INVALID;
+    req->audit.flow_id = grant->flow_id;
+    if (owner->id == client->id)
+        req->audit.subject_id = grant->subject;
+    return AZ_OK;
+}
+
+/* An id that ties the audit rows of this token's issue and introspections together. */
+static const char *
+make_flow_id(struct request *req)
+{
+    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
+    char text[UUID7_TEXT_LENGTH + 1];
+    if (random_nonce(random, sizeof(random)) != AZ_OK)
+        return NULL;
+    uuid7_make((uint64_t) req->op.now_ms, random, id);
+    uuid7_format(id, text);
+    return talloc_strdup(req->op.mem, text);
+}
+
+void
+grant_frame(struct request *req, const char *flow_id, const char *grant_type,
+            struct issue_question *question)
+{
+    question->grant_type = grant_type;
+    question->default_ttl = req->op.az->cfg->access_token_validity;
+    question->frame = (struct question){
+        .endpoint = req->route->path,
+        .ip = req->ip,
+        .user_agent = req->user_agent,
+        .flow_id = flow_id != NULL ? flow_id : make_flow_id(req),
+        .client = req->client,
+        .auth_method = req->client_method,
+    };
+}
+
+bool
+grant_registered(const struct client *client, const char *grant_type)
+{
+    const char **at = client->grant_types;
+    if (at == NULL)
+        return true;
+    while (*at != NULL && strcmp(*at, grant_type) != 0)
+        at++;
+    return *at != NULL;
+}
+
+enum az_status
+grant_check_registered(struct request *req, const char *grant_type)
+{
+    if (grant_registered(req->client, grant_type))
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || grant_registered(req->client, grant_type))
+        return st;
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
+                   "The client is not registered for this grant type", NULL);
+}
+
+static enum az_status
+answer(struct request *req, struct issued *issued)
+{
+    json_t *body = jsonx_own(
+        req->op.mem,
+        json_pack("{s:s,s:s,s:I,s:s,s:s*,s:s*,s:O*}", "access_token", issued->text.text,
+                  "token_type", "Bearer", "expires_in", (json_int_t) issued->expires_in, "scope",
+                  issued->scope, "refresh_token",
+                  issued->has_refresh ? issued->refresh.text : issued->kept_refresh, "id_token",
+                  issued->id_token, "authorization_details", issued->details));
+    issued_done(issued);
+    return body != NULL ? respond_json(req, 200, body)
+                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
+}
+
+enum az_status
+grant_run(struct request *req, enum az_status (*attempt)(struct request *req, struct issued *ret))
+{
+    struct issued issued = {.scope = NULL};
+    enum az_status st = attempt(req, &issued);
+    for (int i = 1; i < ATTEMPTS && st == AZ_INVALID; i++)
+        if ((st = client_authenticate_again(req)) == AZ_OK)
+            st = attempt(req, &issued);
+    if (st == AZ_INVALID)
+        return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                       "the client's row changes faster than it can be read");
+    return st == AZ_OK ? answer(req, &issued) : st;
+}

@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "oauth/redirect_uri.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/uri.h"
+
+/* Beginnings of loopback URIs, by which nothing is compared but the same beginning. */
+static const char *const loopbacks[] = {"http://127.0.0.1", "http://[::1]", "http://localhost"};
+#define LOOPBACKS (sizeof(loopbacks) / sizeof(loopbacks[0]))
+
+/* What follows the host and port of a URI that begins so; NULL: it does not, or the port is none.
+ * A longer host (127.0.0.1.evil.example) or user information (localhost:1@evil) does not end there.
+ */
+static const char *
+after_port(const char *uri, const char *begin)
+{
+    size_t length = strlen(begin);
+    if (strncmp(uri, begin, length) != 0)
+        return NULL;
+    const char *rest = uri + length;
+    if (*rest == ':') {
+        size_t digits = strspn(rest + 1, "0123456789");
+        long port = digits >= 1 && digits <= 5 ? strtol(rest + 1, NULL, 10) : 0;
+        if (port < 1 || port > 65535)
+            return NULL;
+        rest += 1 + digits;
+    }
+    return *rest == '\0' || *rest == '/' || *rest == '?' ? rest : NULL;
+}
+
+bool
+redirect_uri_matches(const char *registered, const char *asked, bool any_port)
+{
+    if (strcmp(registered, asked) == 0)
+        return true;
+    for (size_t i = 0; any_port && i < LOOPBACKS; i++) {
+        const char *of_registered = after_port(registered, loopbacks[i]);
+        const char *of_asked = after_port(asked, loopbacks[i]);
+        if (of_registered != NULL && of_asked != NULL)
+            return strcmp(of_registered, of_asked) == 0;
+    }
+    return false;
+}
+
+bool
+redirect_uri_is_of(const struct client *client, const char *asked)
+{
+    bool any_port = strcmp(client->type, "public") == 0;
+    /* Longer than any that can be registered; a redirect to it would not fit a header line. */
+    if (strlen(asked) > URI_MAX)
+        return false;
+    for (const char **uri = client->redirect_uris; uri != NULL && *uri != NULL; uri++)
+        if (redirect_uri_matches(*uri, asked, any_port))
+            return true;
+    return false;
+}
+
+bool
+redirect_uri_is_remembered(const char *uri)
+{
+    struct uri parts;
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    bool remembered = scratch != NULL && uri_parse(scratch, uri, &parts) == AZ_OK
+                      && strcmp(parts.scheme, "https") == 0 && parts.host != NULL
+                      && !uri_host_is_loopback(parts.host);
+    talloc_free(scratch);
+    return remembered;
+}

@@ -1,0 +1,339 @@
+#include "config.h"
+
+#include "oauth/register.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uuid7.h"
+#include "crypto/random.h"
+#include "oauth/parameters.h"
+#include "oauth/register_metadata.h"
+#include "oauth/statement.h"
+#include "oauth/token.h"
+#include "policy/registration.h"
+#include "store/client_secrets.h"
+#include "store/clients_dynamic.h"
+#include "token/issue.h"
+
+/* What the endpoint knows of a registration, step by step. */
+struct registering {
+    struct request *req;
+    json_t *body;                    /* as sent */
+    const char *statement_text;      /* software_statement, or NULL */
+    struct statement statement;      /* what it says; claims NULL without one */
+    struct register_metadata wanted; /* what is asked for */
+    struct registration question;    /* the same, for policy */
+    struct registration_verdict verdict;
+    json_t *registered; /* members as they are registered and echoed */
+    char client_id[UUID7_TEXT_LENGTH + 1];
+    const char *secret; /* NULL for a public client */
+};
+
+/* ---- what is asked for */
+
+/* RFC 9110 8.3; +json is JSON (oauth.md C2). */
+static bool
+is_json(const char *type)
+{
+    size_t length = type != NULL ? strcspn(type, "; \t") : 0;
+    return (length == 16 && strncasecmp(type, "application/json", 16) == 0)
+           || (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
+}
+
+enum az_status
+register_read_body(struct request *req, json_t **ret)
+{
+    const char *why = NULL;
+    json_t *body = NULL;
+    if (!is_json(req->io->variable(req->io, "CONTENT_TYPE")))
+        return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
+    enum az_status st =
+        jsonx_parse(req->op.mem, req->body, req->body_length, HTTP_JSON_DEPTH_MAX, &body, &why);
+    if (st == AZ_SERVER_ERROR)
+        return op_fail(&req->op, st, NULL, "no memory");
+    if (st != AZ_OK || !json_is_object(body))
+        return op_fail(&req->op, AZ_INVALID_CLIENT_METADATA, "The body must be a JSON object", "%s",
+                       why != NULL ? why : "no object");
+    *ret = body;
+    return AZ_OK;
+}
+
+static enum az_status
+read_statement(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    const json_t *value = json_object_get(reg->body, "software_statement");
+    if (value == NULL || json_is_null(value)
+        || (json_is_string(value) && json_string_length(value) == 0))
+        return AZ_OK;
+    if (!json_is_string(value))
+        return op_fail(op, AZ_INVALID_SOFTWARE_STATEMENT, "The software statement must be a string",
+                       NULL);
+    reg->statement_text = json_string_value(value);
+    return statement_read(op, reg->statement_text, &reg->statement);
+}
+
+static enum az_status
+read_metadata(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    /* What does not work yet is refused (decisions.md "Readings"). */
+    const struct register_rules rules = {
+        .max_redirect_uris = op->az->cfg->max_redirect_uris,
+        .grant_types = token_grant_types,
+        .private_key_jwt = false,
+        .dpop = false,
+    };
+    return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
+}
+
+/* The audit row tells the two modes apart, and whose statement it was. */
+static void
+note_request(struct registering *reg)
+{
+    struct request *req = reg->req;
+    bool stated = reg->statement.claims != NULL;
+    req->audit.summary = jsonx_dump(
+        req->op.mem,
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:s*,s:s*}", "mode", stated ? "statement" : "plain", "issuer",
+                            reg->statement.issuer, "client_name", reg->wanted.client_name)));
+}
+
+static void
+make_question(struct registering *reg)
+{
+    struct request *req = reg->req;
+    const struct register_metadata *wanted = &reg->wanted;
+    reg->question = (struct registration){
+        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .redirect_uris = wanted->redirect_uris,
+        .grant_types = wanted->grant_types,
+        .response_types = wanted->response_types,
+        .scopes = wanted->scopes,
+        .auth_method = wanted->auth_method,
+        .client_name = wanted->client_name,
+        .issuer = reg->statement.issuer,
+        .verified = reg->statement.verified,
+        .claims = reg->statement.claims,
+    };
+    /* Anybody may say any name: one that nobody vouches for is kept from policy (decisions.md). */
+    if (reg->statement.verified)
+        reg->question.software_id =
+            json_string_value(json_object_get(wanted->members, "software_id"));
+}
+
+/* ---- what is registered */
+
+static bool
+list_has(const json_t *list, const char *word)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach (list, index, item)
+        if (strcmp(json_string_value(item), word) == 0)
+            return true;
+    return false;
+}
+
+/* The registered scope: what policy granted, in the grammar that /token will read it by. */
+static enum az_status
+set_scope(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    json_t *words;
+    const char *scope = scope_join(op->mem, reg->verdict.verdict.decision.scopes);
+    if (*scope == '\0') {
+        json_object_del(reg->registered, "scope");
+        return AZ_OK;
+    }
+    if (scope_parse(op, scope, &words) != AZ_OK) {
+        az_fault_clear(&op->fault);
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "policy answer refused: scopes have no form that RFC 6749 3.3 knows");
+    }
+    json_object_set_new(reg->registered, "scope", json_string(scope));
+    return AZ_OK;
+}
+
+/* What was asked for, narrowed to what policy granted. */
+static enum az_status
+narrow(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    json_t *grants = reg->verdict.grant_types;
+    reg->registered = jsonx_own(op->mem, json_copy(reg->wanted.members));
+    if (reg->registered == NULL || json_object_set(reg->registered, "grant_types", grants) != 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    if (!list_has(grants, "authorization_code"))
+        json_object_set_new(reg->registered, "response_types", json_array());
+    return set_scope(reg);
+}
+
+/* Values by column. */
+static const char *
+make_columns(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    json_t *columns = jsonx_own(op->mem, json_copy(reg->registered)), *claims;
+    const json_t *dpop = json_object_get(reg->registered, "dpop_bound_access_tokens");
+    json_object_set_new(columns, "auth_method", json_string(reg->wanted.auth_method));
+    json_object_set_new(columns, "dpop_bound", json_boolean(json_is_true(dpop)));
+    if (reg->verdict.verdict.decision.resource_types != NULL)
+        json_object_set(columns, "resource_types", reg->verdict.verdict.decision.resource_types);
+    if (reg->statement.claims == NULL)
+        return jsonx_dump(op->mem, columns);
+    claims = json_copy(reg->statement.claims);
+    /* Claims that nobody checked still cut, but vouch for nothing. */
+    if (!reg->statement.verified) {
+        json_object_set_new(claims, STATEMENT_UNVERIFIED, json_true());
+        json_object_del(columns, "software_id");
+        json_object_del(columns, "software_version");
+    }
+    return json_object_set_new(columns, "software_statement", claims) == 0
+               ? jsonx_dump(op->mem, columns)
+               : NULL;
+}
+
+/* A UUID: never an address, so never taken for a client that is known by its metadata document. */
+static enum az_status
+make_client_id(struct registering *reg)
+{
+    struct op *op = &reg->req->op;
+    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
+    if (random_octets(random, sizeof(random)) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness");
+    uuid7_make((uint64_t) op->now_ms, random, id);
+    uuid7_format(id, reg->client_id);
+    reg->req->audit.client_id = reg->client_id;
+    return AZ_OK;
+}
+
+static enum az_status
+store(struct registering *reg, bool *ret_stored)
+{
+    struct op *op = &reg->req->op;
+    struct client_new client = {
+        .client_id = reg->client_id,
+        .registration = reg->statement.claims != NULL ? "STATEMENT" : "DCR",
+        .type = reg->wanted.confidential ? "confidential" : "public",
+        .revision = reg->verdict.verdict.decision.revision,
+    };
+    enum az_status st = narrow(reg);
+    if (st == AZ_OK)
+        st = make_client_id(reg);
+    if (st == AZ_OK && reg->wanted.confidential)
+        st = client_secret_make(op, &reg->secret);
+    if (st == AZ_OK && reg->secret != NULL)
+        st = client_secret_seal(op, client.client_id, reg->secret, &client.sealed,
+                                &client.sealed_length);
+    if (st != AZ_OK)
+        return st;
+    if ((client.columns = make_columns(reg)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return client_register(op, &client, &reg->req->audit, ret_stored);
+}
+
+/* ---- the answer */
+
+/* Specification 2.2; members that are not there are left out, never null. */
+static enum az_status
+respond(struct registering *reg)
+{
+    struct request *req = reg->req;
+    json_t *answer = jsonx_own(
+        req->op.mem, json_pack("{s:s,s:I,s:s*}", "client_id", reg->client_id, "client_id_issued_at",
+                               (json_int_t) op_now(&req->op), "client_secret", reg->secret));
+    /* RFC 7591 3.2.1: required beside a secret; 0: it does not expire. */
+    if (reg->secret != NULL)
+        json_object_set_new(answer, "client_secret_expires_at", json_integer(0));
+    if (reg->statement_text != NULL)
+        json_object_set_new(answer, "software_statement", json_string(reg->statement_text));
+    if (answer == NULL || json_object_update_missing(answer, reg->registered) != 0)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    return respond_json(req, 201, answer);
+}
+
+static void
+note_documents(struct registering *reg)
+{
+    struct audit_entry *audit = &reg->req->audit;
+    const struct verdict *verdict = &reg->verdict.verdict;
+    audit->input = verdict->input;
+    audit->input_length = verdict->input_length;
+    audit->decision = verdict->output;
+    audit->decision_length = verdict->output_length;
+}
+
+/* Asks policy and writes what came of it. *ret_stored false: the revision that answered may not
+ * decide; *ret_no says what it answered. */
+static enum az_status
+decide(struct registering *reg, enum az_status *ret_no, const char **ret_text, bool *ret_stored)
+{
+    struct request *req = reg->req;
+    enum az_status st = registration_ask(&req->op, &reg->question, &reg->verdict);
+    note_documents(reg);
+    if (st != AZ_OK)
+        return st;
+    enum az_status no = registration_refusal(&reg->question, &reg->verdict, ret_text);
+    request_fill_audit(req, no == AZ_OK ? 201 : az_status_row(no)->http,
+                       no == AZ_OK ? "allowed" : "denied");
+    *ret_no = no;
+    return no == AZ_OK ? store(reg, ret_stored)
+                       : client_register_denial(&req->op, reg->verdict.verdict.decision.revision,
+                                                &req->audit, ret_stored);
+}
+
+static enum az_status
+decide_and_answer(struct registering *reg)
+{
+    struct request *req = reg->req;
+    int64_t started = clock_monotonic_ms();
+    for (;;) {
+        enum az_status no = AZ_OK;
+        const char *text = NULL;
+        bool stored = false;
+        enum az_status st = decide(reg, &no, &text, &stored);
+        if (st != AZ_OK) {
+            req->audit.client_id = NULL; /* nobody has that name */
+            return st;
+        }
+        const char *revision = reg->verdict.verdict.decision.revision;
+        if (stored) {
+            req->audited = true;
+            return no == AZ_OK
+                       ? respond(reg)
+                       : op_fail(&req->op, no, text, "policy denied, revision %s", revision);
+        }
+        req->audit.client_id = NULL;
+        if (!ask_again(&req->op, started, revision)) {
+            ask_note_error(&req->op, &reg->verdict.verdict);
+            note_documents(reg);
+            return AZ_UNAVAILABLE;
+        }
+    }
+}
+
+enum az_status
+register_handle(struct request *req)
+{
+    /* The audit row and the log line name the client after this function has returned. */
+    struct registering *reg = talloc_zero(req->op.mem, struct registering);
+    if (reg == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    reg->req = req;
+    enum az_status st = register_read_body(req, &reg->body);
+    if (st == AZ_OK)
+        st = read_statement(reg);
+    if (st == AZ_OK)
+        st = read_metadata(reg);
+    if (st != AZ_OK)
+        return st;
+    note_request(reg);
+    make_question(reg);
+    return decide_and_answer(reg);
+}

@@ -1,0 +1,207 @@
+#include "config.h"
+
+#include "oauth/register_metadata.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "oauth/parameters.h"
+#include "oauth/register_members.h"
+
+/* Defaults, and the rules between members; those of single ones are in register_members.c. */
+
+static enum az_status
+set_default(struct register_reading *reading, const char *name, json_t *value)
+{
+    if (json_object_get(reading->members, name) != NULL) {
+        json_decref(value);
+        return AZ_OK;
+    }
+    return json_object_set_new(reading->members, name, value) == 0 ? AZ_OK
+                                                                   : register_no_memory(reading);
+}
+
+/* RFC 7591 2. response_types follows grant_types: a client without authorization_code has no
+ * response. */
+static enum az_status
+fill_defaults(struct register_reading *reading)
+{
+    enum az_status st = set_default(reading, "grant_types", json_pack("[s]", "authorization_code"));
+    bool code =
+        register_list_has(json_object_get(reading->members, "grant_types"), "authorization_code");
+    if (st == AZ_OK)
+        st = set_default(reading, "response_types", code ? json_pack("[s]", "code") : json_array());
+    if (st == AZ_OK)
+        st = set_default(reading, "token_endpoint_auth_method", json_string("client_secret_basic"));
+    return st;
+}
+
+/* Web applications run on a server of their own; loopback and private schemes are for programs on
+ * the user's machine (OpenID Connect Dynamic Client Registration 2). */
+static bool
+is_native_address(const json_t *value)
+{
+    return strncasecmp(json_string_value(value), "https:", 6) != 0;
+}
+
+static enum az_status
+check_redirects(struct register_reading *reading)
+{
+    size_t index;
+    const json_t *list = json_object_get(reading->members, "redirect_uris"), *value;
+    const char *type = register_text(reading, "application_type");
+    if (json_array_size(list) == 0)
+        return register_refuse(reading, "redirect_uris", "must have at least 1 item");
+    if (type != NULL && strcmp(type, "web") == 0)
+        json_array_foreach (list, index, value)
+            if (is_native_address(value))
+                return register_refuse(reading, "redirect_uris",
+                                       "must use https for application_type web");
+    return AZ_OK;
+}
+
+/* Grants of this service that no client can use yet (decisions.md "Readings"). */
+static bool
+is_future_grant(const char *grant)
+{
+    return strcmp(grant, "urn:ietf:params:oauth:grant-type:token-exchange") == 0
+           || strcmp(grant, "urn:openid:params:grant-type:ciba") == 0;
+}
+
+static bool
+grant_works(const struct register_rules *rules, const char *grant)
+{
+    for (size_t i = 0; rules->grant_types[i] != NULL; i++)
+        if (strcmp(rules->grant_types[i], grant) == 0)
+            return true;
+    return false;
+}
+
+static enum az_status
+check_grants(struct register_reading *reading)
+{
+    size_t index;
+    const json_t *list = json_object_get(reading->members, "grant_types"), *value,
+                 *responses = json_object_get(reading->members, "response_types");
+    if (json_array_size(list) == 0)
+        return register_refuse(reading, "grant_types", "must have at least 1 item");
+    json_array_foreach (list, index, value) {
+        const char *grant = json_string_value(value);
+        if (!grant_works(reading->rules, grant))
+            return register_refuse(reading, "grant_types",
+                                   is_future_grant(grant) ? "holds one that does not work yet"
+                                                          : "holds one that is not supported");
+    }
+    /* RFC 7591 2.1: the two lists say the same. */
+    if (register_list_has(list, "authorization_code") != (json_array_size(responses) > 0))
+        return register_refuse(
+            reading, "response_types",
+            "must be code with the grant type authorization_code, and empty without it");
+    return AZ_OK;
+}
+
+/* RFC 7591 2: one place of keys, not two that may differ. Keys that let a client in come over TLS
+ * (specification 4.7). */
+static enum az_status
+check_keys(struct register_reading *reading, bool needed)
+{
+    const char *uri = register_text(reading, "jwks_uri");
+    const json_t *jwks = json_object_get(reading->members, "jwks");
+    if (uri != NULL && jwks != NULL)
+        return register_refuse(reading, "jwks_uri", "cannot be given together with jwks");
+    if (needed && uri == NULL && json_array_size(json_object_get(jwks, "keys")) == 0)
+        return register_refuse(reading, "jwks", "or jwks_uri is required for private_key_jwt");
+    const char *why = needed && uri != NULL ? uri_https_fault(uri) : NULL;
+    return why != NULL ? register_refuse(reading, "jwks_uri", why) : AZ_OK;
+}
+
+static enum az_status
+check_authentication(struct register_reading *reading)
+{
+    static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post",
+                                          "private_key_jwt"};
+    const char *method = register_text(reading, "token_endpoint_auth_method");
+    bool known = false, keyed = strcmp(method, "private_key_jwt") == 0;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        known = known || strcmp(methods[i], method) == 0;
+    if (!known)
+        return register_refuse(
+            reading, "token_endpoint_auth_method",
+            "must be none, client_secret_basic, client_secret_post or private_key_jwt");
+    enum az_status st = check_keys(reading, keyed);
+    if (st == AZ_OK && keyed && !reading->rules->private_key_jwt)
+        st = register_refuse(reading, "token_endpoint_auth_method",
+                             "private_key_jwt does not work yet");
+    if (st == AZ_OK && strcmp(method, "none") == 0
+        && register_list_has(json_object_get(reading->members, "grant_types"),
+                             "client_credentials"))
+        st = register_refuse(reading, "grant_types",
+                             "cannot hold client_credentials with token_endpoint_auth_method none");
+    return st;
+}
+
+/* A client that asks for bound tokens and gets others would be less safe than it knows. */
+static enum az_status
+check_dpop(struct register_reading *reading)
+{
+    return json_is_true(json_object_get(reading->members, "dpop_bound_access_tokens"))
+                   && !reading->rules->dpop
+               ? register_refuse(reading, "dpop_bound_access_tokens", "true does not work yet")
+               : AZ_OK;
+}
+
+static enum az_status
+read_scope(struct register_reading *reading, json_t **ret_words)
+{
+    const char *scope = register_text(reading, "scope");
+    json_t *words = NULL;
+    *ret_words = NULL;
+    if (scope == NULL)
+        return AZ_OK;
+    enum az_status st = scope_parse(reading->op, scope, &words);
+    if (st == AZ_SERVER_ERROR)
+        return st;
+    az_fault_clear(&reading->op->fault);
+    if (st != AZ_OK)
+        return register_refuse(reading, "scope", "must be words of RFC 6749 3.3, 100 at most");
+    /* Blanks alone name nothing. */
+    *ret_words = json_array_size(words) > 0 ? words : NULL;
+    return AZ_OK;
+}
+
+enum az_status
+register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
+                       const struct register_rules *rules, struct register_metadata *ret)
+{
+    struct register_reading reading = {op, rules, jsonx_own(op->mem, json_object())};
+    struct register_metadata metadata = {.members = reading.members};
+    if (reading.members == NULL)
+        return register_no_memory(&reading);
+    enum az_status st = register_members_read(&reading, plain, claims);
+    if (st == AZ_OK)
+        st = fill_defaults(&reading);
+    if (st == AZ_OK)
+        st = check_redirects(&reading);
+    if (st == AZ_OK)
+        st = check_grants(&reading);
+    if (st == AZ_OK)
+        st = check_authentication(&reading);
+    if (st == AZ_OK)
+        st = check_dpop(&reading);
+    if (st == AZ_OK)
+        st = read_scope(&reading, &metadata.scopes);
+    if (st != AZ_OK)
+        return st;
+    /* Read to judge the addresses, and no member of the answer (specification 2.2). */
+    json_object_del(reading.members, "application_type");
+    metadata.redirect_uris = json_object_get(reading.members, "redirect_uris");
+    metadata.grant_types = json_object_get(reading.members, "grant_types");
+    metadata.response_types = json_object_get(reading.members, "response_types");
+    metadata.auth_method = register_text(&reading, "token_endpoint_auth_method");
+    metadata.client_name = register_text(&reading, "client_name");
+    metadata.confidential = strcmp(metadata.auth_method, "none") != 0;
+    *ret = metadata;
+    return AZ_OK;
+}

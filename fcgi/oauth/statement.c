@@ -1,0 +1,354 @@
+#include "config.h"
+
+#include "oauth/statement.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uri.h"
+#include "crypto/jws.h"
+#include "crypto/jwt.h"
+#include "http/documents.h"
+#include "policy/trust.h"
+#include "store/signing_keys.h"
+#include "token/software_statement.h"
+
+/* oauth.md 3.1 J3: asymmetric ones alone. */
+static const char *const algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
+                                   "ES256", "ES384", "ES512", "EdDSA", NULL};
+static const char *const our_algs[] = {"RS256", NULL};
+
+static const char *const our_types[] = {SOFTWARE_STATEMENT_TYP, NULL};
+/* Of others: whatever says that it is something else is refused (RFC 8725 3.11). */
+static const char *const types[] = {SOFTWARE_STATEMENT_TYP, "JWT", NULL};
+
+/*
+ * What tokens of people and of requests say, and no statement about software. An issuer that we
+ * trust may sign those too, often with typ JWT: anybody who signed in there could register with his
+ * ID token (RFC 8725 3.12).
+ */
+static const char *const others_claims[] = {"nonce", "at_hash", "c_hash", "auth_time", "azp", "sid",
+                                            "act",   "cnf",     "events", "htm",       NULL};
+
+/* What one reading carries along. */
+struct reading {
+    struct op *op;
+    struct jws *jws;             /* taken apart, not verified */
+    struct jwt_claims claims;    /* of it */
+    bool own;                    /* we signed it, it says */
+    struct trust_issuer trusted; /* unless own: the entry of its issuer */
+};
+
+static enum az_status
+refuse(struct op *op, const char *text, const char *detail)
+{
+    return op_fail(op, AZ_INVALID_SOFTWARE_STATEMENT, text, "%s", detail);
+}
+
+static enum az_status
+parse(struct reading *reading, const char *text)
+{
+    struct op *op = reading->op;
+    enum jws_fault jws_fault = JWS_FAULT_OURS;
+    enum jwt_fault jwt_fault = JWT_FAULT_OURS;
+    enum az_status st =
+        jws_parse_unverified(op->mem, text, strlen(text), &reading->jws, &jws_fault);
+    if (st == AZ_INVALID)
+        return refuse(op, "The software statement is not a signed JWT", jws_fault_text(jws_fault));
+    if (st == AZ_OK)
+        st = jwt_claims_parse(op->mem, reading->jws, &reading->claims, &jwt_fault);
+    if (st == AZ_INVALID)
+        return refuse(op, "The claims of the software statement are malformed",
+                      jwt_fault_text(jwt_fault));
+    if (st == AZ_OK && (reading->claims.iss == NULL || *reading->claims.iss == '\0'))
+        return refuse(op, "The software statement names no issuer", "no iss");
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* Before anything is fetched: an address that a stranger names is not asked (oauth.md 0.4). */
+static enum az_status
+find_issuer(struct reading *reading)
+{
+    struct op *op = reading->op;
+    bool found = false;
+    reading->own = strcmp(reading->claims.iss, op->az->cfg->oidc_issuer) == 0;
+    if (reading->own)
+        return AZ_OK;
+    enum az_status st =
+        trust_find(op, TRUST_STATEMENTS, reading->claims.iss, &reading->trusted, &found);
+    if (st == AZ_OK && !found)
+        return op_fail(op, AZ_UNAPPROVED_SOFTWARE_STATEMENT,
+                       "The issuer of the software statement is not trusted", NULL);
+    return st;
+}
+
+/* typ without regard to case, with or without application/ (RFC 7515 4.1.9). */
+static bool
+type_is(const char *typ, const char *const *wanted)
+{
+    if (strncasecmp(typ, "application/", 12) == 0)
+        typ += 12;
+    for (; *wanted != NULL; wanted++)
+        if (strcasecmp(typ, *wanted) == 0)
+            return true;
+    return false;
+}
+
+static bool
+has_audience(const struct jwt_claims *claims, const json_t *audiences)
+{
+    size_t index;
+    const json_t *wanted;
+    json_array_foreach (audiences, index, wanted)
+        for (size_t i = 0; i < claims->aud_count; i++)
+            if (strcmp(claims->aud[i], json_string_value(wanted)) == 0)
+                return true;
+    return false;
+}
+
+static bool
+is_of_another_kind(const json_t *claims)
+{
+    for (size_t i = 0; others_claims[i] != NULL; i++)
+        if (json_object_get(claims, others_claims[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* All that the signature does not decide. RFC 7591 asks a statement for no exp; ours have it. */
+static enum az_status
+check_claims(struct reading *reading)
+{
+    struct op *op = reading->op;
+    const struct jwt_rule rule = {
+        .need_exp = reading->own,
+        .need_iat = reading->own,
+        .now = op_now(op),
+        .skew_past = STATEMENT_SKEW_PAST,
+        .skew_future = STATEMENT_SKEW_FUTURE,
+    };
+    enum jwt_fault fault = JWT_FAULT_OURS;
+    const char *typ = reading->jws->typ;
+    if (typ == NULL ? reading->own : !type_is(typ, reading->own ? our_types : types))
+        return refuse(op, "The typ of the software statement is not accepted", "typ");
+    if (!reading->own && is_of_another_kind(reading->claims.object))
+        return refuse(op, "The software statement is a token of another kind", "claims");
+    if (jwt_claims_check(&reading->claims, &rule, &fault) != AZ_OK)
+        return refuse(op,
+                      fault == JWT_FAULT_EXPIRED ? "The software statement has expired"
+                                                 : "The software statement is not valid now",
+                      jwt_fault_text(fault));
+    if (!reading->own && reading->trusted.audiences != NULL
+        && !has_audience(&reading->claims, reading->trusted.audiences))
+        return refuse(op, "The software statement is meant for another audience", "aud");
+    return AZ_OK;
+}
+
+/* ---- keys */
+
+/* AZ_INVALID: the host answered, but not with what we need. */
+static enum az_status
+check_keys(struct op *op, const char *url, const json_t *document)
+{
+    struct jwk_set *set;
+    const char *why = NULL;
+    enum az_status st = jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why);
+    if (st == AZ_INVALID)
+        return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+static enum az_status
+check_metadata(struct op *op, const char *url, const json_t *document)
+{
+    if (json_is_string(json_object_get(document, "issuer"))
+        && json_is_string(json_object_get(document, "jwks_uri")))
+        return AZ_OK;
+    return op_fail(op, AZ_INVALID, NULL, "metadata of %.160s: no issuer or jwks_uri", url);
+}
+
+/* A host of others that cannot be asked is no failure of ours: the statement cannot be checked, and
+ * whoever sends it hears that. A busy pool and the like are. */
+static enum az_status
+tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
+{
+    struct az_fault before = op->fault;
+    bool theirs = st == AZ_INVALID
+                  || (st == AZ_UNAVAILABLE && fault != FETCH_OK && fault != FETCH_FAULT_BUSY
+                      && fault != FETCH_FAULT_OURS);
+    if (!theirs)
+        return st;
+    az_fault_clear(&op->fault);
+    return refuse(op, "The keys of the software statement's issuer cannot be had", before.detail);
+}
+
+/* The two addresses of an issuer's metadata (OpenID Connect Discovery 4, RFC 8414 3): one appends,
+ * the other puts the name before the path. */
+static const char *
+metadata_url(TALLOC_CTX *mem, const char *issuer, bool oauth)
+{
+    size_t length = strlen(issuer);
+    while (length > 0 && issuer[length - 1] == '/')
+        length--;
+    if (!oauth)
+        return talloc_asprintf(mem, "%.*s/.well-known/openid-configuration", (int) length, issuer);
+    const char *host = strstr(issuer, "://");
+    size_t origin = host != NULL ? (size_t) (host + 3 - issuer) : length;
+    origin += host != NULL ? strcspn(host + 3, "/") : 0;
+    if (origin > length)
+        origin = length;
+    return talloc_asprintf(mem, "%.*s/.well-known/oauth-authorization-server%.*s", (int) origin,
+                           issuer, (int) (length - origin), issuer + origin);
+}
+
+/* Where discovery says the keys are; what speaks for another issuer is not believed (RFC 8414 3.3).
+ */
+static enum az_status
+discover(struct op *op, const char *issuer, const char **ret_url)
+{
+    struct document document;
+    enum fetch_fault fault = FETCH_OK;
+    enum az_status st = AZ_UNAVAILABLE;
+    for (int oauth = 0; oauth < 2; oauth++) {
+        const char *url = metadata_url(op->mem, issuer, oauth == 1);
+        if (url == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        az_fault_clear(&op->fault);
+        st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check_metadata, &document, &fault);
+        const char *its =
+            st == AZ_OK ? json_string_value(json_object_get(document.json, "issuer")) : NULL;
+        if (its != NULL && strcmp(its, issuer) == 0) {
+            *ret_url = json_string_value(json_object_get(document.json, "jwks_uri"));
+            return AZ_OK;
+        }
+        if (st == AZ_OK)
+            st = op_fail(op, AZ_INVALID, NULL, "%.160s speaks for another issuer", url);
+        if (st != AZ_INVALID && fault != FETCH_FAULT_HTTP)
+            break;
+    }
+    return tell_fetch(op, st, fault);
+}
+
+static enum az_status
+fetch_keys(struct reading *reading, int64_t not_before, struct jwk_set **ret)
+{
+    struct op *op = reading->op;
+    struct document document;
+    enum fetch_fault fault = FETCH_OK;
+    const char *url = reading->trusted.jwks_uri;
+    enum az_status st = url != NULL ? AZ_OK : discover(op, reading->trusted.issuer, &url);
+    if (st != AZ_OK)
+        return st;
+    st = document_get(op, DOCUMENT_KEYS, url, not_before, check_keys, &document, &fault);
+    if (st != AZ_OK)
+        return tell_fetch(op, st, fault);
+    if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return AZ_OK;
+}
+
+/* Ours come from the database, never over HTTP, and never from the ID tokens' keys. */
+static enum az_status
+own_keys(struct op *op, struct jwk_set **ret)
+{
+    json_t *keys;
+    enum az_status st = signing_keys_public_of(op, SIGNING_STATEMENT, &keys);
+    if (st != AZ_OK)
+        return st;
+    json_t *set = jsonx_own(op->mem, json_pack("{s:O}", "keys", keys));
+    if (set == NULL || jwk_set_parse(op->mem, set, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the statement keys cannot be read");
+    return AZ_OK;
+}
+
+/* ---- signature */
+
+static enum az_status
+verify_with(const struct reading *reading, const struct jwk_set *keys, enum jws_fault *ret_fault)
+{
+    const struct jws_policy policy = {
+        .keys = keys,
+        .algs = reading->own ? our_algs : algs,
+        .types = reading->own ? our_types : types,
+        .typ_optional = !reading->own,
+    };
+    return jws_verify(reading->jws, &policy, NULL, ret_fault);
+}
+
+/* A key we do not know may be a new one: the set is fetched once more, though not for everybody
+ * who makes up a kid (documents.c sees to that). */
+static bool
+may_be_new(const struct reading *reading, enum jws_fault fault)
+{
+    return !reading->own
+           && (fault == JWS_FAULT_KEY
+               || (fault == JWS_FAULT_SIGNATURE && reading->jws->kid == NULL));
+}
+
+static enum az_status
+verify(struct reading *reading)
+{
+    struct op *op = reading->op;
+    struct jwk_set *keys = NULL;
+    enum jws_fault fault = JWS_FAULT_OURS;
+    enum az_status st = reading->own ? own_keys(op, &keys) : fetch_keys(reading, 0, &keys);
+    if (st != AZ_OK)
+        return st;
+    st = verify_with(reading, keys, &fault);
+    if (st == AZ_INVALID && may_be_new(reading, fault)) {
+        if ((st = fetch_keys(reading, op_now(op), &keys)) != AZ_OK)
+            return st;
+        st = verify_with(reading, keys, &fault);
+    }
+    if (st == AZ_INVALID)
+        return refuse(op, "The signature of the software statement is not valid",
+                      jws_fault_text(fault));
+    return st == AZ_OK ? AZ_OK
+                       : op_fail(op, AZ_SERVER_ERROR, NULL, "a statement cannot be verified");
+}
+
+/* All but the signature. */
+static enum az_status
+read_claims(struct reading *reading, const char *text)
+{
+    enum az_status st = parse(reading, text);
+    if (st == AZ_OK)
+        st = find_issuer(reading);
+    return st == AZ_OK ? check_claims(reading) : st;
+}
+
+static void
+fill(const struct reading *reading, bool verified, struct statement *ret)
+{
+    *ret = (struct statement){
+        .issuer = reading->claims.iss,
+        .claims = (json_t *) (uintptr_t) reading->claims.object,
+        .verified = verified,
+    };
+}
+
+enum az_status
+statement_read_unverified(struct op *op, const char *text, struct statement *ret)
+{
+    struct reading reading = {.op = op};
+    enum az_status st = read_claims(&reading, text);
+    if (st == AZ_OK)
+        fill(&reading, false, ret);
+    return st;
+}
+
+enum az_status
+statement_read(struct op *op, const char *text, struct statement *ret)
+{
+    struct reading reading = {.op = op};
+    enum az_status st = read_claims(&reading, text);
+    /* Ours are always checked: they need no entry in the trust row, so anybody could write one. */
+    bool verified = op->az->cfg->software_statement_verify || reading.own;
+    if (st == AZ_OK && verified)
+        st = verify(&reading);
+    if (st == AZ_OK)
+        fill(&reading, verified, ret);
+    return st;
+}

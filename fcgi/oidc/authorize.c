@@ -1,0 +1,164 @@
+#include "config.h"
+
+#include "oidc/authorize.h"
+
+#include <string.h>
+
+#include "base/query.h"
+#include "base/settings.h"
+#include "base/uuid7.h"
+#include "crypto/random.h"
+#include "oidc/flow.h"
+#include "oidc/session.h"
+
+/* An id that ties the audit rows of the whole way together, from here to the last refresh. */
+static const char *
+make_flow_id(struct request *req)
+{
+    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
+    char text[UUID7_TEXT_LENGTH + 1];
+    if (random_nonce(random, sizeof(random)) != AZ_OK)
+        return NULL;
+    uuid7_make((uint64_t) req->op.now_ms, random, id);
+    uuid7_format(id, text);
+    return talloc_strdup(req->op.mem, text);
+}
+
+/* A parameter without which nobody knows where an error could go (RFC 6749 4.1.2.1). */
+static enum az_status
+need_param(struct request *req, const char *name, const char **ret)
+{
+    *ret = request_param(req, name);
+    if (*ret != NULL)
+        return AZ_OK;
+    const char *text = request_param_repeated(req, name) ? "is repeated" : "is missing";
+    return op_fail(&req->op, AZ_INVALID_REQUEST,
+                   req->param_fault != NULL
+                       ? req->param_fault
+                       : talloc_asprintf(req->op.mem, "The parameter %s %s", name, text),
+                   NULL);
+}
+
+/* What cannot be told to the client: it goes to a page, never to a redirect. Where the row says
+ * what is asked for, because the request does not, it is read now. */
+static enum az_status
+find_client(struct request *req, bool fresh, bool *ret_remembered)
+{
+    const char *client_id, *redirect_uri;
+    *ret_remembered = false;
+    enum az_status st = need_param(req, "client_id", &client_id);
+    if (st == AZ_OK)
+        st = need_param(req, "redirect_uri", &redirect_uri);
+    if (request_param(req, "scope") == NULL)
+        fresh = true;
+    return st == AZ_OK ? flow_find_client(req, client_id, redirect_uri, fresh, ret_remembered) : st;
+}
+
+/* The browser's session, if it shows one: the one read of the request. */
+static enum az_status
+find_session(struct request *req, const struct authorization *authorization,
+             struct session *session, enum consent_mode *mode)
+{
+    unsigned char id_hash[SHA256_OCTETS], room[SHA256_OCTETS];
+    const unsigned char *consent;
+    if (!session_cookie_read(req, id_hash))
+        return AZ_OK;
+    enum az_status st = flow_consent_hash(&req->op, authorization, room, &consent);
+    return st == AZ_OK ? session_find(&req->op, id_hash, consent, session, mode) : st;
+}
+
+/* What may be of a person (a name, an account, who is signed in). Who posts it keeps it out of
+ * addresses, which browsers, web servers and proxies write down. */
+static bool
+has_private_param(const struct request *req)
+{
+    static const char *const names[] = {"login_hint", "id_token_hint", "authorization_details"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (request_param(req, names[i]) != NULL)
+            return true;
+    return false;
+}
+
+/*
+ * A form that a page of another site posts comes without our cookies, for they are SameSite=Lax: a
+ * user who is signed in would be sent to the provider again, and a new mark of the browser would
+ * end the sign-ins of its other tabs. With a GET that such a page leads to they come. The browser
+ * says that it is so; one that does not say it goes on as it came.
+ */
+static bool
+lost_cookies(const struct request *req)
+{
+    unsigned char hash[SHA256_OCTETS];
+    const char *site = request_header(req, "HTTP_SEC_FETCH_SITE");
+    return strcmp(req->method, "POST") == 0 && site != NULL && strcmp(site, "cross-site") == 0
+           && !session_cookie_read(req, hash) && !browser_cookie_read(req, hash);
+}
+
+/* The address that sends the same form as a query; NULL: it would be refused, or say too much. A
+ * GET is never sent on, so there is no circle. */
+static const char *
+as_query(struct request *req)
+{
+    struct query_pair pairs[HTTP_PARAMS_MAX];
+    if (!lost_cookies(req) || has_private_param(req) || req->repeated != NULL
+        || req->param_fault != NULL)
+        return NULL;
+    for (size_t i = 0; i < req->params; i++)
+        pairs[i] = (struct query_pair){req->param[i].name, req->param[i].value};
+    const char *base = talloc_asprintf(req->op.mem, "%s/authorize", req->op.az->cfg->oidc_issuer);
+    const char *url = base != NULL ? query_append(req->op.mem, base, pairs, req->params) : NULL;
+    return url != NULL && authorize_fits_target(url) ? url : NULL;
+}
+
+/* All that can be told to the client. */
+static enum az_status
+go_on(struct request *req)
+{
+    struct authorization authorization;
+    struct session session = {.found = false};
+    enum consent_mode mode = CONSENT_DYNAMIC_CLIENTS; /* without a session nobody asks */
+    req->state = authorize_state(req);
+    if (req->audit.flow_id == NULL)
+        req->audit.flow_id = make_flow_id(req);
+    enum az_status st = authorize_params_read(req, &authorization);
+    if (st != AZ_OK)
+        return st;
+    authorization.flow_id = req->audit.flow_id;
+    authorization.asked_at = op_now(&req->op);
+    if (authorization.flow_id == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
+    st = find_session(req, &authorization, &session, &mode);
+    return st == AZ_OK ? flow_continue(req, &authorization, &session, mode, false) : st;
+}
+
+bool
+authorize_fits_target(const char *url)
+{
+    const char *authority = strstr(url, "://");
+    const char *target = authority != NULL ? strchr(authority + 3, '/') : NULL;
+    return target != NULL && strlen(target) <= HTTP_PATH_MAX;
+}
+
+enum az_status
+authorize_handle(struct request *req)
+{
+    bool remembered;
+    enum az_status st = find_client(req, false, &remembered);
+    const char *again = st == AZ_OK ? as_query(req) : NULL;
+    if (again != NULL)
+        return respond_redirect(req, again);
+    if (st == AZ_OK)
+        st = go_on(req);
+    if (st == AZ_OK || !remembered || az_status_row(st)->http >= 500)
+        return st;
+    /* A refusal, and the client was remembered: with the row as it is now, is it still one? */
+    struct az_fault fault = req->op.fault;
+    int64_t version = req->client != NULL ? req->client->version : -1;
+    az_fault_clear(&req->op.fault);
+    if ((st = find_client(req, true, &remembered)) != AZ_OK)
+        return st;
+    if (req->client->version != version)
+        return go_on(req);
+    req->op.fault = fault;
+    return fault.status;
+}

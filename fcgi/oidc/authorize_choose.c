@@ -1,0 +1,84 @@
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/query.h"
+#include "base/settings.h"
+#include "base/visible.h"
+#include "http/page.h"
+#include "oidc/authorize.h"
+#include "token/issue.h"
+
+/* Room for a decimal number. */
+#define NUMBER_SIZE 24
+
+static const char *
+prompt_text(const struct authorization *authorization)
+{
+    if (authorization->prompt_login)
+        return authorization->prompt_consent ? "login consent" : "login";
+    return authorization->prompt_consent ? "consent" : NULL;
+}
+
+/* The checked request once more as an address, with the provider in it. */
+static const char *
+address(struct request *req, const struct authorization *authorization, const char *idp_id)
+{
+    char number[NUMBER_SIZE];
+    TALLOC_CTX *mem = req->op.mem;
+    const char *base = talloc_asprintf(mem, "%s/authorize", req->op.az->cfg->oidc_issuer);
+    snprintf(number, sizeof(number), "%lld", (long long) authorization->max_age);
+    const struct query_pair pairs[] = {
+        {"response_type",                                                     "code"                                               },
+        {"client_id",                                                         authorization->client_id                             },
+        {"redirect_uri",                                                      authorization->redirect_uri                          },
+        {"scope",                                                             authorization->scope                                 },
+        {"state",                                                             authorization->state                                 },
+        {"nonce",                                                             authorization->nonce                                 },
+        {"code_challenge",                                                    authorization->code_challenge                        },
+        {"code_challenge_method",                                             authorization->code_challenge != NULL ? "S256" : NULL},
+        {"resource",                                                          authorization->resource                              },
+        {"resource_types",                                                    authorization->resource_types != NULL
+                               ? scope_join(mem,                                                           authorization->resource_types)
+                               : NULL},
+        {"authorization_details",
+         authorization->details != NULL ? jsonx_dump(mem,                                                                                                  authorization->details) : NULL},
+        {"prompt",                                     prompt_text(authorization)},
+        {"max_age",     authorization->max_age != AUTHORIZATION_NO_MAX_AGE ? number : NULL                                                                 },
+        {"acr_values",authorization->acr_values},
+        {"login_hint",                                              authorization->login_hint                                                                                                                  },
+        {"ui_locales",authorization->ui_locales},
+        {"idp_hint",                                              idp_id                                                                                                                                                                   },
+    };
+    return base != NULL ? query_append(mem, base, pairs, sizeof(pairs) / sizeof(pairs[0])) : NULL;
+}
+
+/* Links, no form: what the choice leads to may be anywhere, and a form's policy would forbid it. */
+enum az_status
+authorize_choose(struct request *req, const struct authorization *authorization,
+                 const struct identity_provider *const *providers, size_t count)
+{
+    const struct client *client = req->client;
+    const char *name = client->name != NULL && visible_fault(client->name) == NULL
+                           ? client->name
+                           : client->client_id;
+    json_t *list = json_array();
+    json_t *values =
+        jsonx_own(req->op.mem, json_pack("{s:s,s:o}", "client_name", name, "providers", list));
+    for (size_t i = 0; i < count && values != NULL; i++) {
+        const char *url = address(req, authorization, providers[i]->idp_id);
+        if (url == NULL)
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        /* Only a form that was posted can be so long. */
+        if (!authorize_fits_target(url))
+            return op_fail(&req->op, AZ_INVALID_REQUEST,
+                           "The request is too long to choose an identity provider for", NULL);
+        json_array_append_new(
+            list, json_pack("{s:s,s:s}", "name",
+                            providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,
+                            "href", url));
+    }
+    return respond_page(req, 200, "choose", values, NULL);
+}

@@ -1,0 +1,315 @@
+#include "config.h"
+
+#include "oidc/authorize_params.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/query.h"
+#include "oauth/parameters.h"
+#include "policy/registry.h"
+#include "token/id_token.h"
+#include "token/issue.h"
+
+const struct route_param authorize_params[] = {
+    {"client_id",             false},
+    {"redirect_uri",          false},
+    {"response_type",         false},
+    {"response_mode",         false},
+    {"state",                 false},
+    {"scope",                 false},
+    {"nonce",                 false},
+    {"code_challenge",        false},
+    {"code_challenge_method", false},
+    {"resource",              true },
+    {"resource_types",        false},
+    {"authorization_details", false},
+    {"prompt",                false},
+    {"max_age",               false},
+    {"acr_values",            false},
+    {"login_hint",            false},
+    {"ui_locales",            false},
+    {"idp_hint",              false},
+    {"id_token_hint",         false},
+    {"dpop_jkt",              false},
+    {"request",               false},
+    {"request_uri",           false},
+    {"registration",          false},
+    {NULL,                    false},
+};
+
+/* OpenID Connect Core 6 and 7.2.1: known, and refused by a code of their own. */
+static const struct {
+    const char *name;
+    enum az_status status;
+} unsupported[] = {
+    {"request",      AZ_REQUEST_NOT_SUPPORTED     },
+    {"request_uri",  AZ_REQUEST_URI_NOT_SUPPORTED },
+    {"registration", AZ_REGISTRATION_NOT_SUPPORTED},
+};
+
+#define AT(member) offsetof(struct authorization, member)
+
+/* Texts that are kept as they are. */
+static const struct {
+    const char *name;
+    size_t max, offset;
+} texts[] = {
+    {"nonce",      AUTHORIZE_NONCE_MAX,   AT(nonce)     },
+    {"acr_values", AUTHORIZE_HINT_MAX,    AT(acr_values)},
+    {"login_hint", AUTHORIZE_HINT_MAX,    AT(login_hint)},
+    {"ui_locales", AUTHORIZE_LOCALES_MAX, AT(ui_locales)},
+    {"idp_hint",   AUTHORIZE_IDP_MAX,     AT(idp_hint)  },
+};
+
+/* Words of prompt, and what they set. */
+static const struct {
+    const char *word;
+    size_t offset;
+} prompts[] = {
+    {"none",    AT(prompt_none)   },
+    {"login",   AT(prompt_login)  },
+    {"consent", AT(prompt_consent)},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static enum az_status
+refuse(struct request *req, const char *text)
+{
+    return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
+}
+
+/* A refusal that names the parameter, which is one of the table. */
+static enum az_status
+refuse_param(struct request *req, const char *name, const char *why)
+{
+    char text[96];
+    snprintf(text, sizeof(text), "The parameter %s %s", name, why);
+    return refuse(req, text);
+}
+
+const char *
+authorize_state(const struct request *req)
+{
+    const char *state = request_param(req, "state");
+    return state != NULL && query_escaped_length(state) <= AUTHORIZE_STATE_MAX ? state : NULL;
+}
+
+/* RFC 6749 3.1: what came twice, or cannot be read. */
+static enum az_status
+check_form(struct request *req, struct authorization *authorization)
+{
+    if (req->repeated != NULL)
+        return refuse_param(req, req->repeated, "is repeated");
+    if (req->param_fault != NULL)
+        return refuse(req, req->param_fault);
+    authorization->state = authorize_state(req);
+    if (authorization->state == NULL && request_param(req, "state") != NULL)
+        return refuse_param(req, "state", "is too long");
+    return AZ_OK;
+}
+
+/* Codes in the query are all there is: response_type=token and the mixed ones are not
+ * (specification 1). */
+static enum az_status
+read_response(struct request *req, struct authorization *authorization)
+{
+    const char *type = request_param(req, "response_type");
+    const char *mode = request_param(req, "response_mode");
+    (void) authorization;
+    if (type == NULL)
+        return refuse_param(req, "response_type", "is missing");
+    if (strcmp(type, "code") != 0)
+        return op_fail(&req->op, AZ_UNSUPPORTED_RESPONSE_TYPE, NULL, NULL);
+    if (mode != NULL && strcmp(mode, "query") != 0)
+        return refuse(req, "The response_mode must be query");
+    for (size_t i = 0; i < COUNT(unsupported); i++)
+        if (request_param(req, unsupported[i].name) != NULL)
+            return op_fail(&req->op, unsupported[i].status, NULL, NULL);
+    return AZ_OK;
+}
+
+/* RFC 7591 2: a client that registered its grants keeps to them. */
+static enum az_status
+check_grant(struct request *req, struct authorization *authorization)
+{
+    const char **grants = req->client->grant_types;
+    (void) authorization;
+    for (const char **grant = grants; grant != NULL && *grant != NULL; grant++)
+        if (strcmp(*grant, "authorization_code") == 0)
+            return AZ_OK;
+    return grants == NULL ? AZ_OK : op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, NULL, NULL);
+}
+
+/*
+ * RFC 7636, with the seed's reading (oauth.md S3): plain is refused even where there is no
+ * challenge, all else is S256.
+ */
+static enum az_status
+read_pkce(struct request *req, struct authorization *authorization)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const char *challenge = request_param(req, "code_challenge");
+    const char *method = request_param(req, "code_challenge_method");
+    if (method != NULL && strcmp(method, "plain") == 0)
+        return refuse(req, "The code_challenge_method plain is not supported, use S256");
+    if (challenge == NULL && strcmp(req->client->type, "public") == 0)
+        return refuse(req, "A public client must send a code_challenge (PKCE)");
+    if (challenge != NULL
+        && (strlen(challenge) != AUTHORIZE_CHALLENGE
+            || strspn(challenge, alphabet) != AUTHORIZE_CHALLENGE))
+        return refuse(req, "The code_challenge must be the base64url of a SHA-256");
+    authorization->code_challenge = challenge;
+    return AZ_OK;
+}
+
+/*
+ * An omitted scope asks for the registered one (decisions.md), or for none. It is written down
+ * here, so that the consent page shows it, what is remembered covers it, and a client that changes
+ * its registration afterwards gets no more than the user saw.
+ */
+static enum az_status
+read_scope(struct request *req, struct authorization *authorization)
+{
+    json_t *words;
+    enum az_status st = scope_parse(&req->op, request_param(req, "scope"), &words);
+    if (st == AZ_OK && json_array_size(words) == 0)
+        st = scope_parse(&req->op, req->client->scope, &words);
+    if (st != AZ_OK)
+        return st;
+    authorization->scope = scope_join(req->op.mem, words);
+    return authorization->scope != NULL ? AZ_OK
+                                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* One token has one resource: equal repetitions count once, two different ones are invalid_target,
+ * as at /token. */
+static enum az_status
+read_resource(struct request *req, struct authorization *authorization)
+{
+    for (size_t i = 0; i < req->params; i++) {
+        const char *value = req->param[i].value;
+        if (strcmp(req->param[i].name, "resource") != 0)
+            continue;
+        enum az_status st = resource_check(&req->op, value);
+        if (st != AZ_OK)
+            return st;
+        if (authorization->resource == NULL)
+            authorization->resource = value;
+        if (!resource_equal(authorization->resource, value))
+            return op_fail(&req->op, AZ_INVALID_TARGET, "A token is for one resource only", NULL);
+    }
+    return AZ_OK;
+}
+
+static enum az_status
+read_types(struct request *req, struct authorization *authorization)
+{
+    return resource_types_parse(&req->op, request_param(req, "resource_types"),
+                                &authorization->resource_types);
+}
+
+static enum az_status
+read_details(struct request *req, struct authorization *authorization)
+{
+    return details_parse(&req->op, request_param(req, "authorization_details"),
+                         &authorization->details);
+}
+
+/* Sets what one word of prompt says; false: it is unknown. */
+static bool
+set_prompt(struct authorization *authorization, const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT(prompts); i++) {
+        if (strlen(prompts[i].word) != length || memcmp(prompts[i].word, word, length) != 0)
+            continue;
+        *(bool *) (void *) ((char *) authorization + prompts[i].offset) = true;
+        return true;
+    }
+    return false;
+}
+
+/* OpenID Connect Core 3.1.2.1: words separated by spaces; none stands alone. */
+static enum az_status
+read_prompt(struct request *req, struct authorization *authorization)
+{
+    const char *prompt = request_param(req, "prompt");
+    for (const char *c = prompt != NULL ? prompt : ""; *c != '\0';) {
+        size_t length = strcspn(c, " ");
+        if (length > 0 && !set_prompt(authorization, c, length))
+            return refuse(req, "The prompt must be none, login or consent");
+        c += length + (c[length] == ' ');
+    }
+    if (authorization->prompt_none
+        && (authorization->prompt_login || authorization->prompt_consent))
+        return refuse(req, "The prompt none cannot stand with another");
+    return AZ_OK;
+}
+
+static enum az_status
+read_max_age(struct request *req, struct authorization *authorization)
+{
+    const char *text = request_param(req, "max_age");
+    size_t length = text != NULL ? strlen(text) : 0;
+    if (text == NULL)
+        return AZ_OK;
+    if (length > AUTHORIZE_AGE_MAX || strspn(text, "0123456789") != length)
+        return refuse(req, "The max_age must be a number of seconds");
+    authorization->max_age = strtoll(text, NULL, 10);
+    return AZ_OK;
+}
+
+static enum az_status
+read_texts(struct request *req, struct authorization *authorization)
+{
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        const char *value = request_param(req, texts[i].name);
+        if (value != NULL && strlen(value) > texts[i].max)
+            return refuse_param(req, texts[i].name, "is too long");
+        *(const char **) (void *) ((char *) authorization + texts[i].offset) = value;
+    }
+    return AZ_OK;
+}
+
+/* It must be ours (decisions.md "Readings"); whose it is counts under prompt=none. */
+static enum az_status
+read_hint(struct request *req, struct authorization *authorization)
+{
+    const char *hint = request_param(req, "id_token_hint");
+    json_t *claims = NULL;
+    if (hint == NULL)
+        return AZ_OK;
+    enum az_status st = id_token_read(&req->op, hint, &claims);
+    if (st == AZ_INVALID) {
+        az_fault_clear(&req->op.fault);
+        return refuse(req, "The id_token_hint is no ID token of this server");
+    }
+    authorization->hint_subject =
+        st == AZ_OK ? json_string_value(json_object_get(claims, "sub")) : NULL;
+    return st;
+}
+
+/* The order of oauth.md 3.2. */
+static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
+    check_form, read_response, check_grant, read_pkce,    read_scope, read_resource,
+    read_types, read_details,  read_prompt, read_max_age, read_texts, read_hint,
+};
+
+enum az_status
+authorize_params_read(struct request *req, struct authorization *ret)
+{
+    struct authorization authorization = {
+        .client_id = req->client->client_id,
+        .redirect_uri = request_param(req, "redirect_uri"),
+        .max_age = AUTHORIZATION_NO_MAX_AGE,
+    };
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < COUNT(steps) && st == AZ_OK; i++)
+        st = steps[i](req, &authorization);
+    if (st == AZ_OK)
+        *ret = authorization;
+    return st;
+}

@@ -1,0 +1,245 @@
+#include "config.h"
+
+#include "oidc/callback.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "http/fetch_places.h"
+#include "oidc/flow.h"
+#include "oidc/session.h"
+#include "oidc/upstream.h"
+#include "store/identity_providers.h"
+#include "store/sign_ins.h"
+#include "token/authorization.h"
+#include "token/subject.h"
+
+/* Octets of an upstream's error that the log keeps. */
+#define ERROR_LOG_MAX 64
+#define DESCRIPTION_LOG_MAX 256
+
+#define PROVIDER_DISABLED "The identity provider was disabled"
+
+const struct route_param callback_params[] = {
+    {"state",             false},
+    {"code",              false},
+    {"iss",               false},
+    {"error",             false},
+    {"error_description", false},
+    {NULL,                false},
+};
+
+enum az_status
+callback_error(const char *error)
+{
+    static const struct {
+        const char *error;
+        enum az_status status;
+    } passed[] = {
+        {"login_required",       AZ_LOGIN_REQUIRED      },
+        {"interaction_required", AZ_INTERACTION_REQUIRED},
+        {"consent_required",     AZ_CONSENT_REQUIRED    },
+        {"access_denied",        AZ_USER_DENIED         },
+    };
+    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
+        if (strcmp(error, passed[i].error) == 0)
+            return passed[i].status;
+    return AZ_SERVER_ERROR;
+}
+
+/* The place for all that is to be asked of others: the provider, and the client's document. Without
+ * one the browser asks again, and its sign-in still waits. */
+static enum az_status
+take_place(struct request *req, struct fetch_place *place)
+{
+    enum fetch_fault fault = fetch_place_take(&req->op, FETCH_SAFE_HTTP, place);
+    if (fault == FETCH_OK)
+        return AZ_OK;
+    return op_fail(&req->op, fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE, NULL,
+                   "a sign-in at %s comes back: %s", req->path_value[0], fetch_place_why(fault));
+}
+
+/*
+ * Without the browser's mark anybody could send a victim the end of a sign-in of his own (RFC 9700
+ * section 4.7): it would go on as the attacker. The place comes first: a sign-in is taken once.
+ */
+static enum az_status
+take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret)
+{
+    unsigned char state_hash[SHA256_OCTETS], browser_hash[SHA256_OCTETS];
+    const char *state = request_param(req, "state");
+    enum az_status st = AZ_OK;
+    struct sign_in sign_in = {.found = false};
+    if (state != NULL && browser_cookie_read(req, browser_hash)) {
+        st = sha256(state, strlen(state), state_hash) == AZ_OK
+                 ? take_place(req, place)
+                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no hash");
+        if (st == AZ_OK)
+            st = sign_in_take(&req->op, state_hash, browser_hash, req->path_value[0], &sign_in);
+    }
+    if (st == AZ_OK && !sign_in.found)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "This sign-in is unknown, was used already or took too long. Go back to the "
+                       "application and start again",
+                       "no such sign-in of this browser at %s", req->path_value[0]);
+    if (st == AZ_OK)
+        *ret = sign_in;
+    return st;
+}
+
+/* The provider says that it did not sign anybody in. Its words go to the log, not to the client. */
+static enum az_status
+refuse(struct request *req, const struct identity_provider *provider, const char *error)
+{
+    const char *iss = request_param(req, "iss"), *text = request_param(req, "error_description");
+    /* RFC 9207 section 2.4: an error of another issuer says nothing. */
+    bool other = iss != NULL && strcmp(iss, provider->issuer) != 0;
+    enum az_status st = other ? AZ_SERVER_ERROR : callback_error(error);
+    const char *public_text = st == AZ_SERVER_ERROR ? "The identity provider reports an error"
+                              : st == AZ_USER_DENIED
+                                  ? "The identity provider or the user refused the sign-in"
+                                  : NULL;
+    return op_fail(&req->op, st, public_text, "identity provider %s%s: %.*s: %.*s",
+                   provider->idp_id, other ? " (another issuer's iss)" : "", ERROR_LOG_MAX, error,
+                   DESCRIPTION_LOG_MAX, text != NULL ? text : "");
+}
+
+/* Who signed in, proved. */
+static enum az_status
+redeem(struct request *req, const struct sign_in *sign_in,
+       const struct authorization *authorization, struct upstream_identity *ret)
+{
+    const char *error = request_param(req, "error");
+    const struct upstream_answer answer = {
+        .code = request_param(req, "code"),
+        .iss = request_param(req, "iss"),
+        .verifier = sign_in->verifier,
+        .nonce = sign_in->nonce,
+        .max_age = authorization->max_age,
+        .prompt_login = authorization->prompt_login,
+        .asked_at = authorization->asked_at,
+    };
+    if (error != NULL)
+        return refuse(req, &sign_in->provider, error);
+    if (answer.code == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider sent no code",
+                       "identity provider %s: neither code nor error", sign_in->provider.idp_id);
+    enum az_status st = upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
+    if (st != AZ_ACCESS_DENIED)
+        return st;
+    /* `denied` in the audit is policy's word; this is a sign-in that was not believed. */
+    struct az_fault fault = req->op.fault;
+    az_fault_clear(&req->op.fault);
+    return op_fail(&req->op, AZ_USER_DENIED, fault.public_text, "%s", fault.detail);
+}
+
+/* A sign-in that was proved, on its way into a session. */
+struct proved {
+    struct request *req;
+    const struct identity_provider *provider;
+    const struct upstream_identity *who;
+    const unsigned char *consent; /* or NULL */
+    unsigned char id_hash[SHA256_OCTETS];
+    unsigned char old_hash[SHA256_OCTETS];
+    bool had; /* old_hash is set */
+    struct session session;
+    enum consent_mode mode;
+    bool stale; /* the list of providers was not the newest: nothing was done */
+};
+
+/* A name is for ever, so it is made of the list as it is now: the statement sees to that. */
+static enum az_status
+try_session(struct proved *proved, bool fresh)
+{
+    struct op *op = &proved->req->op;
+    const struct identity_provider *provider = proved->provider;
+    const struct upstream_identity *who = proved->who;
+    const struct subject_person person = {provider->issuer, who->sub, provider->idp_id};
+    const struct identity_providers *providers;
+    struct subject_names names;
+    enum az_status st = identity_providers_get(op, fresh, &providers);
+    if (st == AZ_OK)
+        st = subject_names(op, providers, &person, &names);
+    if (st != AZ_OK)
+        return st;
+    const struct sign_in_result result = {
+        .idp = provider->id,
+        .providers_version = providers->version,
+        .issuer = provider->issuer,
+        .upstream_sub = who->sub,
+        .subject_name = names.name,
+        .subject_other = names.other,
+        .claims = who->claims,
+        .auth_time = who->auth_time,
+        .acr = who->acr,
+        .amr = who->amr,
+        .upstream_sid = who->sid,
+        .id_token = who->id_token,
+    };
+    return session_create(op, &result, proved->id_hash, proved->had ? proved->old_hash : NULL,
+                          proved->consent, &proved->session, &proved->mode, &proved->stale);
+}
+
+/* The new session of who came back, always with a new id: one that somebody put into the browser
+ * before (fixation) dies with the sign-in. */
+static enum az_status
+make_session(struct proved *proved)
+{
+    struct request *req = proved->req;
+    proved->had = session_cookie_read(req, proved->old_hash);
+    size_t headers = req->res.headers;
+    enum az_status st = session_cookie_make(req, proved->id_hash);
+    if (st == AZ_OK)
+        st = try_session(proved, false);
+    if (st == AZ_OK && proved->stale)
+        st = try_session(proved, true);
+    if (st == AZ_OK && proved->stale)
+        st = op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                     "identity providers change faster than they can be read");
+    if (st == AZ_OK && !proved->session.found)
+        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED, "identity provider %s",
+                     proved->provider->idp_id);
+    if (st != AZ_OK)
+        req->res.headers = headers; /* the session before, if there was one, still stands */
+    return st;
+}
+
+/* The audit row of a sign-in that came to nothing says where, and why. */
+static enum az_status
+note_failure(struct request *req, enum az_status st)
+{
+    json_t *note = jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "idpId", req->path_value[0],
+                                                    "reason", req->op.fault.public_text));
+    req->audit.summary = note != NULL ? jsonx_dump(req->op.mem, note) : NULL;
+    return st;
+}
+
+enum az_status
+callback_handle(struct request *req)
+{
+    FETCH_PLACE_AUTO place = {.fd = -1};
+    struct sign_in sign_in;
+    struct authorization authorization;
+    struct upstream_identity who;
+    struct proved proved = {.req = req, .provider = &sign_in.provider, .who = &who};
+    unsigned char room[SHA256_OCTETS];
+    enum az_status st = take_sign_in(req, &place, &sign_in);
+    if (st == AZ_OK)
+        st = authorization_load(&req->op, sign_in.request, &authorization);
+    if (st == AZ_OK)
+        st = flow_resume(req, &authorization);
+    if (st == AZ_OK && sign_in.disabled)
+        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED, "identity provider %s",
+                     sign_in.provider.idp_id);
+    if (st == AZ_OK)
+        st = redeem(req, &sign_in, &authorization, &who);
+    if (st == AZ_OK)
+        st = flow_consent_hash(&req->op, &authorization, room, &proved.consent);
+    if (st == AZ_OK)
+        st = make_session(&proved);
+    if (st != AZ_OK)
+        return note_failure(req, st);
+    req->audit.subject_id = proved.session.subject;
+    authorization.signed_in = true;
+    return flow_continue(req, &authorization, &proved.session, proved.mode, false);
+}

@@ -1,0 +1,245 @@
+#include "config.h"
+
+#include "oidc/consent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uri.h"
+#include "base/visible.h"
+#include "http/page.h"
+#include "oidc/flow.h"
+#include "oidc/session.h"
+#include "store/consents.h"
+#include "store/identity_providers.h"
+#include "token/authorization.h"
+
+#define NOT_WAITING                                                                                \
+    "This request is unknown, was answered already or took too long. Go back to the application "  \
+    "and start again"
+
+const struct route_param consent_params[] = {
+    {"id", false},
+    {NULL, false},
+};
+const struct route_param consent_form_params[] = {
+    {"id",       false},
+    {"decision", false},
+    {NULL,       false},
+};
+
+/* A request that waits, and whose it is. */
+struct waiting {
+    struct authorization authorization;
+    struct session session;
+    enum consent_mode mode;
+};
+
+/* The request of the form token, when it is of this browser's session: another user's token, or the
+ * same one after a new sign-in, shows and does nothing. */
+static enum az_status
+find_waiting(struct request *req, bool take, struct waiting *ret)
+{
+    unsigned char session_hash[SHA256_OCTETS], id_hash[SHA256_OCTETS];
+    const char *id = request_param(req, "id"), *request = NULL;
+    enum az_status st = AZ_OK;
+    struct waiting waiting = {.session = {.found = false}};
+    if (id != NULL && session_cookie_read(req, session_hash)) {
+        st = sha256(id, strlen(id), id_hash) == AZ_OK
+                 ? session_find(&req->op, session_hash, NULL, &waiting.session, &waiting.mode)
+                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no hash");
+        if (st == AZ_OK && waiting.session.found)
+            st = consent_request_get(&req->op, id_hash, session_hash, take, &request);
+    }
+    if (st == AZ_OK && request == NULL)
+        st = op_fail(&req->op, AZ_INVALID_REQUEST, NOT_WAITING, "no such request of this session");
+    if (st == AZ_OK)
+        st = authorization_load(&req->op, request, &waiting.authorization);
+    if (st != AZ_OK)
+        return st;
+    req->audit.subject_id = waiting.session.subject;
+    *ret = waiting;
+    return AZ_OK;
+}
+
+/* Adds to a list of the page. What does not fit into memory must not be missing there: the user
+ * would allow it unseen. */
+static bool
+show(json_t *list, json_t *entry)
+{
+    return json_array_append_new(list, entry) == 0;
+}
+
+/* The words of a scope, with what is known of them. */
+static bool
+show_scopes(struct request *req, const char *scope, json_t *list)
+{
+    static const struct {
+        const char *name, *text;
+    } known[] = {
+        {"openid",         "Know who you are"                   },
+        {"profile",        "See your name and profile"          },
+        {"email",          "See your e-mail address"            },
+        {"address",        "See your postal address"            },
+        {"phone",          "See your telephone number"          },
+        {"offline_access", "Act for you while you are not there"},
+    };
+    char *rest = talloc_strdup(req->op.mem, scope != NULL ? scope : ""), *word;
+    bool shown = rest != NULL;
+    while (shown && (word = strsep(&rest, " ")) != NULL) {
+        const char *text = "";
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+            if (strcmp(word, known[i].name) == 0)
+                text = known[i].text;
+        if (*word != '\0')
+            shown = show(list, json_pack("{s:s,s:s}", "name", word, "text", text));
+    }
+    return shown;
+}
+
+/* One entry of the details as it will be in the token, in ASCII where a character could not be
+ * seen. */
+static bool
+show_detail(struct request *req, const json_t *entry, json_t *list)
+{
+    const char *text = jsonx_dump(req->op.mem, entry);
+    if (text == NULL || visible_fault(text) == NULL)
+        return text != NULL && show(list, json_pack("{s:s}", "text", text));
+    char *ascii = json_dumps(entry, JSON_COMPACT | JSON_ENSURE_ASCII);
+    bool shown = ascii != NULL && show(list, json_pack("{s:s}", "text", ascii));
+    free(ascii);
+    return shown;
+}
+
+static bool
+show_details(struct request *req, const struct authorization *authorization, json_t *list)
+{
+    json_t *entry;
+    size_t i;
+    bool shown = true;
+    json_array_foreach (authorization->resource_types, i, entry)
+        shown = shown && show(list, json_pack("{s:O}", "text", entry));
+    json_array_foreach (authorization->details, i, entry)
+        shown = shown && show_detail(req, entry, list);
+    return shown;
+}
+
+/* What the client asks for, all of it or nothing. */
+static enum az_status
+describe_request(struct request *req, const struct authorization *authorization, json_t *values)
+{
+    json_t *scopes = json_array(), *details = json_array();
+    bool shown = json_object_set_new(values, "scopes", scopes) == 0;
+    shown = json_object_set_new(values, "details", details) == 0 && shown;
+    if (shown && authorization->resource != NULL)
+        shown = json_object_set_new(values, "resource", json_string(authorization->resource)) == 0;
+    if (shown && show_scopes(req, authorization->scope, scopes)
+        && show_details(req, authorization, details))
+        return AZ_OK;
+    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the consent page");
+}
+
+/* A text for the page, or the other where it holds what cannot be seen. */
+static const char *
+seen(const char *text, const char *other)
+{
+    return text != NULL && *text != '\0' && visible_fault(text) == NULL ? text : other;
+}
+
+/* What the page says of the client. The host of a metadata document's address has answered for it,
+ * and an administrator has read the address of a client he made; what others say of theirs is not
+ * shown, for it would pass for proved. */
+static void
+describe_client(struct request *req, json_t *values)
+{
+    const struct client *client = req->client;
+    bool made_here = strcmp(client->registration, "ADMIN") == 0;
+    const char *address = strcmp(client->registration, "CIMD") == 0 ? client->client_id
+                          : made_here                               ? client->uri
+                                                                    : NULL;
+    const char *name = seen(client->name, NULL);
+    struct uri uri;
+    json_object_set_new(values, "client_id", json_string(client->client_id));
+    if (name != NULL)
+        json_object_set_new(values, "client_name", json_string(name));
+    json_object_set_new(values, "verified", json_boolean(made_here));
+    if (address != NULL && uri_parse(req->op.mem, address, &uri) == AZ_OK && uri.host != NULL)
+        json_object_set_new(values, "client_host", json_string(uri.host));
+}
+
+/* Where the code goes; *ret_action: what the form may lead to. Any program of the user's machine
+ * can take a loopback port or a private scheme, so the page warns. */
+static void
+describe_redirect(struct request *req, const struct authorization *authorization, json_t *values,
+                  const char **ret_action)
+{
+    struct uri uri;
+    *ret_action = NULL;
+    if (uri_parse(req->op.mem, authorization->redirect_uri, &uri) != AZ_OK)
+        return;
+    bool web = strcmp(uri.scheme, "https") == 0 || strcmp(uri.scheme, "http") == 0;
+    json_object_set_new(values, "private_scheme", json_boolean(!web));
+    json_object_set_new(values, "loopback", json_boolean(web && uri_host_is_loopback(uri.host)));
+    json_object_set_new(values, "redirect_host",
+                        json_string(authorization_redirect_host(&req->op, authorization)));
+    *ret_action = uri_origin(req->op.mem, &uri);
+}
+
+static enum az_status
+describe_user(struct request *req, const struct session *session, json_t *values)
+{
+    const char *label = NULL, *idp = NULL;
+    enum az_status st = session_person(&req->op, session, &label, &idp);
+    if (st != AZ_OK)
+        return st;
+    json_object_set_new(values, "subject_name", json_string(seen(label, session->subject)));
+    json_object_set_new(values, "idp_name", json_string(seen(idp, session->idp_id)));
+    return AZ_OK;
+}
+
+enum az_status
+consent_show_handle(struct request *req)
+{
+    struct waiting waiting;
+    const struct authorization *authorization = &waiting.authorization;
+    const char *form_action = NULL;
+    json_t *values = jsonx_own(req->op.mem, json_object());
+    enum az_status st = find_waiting(req, false, &waiting);
+    if (st == AZ_OK)
+        st = flow_resume(req, authorization);
+    if (st == AZ_OK)
+        st = describe_user(req, &waiting.session, values);
+    if (st == AZ_OK)
+        st = describe_request(req, authorization, values);
+    if (st != AZ_OK)
+        return st;
+    describe_client(req, values);
+    describe_redirect(req, authorization, values, &form_action);
+    json_object_set_new(values, "id", json_string(request_param(req, "id")));
+    json_object_set_new(values, "action",
+                        json_string(talloc_asprintf(req->op.mem, "%s/authorize/consent",
+                                                    req->op.az->cfg->oidc_issuer)));
+    return respond_page(req, 200, "consent", values, form_action);
+}
+
+enum az_status
+consent_answer_handle(struct request *req)
+{
+    struct waiting waiting;
+    const char *decision = request_param(req, "decision");
+    bool allowed = decision != NULL && strcmp(decision, "allow") == 0;
+    if (!session_form_is_ours(req))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The form was sent from another site", NULL);
+    if (!allowed && (decision == NULL || strcmp(decision, "deny") != 0))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The decision must be allow or deny", NULL);
+    enum az_status st = find_waiting(req, true, &waiting);
+    if (st == AZ_OK)
+        st = flow_resume(req, &waiting.authorization);
+    if (st == AZ_OK && !allowed)
+        return op_fail(&req->op, AZ_USER_DENIED, NULL, NULL);
+    if (st != AZ_OK)
+        return st;
+    return flow_continue(req, &waiting.authorization, &waiting.session, waiting.mode, true);
+}

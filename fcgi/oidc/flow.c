@@ -1,0 +1,333 @@
+#include "config.h"
+
+#include "oidc/flow.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/jsonx.h"
+#include "base/query.h"
+#include "base/settings.h"
+#include "crypto/random.h"
+#include "crypto/secret.h"
+#include "oauth/cimd.h"
+#include "oidc/authorize.h"
+#include "oidc/session.h"
+#include "oidc/upstream.h"
+#include "store/consents.h"
+#include "store/grants.h"
+#include "store/sign_ins.h"
+
+/* A request on the step that is taken for it. */
+struct step {
+    struct request *req;
+    const struct authorization *authorization;
+    struct session session; /* found or not */
+    enum consent_mode mode; /* of the control */
+    bool allowed;           /* on the consent page, just now */
+    bool fresh;             /* second try: nothing that is remembered counts */
+    bool stale;             /* out: what was remembered does not hold any more, nothing is done */
+    const struct identity_providers *list; /* as far as they were needed */
+    const struct identity_provider **fit;  /* those that fit the request */
+    size_t fits;
+    bool has_browser; /* browser_hash is set, and the cookie on the answer */
+    unsigned char browser_hash[SHA256_OCTETS];
+};
+
+/* A new secret for the browser's hands as base64url, and the SHA-256 of that text. */
+static enum az_status
+make_secret(struct op *op, const char **ret, unsigned char ret_hash[SHA256_OCTETS])
+{
+    unsigned char octets[FLOW_SECRET_OCTETS];
+    char *text = secret_alloc(op->mem, B64URL_LENGTH(FLOW_SECRET_OCTETS) + 1);
+    if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
+    b64url_encode_into(octets, sizeof(octets), text);
+    secret_wipe(octets, sizeof(octets));
+    if (sha256(text, strlen(text), ret_hash) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
+    *ret = text;
+    return AZ_OK;
+}
+
+static enum az_status
+dump_request(struct op *op, const struct authorization *authorization, const char **ret)
+{
+    json_t *object = NULL;
+    enum az_status st = authorization_dump(op, authorization, &object);
+    const char *text = st == AZ_OK ? jsonx_dump(op->mem, object) : NULL;
+    if (st == AZ_OK && text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an authorization request");
+    *ret = text;
+    return st;
+}
+
+static enum az_status
+read_providers(struct step *step, bool fresh, bool *ret_hinted)
+{
+    struct op *op = &step->req->op;
+    enum az_status st = identity_providers_get(op, fresh, &step->list);
+    if (st != AZ_OK)
+        return st;
+    step->fit =
+        talloc_array(op->mem, const struct identity_provider *, (unsigned) step->list->count + 1);
+    if (step->fit == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    step->fits = flow_providers(step->list, step->authorization, step->fit, ret_hinted);
+    return AZ_OK;
+}
+
+/* Whom the user can sign in with. A list that leaves no way, several, or not the one that was
+ * named, is read afresh; one way is re-checked by the row that is written for it. */
+static enum az_status
+find_providers(struct step *step)
+{
+    bool hinted = false;
+    enum az_status st = read_providers(step, step->fresh, &hinted);
+    bool doubt = step->fits != 1 || (step->authorization->idp_hint != NULL && !hinted);
+    return st == AZ_OK && doubt && !step->fresh ? read_providers(step, true, &hinted) : st;
+}
+
+/* Where the browser is sent to sign in, and what waits here until it comes back. */
+static enum az_status
+prepare_sign_in(struct step *step, struct sign_in_new *sign_in,
+                unsigned char state_hash[SHA256_OCTETS], const char **ret_url)
+{
+    struct op *op = &step->req->op;
+    const struct authorization *authorization = step->authorization;
+    struct upstream_request upstream = {
+        .login_hint = authorization->login_hint,
+        .acr_values = authorization->acr_values,
+        .ui_locales = authorization->ui_locales,
+        .prompt_login = authorization->prompt_login,
+        .max_age = authorization->max_age,
+    };
+    unsigned char nonce_hash[SHA256_OCTETS], verifier_hash[SHA256_OCTETS];
+    enum az_status st = make_secret(op, &upstream.state, state_hash);
+    if (st == AZ_OK)
+        st = make_secret(op, &upstream.nonce, nonce_hash);
+    if (st == AZ_OK)
+        st = make_secret(op, &sign_in->verifier, verifier_hash);
+    if (st == AZ_OK)
+        st = dump_request(op, authorization, &sign_in->request);
+    if (st != AZ_OK)
+        return st;
+    /* RFC 7636 4.2: the challenge is the hash of the verifier's text. */
+    upstream.code_challenge = b64url_encode(op->mem, verifier_hash, SHA256_OCTETS);
+    if (upstream.code_challenge == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    sign_in->nonce = upstream.nonce;
+    sign_in->state_hash = state_hash;
+    return upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
+}
+
+/* To the provider: one row and the audit row, in one trip. */
+static enum az_status
+go_upstream(struct step *step)
+{
+    struct request *req = step->req;
+    unsigned char state_hash[SHA256_OCTETS];
+    const char *url = NULL;
+    bool stored = false;
+    struct sign_in_new sign_in = {
+        .browser_hash = step->browser_hash,
+        .provider = step->fit[0],
+        .providers_version = step->list->version,
+        .client = req->client,
+    };
+    enum az_status st = prepare_sign_in(step, &sign_in, state_hash, &url);
+    if (st == AZ_OK && !step->has_browser)
+        st = browser_cookie_need(req, step->browser_hash);
+    step->has_browser = st == AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    request_fill_audit(req, 302, "allowed");
+    if ((st = sign_in_insert(&req->op, &sign_in, &req->audit, &stored)) != AZ_OK)
+        return st;
+    step->stale = !stored;
+    req->audited = stored;
+    return stored ? respond_redirect(req, url) : AZ_OK;
+}
+
+/* Back to the client with its code. */
+static enum az_status
+respond_code(struct request *req, const struct authorization *authorization, const char *code)
+{
+    const struct query_pair pairs[] = {
+        {"code",  code                        },
+        {"state", authorization->state        },
+        {"iss",   req->op.az->cfg->oidc_issuer}, /* RFC 9207 */
+    };
+    char *url = query_append(req->op.mem, authorization->redirect_uri, pairs,
+                             sizeof(pairs) / sizeof(pairs[0]));
+    if (url == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    enum az_status st = respond_redirect(req, url);
+    secret_wipe(url, strlen(url));
+    return st;
+}
+
+/* What a yes on the consent page leaves behind, where it may be remembered. */
+static enum az_status
+remember(struct step *step, struct grant_new *grant, unsigned char room[SHA256_OCTETS])
+{
+    struct op *op = &step->req->op;
+    grant->redirect_host = authorization_redirect_host(op, step->authorization);
+    if (grant->redirect_host == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return step->allowed ? flow_consent_hash(op, step->authorization, room, &grant->consent)
+                         : AZ_OK;
+}
+
+/* A client of a metadata document has a row from its first code on. One that there is no room for
+ * is none of ours: the person hears of it, and nothing goes to its address (oauth.md 3.2, order 1).
+ */
+static enum az_status
+need_row(struct request *req)
+{
+    struct op *op = &req->op;
+    enum az_status st = cimd_store(op, req->client);
+    if (st == AZ_UNAVAILABLE && req->client->id == 0)
+        req->error_redirect = NULL;
+    if (st != AZ_INVALID_CLIENT)
+        return st;
+    struct az_fault fault = op->fault;
+    az_fault_clear(&op->fault);
+    return op_fail(op, AZ_UNAUTHORIZED_CLIENT, fault.public_text, "%s", fault.detail);
+}
+
+static enum az_status
+store_code(struct step *step, struct grant_new *grant)
+{
+    struct request *req = step->req;
+    bool stored = false;
+    enum az_status st = need_row(req);
+    request_fill_audit(req, 302, "allowed");
+    if (st == AZ_OK)
+        st = grant_insert(&req->op, grant, &req->audit, &stored);
+    step->stale = st == AZ_OK && !stored;
+    req->audited = stored;
+    return st;
+}
+
+/* The code: one row and the audit row, in one trip. */
+static enum az_status
+issue_code(struct step *step)
+{
+    struct op *op = &step->req->op;
+    unsigned char room[SHA256_OCTETS];
+    struct token_text code;
+    struct token_parts parts;
+    int64_t expires_at = op_now(op) + op->az->cfg->code_validity;
+    struct grant_new grant = {
+        .code = &parts,
+        .client = step->req->client,
+        .session = &step->session,
+        .terms = authorization_terms(step->authorization),
+        .code_expires_at = expires_at,
+    };
+    enum az_status st = remember(step, &grant, room);
+    if (st != AZ_OK)
+        return st;
+    if (token_make(TOKEN_CODE, expires_at, op->now_ms, &code, &parts) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no code can be made");
+    st = store_code(step, &grant);
+    if (st == AZ_OK && !step->stale)
+        st = respond_code(step->req, step->authorization, code.text);
+    token_text_done(&code);
+    return st;
+}
+
+/* The request waits for the user's word under a token that goes into the page's form. */
+static enum az_status
+ask_consent(struct step *step)
+{
+    struct op *op = &step->req->op;
+    unsigned char id_hash[SHA256_OCTETS];
+    const char *id = NULL, *request = NULL;
+    enum az_status st = make_secret(op, &id, id_hash);
+    if (st == AZ_OK)
+        st = dump_request(op, step->authorization, &request);
+    if (st == AZ_OK)
+        st = consent_request_insert(op, id_hash, step->session.id_hash, request);
+    if (st != AZ_OK)
+        return st;
+    const char *url =
+        talloc_asprintf(op->mem, "%s/authorize/consent?id=%s", op->az->cfg->oidc_issuer, id);
+    return url != NULL ? respond_redirect(step->req, url)
+                       : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+static enum az_status
+take_step(struct step *step)
+{
+    enum az_status error = AZ_SERVER_ERROR, st = AZ_OK;
+    const struct authorization *authorization = step->authorization;
+    bool serves = flow_session_serves(authorization, &step->session);
+    if (!serves && !authorization->prompt_none && !authorization->signed_in)
+        st = find_providers(step);
+    if (st != AZ_OK)
+        return st;
+    step->req->audit.subject_id = serves ? step->session.subject : NULL;
+    const struct flow_facts facts = {.authorization = authorization,
+                                     .client = step->req->client,
+                                     .session = &step->session,
+                                     .mode = step->mode,
+                                     .allowed = step->allowed,
+                                     .providers = step->fits};
+    switch (flow_decide(&facts, &error)) {
+    case FLOW_CODE:
+        return issue_code(step);
+    case FLOW_CONSENT:
+        return ask_consent(step);
+    case FLOW_CHOOSE:
+        return authorize_choose(step->req, authorization, step->fit, step->fits);
+    case FLOW_UPSTREAM:
+        return go_upstream(step);
+    case FLOW_ERROR:
+        break;
+    }
+    return op_fail(&step->req->op, error, NULL, "%s",
+                   error == AZ_SERVER_ERROR ? "no identity provider is enabled" : "");
+}
+
+/* Nothing was written, because client, session or provider are not as remembered: all of it again,
+ * from the rows. */
+static enum az_status
+renew(struct step *step)
+{
+    struct op *op = &step->req->op;
+    unsigned char room[SHA256_OCTETS], id_hash[SHA256_OCTETS];
+    const unsigned char *consent = NULL;
+    bool remembered;
+    enum az_status st = flow_find_client(step->req, step->authorization->client_id,
+                                         step->authorization->redirect_uri, true, &remembered);
+    step->fresh = true;
+    step->stale = false;
+    if (st != AZ_OK || !step->session.found)
+        return st;
+    memcpy(id_hash, step->session.id_hash, sizeof(id_hash));
+    st = flow_consent_hash(op, step->authorization, room, &consent);
+    return st == AZ_OK ? session_find(op, id_hash, consent, &step->session, &step->mode) : st;
+}
+
+enum az_status
+flow_continue(struct request *req, const struct authorization *authorization,
+              const struct session *session, enum consent_mode mode, bool allowed)
+{
+    struct step step = {.req = req,
+                        .authorization = authorization,
+                        .session = *session,
+                        .mode = mode,
+                        .allowed = allowed};
+    enum az_status st = take_step(&step);
+    if (st == AZ_OK && step.stale)
+        st = renew(&step);
+    else
+        return st;
+    if (st == AZ_OK)
+        st = take_step(&step);
+    if (st != AZ_OK || !step.stale)
+        return st;
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "rows change faster than they can be read");
+}

@@ -1,0 +1,100 @@
+#include "config.h"
+
+#include "oauth/cimd.h"
+#include "oauth/redirect_uri.h"
+#include "oidc/flow.h"
+
+/*
+ * Where a refusal goes to was looked up in what this process remembers, for as long as nothing made
+ * it read the row again. A redirect_uri that was taken away meanwhile must not stay an open
+ * redirect of ours: the row is read before a refusal goes there. While the database is away it
+ * stands.
+ */
+static bool
+redirect_still_stands(struct request *req)
+{
+    struct az_fault fault = req->op.fault;
+    struct client *client = NULL;
+    az_fault_clear(&req->op.fault);
+    enum az_status st = client_fetch(&req->op, req->client->client_id, true, &client);
+    req->op.fault = fault;
+    return st != AZ_OK
+           || (client != NULL && client->enabled
+               && redirect_uri_is_of(client, req->error_redirect));
+}
+
+/* The client itself; NULL (AZ_OK) for an unknown name. What a metadata document lacks is said to
+ * the person in front of the browser: nobody else can tell the client's author. */
+static enum az_status
+read_client(struct request *req, const char *client_id, bool fresh, struct client **ret)
+{
+    if (!cimd_is_address(&req->op, client_id))
+        return client_fetch(&req->op, client_id, fresh, ret);
+    if (fresh)
+        client_forget(&req->op, client_id);
+    enum az_status st = cimd_resolve(&req->op, client_id, ret);
+    if (st != AZ_INVALID_CLIENT)
+        return st;
+    struct az_fault fault = req->op.fault;
+    az_fault_clear(&req->op.fault);
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, fault.public_text, "%s", fault.detail);
+}
+
+enum az_status
+flow_find_client(struct request *req, const char *client_id, const char *redirect_uri, bool fresh,
+                 bool *ret_remembered)
+{
+    struct client *client = NULL;
+    req->client = NULL;
+    req->error_redirect = NULL;
+    req->redirect_stands = NULL;
+    *ret_remembered =
+        !fresh && !cimd_is_address(&req->op, client_id) && client_is_cached(&req->op, client_id);
+    enum az_status st = read_client(req, client_id, fresh, &client);
+    if (st != AZ_OK)
+        return st;
+    if (client == NULL || !client->enabled)
+        return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "The client is not known here", NULL);
+    req->audit.client_id = client->client_id;
+    if (!redirect_uri_is_of(client, redirect_uri))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The redirect_uri is not registered for the client", NULL);
+    req->client = client;
+    req->error_redirect = redirect_uri;
+    if (*ret_remembered)
+        req->redirect_stands = redirect_still_stands;
+    return AZ_OK;
+}
+
+enum az_status
+flow_resume(struct request *req, const struct authorization *authorization)
+{
+    bool remembered;
+    req->state = authorization->state;
+    req->audit.flow_id = authorization->flow_id;
+    enum az_status st = flow_find_client(req, authorization->client_id, authorization->redirect_uri,
+                                         false, &remembered);
+    if (st != AZ_OK && remembered) {
+        az_fault_clear(&req->op.fault);
+        st = flow_find_client(req, authorization->client_id, authorization->redirect_uri, true,
+                              &remembered);
+    }
+    if (st != AZ_INVALID_REQUEST)
+        return st;
+    az_fault_clear(&req->op.fault);
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
+                   "The redirect_uri is no longer registered for the client", NULL);
+}
+
+enum az_status
+flow_consent_hash(struct op *op, const struct authorization *authorization,
+                  unsigned char room[SHA256_OCTETS], const unsigned char **ret)
+{
+    *ret = NULL;
+    if (!redirect_uri_is_remembered(authorization->redirect_uri))
+        return AZ_OK;
+    enum az_status st = authorization_consent_hash(op, authorization, room);
+    if (st == AZ_OK)
+        *ret = room;
+    return st;
+}

@@ -1,0 +1,120 @@
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/uri.h"
+#include "oidc/flow.h"
+
+bool
+flow_session_serves(const struct authorization *authorization, const struct session *session)
+{
+    if (!session->found || !authorization_is_fresh(authorization, session->auth_time))
+        return false;
+    /* OpenID Connect Core 3.1.2.1: the hint names who must be signed in. */
+    return !authorization->prompt_none || authorization->hint_subject == NULL
+           || strcmp(authorization->hint_subject, session->subject) == 0;
+}
+
+/*
+ * Every client but an administrator's made itself known to us; behind our one client id at the
+ * provider the user cannot tell it from the others there (the confused deputy).
+ */
+bool
+flow_consent_due(const struct authorization *authorization, const struct client *client,
+                 enum consent_mode mode)
+{
+    if (authorization->prompt_consent || mode == CONSENT_ALWAYS)
+        return true;
+    return mode != CONSENT_OFF && strcmp(client->registration, "ADMIN") != 0;
+}
+
+static enum flow_next
+fail(enum az_status error, enum az_status *ret_error)
+{
+    *ret_error = error;
+    return FLOW_ERROR;
+}
+
+static enum flow_next
+decide_sign_in(const struct flow_facts *facts, enum az_status *ret_error)
+{
+    /* Been there: a provider that signs nobody in as we ask is not asked in a circle. */
+    if (facts->authorization->prompt_none || facts->authorization->signed_in)
+        return fail(AZ_LOGIN_REQUIRED, ret_error);
+    if (facts->providers == 0)
+        return fail(AZ_SERVER_ERROR, ret_error);
+    return facts->providers == 1 ? FLOW_UPSTREAM : FLOW_CHOOSE;
+}
+
+enum flow_next
+flow_decide(const struct flow_facts *facts, enum az_status *ret_error)
+{
+    const struct authorization *authorization = facts->authorization;
+    if (!flow_session_serves(authorization, facts->session))
+        return decide_sign_in(facts, ret_error);
+    bool remembered = facts->session->consented && !authorization->prompt_consent;
+    if (facts->allowed || remembered
+        || !flow_consent_due(authorization, facts->client, facts->mode))
+        return FLOW_CODE;
+    return authorization->prompt_none ? fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;
+}
+
+/* The host is the domain, or lies below it. */
+static bool
+is_within(const char *host, const char *domain)
+{
+    size_t length = strlen(host), wanted = strlen(domain);
+    return length >= wanted && strcasecmp(host + length - wanted, domain) == 0
+           && (length == wanted || host[length - wanted - 1] == '.');
+}
+
+/* alice@corp.example is at the provider that is called corp.example, or whose issuer is there. */
+static bool
+fits_domain(const struct identity_provider *provider, const char *domain)
+{
+    struct uri issuer;
+    if (strcasecmp(provider->idp_id, domain) == 0)
+        return true;
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    bool fits = scratch != NULL && uri_parse(scratch, provider->issuer, &issuer) == AZ_OK
+                && issuer.host != NULL && is_within(issuer.host, domain);
+    talloc_free(scratch);
+    return fits;
+}
+
+/* Whether a hint is for a provider. */
+static bool
+fits_name(const struct identity_provider *provider, const char *idp_id)
+{
+    return strcmp(provider->idp_id, idp_id) == 0;
+}
+
+static size_t
+pick(const struct identity_providers *list,
+     bool (*fits)(const struct identity_provider *provider, const char *hint), const char *hint,
+     const struct identity_provider **ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->provider[i].enabled && (fits == NULL || fits(&list->provider[i], hint)))
+            ret[count++] = &list->provider[i];
+    return count;
+}
+
+size_t
+flow_providers(const struct identity_providers *list, const struct authorization *authorization,
+               const struct identity_provider **ret, bool *ret_hinted)
+{
+    const char *name = authorization->idp_hint;
+    const char *domain =
+        authorization->login_hint != NULL ? strrchr(authorization->login_hint, '@') : NULL;
+    *ret_hinted = true;
+    if (name != NULL && pick(list, fits_name, name, ret) == 1)
+        return 1;
+    /* A domain that fits two providers says nothing. */
+    if (domain != NULL && domain[1] != '\0' && pick(list, fits_domain, domain + 1, ret) == 1)
+        return 1;
+    *ret_hinted = false;
+    return pick(list, NULL, NULL, ret);
+}

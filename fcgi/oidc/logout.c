@@ -1,0 +1,250 @@
+#include "config.h"
+
+#include "oidc/logout.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uri.h"
+#include "base/visible.h"
+#include "http/page.h"
+#include "oauth/redirect_uri.h"
+#include "oidc/logout_upstream.h"
+#include "oidc/session.h"
+#include "store/session_ends.h"
+#include "token/id_token.h"
+
+/* Octets of a state that is given back; with a redirect_uri it must fit a header line. */
+#define STATE_MAX 1024
+
+const struct route_param logout_params[] = {
+    {"id_token_hint",            false},
+    {"client_id",                false},
+    {"post_logout_redirect_uri", false},
+    {"state",                    false},
+    {"logout_hint",              false},
+    {"ui_locales",               false},
+    {"token",                    false},
+    {NULL,                       false},
+};
+const struct route_param logout_return_params[] = {
+    {"state", false},
+    {NULL,    false},
+};
+
+/* What was asked, as far as it is proved. */
+struct asked {
+    unsigned char id_hash[SHA256_OCTETS]; /* of the session cookie */
+    bool cookie;                          /* there is one */
+    const char *hint_subject;             /* of an ID token of ours, or NULL */
+    const char *hint_sid;                 /* the same */
+    const char *client_id;                /* the ID token's audience, else as sent; or NULL */
+    struct logout_facts facts;            /* session and client as they are */
+    struct logout_target target;          /* where to go; checked */
+};
+
+/* The audience of an ID token of ours: one client. */
+static const char *
+audience(const json_t *claims)
+{
+    const json_t *aud = json_object_get(claims, "aud");
+    return json_string_value(json_is_array(aud) ? json_array_get(aud, 0) : aud);
+}
+
+/* An ID token that is none of ours counts as none: the page asks then. One for another client than
+ * client_id is refused (RP-Initiated Logout 1.0 section 2). */
+static enum az_status
+read_hint(struct request *req, struct asked *asked)
+{
+    const char *hint = request_param(req, "id_token_hint");
+    json_t *claims;
+    asked->client_id = request_param(req, "client_id");
+    enum az_status st = hint != NULL ? id_token_read(&req->op, hint, &claims) : AZ_INVALID;
+    if (st == AZ_INVALID) {
+        az_fault_clear(&req->op.fault);
+        return AZ_OK;
+    }
+    if (st != AZ_OK)
+        return st;
+    const char *client_id = audience(claims);
+    if (asked->client_id != NULL && client_id != NULL && strcmp(client_id, asked->client_id) != 0)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The id_token_hint is of another client than client_id", NULL);
+    asked->client_id = client_id;
+    asked->hint_subject = json_string_value(json_object_get(claims, "sub"));
+    asked->hint_sid = json_string_value(json_object_get(claims, "sid"));
+    return AZ_OK;
+}
+
+/* Only a URI that the client registered is gone to: everything else makes us an open redirector,
+ * with our name in front (RFC 9700 section 4.11). */
+static bool
+is_registered(const struct logout_facts *facts, const char *uri)
+{
+    for (const char **known = facts->uris; known != NULL && *known != NULL; known++)
+        if (strlen(uri) <= URI_MAX && redirect_uri_matches(*known, uri, facts->public_client))
+            return true;
+    return false;
+}
+
+static enum az_status
+read_target(struct request *req, struct asked *asked)
+{
+    const char *uri = request_param(req, "post_logout_redirect_uri");
+    const char *state = request_param(req, "state");
+    const struct logout_facts *facts = &asked->facts;
+    if (state != NULL && strlen(state) > STATE_MAX)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The state is too long", NULL);
+    if (facts->client)
+        asked->target.client_id = asked->client_id;
+    if (uri == NULL || !facts->client)
+        return AZ_OK;
+    if (!is_registered(facts, uri))
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The post_logout_redirect_uri is not one of the client", NULL);
+    asked->target.uri = uri;
+    asked->target.state = state;
+    return AZ_OK;
+}
+
+/* A sealed target was checked when it was sealed. A URI that was taken away meanwhile, or its
+ * client, must not stay a redirect of ours for the seal's life: our own page then. */
+static enum az_status
+check_target(struct request *req, struct logout_target *target)
+{
+    struct logout_facts facts;
+    if (target->uri == NULL)
+        return AZ_OK;
+    enum az_status st = logout_facts_fetch(&req->op, NULL, target->client_id, &facts);
+    if (st == AZ_OK && !is_registered(&facts, target->uri))
+        target->uri = NULL;
+    return st;
+}
+
+static enum az_status
+read_asked(struct request *req, struct asked *ret)
+{
+    struct asked asked = {.cookie = false};
+    asked.cookie = session_cookie_read(req, asked.id_hash);
+    enum az_status st = read_hint(req, &asked);
+    if (st == AZ_OK)
+        st = logout_facts_fetch(&req->op, asked.cookie ? asked.id_hash : NULL, asked.client_id,
+                                &asked.facts);
+    if (st == AZ_OK)
+        st = read_target(req, &asked);
+    if (st != AZ_OK)
+        return st;
+    req->audit.client_id = asked.target.client_id;
+    req->audit.subject_id = asked.facts.subject;
+    *ret = asked;
+    return AZ_OK;
+}
+
+/* The session of the cookie, and the one the ID token names: a form that the client's page posts
+ * comes without our cookie (SameSite). */
+static enum az_status
+end_session(struct request *req, const struct asked *asked)
+{
+    struct session_end end;
+    enum az_status st = session_end(&req->op, asked->cookie ? asked->id_hash : NULL,
+                                    asked->hint_sid, asked->hint_subject, &end);
+    if (st != AZ_OK)
+        return st;
+    if (end.found)
+        req->audit.subject_id = end.subject;
+    if (asked->cookie)
+        session_cookie_drop(req);
+    return logout_continue(req, &end, &asked->target);
+}
+
+static const char *
+origin_of(struct op *op, const char *address)
+{
+    struct uri uri;
+    return address != NULL && uri_parse(op->mem, address, &uri) == AZ_OK ? uri_origin(op->mem, &uri)
+                                                                         : NULL;
+}
+
+/* What the form may lead to besides https, which the page allows anyway: the client's page, or the
+ * logout of a provider without TLS; http: stands for both (CSP 3 section 6.7.2.7). */
+static const char *
+form_action(struct request *req, const struct asked *asked)
+{
+    const struct identity_provider *provider;
+    const char *upstream =
+        origin_of(&req->op, logout_upstream_endpoint(&req->op, asked->facts.idp, &provider));
+    const char *client = origin_of(&req->op, asked->target.uri);
+    if (upstream == NULL || client == NULL)
+        return upstream != NULL ? upstream : client;
+    return strncmp(upstream, "http:", 5) == 0 ? "http:" : client;
+}
+
+/* Without proof that the user's own application asks, any page could log the user out: the user is
+ * asked. The form carries all that was checked, sealed for this session alone. */
+static enum az_status
+ask(struct request *req, const struct asked *asked)
+{
+    char bound[SESSION_FORM_TOKEN_SIZE];
+    const char *token, *label = asked->facts.label, *name = asked->facts.name;
+    if (!session_form_token(req, "logout", bound))
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no form token");
+    enum az_status st = logout_seal(&req->op, bound, &asked->target, &token);
+    if (st != AZ_OK)
+        return st;
+    json_t *values = jsonx_own(
+        req->op.mem,
+        json_pack("{s:s,s:s,s:s,s:s*}", "action",
+                  talloc_asprintf(req->op.mem, "%s/logout", req->op.az->cfg->oidc_issuer), "token",
+                  token, "subject_name",
+                  label != NULL && visible_fault(label) == NULL ? label : asked->facts.subject,
+                  "client_name", name != NULL && visible_fault(name) == NULL ? name : NULL));
+    if (values == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    return respond_page(req, 200, "logout", values, form_action(req, asked));
+}
+
+/* The user said yes on our page. */
+static enum az_status
+confirm(struct request *req)
+{
+    char bound[SESSION_FORM_TOKEN_SIZE];
+    struct asked asked = {.cookie = false};
+    asked.cookie = session_cookie_read(req, asked.id_hash);
+    if (!session_form_is_ours(req) || !session_form_token(req, "logout", bound)
+        || logout_open(&req->op, bound, request_param(req, "token"), &asked.target) != AZ_OK)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "This page is of another session or was open too long. Sign out again",
+                       "the form does not fit the session");
+    req->audit.client_id = asked.target.client_id;
+    enum az_status st = check_target(req, &asked.target);
+    return st == AZ_OK ? end_session(req, &asked) : st;
+}
+
+enum az_status
+logout_handle(struct request *req)
+{
+    struct asked asked;
+    if (strcmp(req->method, "POST") == 0 && request_param(req, "token") != NULL)
+        return confirm(req);
+    enum az_status st = read_asked(req, &asked);
+    if (st != AZ_OK)
+        return st;
+    const char *subject = asked.facts.subject;
+    bool proved =
+        asked.hint_subject != NULL && (subject == NULL || strcmp(asked.hint_subject, subject) == 0);
+    if (proved || subject == NULL)
+        return end_session(req, &asked);
+    return ask(req, &asked);
+}
+
+enum az_status
+logout_return_handle(struct request *req)
+{
+    const char *state = request_param(req, "state");
+    struct logout_target target = {.uri = NULL};
+    if (state != NULL)
+        logout_open(&req->op, "return", state, &target);
+    enum az_status st = check_target(req, &target);
+    return st == AZ_OK ? logout_finish(req, &target) : st;
+}

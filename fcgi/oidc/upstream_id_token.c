@@ -1,0 +1,281 @@
+#include "config.h"
+
+#include "oidc/upstream_id_token.h"
+
+#include <gnutls/crypto.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "crypto/jws.h"
+#include "crypto/jwt.h"
+#include "crypto/secret.h"
+#include "token/authorization.h"
+
+#define DIGEST_MAX 64 /* octets of a SHA-512 */
+
+/*
+ * Signatures by a key of the provider alone. HS256 would make our client secret the key, or, with a
+ * reader that takes any key for any algorithm, the provider's public one; none would need none.
+ */
+static const char *const algs[] = {"RS256", "PS256", "ES256", "RS384", "RS512", "PS384",
+                                   "PS512", "ES384", "ES512", "EdDSA", NULL};
+static const char *const types[] = {"JWT", NULL};
+
+/* Claims that speak of the token or the sign-in; `sub` is the provider's name for the person, ours
+ * is another. */
+static const char *const protocol_claims[] = {
+    "iss",    "aud", "exp", "iat", "nbf",       "nonce", "at_hash", "c_hash",
+    "s_hash", "azp", "sid", "jti", "auth_time", "acr",   "amr",     "sub",
+};
+
+/* Taken first when there are too many. */
+static const char *const first_claims[] = {
+    "name", "email", "email_verified", "preferred_username", "groups",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static enum az_status
+refuse(const char *why, const char **ret_why)
+{
+    *ret_why = why;
+    return AZ_INVALID;
+}
+
+/* OpenID Connect Core 3.1.3.7, 11: what was sent comes back, or the token is of another sign-in. */
+static bool
+nonce_good(const json_t *object, const struct upstream_expected *expected)
+{
+    const json_t *nonce = json_object_get(object, "nonce");
+    return json_is_string(nonce)
+           && secret_equal(json_string_value(nonce), json_string_length(nonce), expected->nonce,
+                           strlen(expected->nonce));
+}
+
+/* The digest of an algorithm's name (OpenID Connect Core 3.1.3.6); Ed25519 has SHA-512. */
+static gnutls_digest_algorithm_t
+digest_of(const char *alg)
+{
+    if (strcmp(alg + 2, "256") == 0)
+        return GNUTLS_DIG_SHA256;
+    return strcmp(alg + 2, "384") == 0 ? GNUTLS_DIG_SHA384 : GNUTLS_DIG_SHA512;
+}
+
+/* at_hash may be missing in this flow; one that is there is of the access token that came along, or
+ * two answers were mixed. */
+static bool
+at_hash_good(const struct jws *jws, const json_t *object, const struct upstream_expected *expected)
+{
+    const json_t *value = json_object_get(object, "at_hash");
+    unsigned char digest[DIGEST_MAX];
+    char text[B64URL_LENGTH(DIGEST_MAX / 2) + 1];
+    gnutls_digest_algorithm_t algorithm = digest_of(jws->alg);
+    if (value == NULL || expected->access_token == NULL)
+        return value == NULL || json_is_string(value);
+    if (gnutls_hash_fast(algorithm, expected->access_token, strlen(expected->access_token), digest)
+        != 0)
+        return false;
+    b64url_encode_into(digest, gnutls_hash_get_len(algorithm) / 2, text);
+    return json_is_string(value)
+           && secret_equal(json_string_value(value), json_string_length(value), text, strlen(text));
+}
+
+/* A NumericDate as crypto/jwt.h reads them. */
+static bool
+read_auth_time(const json_t *object, struct upstream_claims *claims)
+{
+    const json_t *value = json_object_get(object, "auth_time");
+    if (value == NULL)
+        return true;
+    double seconds = json_number_value(value);
+    if (!json_is_number(value) || !isfinite(seconds) || seconds < 0
+        || seconds > (double) ISO8601_SECONDS_MAX)
+        return false;
+    claims->has_auth_time = true;
+    claims->auth_time = json_is_integer(value) ? json_integer_value(value) : (int64_t) seconds;
+    return true;
+}
+
+/* When the user signed in there: as recently as was asked for, and not in the future. */
+static const char *
+auth_time_fault(const struct upstream_claims *claims, const struct upstream_expected *expected)
+{
+    if (!claims->has_auth_time)
+        /* OpenID Connect Core 2: required when max_age was sent. */
+        return expected->max_age != AUTHORIZATION_NO_MAX_AGE || expected->prompt_login
+                   ? "ID token has no auth_time, though max_age was sent"
+                   : NULL;
+    if (claims->auth_time > expected->now + UPSTREAM_SKEW)
+        return "ID token auth_time lies in the future";
+    if (expected->max_age != AUTHORIZATION_NO_MAX_AGE
+        && claims->auth_time < expected->now - expected->max_age - UPSTREAM_SKEW)
+        return "ID token auth_time is older than max_age";
+    if (expected->prompt_login && claims->auth_time < expected->asked_at - UPSTREAM_SKEW)
+        return "ID token auth_time is older than the request, which asked for a new sign-in";
+    return NULL;
+}
+
+/* A text that is there and fits; what a provider says beside the protocol is not worth a refusal.
+ */
+static const char *
+read_text(const json_t *value)
+{
+    size_t length = json_string_length(value);
+    return json_is_string(value) && length > 0 && length <= UPSTREAM_TEXT_MAX
+               ? json_string_value(value)
+               : NULL;
+}
+
+/* An array of texts; some providers send one text. NULL in *ret: nothing was said. */
+static enum az_status
+read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
+{
+    size_t count = json_is_array(value) ? json_array_size(value) : 1, used = 0;
+    const char **words;
+    *ret = NULL;
+    if (value == NULL || count > UPSTREAM_AMR_MAX)
+        return AZ_OK;
+    if ((words = talloc_zero_array(mem, const char *, (unsigned) count + 1)) == NULL)
+        return AZ_SERVER_ERROR;
+    for (size_t i = 0; i < count; i++) {
+        words[used] = read_text(json_is_array(value) ? json_array_get(value, i) : value);
+        used += words[used] != NULL;
+    }
+    if (used > 0)
+        *ret = words;
+    return AZ_OK;
+}
+
+/* Parties and times, by the rule that all tokens of others are held against. */
+static enum az_status
+check_claims(const struct jwt_claims *claims, const struct upstream_expected *expected,
+             const char **ret_why)
+{
+    const char *const audiences[] = {expected->client_id, NULL};
+    const struct jwt_rule rule = {
+        .iss = expected->issuer,
+        .audiences = audiences,
+        .several_aud = true,
+        .need_sub = true,
+        .need_exp = true,
+        .need_iat = true,
+        .now = expected->now,
+        .skew_past = UPSTREAM_SKEW,
+        .skew_future = UPSTREAM_SKEW,
+        .age_max = UPSTREAM_AGE_MAX + UPSTREAM_SKEW,
+    };
+    enum jwt_fault fault;
+    if (jwt_claims_check(claims, &rule, &fault) != AZ_OK)
+        return refuse(jwt_fault_text(fault), ret_why);
+    /* OpenID Connect Core 3.1.3.7, 5: also with a single audience. */
+    if (claims->azp != NULL && strcmp(claims->azp, expected->client_id) != 0)
+        return refuse(jwt_fault_text(JWT_FAULT_AZP), ret_why);
+    return AZ_OK;
+}
+
+enum az_status
+upstream_id_token_read(TALLOC_CTX *mem, const struct jws *jws,
+                       const struct upstream_expected *expected, struct upstream_claims *ret,
+                       const char **ret_why)
+{
+    struct upstream_claims claims = {.sub = NULL};
+    struct jwt_claims jwt;
+    enum jwt_fault fault;
+    enum az_status st = jwt_claims_parse(mem, jws, &jwt, &fault);
+    if (st != AZ_OK)
+        return st == AZ_INVALID ? refuse(jwt_fault_text(fault), ret_why) : st;
+    if (check_claims(&jwt, expected, ret_why) != AZ_OK)
+        return AZ_INVALID;
+    if (!nonce_good(jwt.object, expected))
+        return refuse("ID token nonce is not the one that was sent", ret_why);
+    if (!at_hash_good(jws, jwt.object, expected))
+        return refuse("ID token at_hash is not of the access token", ret_why);
+    if (!read_auth_time(jwt.object, &claims))
+        return refuse("ID token auth_time is malformed", ret_why);
+    const char *why = auth_time_fault(&claims, expected);
+    if (why != NULL)
+        return refuse(why, ret_why);
+    if ((st = read_amr(mem, json_object_get(jwt.object, "amr"), &claims.amr)) != AZ_OK)
+        return st;
+    claims.object = (json_t *) (uintptr_t) jwt.object;
+    claims.sub = jwt.sub;
+    claims.acr = read_text(json_object_get(jwt.object, "acr"));
+    claims.sid = read_text(json_object_get(jwt.object, "sid"));
+    *ret = claims;
+    return AZ_OK;
+}
+
+enum az_status
+upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set *keys,
+                        const struct upstream_expected *expected, struct upstream_claims *ret,
+                        const char **ret_why, bool *ret_stale)
+{
+    const struct jws_policy policy = {keys, algs, types, true, NULL};
+    struct jws *jws;
+    enum jws_fault fault;
+    *ret_stale = false;
+    enum az_status st = jws_parse_unverified(mem, text, strlen(text), &jws, &fault);
+    if (st == AZ_OK && (st = jws_verify(jws, &policy, NULL, &fault)) == AZ_INVALID)
+        /* A new key has a new kid; where a provider names none, it is seen by the signature. */
+        *ret_stale = fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
+    if (st != AZ_OK)
+        return st == AZ_INVALID ? refuse(jws_fault_text(fault), ret_why) : st;
+    return upstream_id_token_read(mem, jws, expected, ret, ret_why);
+}
+
+/* ---- what is kept ---- */
+
+static bool
+is_one_of(const char *name, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Octets of `"name":value,`; an estimate for a name that has to be escaped would be too small, so
+ * the member is dumped as it will be. */
+static size_t
+member_octets(const char *name, json_t *value)
+{
+    json_auto_t *member = json_pack("{s:O}", name, value);
+    return member != NULL ? json_dumpb(member, NULL, 0, JSON_COMPACT) : 0;
+}
+
+/* Adds a claim while there is room. */
+static enum az_status
+keep(json_t *kept, const char *name, json_t *value, size_t *octets)
+{
+    if (value == NULL || json_is_null(value) || json_object_get(kept, name) != NULL
+        || is_one_of(name, protocol_claims, COUNT(protocol_claims)))
+        return AZ_OK;
+    size_t more = member_octets(name, value);
+    if (more == 0)
+        return AZ_SERVER_ERROR;
+    if (*octets + more > UPSTREAM_CLAIMS_MAX)
+        return AZ_OK;
+    *octets += more;
+    return json_object_set(kept, name, value) == 0 ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+json_t *
+upstream_claims_keep(TALLOC_CTX *mem, const json_t *id_token, const json_t *userinfo)
+{
+    const json_t *const sources[] = {id_token, userinfo};
+    json_t *kept = jsonx_own(mem, json_object()), *value;
+    const char *name;
+    size_t octets = 0;
+    enum az_status st = kept != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    for (size_t s = 0; s < COUNT(sources); s++)
+        for (size_t i = 0; i < COUNT(first_claims) && st == AZ_OK; i++)
+            st = keep(kept, first_claims[i], json_object_get(sources[s], first_claims[i]), &octets);
+    for (size_t s = 0; s < COUNT(sources) && st == AZ_OK; s++)
+        json_object_foreach ((json_t *) (uintptr_t) sources[s], name, value)
+            if (st == AZ_OK)
+                st = keep(kept, name, value, &octets);
+    return st == AZ_OK ? kept : NULL;
+}

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include "oidc/userinfo.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "crypto/token.h"
+#include "token/issue.h"
+#include "token/show.h"
+
+const struct route_param userinfo_params[] = {
+    {"access_token", false},
+    {NULL,           false},
+};
+
+/* Which scope gives which claim (OpenID Connect Core 5.4), of those that discovery names. */
+static const struct {
+    const char *scope, *claim;
+} claims_of[] = {
+    {"profile", "name"              },
+    {"profile", "preferred_username"},
+    {"email",   "email"             },
+    {"email",   "email_verified"    },
+};
+
+static enum az_status
+refuse(struct request *req, const char *detail)
+{
+    req->challenge = "Bearer error=\"invalid_token\"";
+    return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
+}
+
+/* The token of the header or of a form's body (RFC 6750 2.1, 2.2), which must be in one place; in
+ * the query it does not count: addresses end up in logs. */
+static enum az_status
+read_token(struct request *req, struct token_parts *ret)
+{
+    const char *header = request_header(req, "HTTP_AUTHORIZATION");
+    const char *text = strcmp(req->method, "POST") == 0 ? request_param(req, "access_token") : NULL;
+    enum token_kind kind;
+    if (header != NULL && text != NULL)
+        return refuse(req, "a token in the header and in the body");
+    if (header != NULL && strncasecmp(header, "Bearer ", 7) == 0)
+        text = header + 7 + strspn(header + 7, " ");
+    if (text == NULL)
+        return refuse(req, "no Bearer token");
+    if (token_parse(text, strlen(text), &kind, ret) != AZ_OK || kind != TOKEN_ACCESS)
+        return refuse(req, "no access token of ours");
+    return AZ_OK;
+}
+
+/* What can be said before policy is asked. A token that exists to be introspected once is no
+ * credential (decisions.md "Policy"), and one of a client's own has no user. */
+static enum az_status
+check_row(struct request *req, const struct token_row *row)
+{
+    if (!row->found)
+        return refuse(req, "unknown, expired or revoked");
+    req->audit.client_id = row->client.client_id;
+    req->audit.subject_id = row->subject;
+    if (row->jit)
+        return refuse(req, "a single-use token");
+    if (row->claims == NULL)
+        return refuse(req, "the token has no user");
+    return AZ_OK;
+}
+
+/* The claims that the scopes give, of those that are known. */
+static json_t *
+body(struct request *req, const struct token_row *row, const json_t *scopes)
+{
+    json_t *answer = jsonx_own(req->op.mem, json_pack("{s:s}", "sub", row->subject));
+    for (size_t i = 0; i < sizeof(claims_of) / sizeof(claims_of[0]); i++) {
+        json_t *value = json_object_get(row->claims, claims_of[i].claim);
+        if (value == NULL || json_is_null(value) || !scope_has(scopes, claims_of[i].scope))
+            continue;
+        if (json_object_set(answer, claims_of[i].claim, value) != 0)
+            return NULL;
+    }
+    return answer;
+}
+
+/* Policy said no: the row says so (decisions.md "Audited"), and the caller hears what he hears of
+ * any bad token. */
+static enum az_status
+refuse_denied(struct request *req)
+{
+    request_fill_audit(req, az_status_row(AZ_INVALID_TOKEN)->http, "denied");
+    enum az_status st = audit_send(&req->op, &req->audit);
+    if (st != AZ_OK)
+        return st;
+    req->audited = true;
+    return refuse(req, "policy denies the token now");
+}
+
+/* Evaluation 2, as at introspection; who asks is the service itself. */
+static enum az_status
+judge(struct request *req, struct token_lookup *lookup, struct shown *ret)
+{
+    struct introspect_question question = {
+        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .caller = &lookup->row.client,
+        .service = true,
+    };
+    enum az_status st = token_show(&req->op, lookup, &question, ret);
+    req->audit.input = ret->verdict.input;
+    req->audit.input_length = ret->verdict.input_length;
+    req->audit.decision = ret->verdict.output;
+    req->audit.decision_length = ret->verdict.output_length;
+    req->audit.flow_id = question.frame.flow_id;
+    if (st == AZ_FORBIDDEN) {
+        az_fault_clear(&req->op.fault);
+        return refuse(req, "policy does not let the service ask");
+    }
+    if (st != AZ_OK)
+        return st;
+    if (ret->as != SHOWN_ACTIVE)
+        return refuse_denied(req);
+    if (ret->verdict.decision.jit)
+        return refuse(req, "a single-use token");
+    if (!scope_has(ret->verdict.decision.scopes, "openid"))
+        return refuse(req, "the token lacks the scope openid");
+    return AZ_OK;
+}
+
+/*
+ * A refusal before policy was asked leaves no audit row (decisions.md "Readings"): anybody may send
+ * any number of texts here, and none of them shall cost a write.
+ */
+static enum az_status
+refuse_unasked(struct request *req, enum az_status st)
+{
+    if (st == AZ_INVALID_TOKEN) {
+        request_fill_audit(req, az_status_row(st)->http, az_status_row(st)->audit_outcome);
+        req->audited = true;
+    }
+    return st;
+}
+
+enum az_status
+userinfo_handle(struct request *req)
+{
+    struct token_parts token;
+    struct token_lookup lookup = {.token = &token, .kind = TOKEN_ACCESS};
+    struct shown shown = {.as = SHOWN_INVALID};
+    enum az_status st = read_token(req, &token);
+    if (st == AZ_OK)
+        st = token_find(&req->op, &lookup);
+    if (st == AZ_OK)
+        st = check_row(req, &lookup.row);
+    if (st != AZ_OK)
+        return refuse_unasked(req, st);
+    if ((st = judge(req, &lookup, &shown)) != AZ_OK)
+        return st;
+    request_fill_audit(req, 200, "allowed");
+    if ((st = audit_send(&req->op, &req->audit)) != AZ_OK)
+        return st;
+    req->audited = true;
+    return respond_json(req, 200, body(req, &lookup.row, shown.verdict.decision.scopes));
+}

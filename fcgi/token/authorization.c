@@ -1,0 +1,202 @@
+#include "config.h"
+
+#include "token/authorization.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "crypto/digest.h"
+
+/* Nesting of a stored request, whose details are a text in it, and of those details; what was
+ * accepted is not deeper (oauth/parameters.h). */
+#define STORED_DEPTH 2
+#define STORED_DETAILS_DEPTH 16
+
+#define AT(member) offsetof(struct authorization, member)
+
+/* Members of the stored object that are plain values. */
+static const struct jsonx_field fields[] = {
+    {"client_id",      JSONX_TEXT,    AT(client_id),      true,  1, 0, 0},
+    {"redirect_uri",   JSONX_TEXT,    AT(redirect_uri),   true,  1, 0, 0},
+    {"state",          JSONX_TEXT,    AT(state),          false, 0, 0, 0},
+    {"scope",          JSONX_TEXT,    AT(scope),          false, 0, 0, 0},
+    {"nonce",          JSONX_TEXT,    AT(nonce),          false, 0, 0, 0},
+    {"code_challenge", JSONX_TEXT,    AT(code_challenge), false, 0, 0, 0},
+    {"resource",       JSONX_TEXT,    AT(resource),       false, 0, 0, 0},
+    {"acr_values",     JSONX_TEXT,    AT(acr_values),     false, 0, 0, 0},
+    {"login_hint",     JSONX_TEXT,    AT(login_hint),     false, 0, 0, 0},
+    {"ui_locales",     JSONX_TEXT,    AT(ui_locales),     false, 0, 0, 0},
+    {"idp_hint",       JSONX_TEXT,    AT(idp_hint),       false, 0, 0, 0},
+    {"hint_subject",   JSONX_TEXT,    AT(hint_subject),   false, 0, 0, 0},
+    {"max_age",        JSONX_INTEGER, AT(max_age),        false, 0, 0, 0},
+    {"prompt_none",    JSONX_BOOLEAN, AT(prompt_none),    false, 0, 0, 0},
+    {"prompt_login",   JSONX_BOOLEAN, AT(prompt_login),   false, 0, 0, 0},
+    {"prompt_consent", JSONX_BOOLEAN, AT(prompt_consent), false, 0, 0, 0},
+    {"signed_in",      JSONX_BOOLEAN, AT(signed_in),      false, 0, 0, 0},
+    {"flow_id",        JSONX_TEXT,    AT(flow_id),        true,  1, 0, 0},
+    {"asked_at",       JSONX_INTEGER, AT(asked_at),       true,  0, 0, 0},
+};
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+static json_t *
+value_of(const struct authorization *authorization, const struct jsonx_field *field)
+{
+    const char *at = (const char *) authorization + field->offset;
+    if (field->type == JSONX_INTEGER)
+        return json_integer(*(const int64_t *) (const void *) at);
+    if (field->type == JSONX_BOOLEAN)
+        return *(const bool *) at ? json_true() : NULL;
+    const char *text = *(const char *const *) (const void *) at;
+    return text != NULL ? json_string(text) : NULL;
+}
+
+/*
+ * The details go in as a text: the rows are jsonb, which writes a double such as 1e300 as an
+ * integer of 301 digits, and that is no number any more that we read.
+ */
+enum az_status
+authorization_dump(struct op *op, const struct authorization *authorization, json_t **ret)
+{
+    json_t *object = jsonx_own(op->mem, json_object());
+    const char *details =
+        authorization->details != NULL ? jsonx_dump(op->mem, authorization->details) : NULL;
+    bool complete = object != NULL && (details != NULL || authorization->details == NULL);
+    for (size_t i = 0; i < FIELDS && complete; i++) {
+        json_t *value = value_of(authorization, &fields[i]);
+        complete = value == NULL || json_object_set_new(object, fields[i].name, value) == 0;
+    }
+    if (complete && authorization->resource_types != NULL)
+        complete = json_object_set(object, "resource_types", authorization->resource_types) == 0;
+    if (complete && details != NULL)
+        complete = json_object_set_new(object, "details", json_string(details)) == 0;
+    if (!complete)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an authorization request");
+    *ret = object;
+    return AZ_OK;
+}
+
+/* The members that are no plain values. */
+static enum az_status
+load_lists(struct op *op, const json_t *object, struct authorization *authorization)
+{
+    const char *details = json_string_value(json_object_get(object, "details"));
+    json_t *types = json_object_get(object, "resource_types");
+    if (types != NULL && !json_is_array(types))
+        return AZ_INVALID;
+    authorization->resource_types = types;
+    return details != NULL ? jsonx_parse(op->mem, details, strlen(details), STORED_DETAILS_DEPTH,
+                                         &authorization->details, NULL)
+                           : AZ_OK;
+}
+
+enum az_status
+authorization_load(struct op *op, const char *text, struct authorization *ret)
+{
+    struct authorization authorization = {.max_age = AUTHORIZATION_NO_MAX_AGE};
+    json_t *object;
+    enum az_status st = text != NULL
+                            ? jsonx_parse(op->mem, text, strlen(text), STORED_DEPTH, &object, NULL)
+                            : AZ_INVALID;
+    if (st == AZ_OK)
+        st = jsonx_read(object, fields, FIELDS, 0, &authorization, NULL, NULL);
+    if (st == AZ_OK)
+        st = load_lists(op, object, &authorization);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stored authorization request is not readable");
+    *ret = authorization;
+    return AZ_OK;
+}
+
+struct grant_terms
+authorization_terms(const struct authorization *authorization)
+{
+    return (struct grant_terms){
+        .redirect_uri = authorization->redirect_uri,
+        .code_challenge = authorization->code_challenge,
+        .nonce = authorization->nonce,
+        .with_auth_time = authorization->max_age != AUTHORIZATION_NO_MAX_AGE,
+        .scope = authorization->scope,
+        .resource = authorization->resource,
+        .resource_types = authorization->resource_types,
+        .details = authorization->details,
+        .flow_id = authorization->flow_id,
+    };
+}
+
+bool
+authorization_is_fresh(const struct authorization *authorization, int64_t auth_time)
+{
+    int64_t max_age = authorization->max_age, oldest = INT64_MIN;
+    bool again = authorization->prompt_login || max_age == 0; /* OpenID Connect Core 3.1.2.1 */
+    if (!authorization->signed_in) {
+        if (again)
+            return false;
+        return max_age == AUTHORIZATION_NO_MAX_AGE
+               || authorization->asked_at - auth_time <= max_age;
+    }
+    /* The provider was told to; what it says of the time of the sign-in must bear that out. */
+    if (again)
+        oldest = authorization->asked_at;
+    else if (max_age != AUTHORIZATION_NO_MAX_AGE)
+        oldest = authorization->asked_at - max_age;
+    return oldest == INT64_MIN || auth_time >= oldest - AUTHORIZATION_CLOCK_SKEW;
+}
+
+const char *
+authorization_redirect_host(struct op *op, const struct authorization *authorization)
+{
+    struct uri uri;
+    if (uri_parse(op->mem, authorization->redirect_uri, &uri) != AZ_OK)
+        return authorization->redirect_uri;
+    if (strcmp(uri.scheme, "https") != 0 && strcmp(uri.scheme, "http") != 0)
+        return uri.scheme;
+    return strchr(uri.host, ':') == NULL ? uri.host : talloc_asprintf(op->mem, "[%s]", uri.host);
+}
+
+static int
+compare_words(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* The words of a scope as a sorted array: their order says nothing. */
+static json_t *
+sorted_words(struct op *op, const char *scope)
+{
+    json_t *sorted = json_array();
+    char *copy = talloc_strdup(op->mem, scope != NULL ? scope : ""), *rest = copy, *word;
+    const char **words =
+        copy != NULL ? talloc_array(op->mem, const char *, (unsigned) strlen(copy) + 1) : NULL;
+    size_t count = 0;
+    if (words == NULL) {
+        json_decref(sorted);
+        return NULL;
+    }
+    while ((word = strsep(&rest, " ")) != NULL)
+        if (*word != '\0')
+            words[count++] = word;
+    qsort(words, count, sizeof(words[0]), compare_words);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(sorted, json_string(words[i]));
+    return sorted;
+}
+
+enum az_status
+authorization_consent_hash(struct op *op, const struct authorization *authorization,
+                           unsigned char ret[SHA256_OCTETS])
+{
+    const char *host = authorization_redirect_host(op, authorization);
+    json_t *covered = jsonx_own(
+        op->mem,
+        json_pack("{s:s,s:s,s:b,s:o,s:s*,s:O*,s:O*}", "client_id", authorization->client_id, "host",
+                  host != NULL ? host : "", "scoped", authorization->scope != NULL, "scope",
+                  sorted_words(op, authorization->scope), "resource", authorization->resource,
+                  "resource_types", authorization->resource_types, "details",
+                  authorization->details));
+    const char *text = covered != NULL ? jsonx_dump_sorted(op->mem, covered) : NULL;
+    if (host == NULL || text == NULL || sha256(text, strlen(text), ret) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a consent");
+    return AZ_OK;
+}

@@ -1,0 +1,48 @@
+#include "config.h"
+
+#include "token/signing_key.h"
+
+#include "base/clock.h"
+#include "base/settings.h"
+#include "crypto/jwk.h"
+#include "store/signing_keys.h"
+
+struct signing_key {
+    const struct jwk *key; /* child of this */
+    int64_t read_ms;       /* clock_monotonic_ms() */
+};
+
+/* A retired key that is still remembered must still be published, and a set-up that publishes keys
+ * for a short time rotates them often. Milliseconds. */
+static int64_t
+memory_ms(const struct settings *cfg)
+{
+    long seconds = SIGNING_KEY_MEMORY;
+    if (seconds > cfg->jwks_cache_seconds)
+        seconds = cfg->jwks_cache_seconds;
+    if (seconds > cfg->key_retirement_seconds / 2)
+        seconds = cfg->key_retirement_seconds / 2;
+    return (int64_t) seconds * 1000;
+}
+
+enum az_status
+signing_key_get(struct op *op, const struct jwk **ret)
+{
+    struct signing_key *held = op->az->signing_key;
+    if (held != NULL && clock_monotonic_ms() - held->read_ms < memory_ms(op->az->cfg)) {
+        *ret = held->key;
+        return AZ_OK;
+    }
+    struct jwk *key;
+    enum az_status st = signing_key_open(op, SIGNING_OIDC, &key);
+    if (st != AZ_OK)
+        return st;
+    struct signing_key *fresh = talloc(op->az, struct signing_key);
+    if (fresh == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    *fresh = (struct signing_key){.key = talloc_steal(fresh, key), .read_ms = clock_monotonic_ms()};
+    talloc_free(held);
+    op->az->signing_key = fresh;
+    *ret = fresh->key;
+    return AZ_OK;
+}

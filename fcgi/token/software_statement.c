@@ -1,0 +1,71 @@
+#include "config.h"
+
+#include "token/software_statement.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/jws.h"
+#include "store/signing_keys.h"
+
+/* A statement with these could be read as an ID token, an assertion or the like. */
+static const char *const reserved[] = {"iss",   "sub", "aud",       "exp", "nbf", "iat",     "jti",
+                                       "nonce", "azp", "auth_time", "acr", "amr", "at_hash", "sid"};
+
+const char *
+software_statement_fault(TALLOC_CTX *mem, const json_t *claims, const char *client_id)
+{
+    const json_t *named = json_object_get(claims, "client_id");
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+        if (json_object_get(claims, reserved[i]) != NULL)
+            return talloc_asprintf(mem, "must not hold %s", reserved[i]);
+    if (named != NULL
+        && (!json_is_string(named) || client_id == NULL
+            || strcmp(json_string_value(named), client_id) != 0))
+        return "must not hold another client_id";
+    const char *text = jsonx_dump(mem, claims);
+    if (text == NULL)
+        return "cannot be written";
+    return strlen(text) > SOFTWARE_STATEMENT_CLAIMS_MAX
+               ? talloc_asprintf(mem, "must have at most %d octets", SOFTWARE_STATEMENT_CLAIMS_MAX)
+               : NULL;
+}
+
+/* The claims with ours, which come last and so count. */
+static json_t *
+make_payload(struct op *op, const char *client_id, const json_t *claims)
+{
+    const struct settings *cfg = op->az->cfg;
+    json_t *payload = jsonx_own(op->mem, json_copy((json_t *) (uintptr_t) claims));
+    const struct {
+        const char *name;
+        json_t *value;
+    } ours[] = {
+        {"iss",       json_string(cfg->oidc_issuer)                              },
+        {"iat",       json_integer(op_now(op))                                   },
+        {"exp",       json_integer(op_now(op) + cfg->software_statement_lifetime)},
+        {"client_id", json_string(client_id)                                     },
+    };
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (json_object_set_new(payload, ours[i].name, ours[i].value) != 0)
+            payload = NULL;
+    return payload;
+}
+
+enum az_status
+software_statement_sign(struct op *op, const char *client_id, const json_t *claims,
+                        const char **ret)
+{
+    struct jwk *key;
+    char *text;
+    enum az_status st = signing_key_open(op, SIGNING_STATEMENT, &key);
+    if (st != AZ_OK)
+        return st;
+    const json_t *payload = make_payload(op, client_id, claims);
+    if (payload == NULL
+        || jws_sign_json(op->mem, key, "RS256", SOFTWARE_STATEMENT_TYP, payload, &text) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a software statement cannot be signed");
+    *ret = text;
+    return AZ_OK;
+}

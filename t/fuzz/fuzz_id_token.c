@@ -1,0 +1,81 @@
+/* Claims of an ID token whose signature was verified: an input is the payload. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "crypto/jws.h"
+#include "fuzz/fuzz.h"
+#include "oidc/upstream_id_token.h"
+#include "token/authorization.h"
+
+#define NOW 1795258800
+
+static const struct upstream_expected expected[] = {
+    {.issuer = "https://idp.example",
+     .client_id = "us",
+     .nonce = "n",
+     .access_token = "access",
+     .max_age = AUTHORIZATION_NO_MAX_AGE,
+     .now = NOW},
+    { .issuer = "https://idp.example",
+     .client_id = "us",
+     .nonce = "n",
+     .max_age = 60,
+     .prompt_login = true,
+     .asked_at = NOW - 10,
+     .now = NOW},
+};
+
+static bool
+is_text(const json_t *object, const char *name, const char *text)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+    return value != NULL && strcmp(value, text) == 0;
+}
+
+static void
+check_good(TALLOC_CTX *mem, const struct upstream_claims *claims,
+           const struct upstream_expected *held)
+{
+    static const char *const gone[] = {"iss", "aud", "nonce", "sub", "acr", "amr", "exp"};
+    MUST(is_text(claims->object, "iss", held->issuer));
+    MUST(is_text(claims->object, "nonce", held->nonce));
+    MUST(is_text(claims->object, "sub", claims->sub) && *claims->sub != '\0');
+    MUST(claims->acr == NULL || strlen(claims->acr) <= UPSTREAM_TEXT_MAX);
+    MUST(claims->sid == NULL || strlen(claims->sid) <= UPSTREAM_TEXT_MAX);
+    MUST(claims->amr == NULL || claims->amr[0] != NULL);
+    for (size_t i = 0; claims->amr != NULL && claims->amr[i] != NULL; i++)
+        MUST(i < UPSTREAM_AMR_MAX && strlen(claims->amr[i]) <= UPSTREAM_TEXT_MAX);
+    if (held->max_age != AUTHORIZATION_NO_MAX_AGE)
+        MUST(claims->has_auth_time && claims->auth_time >= NOW - held->max_age - UPSTREAM_SKEW
+             && claims->auth_time <= NOW + UPSTREAM_SKEW);
+    json_t *kept = upstream_claims_keep(mem, claims->object, claims->object);
+    const char *text = jsonx_dump(mem, kept);
+    MUST(text != NULL && strlen(text) <= UPSTREAM_CLAIMS_MAX);
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
+        MUST(json_object_get(kept, gone[i]) == NULL);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const algs[] = {"RS256", "ES384", "EdDSA"};
+    TALLOC_CTX *mem = talloc_new(NULL);
+    /* jwt.h: the payload is followed by a NUL. */
+    char *payload = talloc_strndup(mem, (const char *) data, size);
+    struct jws jws = {.payload = (const unsigned char *) payload, .payload_len = strlen(payload)};
+
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+        for (size_t a = 0; a < sizeof(algs) / sizeof(algs[0]); a++) {
+            struct upstream_claims claims = {.sub = NULL};
+            const char *why = NULL;
+            jws.alg = algs[a];
+            enum az_status st = upstream_id_token_read(mem, &jws, &expected[i], &claims, &why);
+            MUST(st == AZ_OK || (st == AZ_INVALID && why != NULL && claims.sub == NULL));
+            if (st == AZ_OK)
+                check_good(mem, &claims, &expected[i]);
+        }
+    talloc_free(mem);
+    return 0;
+}

@@ -1,0 +1,219 @@
+/* Places for fetches: half of a pool, whatever becomes of the processes (decisions.md "Readings").
+ */
+#include "config.h"
+
+#include "http/fetch_places.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "tap.h"
+
+static struct az *
+pool(TALLOC_CTX *mem, const char *directory, const char *name, int workers)
+{
+    struct az *az = env_az(mem);
+    env_settings(az)->runtime_dir = directory;
+    az->pool = name;
+    az->pool_workers = workers;
+    return az;
+}
+
+/* A process that takes a place and keeps it until it is killed. */
+static pid_t
+hold(struct op *op)
+{
+    int told[2];
+    char result = 0;
+    if (pipe(told) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct fetch_place place;
+        result = fetch_place_take(op, FETCH_SAFE_HTTP, &place) == FETCH_OK ? 'y' : 'n';
+        if (write(told[1], &result, 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    if (read(told[0], &result, 1) != 1 || result != 'y')
+        ok(false, "a child takes a place");
+    close(told[0]);
+    close(told[1]);
+    return pid;
+}
+
+static void
+end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void
+test_numbers(void)
+{
+    static const struct {
+        int workers, places, cimd;
+    } rows[] = {
+        {0,   FETCH_PLACES_SPAWNED, 2 },
+        {1,   1,                    1 },
+        {2,   1,                    1 },
+        {3,   1,                    1 },
+        {4,   2,                    1 },
+        {5,   2,                    1 },
+        {8,   4,                    2 },
+        {256, 128,                  64},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        is_int(fetch_places(rows[i].workers, FETCH_SAFE_HTTP), rows[i].places,
+               "%d workers: %d may fetch", rows[i].workers, rows[i].places);
+        is_int(fetch_places(rows[i].workers, FETCH_CIMD), rows[i].cimd,
+               "... %d of them for client metadata", rows[i].cimd);
+    }
+}
+
+/* Whoever names slow hosts as clients does not keep the operator's providers waiting. */
+static void
+test_shares(TALLOC_CTX *mem)
+{
+    static const struct {
+        enum fetch_hosts hosts;
+        enum fetch_fault fault;
+        const char *name;
+    } rows[] = {
+        {FETCH_CIMD,      FETCH_OK,         "of 4 workers one fetches client metadata"},
+        {FETCH_CIMD,      FETCH_FAULT_BUSY, "... and no second one does"              },
+        {FETCH_SAFE_HTTP, FETCH_OK,         "... the other place is for providers"    },
+        {FETCH_SAFE_HTTP, FETCH_FAULT_BUSY, "... and then all places are taken"       },
+    };
+    const char *directory = env_directory(mem);
+    struct op op[4];
+    struct fetch_place place[4] = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
+    for (size_t i = 0; i < 4; i++) {
+        op[i] = env_op(mem, pool(mem, directory, "web", 4));
+        is_int(fetch_place_take(&op[i], rows[i].hosts, &place[i]), rows[i].fault, "%s",
+               rows[i].name);
+    }
+    for (size_t i = 0; i < 4; i++)
+        fetch_place_drop(&place[i]);
+    is_int(fetch_place_take(&op[0], FETCH_SAFE_HTTP, &place[0]), FETCH_OK,
+           "providers alone may take all of them");
+    is_int(fetch_place_take(&op[1], FETCH_SAFE_HTTP, &place[1]), FETCH_OK, "... the second too");
+    fetch_place_drop(&place[0]);
+    fetch_place_drop(&place[1]);
+}
+
+static void
+test_places(TALLOC_CTX *mem)
+{
+    const char *directory = env_directory(mem);
+    struct fetch_place place[4];
+    struct op op[4]; /* of four processes */
+    for (int i = 0; i < 4; i++)
+        op[i] = env_op(mem, pool(mem, directory, "web", 6));
+    for (int i = 0; i < 3; i++)
+        is_int(fetch_place_take(&op[i], FETCH_SAFE_HTTP, &place[i]), FETCH_OK,
+               "of 6 workers one more fetches: %d", i + 1);
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_FAULT_BUSY,
+           "the fourth is refused at once");
+    struct op other = env_op(mem, pool(mem, directory, "core", 6));
+    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &place[3]), FETCH_OK,
+           "another pool has places of its own");
+    fetch_place_drop(&place[3]);
+    fetch_place_drop(&place[1]);
+    is_int(fetch_place_take(&op[1], FETCH_SAFE_HTTP, &place[1]), FETCH_OK,
+           "a place that was given back is free");
+    is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_FAULT_BUSY,
+           "and then taken again");
+    for (int i = 0; i < 3; i++) {
+        fetch_place_drop(&place[i]);
+        fetch_place_drop(&place[i]);
+    }
+    is_int(fetch_place_take(&op[0], FETCH_SAFE_HTTP, &place[0]), FETCH_OK,
+           "giving back twice harms nobody");
+    fetch_place_drop(&place[0]);
+}
+
+/* A sign-in that came back takes the place before the first of its questions. */
+static void
+test_held(TALLOC_CTX *mem)
+{
+    const char *directory = env_directory(mem);
+    struct op op = env_op(mem, pool(mem, directory, "web", 2));
+    struct op other = env_op(mem, pool(mem, directory, "web", 2));
+    struct fetch_place outer, inner, none;
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_OK, "of 2 workers one fetches");
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK,
+           "who holds the place needs no other");
+    is_int(inner.fd, -1, "... and takes none");
+    fetch_place_drop(&inner);
+    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_FAULT_BUSY,
+           "... and the end of the inner use leaves the place with its holder");
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK, "... who may use it again");
+    fetch_place_drop(&inner);
+    fetch_place_drop(&outer);
+    is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_OK,
+           "the end of the outer use frees it");
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_FAULT_BUSY,
+           "... and then its holder of before has none");
+    fetch_place_drop(&none);
+}
+
+static void
+test_deaths(TALLOC_CTX *mem)
+{
+    struct op op = env_op(mem, pool(mem, env_directory(mem), "web", 4));
+    struct fetch_place place;
+    pid_t first = hold(&op), second = hold(&op);
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
+           "two processes hold both places");
+    end(first);
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+           "one is killed by -9: its place is free");
+    pid_t third = fork();
+    if (third == 0) {
+        pause();
+        _exit(0);
+    }
+    fetch_place_drop(&place);
+    /* A child that was forked meanwhile shares the descriptor: workers fork nobody, but the lock
+     * must show what it does. */
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
+           "a copy of the descriptor in another process keeps it");
+    end(third);
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK, "until that ends");
+    fetch_place_drop(&place);
+    end(second);
+}
+
+static void
+test_without(TALLOC_CTX *mem)
+{
+    struct az *az = pool(mem, "/nonexistent/run", "single", 0);
+    struct op op = env_op(mem, az);
+    struct fetch_place place = {.fd = 7};
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
+           "a process without pools needs no place");
+    is_int(place.fd, -1, "... and holds none");
+    az->pool_workers = 4;
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_OURS,
+           "a directory that takes no file: nobody fetches");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    test_numbers();
+    test_places(mem);
+    test_held(mem);
+    test_shares(mem);
+    test_deaths(mem);
+    test_without(mem);
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,327 @@
+#include "config.h"
+
+#include "http/page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "http/fake_io.h"
+#include "tap.h"
+
+static const char *const shipped[] = {"busy", "choose", "consent",    "error", "foot",
+                                      "head", "logout", "signed_out", "top"};
+
+static const char *
+header(const struct request *req, const char *name)
+{
+    for (size_t i = 0; i < req->res.headers; i++)
+        if (strcmp(req->res.header[i].name, name) == 0)
+            return req->res.header[i].value;
+    return NULL;
+}
+
+/* A directory with the shipped pages in www/. */
+static const char *
+make_data_dir(TALLOC_CTX *mem)
+{
+    const char *dir = env_directory(mem), *source = getenv("srcdir");
+    char path[4096], text[65536];
+    snprintf(path, sizeof(path), "%s/www", dir);
+    if (mkdir(path, 0700) != 0)
+        exit(99);
+    for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
+        snprintf(path, sizeof(path), "%s/etc/www/%s.html", source != NULL ? source : ".",
+                 shipped[i]);
+        FILE *in = fopen(path, "re");
+        snprintf(path, sizeof(path), "%s/www/%s.html", dir, shipped[i]);
+        FILE *out = fopen(path, "we");
+        if (in == NULL || out == NULL)
+            exit(99);
+        fwrite(text, 1, fread(text, 1, sizeof(text), in), out);
+        fclose(in);
+        fclose(out);
+    }
+    return dir;
+}
+
+static void
+write_page(const char *dir, const char *name, const char *text)
+{
+    char path[4096];
+    snprintf(path, sizeof(path), "%s/www/%s.html", dir, name);
+    FILE *out = fopen(path, "we");
+    if (out == NULL)
+        exit(99);
+    fputs(text, out);
+    fclose(out);
+}
+
+/* The pages of a directory; problems are counted from none. */
+static struct pages *
+load(struct az *az, const char *dir, struct problems *ret_problems)
+{
+    *ret_problems = (struct problems){NULL, 0};
+    env_settings(az)->data_dir = dir;
+    env_settings(az)->oidc_issuer = "https://login.example/authz";
+    return pages_load(az, az->cfg, ret_problems);
+}
+
+static struct request *
+ask(TALLOC_CTX *mem, struct az *az)
+{
+    static const char *const set[] = {"REQUEST_METHOD", "GET", NULL, NULL};
+    struct request *req = fake_request(mem, fake_new(mem, set, ""), NULL);
+    req->op = env_op(req, az);
+    return req;
+}
+
+/* The answer with a page. */
+static struct request *
+show(TALLOC_CTX *mem, struct az *az, const char *name, const char *values, const char *form_action)
+{
+    struct request *req = ask(mem, az);
+    respond_page(req, 200, name, env_json(mem, values), form_action);
+    return req;
+}
+
+static void
+test_headers(TALLOC_CTX *mem, struct az *az)
+{
+    for (size_t i = 0; i < 6; i++) {
+        static const char *const names[] = {"busy",  "choose", "consent",
+                                            "error", "logout", "signed_out"};
+        struct request *req = show(mem, az, names[i], "{}", NULL);
+        const char *csp = header(req, "Content-Security-Policy");
+        is_int(req->res.status, 200, "%s: is answered", names[i]);
+        is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8", names[i]);
+        is_str(header(req, "X-Frame-Options"), "DENY", "%s: is framed by nobody (oauth.md 3.2)",
+               names[i]);
+        is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer", names[i]);
+        ok(csp != NULL && strncmp(csp, "default-src 'none'; style-src 'sha256-", 38) == 0,
+           "%s: nothing but its own style is loaded", names[i]);
+        ok(csp != NULL && strstr(csp, "; img-src data:; form-action 'self'; ") != NULL
+               && strstr(csp, "; frame-ancestors 'none'; base-uri 'none'") != NULL,
+           "%s: forms lead to us alone", names[i]);
+        ok(csp != NULL && strstr(csp, "unsafe") == NULL && strstr(csp, "script") == NULL,
+           "%s: no script runs", names[i]);
+        ok(strstr(req->res.body, "<html lang=\"en\">") != NULL, "%s: names its language", names[i]);
+        ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is", names[i]);
+        ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", names[i]);
+    }
+}
+
+static void
+test_escaping(TALLOC_CTX *mem, struct az *az)
+{
+    struct request *req =
+        show(mem, az, "consent",
+             "{'client_name':'<script>x</script>','id':'\\\"><b>','scopes':[{'name':'<i>','text':"
+             "'<u>'}],'client_host':'<s>','redirect_host':'<q>','resource':'<a href>','action':"
+             "'\\\" onsubmit=x'}",
+             NULL);
+    const char *const raw[] = {"<script>", "\"><b>", "<i>",      "<u>",
+                               "<s>",      "<q>",    "<a href>", "\" onsubmit"};
+    for (size_t i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
+        ok(strstr(req->res.body, raw[i]) == NULL, "consent: %s of a client is text", raw[i]);
+    ok(strstr(req->res.body, "&lt;script&gt;x&lt;/script&gt;") != NULL, "... and is shown");
+}
+
+/* What the consent page warns of (decisions.md "Browser side"). */
+static void
+test_warnings(TALLOC_CTX *mem, struct az *az)
+{
+    static const char unchecked[] = "Nobody at login.example has checked";
+    const char *body = show(mem, az, "consent", "{'verified':true}", NULL)->res.body;
+    ok(strstr(body, "class=\"note\"") == NULL, "consent: nothing to warn of");
+    body = show(mem, az, "consent", "{'verified':false}", NULL)->res.body;
+    ok(strstr(body, unchecked) != NULL, "consent: nobody has checked the client");
+    body = show(mem, az, "consent", "{}", NULL)->res.body;
+    ok(strstr(body, unchecked) != NULL, "consent: ... also when nothing is said of it");
+    body = show(mem, az, "consent", "{'verified':true,'loopback':true}", NULL)->res.body;
+    ok(strstr(body, "a program on this computer") != NULL, "consent: loopback redirect");
+    body = show(mem, az, "consent", "{'verified':true,'private_scheme':true}", NULL)->res.body;
+    ok(strstr(body, "an app on this device") != NULL, "consent: private-scheme redirect");
+    body = show(mem, az, "consent", "{'client_id':'the-id'}", NULL)->res.body;
+    ok(strstr(body, "<bdi>the-id</bdi>") != NULL, "consent: a client without a name");
+}
+
+static void
+test_form_action(TALLOC_CTX *mem, struct az *az)
+{
+    static const struct {
+        const char *origin, *source; /* NULL: refused */
+    } cases[] = {
+        {"https://app.example",        "form-action 'self' https://app.example https:;"     },
+        {"https://app.example:8443",   "form-action 'self' https://app.example:8443 https:;"},
+        {"http://127.0.0.1:7777",      "form-action 'self' http://127.0.0.1:7777 https:;"   },
+        {"http://[::1]:7777",          "form-action 'self' http: https:;"                   },
+        {"https:",                     "form-action 'self' https:;"                         },
+        {"com.example.app:",           "form-action 'self' com.example.app: https:;"        },
+        {"com.example.app://callback", "form-action 'self' com.example.app: https:;"        },
+        {"com.example.app:/ ;x",       NULL                                                 },
+        {"",                           NULL                                                 },
+        {"https:// evil",              NULL                                                 },
+        {"https://a;script-src",       NULL                                                 },
+        {"https://a,b",                NULL                                                 },
+        {"https://a/b",                NULL                                                 },
+        {"https://*",                  NULL                                                 },
+        {"https://a'self'",            NULL                                                 },
+        {"https://",                   NULL                                                 },
+        {"https:/a",                   NULL                                                 },
+        {"'none'",                     NULL                                                 },
+        {"app.example",                NULL                                                 },
+        {":",                          NULL                                                 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct request *req = show(mem, az, "consent", "{}", cases[i].origin);
+        const char *csp = header(req, "Content-Security-Policy");
+        if (cases[i].source != NULL)
+            ok(csp != NULL && strstr(csp, cases[i].source) != NULL, "form-action: %s",
+               cases[i].origin);
+        else
+            ok(csp == NULL && req->op.fault.status == AZ_SERVER_ERROR,
+               "form-action: '%s' is refused, it would change the policy", cases[i].origin);
+    }
+}
+
+static void
+test_error_page(TALLOC_CTX *mem, struct az *az)
+{
+    static const struct {
+        int status;
+        const char *words;
+    } cases[] = {
+        {400, "<h1>This sign-in cannot go on</h1>"},
+        {404, "<h1>This sign-in cannot go on</h1>"},
+        {429, "<h1>Too many requests</h1>"        },
+        {500, "<h1>Something went wrong</h1>"     },
+        {503, "<h1>Not available right now</h1>"  },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct request *req = ask(mem, az);
+        op_fail(&req->op, AZ_INVALID_REQUEST, "The <redirect_uri>", "secret detail");
+        respond_error_page(req, cases[i].status, "invalid_request", "The <redirect_uri>");
+        const char *first = strstr(req->res.body, "<h1>");
+        is_int(req->res.status, cases[i].status, "error page: %d", cases[i].status);
+        ok(first != NULL && strncmp(first, cases[i].words, strlen(cases[i].words)) == 0
+               && strstr(first + 1, "<h1>") == NULL,
+           "... says what happened");
+        ok(strstr(req->res.body, "req-1") != NULL && strstr(req->res.body, "&lt;redirect_uri&gt;"),
+           "... with reason and request id");
+        ok(strstr(req->res.body, "secret detail") == NULL, "... and nothing for the log");
+        is_int(req->op.fault.status, AZ_INVALID_REQUEST, "... the fault stays");
+    }
+    struct pages *pages = az->pages;
+    az->pages = NULL;
+    struct request *req = ask(mem, az);
+    op_fail(&req->op, AZ_UNAVAILABLE, NULL, "away");
+    respond_error_page(req, 503, "temporarily_unavailable", "Try again");
+    is_int(req->res.status, 503, "error page: without templates it is answered too");
+    is_str(req->res.content_type, "text/plain; charset=utf-8", "... as plain text");
+    is_str(req->res.body, "temporarily_unavailable: Try again\nRequest: req-1\n", "... in full");
+    is_str(req->op.fault.detail, "away", "... and the fault stays");
+    az->pages = pages;
+}
+
+static void
+test_unknown(TALLOC_CTX *mem, struct az *az)
+{
+    struct request *req = show(mem, az, "none", "{}", NULL);
+    is_int(req->op.fault.status, AZ_SERVER_ERROR, "a page that is not there is our failure");
+    req = show(mem, az, "consent", "{'redirect_host':1}", NULL);
+    is_int(req->op.fault.status, AZ_SERVER_ERROR, "and so is a value that is no text");
+    is_int(req->res.status, 0, "... nothing is answered by half");
+}
+
+/* The start names what is wrong, and what to do. */
+static void
+test_broken(TALLOC_CTX *mem, struct az *az)
+{
+    struct problems problems;
+    const char *dir = make_data_dir(mem);
+    ok(load(az, dir, &problems) != NULL && problems.count == 0,
+       "start: the shipped pages are right");
+    static const struct {
+        const char *name, *text, *why;
+    } cases[] = {
+        {"consent", "<h1>{{client_name}}\n{{#scopes}}",
+         "consent.html:2: scopes: this section is not ended"                                                 },
+        {"consent", "\n{{nonsense}}",
+         "consent.html:2: nonsense: there is no value of this "
+         "name here"                                                                                         },
+        {"error",   "{{{text}}}",                       "error.html:1: values are always escaped"            },
+        {"head",    "<style>\n<\n</style>\n<script>",   "head.html:4: this element does not work"            },
+        {"logout",  "{{>gone}}",                        "gone.html: No such file or directory"               },
+        {"logout",  "{{>logout}}",                      "logout.html:1: logout: templates include each other"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        dir = make_data_dir(mem);
+        write_page(dir, cases[i].name, cases[i].text);
+        ok(load(az, dir, &problems) == NULL && problems.count > 0, "start: %s is refused",
+           cases[i].text);
+        ok(problems.count > 0 && strncmp(problems.line[0], "SVC_DATA_DIR: ", 14) == 0
+               && strstr(problems.line[0], cases[i].why) != NULL
+               && strstr(problems.line[0], "put the page that comes with the program there")
+                      != NULL,
+           "... with setting, file, line, and what to do: %s",
+           problems.count > 0 ? problems.line[0] : "");
+    }
+    dir = make_data_dir(mem);
+    write_page(dir, "consent", "{{");
+    write_page(dir, "error", "{{");
+    load(az, dir, &problems);
+    is_int((int64_t) problems.count, 2, "start: two broken pages are two lines");
+    ok(load(az, "/nonexistent", &problems) == NULL && problems.count == 1,
+       "start: a folder that is not there is one");
+}
+
+/* A branded page gets the hash of its own style. */
+static void
+test_branded(TALLOC_CTX *mem, struct az *az)
+{
+    struct problems problems;
+    const char *dir = make_data_dir(mem);
+    write_page(dir, "signed_out", "<title>{{site}}</title><style>p{color:red}</style>{{>mine}}");
+    write_page(dir, "mine", "<style>\r\na{}\r\n</style>");
+    write_page(dir, "logout", "<title>plain</title>");
+    struct pages *before = az->pages;
+    az->pages = load(az, dir, &problems);
+    ok(az->pages != NULL, "branded: further files may be included");
+    struct request *req = show(mem, az, "signed_out", "{}", NULL);
+    ok(strstr(header(req, "Content-Security-Policy"),
+              "style-src 'sha256-p0bF+un5yUb9MBO6xRb8kPHlY2BdpHVtLiFkDrZPF64=' "
+              "'sha256-qCar8pRQiWlgDxN7Kk6boSJXmhcN4LB/65l3d2ZDO+g=';")
+           != NULL,
+       "branded: the policy has the hashes of its styles, as a browser makes them: %s",
+       header(req, "Content-Security-Policy"));
+    req = show(mem, az, "logout", "{}", NULL);
+    ok(strstr(header(req, "Content-Security-Policy"), "style-src 'none';") != NULL,
+       "branded: none without a style");
+    az->pages = before;
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct az *az = env_az(mem);
+    struct problems problems;
+    plan(0);
+    az->pages = load(az, make_data_dir(mem), &problems);
+    for (size_t i = 0; i < problems.count; i++)
+        printf("# %s\n", problems.line[i]);
+    test_headers(mem, az);
+    test_escaping(mem, az);
+    test_warnings(mem, az);
+    test_form_action(mem, az);
+    test_error_page(mem, az);
+    test_unknown(mem, az);
+    test_broken(mem, az);
+    test_branded(mem, az);
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,226 @@
+package Authz::Peer;
+
+# A web server of somebody else, on a free loopback port, that answers as the test says: discovery, key sets, client
+# metadata, statement issuers; and one that misbehaves. What is set holds from the next request on, in all processes.
+#
+#   my $peer = Authz::Peer->start;                       # or tls => 1, tls => { name => 'other.example' }, address => '::1'
+#   $peer->set( '/client.json' => { body => {...} } );   # several paths in one call; undef forgets the path: 404
+#   $peer->url('/client.json'); $peer->hits('/client.json'); $peer->requests('/client.json');
+#
+# An answer, all members optional (a list of answers: one after the other, the last stays):
+#   status => 200, type => 'application/json', headers => [ Name => 'value', ... ], body => 'text' or { JSON }
+#   delay => SECONDS      before the head          pad => N        N blanks after the body
+#   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
+#   truncate => N         ends after N octets of the body, of more that were promised
+#   chunked => 1          in chunks                endless => 1     chunks without end
+#   close => 1            ends without an answer   reset => 1       the same, by RST
+#   raw => OCTETS         these, head and all; then the connection ends
+#
+# TLS wants IO::Socket::SSL; certificates come from openssl and hang from the CA of ca_file().
+
+use strict;
+use warnings;
+
+use Fcntl qw(:flock);
+use IO::Select ();
+use IO::Socket::IP ();
+use JSON::PP ();
+use Socket qw(SOL_SOCKET SO_LINGER);
+use Time::HiRes qw(sleep);
+
+use Authz::Process ();
+
+my $json = JSON::PP->new->utf8->canonical->allow_nonref->convert_blessed;
+
+sub start {
+    my ( $class, %option ) = @_;
+    my $number = ++( our $peers );
+    my $base   = Authz::Process::directory() . "/peer$number";
+    my $self   = bless { base => $base, host => 'localhost', address => '127.0.0.1', %option, set => {} }, $class;
+    my $listen = IO::Socket::IP->new( LocalHost => $self->{address}, LocalPort => $self->{port} // 0, Listen => 128, ReuseAddr => 1 ) or die "listen: $@";
+    $self->{port} = $listen->sockport;
+    $self->{certificate} = certificate( %{ ref $option{tls} ? $option{tls} : {} } ) if $option{tls};
+    require IO::Socket::SSL if $option{tls};
+    $self->set;
+    $self->{process} = Authz::Process->start( name => "peer$number", code => sub { $self->_accept($listen) } );
+    return $self;
+}
+
+sub url { my ( $self, $path ) = @_; return ( $self->{tls} ? 'https' : 'http' ) . "://$self->{host}:$self->{port}" . ( $path // '' ) }
+sub port    { return $_[0]{port} }
+sub process { return $_[0]{process} }
+sub stop    { my ($self) = @_; return $self->{process}->stop }
+
+sub set {
+    my ( $self, %answer ) = @_;
+    for my $path ( keys %answer ) {
+        my $was = $answer{$path};
+        delete $self->{set}{$path};
+        $self->{set}{$path} = ref $was eq 'ARRAY' ? $was : [$was] if defined $was;
+    }
+    open my $out, '>', "$self->{base}.new" or die "$self->{base}: $!";
+    print {$out} $json->encode( $self->{set} );
+    close $out or die "$self->{base}: $!";
+    rename "$self->{base}.new", "$self->{base}.set" or die "rename: $!";
+    return $self;
+}
+
+# What was asked, oldest first: { method, target, path, headers => {lower-case name => value}, body }.
+sub requests {
+    my ( $self, $path ) = @_;
+    open my $in, '<', "$self->{base}.asked" or return;
+    my @all = map { $json->decode($_) } readline $in;
+    return grep { !defined $path || $_->{path} eq $path } @all;
+}
+
+sub hits { my ( $self, $path ) = @_; return scalar( my @asked = $self->requests($path) ) }
+sub forget { my ($self) = @_; unlink "$self->{base}.asked"; return }
+
+# ---- certificates
+
+sub _openssl {
+    my @word = @_;
+    my ( $status, $text ) = Authz::Process->run( name => 'openssl', command => [ '/usr/bin/env', 'openssl', @word ] );
+    die "openssl @word: $text" if $status != 0;
+    return;
+}
+
+# The CA of this test program; SVC_SAFE_HTTP_CA_FILE.
+sub ca_file {
+    my $file = Authz::Process::directory() . '/ca.pem';
+    _openssl( qw(req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj), '/CN=Test CA', '-keyout', "$file.key", '-out', $file ) if !-e $file;
+    return $file;
+}
+
+# A certificate of that CA, with its key: names => ['localhost', ...], addresses => [...], days => -1 for one that is over,
+# foreign => 1 for one of no CA. Returns the file that holds both.
+sub certificate {
+    my (%option) = @_;
+    my $ca   = ca_file();
+    my $file = Authz::Process::directory() . '/cert' . ++( our $certificates ) . '.pem';
+    my @name = $option{name} // ( 'localhost', 'peer.example' );
+    my @alt  = ( ( map {"DNS:$_"} @name ), defined $option{name} ? () : map {"IP:$_"} '127.0.0.1', '::1' );
+    _write( "$file.ext", "subjectAltName=" . join( ',', @alt ) . "\n" );
+    _openssl( qw(req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj), "/CN=$name[0]", '-keyout', $file, '-out', "$file.req" );
+    my @signer = $option{foreign} ? ( '-signkey', $file ) : ( '-CA', $ca, '-CAkey', "$ca.key" );
+    _openssl( qw(x509 -req -in), "$file.req", @signer, '-set_serial', $certificates + 1, '-days', $option{days} // 2, '-extfile', "$file.ext", '-out', "$file.crt" );
+    open my $in, '<', "$file.crt" or die "$file.crt: $!";
+    _write( $file, join( '', readline $in ), '>>' );
+    return $file;
+}
+
+sub _write {
+    my ( $file, $text, $how ) = @_;
+    open my $out, $how // '>', $file or die "$file: $!";
+    print {$out} $text;
+    close $out or die "$file: $!";
+    return;
+}
+
+# ---- the server
+
+sub _accept {
+    my ( $self, $listen ) = @_;
+    $SIG{CHLD} = 'IGNORE';
+    while (1) {
+        my $client = $listen->accept or next;
+        my $pid    = fork // next;
+        if ( $pid == 0 ) {
+            close $listen;
+            $SIG{CHLD} = 'DEFAULT';
+            $SIG{PIPE} = 'IGNORE';
+            $self->_serve($client) if $self->_start_tls($client);
+            close $client;
+            POSIX::_exit(0);
+        }
+        close $client;
+    }
+    return;
+}
+
+sub _start_tls {
+    my ( $self, $client ) = @_;
+    return 1 if !$self->{tls};
+    return IO::Socket::SSL->start_SSL( $client, SSL_server => 1, SSL_cert_file => $self->{certificate}, SSL_key_file => $self->{certificate} );
+}
+
+sub _serve {
+    my ( $self, $client ) = @_;
+    while ( my $request = _read($client) ) {
+        my $answer = $self->_note($request);
+        _answer( $client, $answer ) or last;
+    }
+    return;
+}
+
+sub _read {
+    my ($client) = @_;
+    my $text = '';
+    while ( $text !~ /\r\n\r\n/ ) {
+        sysread( $client, $text, 65536, length $text ) or return;
+        return if $text !~ /\A[A-Z]/;    # no HTTP
+    }
+    my ( $head, $body ) = split /\r\n\r\n/, $text, 2;
+    my ( $first, @line ) = split /\r\n/, $head;
+    my ( $method, $target ) = split / /, $first;
+    my %header = map { /^([^:]+):\s*(.*?)\s*\z/ ? ( lc $1 => $2 ) : () } @line;
+    my $length = $header{'content-length'} // 0;
+    while ( length $body < $length ) { sysread( $client, $body, 65536, length $body ) or return }
+    return { method => $method, target => $target, path => ( split /\?/, $target )[0], headers => \%header, body => $body };
+}
+
+# Writes it down, and finds the answer: the nth of the list for the nth request of the path.
+sub _note {
+    my ( $self, $request ) = @_;
+    open my $out, '>>', "$self->{base}.asked" or die "$self->{base}.asked: $!";
+    flock $out, LOCK_EX;
+    my $before = $self->hits( $request->{path} );
+    syswrite $out, $json->encode($request) . "\n";
+    close $out;
+    open my $in, '<', "$self->{base}.set" or die "$self->{base}.set: $!";
+    my $answers = $json->decode( scalar readline $in )->{ $request->{path} };
+    return { status => 404, body => '{}' } if !$answers;
+    return $answers->[ $before < @$answers ? $before : -1 ];
+}
+
+sub _put {
+    my ( $client, $octets, $drip ) = @_;
+    for ( my $at = 0; $at < length $octets; ) {
+        my $put = syswrite $client, $octets, $drip ? 1 : 16384, $at or return;
+        $at += $put;
+        sleep $drip if $drip;
+    }
+    return 1;
+}
+
+sub _head {
+    my ( $answer, @framing ) = @_;
+    my @field = ( 'Content-Type' => $answer->{type} // 'application/json', @{ $answer->{headers} // [] }, @framing );
+    my $head = sprintf "HTTP/1.1 %d Told\r\n", $answer->{status} // 200;
+    while ( my ( $name, $value ) = splice @field, 0, 2 ) { $head .= "$name: $value\r\n" if length $value }
+    return "$head\r\n";
+}
+
+# True when the connection may stay.
+sub _answer {
+    my ( $client, $answer ) = @_;
+    sleep $answer->{delay} if $answer->{delay};
+    setsockopt $client, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0 if $answer->{reset};
+    return if $answer->{reset} || $answer->{close};
+    return _put( $client, $answer->{raw}, $answer->{drip} ) && 0 if defined $answer->{raw};
+    my $body = $answer->{body} // '';
+    $body = ( ref $body ? $json->encode($body) : $body ) . ' ' x ( $answer->{pad} // 0 );
+    if ( $answer->{chunked} || $answer->{endless} ) {
+        _put( $client, _head( $answer, 'Transfer-Encoding' => 'chunked' ), $answer->{drip} ) or return;
+        my $chunk = sprintf "%x\r\n%s\r\n", length $body, $body;
+        do { _put( $client, $chunk, $answer->{drip} ) or return } while $answer->{endless};
+        return _put( $client, "0\r\n\r\n" );
+    }
+    my $whole = _head( $answer, 'Content-Length' => length $body );
+    my $cut = $answer->{truncate} // $answer->{stall};
+    _put( $client, $whole . substr( $body, 0, $cut // length $body ), $answer->{drip} ) or return;
+    IO::Select->new($client)->can_read(600) if defined $answer->{stall};
+    return !defined $cut;
+}
+
+1;

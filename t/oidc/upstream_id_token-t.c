@@ -1,0 +1,375 @@
+#include "config.h"
+
+#include "oidc/upstream_id_token.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/jsonx.h"
+#include "crypto/jwk_set.h"
+#include "crypto/jws.h"
+#include "crypto/keypair.h"
+#include "env.h"
+#include "tap.h"
+#include "token/authorization.h"
+
+#define NOW ENV_NOW
+
+/* base64url of the left half of the SHA-256 and the SHA-384 of "access". */
+#define AT_HASH_256 "oFYf1knNtrqnhAVfBRuteQ"
+#define AT_HASH_384 "SeGOaEgS6QNKbB7vkLM3y8nujeY4Ple3"
+
+static const struct upstream_expected usual = {
+    .issuer = "https://idp.example",
+    .client_id = "us",
+    .nonce = "n-0S6_WzA2Mj",
+    .access_token = "access",
+    .max_age = AUTHORIZATION_NO_MAX_AGE,
+    .now = NOW,
+};
+/* The user had to sign in within the last minute, or anew since then. */
+static const struct upstream_expected recent = {
+    .issuer = "https://idp.example",
+    .client_id = "us",
+    .nonce = "n-0S6_WzA2Mj",
+    .max_age = 60,
+    .now = NOW,
+};
+static const struct upstream_expected anew = {
+    .issuer = "https://idp.example",
+    .client_id = "us",
+    .nonce = "n-0S6_WzA2Mj",
+    .max_age = AUTHORIZATION_NO_MAX_AGE,
+    .prompt_login = true,
+    .asked_at = NOW - 300,
+    .now = NOW,
+};
+
+/* Good claims; a row puts members in their place, and null takes one away. */
+static const char good[] = "{'iss':'https://idp.example','aud':'us','sub':'ann',"
+                           "'nonce':'n-0S6_WzA2Mj','iat':1795258800,'exp':1795259100}";
+
+/* clang-format off */
+static const struct {
+    const char *change;                       /* to the good claims */
+    const struct upstream_expected *expected;
+    const char *why;                          /* "" : it is good */
+    const char *name;
+} rows[] = {
+    {"{}", &usual, "", "a good token"},
+
+    {"{'iss':null}", &usual, "token iss is not accepted", "no iss (OIDC Core 3.1.3.7, 2)"},
+    {"{'iss':'https://evil.example'}", &usual, "token iss is not accepted", "another iss"},
+    {"{'iss':'https://idp.example/'}", &usual, "token iss is not accepted", "iss with a slash more: byte for byte"},
+    {"{'iss':'https://IDP.example'}", &usual, "token iss is not accepted", "iss in other letters"},
+    {"{'iss':['https://idp.example']}", &usual, "a claim of the token is malformed", "iss that is an array"},
+
+    {"{'sub':null}", &usual, "token has no sub", "no sub"},
+    {"{'sub':''}", &usual, "token has no sub", "an empty sub"},
+    {"{'sub':7}", &usual, "a claim of the token is malformed", "sub that is a number"},
+
+    {"{'aud':['us']}", &usual, "", "aud as an array of one"},
+    {"{'aud':null}", &usual, "token aud is not accepted", "no aud (OIDC Core 3.1.3.7, 3)"},
+    {"{'aud':'x'}", &usual, "token aud is not accepted", "another aud"},
+    {"{'aud':['x','y'],'azp':'us'}", &usual, "token aud is not accepted", "several aud without ours"},
+    {"{'aud':['us','x']}", &usual, "token azp is not accepted", "several aud without azp (4)"},
+    {"{'aud':['us','x'],'azp':'x'}", &usual, "token azp is not accepted", "several aud, azp another"},
+    {"{'aud':['us','x'],'azp':'us'}", &usual, "", "several aud with azp ours"},
+    {"{'azp':'us'}", &usual, "", "one aud with azp ours"},
+    {"{'azp':'x'}", &usual, "token azp is not accepted", "one aud, azp another (5)"},
+
+    {"{'nonce':null}", &usual, "ID token nonce is not the one that was sent", "no nonce (11)"},
+    {"{'nonce':'n-0S6_WzA2Mk'}", &usual, "ID token nonce is not the one that was sent", "another nonce"},
+    {"{'nonce':'n-0S6_WzA2M'}", &usual, "ID token nonce is not the one that was sent", "the beginning of the nonce"},
+    {"{'nonce':''}", &usual, "ID token nonce is not the one that was sent", "an empty nonce"},
+    {"{'nonce':['n-0S6_WzA2Mj']}", &usual, "ID token nonce is not the one that was sent", "nonce in an array"},
+
+    {"{'exp':null}", &usual, "token has no exp", "no exp (9)"},
+    {"{'exp':1795258741}", &usual, "", "exp 59 s ago: within the clocks' difference"},
+    {"{'exp':1795258740}", &usual, "token has expired", "exp 60 s ago"},
+    {"{'exp':'1795259100'}", &usual, "a claim of the token is malformed", "exp that is a text"},
+    {"{'iat':null}", &usual, "token has no iat", "no iat (10)"},
+    {"{'iat':1795258860}", &usual, "", "iat 60 s ahead: within the clocks' difference"},
+    {"{'iat':1795258861}", &usual, "token iat lies in the future", "iat 61 s ahead"},
+    {"{'iat':1795258140}", &usual, "", "iat 660 s ago: kept as long as allowed"},
+    {"{'iat':1795258139}", &usual, "token iat lies too far in the past", "iat 661 s ago: a kept token"},
+    {"{'nbf':1795258861}", &usual, "token nbf lies in the future", "nbf ahead"},
+
+    {"{'at_hash':'" AT_HASH_256 "'}", &usual, "", "at_hash of the access token (OIDC Core 3.1.3.8)"},
+    {"{'at_hash':'" AT_HASH_384 "'}", &usual, "ID token at_hash is not of the access token", "at_hash by another digest"},
+    {"{'at_hash':'AAAAAAAAAAAAAAAAAAAAAA'}", &usual, "ID token at_hash is not of the access token", "at_hash of another access token"},
+    {"{'at_hash':7}", &usual, "ID token at_hash is not of the access token", "at_hash that is a number"},
+    {"{'at_hash':7}", &anew, "ID token at_hash is not of the access token", "... also where no access token came along"},
+
+    {"{}", &recent, "ID token has no auth_time, though max_age was sent", "max_age without auth_time (OIDC Core 2)"},
+    {"{'auth_time':1795258800}", &recent, "", "max_age with auth_time now"},
+    {"{'auth_time':1795258680}", &recent, "", "auth_time 60 s older than now less the clocks' difference"},
+    {"{'auth_time':1795258679}", &recent, "ID token auth_time is older than max_age", "auth_time one second older"},
+    {"{'auth_time':1795258861}", &recent, "ID token auth_time lies in the future", "auth_time ahead"},
+    {"{'auth_time':'now'}", &usual, "ID token auth_time is malformed", "auth_time that is a text"},
+    {"{'auth_time':-1}", &usual, "ID token auth_time is malformed", "auth_time before 1970"},
+    {"{'auth_time':1}", &usual, "", "an old auth_time where none was asked for"},
+    {"{'auth_time':1795258440}", &anew, "", "prompt=login: auth_time at the request, less the clocks' difference"},
+    {"{'auth_time':1795258439}", &anew, "ID token auth_time is older than the request, which asked for a new sign-in", "prompt=login: auth_time before the request"},
+    {"{}", &anew, "ID token has no auth_time, though max_age was sent", "prompt=login from a provider that never says auth_time: nothing proves a new sign-in"},
+};
+/* clang-format on */
+
+static struct jwk *rsa, *other, *ec;
+
+/* The good claims with members in their place; null takes one away. */
+static json_t *
+changed(TALLOC_CTX *mem, const char *change)
+{
+    json_t *claims = env_json(mem, good), *with = env_json(mem, change), *value;
+    const char *name;
+    json_object_foreach (with, name, value) {
+        if (json_is_null(value))
+            json_object_del(claims, name);
+        else
+            json_object_set(claims, name, value);
+    }
+    return claims;
+}
+
+static const char *
+sign(TALLOC_CTX *mem, const struct jwk *key, const char *alg, const char *typ, const char *change)
+{
+    char *text = NULL;
+    if (jws_sign_json(mem, key, alg, typ, changed(mem, change), &text) != AZ_OK)
+        ok(false, "a token of the test can be signed");
+    return text;
+}
+
+static struct jwk_set *
+set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count)
+{
+    return jwk_set_of(mem, keys, count);
+}
+
+static const char *
+check(TALLOC_CTX *mem, const char *text, const struct upstream_expected *expected, bool *ret_stale)
+{
+    const struct jwk *keys[] = {rsa, ec};
+    struct upstream_claims claims = {.sub = "untouched"};
+    const char *why = "";
+    enum az_status st = upstream_id_token_check(mem, text, set_of(mem, keys, 2), expected, &claims,
+                                                &why, ret_stale);
+    if (st == AZ_OK)
+        return strcmp(claims.sub, "ann") == 0 && *why == '\0' ? "" : "another sub";
+    return strcmp(claims.sub, "untouched") == 0 ? why : "output touched";
+}
+
+static void
+test_claims(TALLOC_CTX *mem)
+{
+    bool stale;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *why =
+            check(mem, sign(mem, rsa, "RS256", "JWT", rows[i].change), rows[i].expected, &stale);
+        is_str(why, rows[i].why, "ID token: %s", rows[i].name);
+        if (stale)
+            ok(false, "... and no new keys are asked for when a claim is wrong");
+    }
+}
+
+static void
+test_signature(TALLOC_CTX *mem)
+{
+    bool stale;
+    is_str(check(mem, sign(mem, rsa, "PS256", "JWT", "{}"), &usual, &stale), "", "PS256 is taken");
+    is_str(
+        check(mem, sign(mem, ec, "ES384", "JWT", "{'at_hash':'" AT_HASH_384 "'}"), &usual, &stale),
+        "", "ES384 is taken, and its at_hash is by SHA-384");
+    is_str(
+        check(mem, sign(mem, ec, "ES384", "JWT", "{'at_hash':'" AT_HASH_256 "'}"), &usual, &stale),
+        "ID token at_hash is not of the access token", "... and not by SHA-256");
+    is_str(check(mem, sign(mem, rsa, "RS256", NULL, "{}"), &usual, &stale), "",
+           "a token without typ is taken");
+    static const char *const typs[] = {"at+jwt", "logout+jwt", "JOSE", "secevent+jwt"};
+    for (size_t i = 0; i < sizeof(typs) / sizeof(typs[0]); i++)
+        is_str(check(mem, sign(mem, rsa, "RS256", typs[i], "{}"), &usual, &stale),
+               "token typ is not accepted", "typ %s is refused: the token has another purpose",
+               typs[i]);
+    char *text = talloc_strdup(mem, sign(mem, rsa, "RS256", "JWT", "{}"));
+    char *last = strrchr(text, '.') + 5;
+    *last = *last == 'A' ? 'B' : 'A';
+    is_str(check(mem, text, &usual, &stale), "token signature is wrong",
+           "a changed signature is refused");
+    ok(!stale, "... and is no reason to fetch keys anew: the kid is known");
+}
+
+/* A token with this header and no, or any, signature. */
+static const char *
+forged(TALLOC_CTX *mem, const char *header, const char *signature)
+{
+    json_t *parts[] = {env_json(mem, header), changed(mem, "{}")};
+    char *text = talloc_strdup(mem, "");
+    for (size_t i = 0; i < 2; i++) {
+        const char *json = jsonx_dump(mem, parts[i]);
+        text = talloc_asprintf_append(text, "%s%s", i > 0 ? "." : "",
+                                      b64url_encode(mem, json, strlen(json)));
+    }
+    return talloc_asprintf(mem, "%s.%s", text, signature);
+}
+
+/* RFC 8725 section 2.1: none, and a public key taken for the secret of an HMAC. */
+static void
+test_algorithms(TALLOC_CTX *mem)
+{
+    bool stale;
+    static const char *const none[] = {"none", "None", "NONE"};
+    for (size_t i = 0; i < 3; i++) {
+        const char *header = talloc_asprintf(mem, "{'alg':'%s'}", none[i]);
+        is_str(check(mem, forged(mem, header, ""), &usual, &stale), "token is not a compact JWS",
+               "alg %s without a signature is refused", none[i]);
+        is_str(check(mem, forged(mem, header, "AAAA"), &usual, &stale), "token alg is not accepted",
+               "... and with one");
+        ok(!stale, "... and fetches nothing");
+    }
+    static const char *const hmacs[] = {"HS256", "HS384", "HS512", "RSA1_5", "dir", "ES256K"};
+    for (size_t i = 0; i < sizeof(hmacs) / sizeof(hmacs[0]); i++) {
+        const char *header = talloc_asprintf(mem, "{'alg':'%s','kid':'%s'}", hmacs[i], rsa->kid);
+        is_str(check(mem, forged(mem, header, "AAAA"), &usual, &stale), "token alg is not accepted",
+               "alg %s is refused", hmacs[i]);
+        ok(!stale, "... and fetches nothing");
+    }
+    is_str(check(mem, forged(mem, "{'alg':'RS256','crit':['b64'],'b64':false}", "AAAA"), &usual,
+                 &stale),
+           "token header has crit, b64 or zip", "crit is refused");
+    static const char *const texts[] = {"", ".", "..", "a.b", "a.b.c", "a.b.c.d", "not a token"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        ok(*check(mem, texts[i], &usual, &stale) != '\0', "no token at all is refused: '%s'",
+           texts[i]);
+    char *long_text = talloc_zero_array(mem, char, JWS_OCTETS_MAX + 2);
+    memset(long_text, 'a', JWS_OCTETS_MAX + 1);
+    is_str(check(mem, long_text, &usual, &stale), "token is too long",
+           "a token of one octet too many is refused");
+}
+
+static void
+test_keys(TALLOC_CTX *mem)
+{
+    bool stale;
+    is_str(check(mem, sign(mem, other, "RS256", "JWT", "{}"), &usual, &stale),
+           "no key fits the token", "a kid nobody knows is refused");
+    ok(stale, "... and newer keys may have it");
+    struct jwk nameless = *other;
+    nameless.kid = NULL;
+    is_str(check(mem, sign(mem, &nameless, "RS256", "JWT", "{}"), &usual, &stale),
+           "token signature is wrong", "no kid and a signature by another key is refused");
+    ok(stale, "... and newer keys may verify it");
+    nameless = *rsa;
+    nameless.kid = NULL;
+    is_str(check(mem, sign(mem, &nameless, "RS256", "JWT", "{}"), &usual, &stale), "",
+           "no kid and a signature by a published key is taken");
+    struct jwk liar = *other;
+    liar.kid = rsa->kid;
+    is_str(check(mem, sign(mem, &liar, "RS256", "JWT", "{}"), &usual, &stale),
+           "token signature is wrong", "a known kid and a signature by another key is refused");
+    ok(!stale, "... and fetches nothing");
+}
+
+static void
+read_claims(TALLOC_CTX *mem, const char *change, struct upstream_claims *claims)
+{
+    const struct jwk *keys[] = {rsa};
+    const char *why = "";
+    bool stale;
+    is_int(upstream_id_token_check(mem, sign(mem, rsa, "RS256", "JWT", change),
+                                   set_of(mem, keys, 1), &usual, claims, &why, &stale),
+           AZ_OK, "read %s", change);
+}
+
+static void
+test_beside(TALLOC_CTX *mem)
+{
+    struct upstream_claims claims;
+    read_claims(mem, "{'acr':'gold','amr':['pwd','otp'],'sid':'s1','auth_time':1795258000.9}",
+                &claims);
+    is_str(claims.acr, "gold", "acr is read");
+    ok(claims.amr != NULL && strcmp(claims.amr[0], "pwd") == 0 && strcmp(claims.amr[1], "otp") == 0
+           && claims.amr[2] == NULL,
+       "amr is read");
+    is_str(claims.sid, "s1", "sid is read");
+    ok(claims.has_auth_time && claims.auth_time == 1795258000, "auth_time is read, fractions cut");
+    read_claims(mem, "{}", &claims);
+    ok(claims.acr == NULL && claims.amr == NULL && claims.sid == NULL && !claims.has_auth_time,
+       "what is not said is not made up");
+    read_claims(mem, "{'acr':7,'amr':[7,{}],'sid':{'a':1}}", &claims);
+    ok(claims.acr == NULL && claims.amr == NULL && claims.sid == NULL,
+       "acr, amr and sid of other types count as not said");
+    read_claims(mem, "{'amr':'pwd'}", &claims);
+    ok(claims.amr != NULL && strcmp(claims.amr[0], "pwd") == 0 && claims.amr[1] == NULL,
+       "amr as one text is one method");
+    char *text = talloc_zero_array(mem, char, UPSTREAM_TEXT_MAX + 2);
+    memset(text, 'x', UPSTREAM_TEXT_MAX);
+    read_claims(mem, talloc_asprintf(mem, "{'acr':'%s'}", text), &claims);
+    is_str(claims.acr, text, "acr of the longest length is read");
+    text[UPSTREAM_TEXT_MAX] = 'x';
+    read_claims(mem, talloc_asprintf(mem, "{'acr':'%s','sid':'%s'}", text, text), &claims);
+    ok(claims.acr == NULL && claims.sid == NULL, "... and one longer is not");
+    char *many = talloc_strdup(mem, "{'amr':['a'");
+    for (int i = 1; i < UPSTREAM_AMR_MAX; i++)
+        many = talloc_asprintf_append(many, ",'a'");
+    read_claims(mem, talloc_asprintf(mem, "%s]}", many), &claims);
+    ok(claims.amr != NULL && claims.amr[UPSTREAM_AMR_MAX - 1] != NULL, "16 methods are read");
+    read_claims(mem, talloc_asprintf(mem, "%s,'a']}", many), &claims);
+    ok(claims.amr == NULL, "... and 17 are not");
+}
+
+static void
+is_kept(TALLOC_CTX *mem, const char *id_token, const char *userinfo, const char *wanted,
+        const char *name)
+{
+    json_t *more = userinfo != NULL ? env_json(mem, userinfo) : NULL;
+    is_str(jsonx_dump_sorted(mem, upstream_claims_keep(mem, env_json(mem, id_token), more)),
+           jsonx_dump_sorted(mem, env_json(mem, wanted)), "%s", name);
+}
+
+static void
+test_keep(TALLOC_CTX *mem)
+{
+    is_kept(mem,
+            "{'iss':'i','aud':'a','exp':1,'iat':1,'nbf':1,'nonce':'n','at_hash':'h','c_hash':'c',"
+            "'s_hash':'s','azp':'a','sid':'s','jti':'j','auth_time':1,'acr':'x','amr':['y'],"
+            "'sub':'ann','name':'Ann','groups':['a'],'x':{'y':1},'null':null}",
+            NULL, "{'name':'Ann','groups':['a'],'x':{'y':1}}",
+            "claims of the protocol, sub and null are not kept");
+    is_kept(mem, "{'name':'Ann'}", "{'name':'Eve','sub':'eve','email':'e@x','acr':'gold'}",
+            "{'name':'Ann','email':'e@x'}",
+            "userinfo adds what the ID token has not, and never a claim of the protocol");
+    /* {"name":"Ann","x":"..."} of exactly the maximum, then of one more. */
+    char *text = talloc_zero_array(mem, char, UPSTREAM_CLAIMS_MAX);
+    size_t room = UPSTREAM_CLAIMS_MAX - strlen("{\"name\":\"Ann\"}") - strlen("{\"x\":\"\"}");
+    memset(text, 'x', room);
+    const char *exact = talloc_asprintf(mem, "{'x':'%s','name':'Ann'}", text);
+    is_kept(mem, exact, NULL, exact, "claims of the maximum are kept");
+    is_kept(mem, talloc_asprintf(mem, "{'x':'x%s','y':1,'name':'Ann'}", text), NULL,
+            "{'name':'Ann','y':1}", "... and of one octet more what does not fit is left out");
+    is_kept(mem, talloc_asprintf(mem, "{'x':'%s'}", text), "{'groups':['a','b']}",
+            "{'groups':['a','b']}", "groups are taken before other claims, also from userinfo");
+    json_t *huge = upstream_claims_keep(
+        mem, env_json(mem, talloc_asprintf(mem, "{'groups':['%s%s']}", text, text)), NULL);
+    ok(json_object_size(huge) == 0, "groups that are too many are not cut in the middle");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    plan(0);
+    if (keypair_generate_rsa(mem, 2048, &rsa) != AZ_OK
+        || keypair_generate_rsa(mem, 2048, &other) != AZ_OK
+        || keypair_generate_ec(mem, "P-384", &ec) != AZ_OK)
+        return 2;
+    rsa->alg = other->alg = NULL;
+    test_claims(mem);
+    test_signature(mem);
+    test_algorithms(mem);
+    test_keys(mem);
+    test_beside(mem);
+    test_keep(mem);
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,180 @@
+// Every page with short and hostile values, in both colour schemes, narrow and wide. See pages.t.
+
+import { execFileSync } from 'node:child_process';
+
+import { contrasts, controls, done, is, launch, listen, look, ok, open, pressEnterOn, send, sideways, tabStops } from './browser.mjs';
+
+const LONG = 'Supercalifragilisticexpialidocious'.repeat(5);
+const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + 'x'.repeat(120);
+
+const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
+const scopes = [{ name: 'openid', text: 'Know who you are' }, { name: 'notes.read', text: '' }];
+const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
+
+const cases = {
+  'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
+  'error 429': ['error', { status: 429, error: 'too_many_requests', text: 'Too many requests' }],
+  'error 500': ['error', { status: 500, error: 'server_error', text: LONG }],
+  'error 503': ['error', { status: 503, error: 'temporarily_unavailable', text: 'The service is not available' }],
+  'busy': ['busy', {}],
+  'choose': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }],
+  'choose, long': ['choose', { client_name: LONG, providers: [{ name: LONG, href: '/to/a' }, { name: '<b>b</b>', href: '/to/b' }] }],
+  'consent': ['consent', consent],
+  'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: `{\n  "type": "${ADDRESS}"\n}` }] }],
+  'consent, private scheme, long': ['consent', { ...consent, client_name: LONG, client_host: LONG, redirect_host: LONG, private_scheme: true, resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }, { name: LONG, text: LONG }], subject_name: LONG, idp_name: LONG }],
+  'consent, little': ['consent', { ...person, client_id: 'c1', verified: true, redirect_host: 'crm.example', id: 'x', action: '/answer' }],
+  'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],
+  'signed out': ['signed_out', { client_name: 'Expense Reports' }],
+};
+
+// ---- two sites: ours with the pages, and the client's
+
+let client, posted = [];
+const formAction = { consent: () => client };
+
+function render([name, values]) {
+  const more = formAction[name] ? [formAction[name]()] : [];
+  const out = execFileSync(process.env.AUTHZ_RENDER, [name, JSON.stringify(values), ...more]).toString();
+  const end = out.indexOf('\r\n\r\n');
+  const headers = out.slice(0, end).split('\r\n').map(line => line.split(/: (.*)/s));
+  return { status: Number(headers[0][1]), headers: headers.slice(1), body: out.slice(end + 4) };
+}
+
+function answerPost(req, res) {
+  let body = '';
+  req.on('data', piece => (body += piece));
+  req.on('end', () => {
+    posted.push({ form: Object.fromEntries(new URLSearchParams(body)), origin: req.headers.origin, referer: req.headers.referer });
+    res.writeHead(302, { Location: `${client}/callback?code=x` });
+    res.end();
+  });
+}
+
+const ours = await listen((req, res) => {
+  const url = new URL(req.url, 'http://x');
+  const page = cases[url.searchParams.get('case')];
+  if (req.method === 'POST') return answerPost(req, res);
+  if (url.pathname.startsWith('/to/')) return send(res, { status: 200, headers: [['Content-Type', 'text/plain']], body: 'there' });
+  if (!page) return send(res, { status: 404, headers: [], body: '' });
+  const answer = render(page);
+  if (url.searchParams.has('broken')) answer.body = answer.body.replace('--page:', '--pages:');
+  if (url.searchParams.has('closed')) answer.headers = answer.headers.map(([n, v]) => [n, n === 'Content-Security-Policy' ? v.replace(client, '') : v]);
+  return send(res, answer);
+});
+// The client's own page, or where it sends the browser on to.
+let onward = null;
+const atClient = (req, res) => onward ? send(res, { status: 302, headers: [['Location', onward]], body: '' }) : send(res, { status: 200, headers: [['Content-Type', 'text/plain']], body: `client ${req.url}` });
+const theirs = await listen(atClient);
+client = theirs.origin;
+const address = (name, more = '') => `${ours.origin}/?case=${encodeURIComponent(name)}${more}`;
+
+// ---- the tests
+
+const browser = await launch();
+
+async function looksRight(page, name) {
+  for (const size of [[320, 800], [1280, 800]])
+    for (const scheme of ['light', 'dark']) {
+      const where = `${name}: ${size[0]} px, ${scheme}`;
+      await look(page, size, scheme);
+      const { pixels, out } = await sideways(page);
+      ok(pixels <= 0 && out.length === 0, `${where}: nothing is to be scrolled for sideways (WCAG 1.4.10)`, pixels, out);
+      const seen = await contrasts(page);
+      ok(seen.length > 0 && seen[0].ratio >= 4.5, `${where}: contrast of ${seen.length} texts is 4.5 or more (WCAG 1.4.3)`, seen.slice(0, 3));
+    }
+}
+
+async function isBuiltRight(page, name) {
+  const built = await page.evaluate(() => ({
+    lang: document.documentElement.lang,
+    title: document.title.trim() !== '',
+    h1: document.querySelectorAll('h1').length,
+    main: document.querySelectorAll('main').length,
+    mode: document.compatMode,
+    scripts: document.querySelectorAll('script').length,
+    said: document.body.innerText.trim().length > 40,
+  }));
+  is(built, { lang: 'en', title: true, h1: 1, main: 1, mode: 'CSS1Compat', scripts: 0, said: true }, `${name}: language, title, one heading, one main part, no script`);
+}
+
+async function worksByKeyboard(page, name) {
+  await look(page, [320, 800], 'light');
+  const wanted = await controls(page);
+  const stops = await tabStops(page);
+  is(stops.map(stop => stop.name), wanted, `${name}: Tab comes to each of ${wanted.length} controls in order (WCAG 2.1.1, 2.4.3)`);
+  ok(stops.every(stop => stop.outline >= 2 && stop.inView), `${name}: each shows that it has the focus (WCAG 2.4.7)`, stops);
+  ok(stops.every(stop => !stop.block || stop.height >= 44), `${name}: each is large enough for a finger (WCAG 2.5.5)`, stops);
+}
+
+for (const [name, page] of Object.entries(cases)) {
+  const tab = await open(browser);
+  const answer = await tab.goto(address(name));
+  is(answer.status(), page[1].status ?? 200, `${name}: is answered`);
+  await isBuiltRight(tab, name);
+  await looksRight(tab, name);
+  await worksByKeyboard(tab, name);
+  is(tab.faults, [], `${name}: the browser has nothing to complain of, nothing offends the Content-Security-Policy`);
+  is(tab.loads, [], `${name}: nothing else is asked of any server`);
+  await tab.browserContext().close();
+}
+
+// That the browser sees a wrong hash is what makes the silence above count.
+{
+  const tab = await open(browser);
+  await tab.goto(address('logout', '&broken'));
+  ok(tab.faults.some(text => /Content Security Policy|style-src/.test(text)), 'a style that was changed is refused by its hash, and that would be seen', tab.faults);
+  await tab.browserContext().close();
+}
+
+async function answers(name, control, more = '') {
+  posted = [];
+  const tab = await open(browser, [320, 800]);
+  await tab.goto(address(name, more));
+  await pressEnterOn(tab, control);
+  const at = tab.url();
+  const faults = tab.faults;
+  await tab.browserContext().close();
+  return { at, faults, posted };
+}
+
+for (const decision of [['Allow', 'allow'], ['Cancel', 'deny']]) {
+  const seen = await answers('consent', decision[0]);
+  is(seen.posted.map(p => p.form), [{ id: 'form-token', decision: decision[1] }], `consent: Enter on ${decision[0]} posts the form token and ${decision[1]}, once`);
+  is(seen.at, `${client}/callback?code=x`, `consent: the redirect to the client's origin is followed (decisions.md "Browser side")`);
+  is(seen.faults, [], 'consent: and nothing offends the Content-Security-Policy');
+  is(seen.posted.map(p => [p.origin, p.referer]), [['null', undefined]], 'consent: the form tells nobody where it stood (Referrer-Policy)');
+}
+{
+  const seen = await answers('consent', 'Allow', '&closed');
+  ok(seen.at !== `${client}/callback?code=x` && seen.faults.some(text => /form-action/.test(text)), 'consent: an origin that form-action does not name is not reached, so naming it is needed', seen);
+}
+{
+  const maker = await listen((req, res) => send(res, { status: 200, headers: [['Content-Type', 'text/plain']], body: 'maker' }), '127.0.0.1', 'https');
+  onward = `${maker.origin}/done`;
+  const seen = await answers('consent', 'Allow');
+  is(seen.at, onward, 'consent: a client that sends the browser on by https to another host works');
+  maker.server.close();
+  onward = null;
+}
+{
+  const seen = await answers('logout', 'Sign out');
+  is(seen.posted.map(p => p.form), [{ token: 'logout-token' }], 'logout: Enter posts the token');
+  const chosen = await answers('choose', 'Partner Network');
+  is(chosen.at, `${ours.origin}/to/b`, 'choose: Enter on the second provider leads to it');
+}
+{
+  const loopback = await listen(atClient, '::1').catch(() => null);
+  const before = client;
+  if (loopback) {
+    client = loopback.origin;
+    const seen = await answers('consent', 'Allow');
+    is(seen.at, `${client}/callback?code=x`, 'consent: a redirect to [::1], which no policy can name, is followed (RFC 8252 7.3)');
+    loopback.server.close();
+    client = before;
+  }
+}
+
+await browser.close();
+ours.server.close();
+theirs.server.close();
+done();

@@ -1,0 +1,174 @@
+/* What a code or a refresh token is good for: the rules alone (RFC 6749 4.1.3 and 6, RFC 7636). */
+#include "config.h"
+
+#include "token/redeem.h"
+
+#include <string.h>
+
+#include "store/grants_use.h"
+#include "tap.h"
+
+/* RFC 7636 appendix B. */
+#define VERIFIER "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+#define CHALLENGE "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+#define REDIRECT "https://app.example/cb"
+
+#define TEN "aaaaaaaaaa"
+#define FORTY TEN TEN TEN TEN
+#define HUNDRED_TWENTY FORTY FORTY FORTY
+
+/* clang-format off */
+static const struct { const char *challenge, *verifier; bool fits; const char *name; } verifiers[] = {
+    {CHALLENGE, VERIFIER, true, "the pair of RFC 7636 appendix B"},
+    {NULL, NULL, true, "neither: a confidential client without PKCE (oauth.md S4)"},
+    {CHALLENGE, NULL, false, "no verifier where a challenge was sent"},
+    {NULL, VERIFIER, false, "a verifier where no challenge was sent (RFC 9700 2.1.1)"},
+    {NULL, "", false, "... also an empty one"},
+    {CHALLENGE, "", false, "an empty verifier"},
+    {CHALLENGE, CHALLENGE, false, "the challenge itself: S256 is never compared as plain"},
+    {CHALLENGE, "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXK", false, "another case at the end"},
+    {CHALLENGE, VERIFIER "=", false, "padding behind it"},
+    /* SHA-256 of 42, 43, 128 and 129 times a, all of them right but for the length */
+    {"elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8", FORTY "aa", false, "42 characters, one too few"},
+    {"ZtNPunH49FD35FWYhT5Tv8I7vRKQJ8uxMaL0_9eHjNA", FORTY "aaa", true, "43 characters"},
+    {"aDbPE7rEAOkQUHHNavRwhN-srU5eMCyUv-0k4BOvtz4", HUNDRED_TWENTY "aaaaaaaa", true, "128 characters"},
+    {"wSywJKLlVRzKDgj86PHF4xRVXMP-9jKe6ZSj23UhZq4", HUNDRED_TWENTY "aaaaaaaaa", false, "129 characters, one too many"},
+    {"", FORTY "aaa", false, "an empty challenge"},
+    {CHALLENGE, FORTY "aaa", false, "43 characters, but others"},
+    {CHALLENGE, HUNDRED_TWENTY "aaaaaaaa", false, "128 characters, but others"},
+    {CHALLENGE, FORTY "a+a", false, "a plus"},
+    {CHALLENGE, FORTY "a a", false, "a blank"},
+    {CHALLENGE, FORTY "a\xc3\xa9", false, "a letter outside ASCII"},
+};
+/* clang-format on */
+
+static const struct client owner = {.id = 7, .client_id = "web", .type = "confidential"};
+static const struct client stranger = {.id = 8, .client_id = "other", .type = "confidential"};
+/* The owner, when it has no secret (any more). */
+static const struct client open_owner = {.id = 7, .client_id = "web", .type = "public"};
+
+/* One that may be redeemed. */
+static struct grant_row
+good_code(void)
+{
+    return (struct grant_row){
+        .found = true,
+        .client = {.id = 7, .client_id = "web"},
+        .code_live = true,
+        .live = true,
+        .provider_enabled = true,
+        .redirect_uri = REDIRECT,
+        .code_challenge = CHALLENGE,
+    };
+}
+
+static struct grant_row
+good_refresh(void)
+{
+    struct grant_row grant = good_code();
+    grant.redeemed = true;
+    grant.code_live = false;
+    return grant;
+}
+
+static enum redeem_verdict
+judge_code(struct grant_row grant, const struct client *client, const char *redirect_uri,
+           const char *verifier, const char **ret_why)
+{
+    return redeem_judge_code(&grant, client, redirect_uri, verifier, ret_why);
+}
+
+static void
+test_code(void)
+{
+    const char *why;
+    struct grant_row bad = good_code();
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_GOOD, "a good code");
+    ok(why == NULL, "... with nothing to say");
+    is_int(judge_code(bad, &stranger, REDIRECT, VERIFIER, &why), REDEEM_BAD, "another client's");
+    ok(why != NULL && strstr(why, "another client") != NULL, "... which the operator hears");
+    is_int(judge_code(bad, &owner, REDIRECT "/", VERIFIER, &why), REDEEM_BAD,
+           "another redirect_uri");
+    is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_BAD, "no verifier");
+    is_int(judge_code(bad, &open_owner, REDIRECT, VERIFIER, &why), REDEEM_GOOD,
+           "a public client's");
+    bad.code_challenge = NULL;
+    is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_GOOD,
+           "without PKCE, a confidential client's (oauth.md S4)");
+    is_int(judge_code(bad, &open_owner, REDIRECT, NULL, &why), REDEEM_BAD,
+           "... but no public one's: it has nothing else to show (specification 5)");
+    is_int(judge_code(bad, &open_owner, REDIRECT, VERIFIER, &why), REDEEM_BAD,
+           "... nor with a verifier for nothing");
+    bad = good_code();
+    bad.found = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "an unknown one");
+    bad = good_code();
+    bad.code_live = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "an expired one");
+    bad = good_code();
+    bad.provider_enabled = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "a disabled provider");
+    bad = good_code();
+    bad.revoked = true;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "of a dead family");
+    bad.redeemed = true;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD,
+           "a replay of a dead family ends nothing more");
+    bad.revoked = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
+           "a replay kills the family (RFC 6749 4.1.2)");
+    is_int(judge_code(bad, &owner, "x", NULL, &why), REDEEM_REPLAYED,
+           "... whatever else is wrong with it");
+    is_int(judge_code(bad, &stranger, REDIRECT, VERIFIER, &why), REDEEM_BAD,
+           "... but not when another client shows it");
+    bad.code_live = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
+           "... also long after its time");
+}
+
+static enum redeem_verdict
+judge_refresh(struct grant_row grant, const struct client *client, const char **ret_why)
+{
+    return redeem_judge_refresh(&grant, client, ret_why);
+}
+
+static void
+test_refresh(void)
+{
+    const char *why;
+    struct grant_row bad = good_refresh();
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_GOOD, "a good refresh token");
+    is_int(judge_refresh(bad, &stranger, &why), REDEEM_BAD, "another client's");
+    bad.found = false;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "an unknown one");
+    bad = good_refresh();
+    bad.redeemed = false;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a family without redemption");
+    bad = good_refresh();
+    bad.live = false;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a family that ended");
+    bad = good_refresh();
+    bad.provider_enabled = false;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a disabled provider");
+    bad = good_refresh();
+    bad.rotated = bad.reusable = true;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_GOOD, "one that was rotated just now");
+    bad.reusable = false;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_REPLAYED,
+           "one that was rotated before kills the family (RFC 9700 4.14.2)");
+    is_int(judge_refresh(bad, &stranger, &why), REDEEM_BAD, "... but not by another client");
+    bad.revoked = true;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a dead family");
+}
+
+int
+main(void)
+{
+    plan(0);
+    for (size_t i = 0; i < sizeof(verifiers) / sizeof(verifiers[0]); i++)
+        is_int(redeem_verifier_fits(verifiers[i].challenge, verifiers[i].verifier),
+               verifiers[i].fits, "verifier: %s", verifiers[i].name);
+    test_code();
+    test_refresh();
+    return done();
+}
