@@ -3,8 +3,9 @@
  *   load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS [RATE]
  *
  * ADDRESS is unix:PATH or HOST:PORT, an IPv4 address. Sends the file's octets, a whole request,
- * again and again, with a RATE at most so many a second. An answer is bad when its status is not
- * 200 or EXPECT is not in its body. Prints one line: requests, microseconds, p50 and p99 in
+ * again and again, with a RATE at most so many a second. A file of several requests, each with a
+ * NUL after it, is sent once, to its end if there is time. An answer is bad when its status is not
+ * 200 or 302, or EXPECT is not in it. Prints one line: requests, microseconds, p50 and p99 in
  * microseconds, bad answers. Exit status 1 when the load broke off. The same for the service and
  * for each of its floors: wrk has no UNIX sockets, and parses each answer in Lua on a core that the
  * service needs. */
@@ -24,6 +25,8 @@
 /* Requests and answers, policy questions among them, are below 4 kB. */
 #define OCTETS_MAX 65536
 #define CONNECTIONS_MAX 256
+/* A file of requests that are sent once each: 20,000 of 500 octets, and room. */
+#define FILE_MAX (64 << 20)
 /* Latencies kept, in microseconds; longer ones count as the last. */
 #define LATENCY_MAX 1000000
 
@@ -39,8 +42,9 @@ struct load {
     struct connection *idle[CONNECTIONS_MAX]; /* answered, waiting for their turn */
     int idles;
     const char *expect;                  /* must be in every body */
-    char request[OCTETS_MAX];            /* the same for all, head and body */
+    char *request;                       /* the same for all, head and body; or the next one */
     size_t length;                       /* of it */
+    const char *end;                     /* of the file when each is sent once, else NULL */
     unsigned long requests, bad;         /* answered, and wrong among them */
     unsigned histogram[LATENCY_MAX + 1]; /* answers per microsecond */
 };
@@ -57,10 +61,32 @@ static int
 read_request(struct load *load, const char *path)
 {
     FILE *file = fopen(path, "r");
-    load->length = file != NULL ? fread(load->request, 1, sizeof(load->request), file) : 0;
+    load->request = malloc(FILE_MAX);
+    load->length =
+        file != NULL && load->request != NULL ? fread(load->request, 1, FILE_MAX, file) : 0;
     if (file != NULL)
         fclose(file);
-    return load->length > 0 && load->length < sizeof(load->request);
+    if (load->length == 0 || load->length == FILE_MAX)
+        return 0;
+    const char *nul = memchr(load->request, 0, load->length);
+    if (nul != NULL) {
+        load->end = load->request + load->length;
+        load->length = (size_t) (nul - load->request);
+    }
+    return load->length < OCTETS_MAX;
+}
+
+/* Goes on to the next request of a file of several; 0 when there is none. */
+static int
+next_request(struct load *load)
+{
+    if (load->end == NULL)
+        return 1;
+    load->request += load->length + 1;
+    if (load->request >= load->end)
+        return 0;
+    load->length = strlen(load->request);
+    return 1;
 }
 
 static int
@@ -132,12 +158,14 @@ whole_body(const struct connection *connection, int *ret_broken)
 
 /* The first bad answer is shown: why it is bad is what a reader of the figures wants to know. */
 static void
-note_answer(struct load *load, const struct connection *connection, const char *body)
+note_answer(struct load *load, const struct connection *connection)
 {
     long long us = now_us() - connection->sent_at;
     load->histogram[us < LATENCY_MAX ? us : LATENCY_MAX]++;
     load->requests++;
-    if (strncmp(connection->answer, "HTTP/1.1 200 ", 13) == 0 && strstr(body, load->expect) != NULL)
+    int good = strncmp(connection->answer, "HTTP/1.1 200 ", 13) == 0
+               || strncmp(connection->answer, "HTTP/1.1 302 ", 13) == 0;
+    if (good && strstr(connection->answer, load->expect) != NULL)
         return;
     if (load->bad++ == 0)
         fprintf(stderr, "load: bad answer: %.600s\n", connection->answer);
@@ -158,31 +186,33 @@ read_answer(struct load *load, struct connection *connection)
     if (broken || (body == NULL && connection->used == OCTETS_MAX))
         return -1;
     if (body != NULL)
-        note_answer(load, connection, body);
+        note_answer(load, connection);
     return body != NULL;
 }
 
 static int
-open_all(const struct load *load, const char *address, struct connection *connections, int count)
+open_all(struct load *load, const char *address, struct connection *connections, int count)
 {
     int poll = epoll_create1(0);
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
         connections[i].fd = connect_to(address);
         if (connections[i].fd < 0 || epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].fd, &event) != 0
-            || !send_request(load, &connections[i]))
+            || !send_request(load, &connections[i]) || (i + 1 < count && !next_request(load)))
             return -1;
     }
     return poll;
 }
 
 /* Sends what is due; what fell behind is not made up for in a burst of more than one a connection.
- */
+ * 0: a connection is of no use; -1: all requests of the file are sent. */
 static int
 send_due(struct load *load)
 {
     long long now = now_us();
     while (load->idles > 0 && load->due <= now) {
+        if (!next_request(load))
+            return -1;
         if (!send_request(load, load->idle[--load->idles]))
             return 0;
         load->due += load->interval;
@@ -216,11 +246,13 @@ run(struct load *load, int poll, int count, long long until)
             if (done == 1)
                 load->idle[load->idles++] = events[i].data.ptr;
         }
-        if (now_us() >= until) {
+        int sent = now_us() < until ? send_due(load) : -1;
+        if (sent == 0)
+            return 0;
+        if (sent < 0) {
             waiting -= load->idles;
             load->idles = 0;
-        } else if (!send_due(load)) {
-            return 0;
+            until = 0;
         }
     }
     return 1;
@@ -262,5 +294,5 @@ main(int argc, char **argv)
     if (!ended)
         fprintf(stderr, "load: a connection to %s failed\n", argv[1]);
     free(connections);
-    return !ended;
+    return !ended; /* the request's memory ends with the process */
 }
