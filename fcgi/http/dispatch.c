@@ -294,6 +294,8 @@ wipe(struct request *req)
 {
     if (req->body != NULL)
         explicit_bzero((void *) (uintptr_t) req->body, req->body_length);
+    for (size_t i = 0; i < req->params; i++)
+        explicit_bzero((void *) (uintptr_t) req->param[i].value, strlen(req->param[i].value));
     if (req->route->cache == CACHE_NO_STORE && req->res.length > 0)
         explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
     for (size_t i = 0; i < req->res.headers; i++)
