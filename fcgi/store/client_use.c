@@ -18,11 +18,12 @@ static const struct db_stmt mark_stmt = {
     " WHERE client_use.used_on < excluded.used_on",
     2};
 
-/* Of clients c: no token and no birth within $1 days. A token lives a day at most, so those of
- * client credentials are dead too. */
+/* Of clients c: no token and no birth within $1 days, or $3 days for one that never had a token. A
+ * token lives a day at most, so those of client credentials are dead too. */
 #define IDLE                                                                                       \
     " c.registration_type IN ('DCR', 'CIMD') AND c.created_at < now() - make_interval(days => "    \
-    "$1::integer)"                                                                                 \
+    "CASE WHEN EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id) THEN $1::integer ELSE "   \
+    "$3::integer END)"                                                                             \
     " AND NOT EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id"                            \
     "  AND u.used_on >= (now() AT TIME ZONE 'UTC')::date - $1::integer)"                           \
     " AND NOT EXISTS (SELECT 1 FROM token_grant g WHERE g.client = c.id AND g.revoked_at IS NULL"  \
@@ -38,9 +39,21 @@ static const struct db_stmt lock_stmt = {
     "WITH idle AS (SELECT c.id FROM client c WHERE" IDLE
     "  ORDER BY c.id LIMIT $2::integer FOR UPDATE OF c SKIP LOCKED)"
     " SELECT coalesce(array_agg(id), '{}')::text AS ids, count(*) AS found FROM idle",
-    2};
+    3};
 static const struct db_stmt remove_stmt = {
-    "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 2};
+    "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 3};
+
+/* Whether more than $1 clients registered themselves. */
+enum client_crowd_column { CROWD_CROWDED };
+static const struct db_stmt crowd_stmt = {
+    "client_crowd",
+    "SELECT count(*) > $1::integer AS crowded FROM (SELECT 1 FROM client"
+    " WHERE registration_type <> 'ADMIN' LIMIT $1::integer + 1) AS dynamic",
+    1};
+
+/* Days after which a client without any token goes once half of the room is taken: else whoever
+ * fills it keeps everybody out for as long as unused clients are kept. */
+#define CROWDED_DAYS 1
 
 static int64_t
 today(const struct op *op)
@@ -69,14 +82,29 @@ client_use_done(struct op *op, const struct client *client, const struct db_step
         client_set_used_day(op, client->client_id, today(op));
 }
 
+/* How long a client that never had a token is kept. */
+static enum az_status
+unused_days(struct op *op, long *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    long days = op->az->cfg->dynamic_client_idle_days;
+    db_number(&params, op->az->cfg->dynamic_clients_max / 2);
+    enum az_status st = db_exec(op, &crowd_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret = db_get_bool(result, 0, CROWD_CROWDED) && days > CROWDED_DAYS ? CROWDED_DAYS : days;
+    return st;
+}
+
 /* One batch, in a transaction of its own. *ret_found: how many looked idle at first. */
 static enum az_status
-remove_some(struct op *op, int64_t *ret_found, int64_t *ret_removed)
+remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed)
 {
     struct db_params lock = {.count = 0}, remove = {.count = 0};
     PGresult *locked, *gone;
     db_number(&lock, op->az->cfg->dynamic_client_idle_days);
     db_number(&lock, CLIENT_IDLE_BATCH);
+    db_number(&lock, unused);
     enum az_status st = db_exec(op, &lock_stmt, &lock, false, &locked);
     if (st != AZ_OK)
         return st;
@@ -86,6 +114,7 @@ remove_some(struct op *op, int64_t *ret_found, int64_t *ret_removed)
         return AZ_OK;
     db_number(&remove, op->az->cfg->dynamic_client_idle_days);
     db_text(&remove, db_get(locked, 0, LOCK_IDS));
+    db_number(&remove, unused);
     if ((st = db_exec(op, &remove_stmt, &remove, false, &gone)) == AZ_OK)
         *ret_removed = db_written(gone);
     return st;
@@ -96,11 +125,15 @@ clients_remove_idle(struct op *op, int *ret_removed)
 {
     int64_t found = CLIENT_IDLE_BATCH, removed = 0;
     int all = 0;
+    long unused = 0;
     if (op->az->cfg->dynamic_client_idle_days == 0)
         return AZ_OK;
+    enum az_status crowd = unused_days(op, &unused);
+    if (crowd != AZ_OK)
+        return crowd;
     while (found == CLIENT_IDLE_BATCH && !*op->az->stopping) {
         enum az_status st = db_begin(op);
-        if (st == AZ_OK && (st = remove_some(op, &found, &removed)) == AZ_OK)
+        if (st == AZ_OK && (st = remove_some(op, unused, &found, &removed)) == AZ_OK)
             st = db_commit(op);
         if (st != AZ_OK) {
             db_rollback(op);

@@ -22,7 +22,8 @@ void client_use_done(struct op *op, const struct client *client, const struct db
 
 /*
  * Removes DCR and CIMD clients that are older than SVC_DYNAMIC_CLIENT_IDLE_DAYS, got no token for
- * so long and have no live family; 0 keeps them all. In batches; rows that somebody works on are
+ * so long and have no live family; 0 keeps them all. Those that never had one go after a day once
+ * half of SVC_DYNAMIC_CLIENTS_MAX is taken. In batches; rows that somebody works on are
  * left for the next time.
  */
 enum az_status clients_remove_idle(struct op *op, int *ret_removed);

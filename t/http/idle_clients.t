@@ -134,6 +134,19 @@ is( $stack->sql(q{SELECT count(*) FROM client_use u WHERE NOT EXISTS (SELECT 1 F
 like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 29 ), qr/\A2 clients/, 'the setting counts: at 29 days two more go' );
 is( is_there('r-young') . is_there('r-live'), '11', '... and not who is younger, nor who has a family' );
 
+# ---- somebody fills the room
+
+$stack->sql( q{DELETE FROM client WHERE registration_type <> 'ADMIN'} );
+make( 'f-old',   'DCR',       '25 hours' );
+make( 'f-cimd',  'CIMD',      '25 hours' );
+make( 'f-today', 'DCR',       '23 hours' );
+make( 'f-used',  'DCR',       '5 days', 3 );
+make( 'f-told',  'STATEMENT', '5 days' );
+like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 10 ), qr/\A0 clients/, 'half of SVC_DYNAMIC_CLIENTS_MAX: clients without a token keep their time' );
+like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 10, SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/, '... as they do where none is removed' );
+like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 8 ), qr/\A2 clients/, 'one more than half: those without a token for a day go, so that nobody is kept out for a month' );
+is( join( '', map { is_there("f-$_") } qw(old cimd today used told) ), '00111', '... and not one of today, one that is used, or one with a statement' );
+
 # ---- many, and some that are held
 
 $stack->sql( q{INSERT INTO client (client_id, client_type, registration_type, created_at) SELECT 'm-' || n, 'public', 'CIMD', now() - interval '99 days' FROM generate_series(1, 1001) n} );
