@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define ALPHA "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGIT "0123456789"
@@ -152,6 +153,23 @@ uri_origin(TALLOC_CTX *mem, const struct uri *uri)
     bool v6 = strchr(uri->host, ':') != NULL, port = uri->port != NULL && *uri->port != '\0';
     return talloc_asprintf(mem, "%s://%s%s%s%s%s", uri->scheme, v6 ? "[" : "", uri->host,
                            v6 ? "]" : "", port ? ":" : "", port ? uri->port : "");
+}
+
+bool
+uri_host_is_listed(const char *list, const char *host)
+{
+    bool ipv6 = strchr(host, ':') != NULL;
+    size_t length = strlen(host), more = ipv6 ? 2 : 0;
+    while (list != NULL && *list != '\0') {
+        const char *name = list + strspn(list, " \t,");
+        size_t end = strcspn(name, " \t,");
+        bool brackets = end >= 2 && name[0] == '[' && name[end - 1] == ']';
+        if (end > 0 && end == length + more && brackets == ipv6
+            && strncasecmp(name + more / 2, host, length) == 0)
+            return true;
+        list = name + end;
+    }
+    return false;
 }
 
 bool

@@ -40,6 +40,10 @@ const char *uri_origin(TALLOC_CTX *mem, const struct uri *uri);
  * 8252 section 7.3). */
 bool uri_host_is_loopback(const char *host);
 
+/* Whether a host in lower case is in a list of the operator's: names separated by commas, compared
+ * whole and without regard to case, IPv6 addresses in brackets. NULL is an empty list. */
+bool uri_host_is_listed(const char *list, const char *host);
+
 /*
  * What is wrong with a URI, as a text that fits after its name, or NULL. redirect: what may be
  * registered to send codes to (oauth.md 3.2, RFC 9700 section 2.1). https: what we fetch keys from.

@@ -41,30 +41,12 @@ struct transfer {
 
 /* ---- whom we may ask */
 
-/* Names of a setting, separated by commas; an IPv6 address stands in brackets. */
-static bool
-is_listed(const char *list, const char *host)
-{
-    bool ipv6 = strchr(host, ':') != NULL;
-    size_t length = strlen(host), more = ipv6 ? 2 : 0;
-    while (list != NULL && *list != '\0') {
-        const char *name = list + strspn(list, " \t,");
-        size_t end = strcspn(name, " \t,");
-        bool brackets = end >= 2 && name[0] == '[' && name[end - 1] == ']';
-        if (end > 0 && end == length + more && brackets == ipv6
-            && strncasecmp(name + more / 2, host, length) == 0)
-            return true;
-        list = name + end;
-    }
-    return false;
-}
-
 static bool
 host_is_trusted(const struct settings *cfg, enum fetch_hosts hosts, const char *host)
 {
     if (hosts == FETCH_CIMD)
-        return cfg->cimd_allow_insecure && is_listed(cfg->cimd_insecure_hosts, host);
-    return cfg->safe_http_allow_insecure && is_listed(cfg->safe_http_insecure_hosts, host);
+        return cfg->cimd_allow_insecure && uri_host_is_listed(cfg->cimd_insecure_hosts, host);
+    return cfg->safe_http_allow_insecure && uri_host_is_listed(cfg->safe_http_insecure_hosts, host);
 }
 
 /*

@@ -47,20 +47,6 @@ has_dot_segment(const char *path)
     return false;
 }
 
-/* Whether a host, in lower case and without brackets, is in a comma-separated list. */
-static bool
-is_listed(const char *list, const char *host)
-{
-    while (list != NULL && *list != '\0') {
-        list += strspn(list, " ,[");
-        size_t length = strcspn(list, " ,]");
-        if (length > 0 && strlen(host) == length && strncasecmp(list, host, length) == 0)
-            return true;
-        list += length + strspn(list + length, " ]");
-    }
-    return false;
-}
-
 static const char *
 parts_fault(const struct uri *uri, const char *http_hosts)
 {
@@ -68,7 +54,7 @@ parts_fault(const struct uri *uri, const char *http_hosts)
         return "must name a host";
     if (strcmp(uri->scheme, "https") != 0 && strcmp(uri->scheme, "http") != 0)
         return "must use https";
-    if (strcmp(uri->scheme, "http") == 0 && !is_listed(http_hosts, uri->host))
+    if (strcmp(uri->scheme, "http") == 0 && !uri_host_is_listed(http_hosts, uri->host))
         return "must use https: http is allowed for named development hosts alone";
     if (uri->userinfo != NULL)
         return "must not have user information before the host";

@@ -166,6 +166,33 @@ test_origins(TALLOC_CTX *mem)
                origins[i].origin, "where %s leads (RFC 6454 4)", origins[i].text);
 }
 
+static void
+test_lists(void)
+{
+    static const struct {
+        const char *list, *host;
+        bool listed;
+        const char *name;
+    } rows[] = {
+        {"localhost,127.0.0.1,[::1]", "localhost",  true,  "the first of a list"                },
+        {"localhost,127.0.0.1,[::1]", "::1",        true,  "an IPv6 address, listed in brackets"},
+        {" a.example , B.example ",   "b.example",  true,  "blanks and case do not matter"      },
+        {"localhost,::1",             "::1",        false, "an IPv6 address without brackets"   },
+        {"[localhost]",               "localhost",  false, "a name in brackets"                 },
+        {"localhost",                 "localhost.", false, "a final dot makes another name"     },
+        {"localhost",                 "local",      false, "a beginning"                        },
+        {"local",                     "localhost",  false, "a longer one"                       },
+        {"example",                   "a.example",  false, "a domain is no list of its hosts"   },
+        {"*",                         "localhost",  false, "a star stands for nothing"          },
+        {"",                          "localhost",  false, "an empty list"                      },
+        {",,",                        "",           false, "nothing"                            },
+        {NULL,                        "localhost",  false, "no list"                            },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ok(uri_host_is_listed(rows[i].list, rows[i].host) == rows[i].listed, "hosts of a list: %s",
+           rows[i].name);
+}
+
 int
 main(void)
 {
@@ -190,5 +217,6 @@ main(void)
     ok(says(uri_web_fault("https://bank.example@evil.example/"), "user information"),
        "... not to a host behind a user");
     talloc_free(mem);
+    test_lists();
     return done();
 }
