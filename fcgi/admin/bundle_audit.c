@@ -28,12 +28,6 @@ const struct route_param bundle_audit_diff_params[] = {
 };
 
 static enum az_status
-respond_text(struct request *req, const char *json)
-{
-    return respond_octets(req, 200, "application/json", json, strlen(json));
-}
-
-static enum az_status
 no_such_bundle(struct request *req)
 {
     return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such bundle");
@@ -77,7 +71,7 @@ bundle_audit_list_handle(struct request *req)
     if (!good)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     enum az_status st = bundle_history_list(&req->op, number, count, &list);
-    return st == AZ_OK ? respond_text(req, list) : st;
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
 static enum az_status
@@ -85,7 +79,7 @@ respond_entry(struct request *req, enum az_status st, const char *dto)
 {
     if (st != AZ_OK)
         return st;
-    return dto != NULL ? respond_text(req, dto) : no_such_bundle(req);
+    return dto != NULL ? respond_json_text(req, 200, dto) : no_such_bundle(req);
 }
 
 enum az_status

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
-#include "base/visible.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jwt.h"
 #include "token/software_statement.h"
@@ -18,13 +18,6 @@
 /* ---- rules of single fields ---- */
 
 static const char *
-visible_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return visible_fault(json_string_value(value));
-}
-
-static const char *
 client_id_rule(TALLOC_CTX *mem, const json_t *value)
 {
     const char *text = json_string_value(value);
@@ -33,7 +26,7 @@ client_id_rule(TALLOC_CTX *mem, const json_t *value)
     /* A URL's dot segments are removed on the way: such a client could not be addressed. */
     if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
         return "must not be . or ..";
-    return visible_rule(mem, value);
+    return field_rule_visible(mem, value);
 }
 
 static const char *
@@ -59,64 +52,26 @@ auth_method_rule(TALLOC_CTX *mem, const json_t *value)
     return "must be none, client_secret_basic or client_secret_post";
 }
 
-static const char *
-redirect_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return uri_redirect_fault(json_string_value(value));
-}
-
-/* Any scheme: https is asked of it with private_key_jwt alone (specification 4.7, oauth.md S12),
- * and of the fetch, whatever is registered (specification 5, rule 6). */
-static const char *
-jwks_uri_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    struct uri uri;
-    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
-        return "is not a valid absolute URI";
-    return uri.userinfo != NULL || uri.fragment != NULL
-               ? "must not have user information or a fragment"
-               : NULL;
-}
-
-/* Pages link to it: javascript: and data: would run there. */
-static const char *
-web_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return uri_web_fault(json_string_value(value));
-}
-
-static const char *
-jwks_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    struct jwk_set *set;
-    const char *why = "cannot be read";
-    if (jwk_set_parse(mem, value, JWK_SET_REGISTERED, &set, &why) == AZ_OK)
-        return NULL;
-    return talloc_asprintf(mem, "must be a JWK Set of public keys: %s", why);
-}
-
 /* clang-format off */
 static const struct field client_fields[] = {
     /* name                      kind               max               required  rule              column */
-    {"id",                         FIELD_READ_ONLY,   0,                false, NULL,             NULL},
-    {"clientId",                   FIELD_TEXT,        256,              true,  client_id_rule,   NULL},
-    {"clientName",                 FIELD_TEXT,        256,              false, visible_rule,     "client_name"},
-    {"clientSecret",               FIELD_TEXT,        512,              false, visible_rule,     NULL},
-    {"clientType",                 FIELD_TEXT,        0,                true,  client_type_rule, "client_type"},
-    {"clientUri",                  FIELD_TEXT,        512,              false, web_rule,         "client_uri"},
-    {"logoUri",                    FIELD_TEXT,        512,              false, web_rule,         "logo_uri"},
-    {"enabled",                    FIELD_BOOLEAN,     0,                false, NULL,             "enabled"},
-    {"redirectUris",               FIELD_TEXT_LIST,   REDIRECT_URI_MAX, false, redirect_rule,    "redirect_uris"},
-    {"postLogoutRedirectUris",     FIELD_TEXT_LIST,   REDIRECT_URI_MAX, false, redirect_rule,    "post_logout_redirect_uris"},
-    {"jwks",                       FIELD_OBJECT,      0,                false, jwks_rule,        "jwks"},
-    {"jwksUri",                    FIELD_TEXT,        512,              false, jwks_uri_rule,    "jwks_uri"},
-    {"tokenEndpointAuthMethod",    FIELD_TEXT,        64,               false, auth_method_rule, "auth_method"},
-    {"registrationType",           FIELD_TEXT,        64,               false, NULL,             NULL},
-    {"softwareStatement",          FIELD_OBJECT,      0,                false, NULL,             NULL},
-    {"softwareStatementJson",      FIELD_TEXT,        0,                false, NULL,             NULL},
-    {"issuedSoftwareStatementJwt", FIELD_READ_ONLY,   0,                false, NULL,             NULL},
+    {"id",                         FIELD_READ_ONLY, 0,                false, NULL,                    NULL},
+    {"clientId",                   FIELD_TEXT,      256,              true,  client_id_rule,          NULL},
+    {"clientName",                 FIELD_TEXT,      256,              false, field_rule_visible,      "client_name"},
+    {"clientSecret",               FIELD_TEXT,      512,              false, field_rule_visible,      NULL},
+    {"clientType",                 FIELD_TEXT,      0,                true,  client_type_rule,        "client_type"},
+    {"clientUri",                  FIELD_TEXT,      512,              false, field_rule_web_uri,      "client_uri"},
+    {"logoUri",                    FIELD_TEXT,      512,              false, field_rule_web_uri,      "logo_uri"},
+    {"enabled",                    FIELD_BOOLEAN,   0,                false, NULL,                    "enabled"},
+    {"redirectUris",               FIELD_TEXT_LIST, REDIRECT_URI_MAX, false, field_rule_redirect_uri, "redirect_uris"},
+    {"postLogoutRedirectUris",     FIELD_TEXT_LIST, REDIRECT_URI_MAX, false, field_rule_redirect_uri, "post_logout_redirect_uris"},
+    {"jwks",                       FIELD_OBJECT,    0,                false, jwk_set_rule,            "jwks"},
+    {"jwksUri",                    FIELD_TEXT,      512,              false, field_rule_keys_uri,     "jwks_uri"},
+    {"tokenEndpointAuthMethod",    FIELD_TEXT,      64,               false, auth_method_rule,        "auth_method"},
+    {"registrationType",           FIELD_TEXT,      64,               false, NULL,                    NULL},
+    {"softwareStatement",          FIELD_OBJECT,    0,                false, NULL,                    NULL},
+    {"softwareStatementJson",      FIELD_TEXT,      0,                false, NULL,                    NULL},
+    {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, 0,                false, NULL,                    NULL},
 };
 /* clang-format on */
 

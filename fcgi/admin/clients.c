@@ -18,12 +18,6 @@
 #define PREVIOUS_TTL_MAX (30 * 86400)
 
 static enum az_status
-respond_text(struct request *req, int status, const char *json)
-{
-    return respond_octets(req, status, "application/json", json, strlen(json));
-}
-
-static enum az_status
 no_such_client(struct request *req)
 {
     return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such client");
@@ -37,19 +31,14 @@ note_client(struct request *req, const char *client_id)
         jsonx_dump(req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s}", "clientId", client_id)));
 }
 
-static void
-add_field_error(void *arg, const char *path, const char *why)
-{
-    request_field_error(arg, path, why);
-}
-
 /* Reads the body; every fault is in the answer's fieldErrors. */
 static enum az_status
 read_dto(struct request *req, const char *path_id, const struct client_state *state,
          struct client_dto *ret)
 {
     const struct client_dto_rules rules = {req->op.az->cfg->max_redirect_uris, path_id, state};
-    enum az_status st = client_dto_read(req->op.mem, req->json, &rules, add_field_error, req, ret);
+    enum az_status st =
+        client_dto_read(req->op.mem, req->json, &rules, request_field_fault, req, ret);
     if (st == AZ_INVALID)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
@@ -80,7 +69,7 @@ clients_list_handle(struct request *req)
 {
     const char *list;
     enum az_status st = clients_list(&req->op, &list);
-    return st == AZ_OK ? respond_text(req, 200, list) : st;
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
 enum az_status
@@ -90,7 +79,7 @@ client_get_handle(struct request *req)
     enum az_status st = client_dto_fetch(&req->op, req->path_value[0], &dto);
     if (st != AZ_OK)
         return st;
-    return dto != NULL ? respond_text(req, 200, dto) : no_such_client(req);
+    return dto != NULL ? respond_json_text(req, 200, dto) : no_such_client(req);
 }
 
 /* The only answer with a secret besides rotation: the ClientDto as stored, and clientSecret. */
@@ -100,7 +89,7 @@ respond_created(struct request *req, const char *dto, const char *secret)
     json_t *json;
     const char *why;
     if (secret == NULL)
-        return respond_text(req, 201, dto);
+        return respond_json_text(req, 201, dto);
     if (jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &json, &why) != AZ_OK
         || json_object_set_new(json, "clientSecret", json_string(secret)) != 0)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored client cannot be read back");
@@ -161,7 +150,7 @@ client_put_handle(struct request *req)
     wipe_given_secret(req);
     if (st != AZ_OK)
         return st;
-    return stored != NULL ? respond_text(req, 200, stored) : no_such_client(req);
+    return stored != NULL ? respond_json_text(req, 200, stored) : no_such_client(req);
 }
 
 enum az_status
@@ -184,7 +173,7 @@ read_rotation(struct request *req, int64_t *ret_ttl)
     };
     *ret_ttl = 0;
     if (req->json != NULL
-        && jsonx_read(req->json, fields, 1, JSONX_REFUSE_UNKNOWN, ret_ttl, add_field_error, req)
+        && jsonx_read(req->json, fields, 1, JSONX_REFUSE_UNKNOWN, ret_ttl, request_field_fault, req)
                != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     return AZ_OK;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/visible.h"
@@ -34,13 +35,6 @@ idp_id_rule(TALLOC_CTX *mem, const json_t *value)
     return text[strspn(text, NAME_CHARS)] == '\0'
                ? NULL
                : "must have only letters, digits, dots, underscores and hyphens";
-}
-
-static const char *
-visible_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return visible_fault(json_string_value(value));
 }
 
 /* OpenID Connect Discovery 3: no query, no fragment. http is a matter of SVC_SAFE_HTTP when it is
@@ -133,20 +127,20 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
 /* clang-format off */
 static const struct field provider_fields[] = {
     /* name                              kind              max         required rule           column */
-    {"id",                                FIELD_READ_ONLY,  0,          false, NULL,          NULL},
-    {"idpId",                             FIELD_TEXT,       IDP_ID_MAX, false, idp_id_rule,   NULL},
-    {"name",                              FIELD_TEXT,       256,        false, visible_rule,  "name"},
-    {"issuer",                            FIELD_TEXT,       512,        true,  issuer_rule,   "issuer"},
-    {"clientId",                          FIELD_TEXT,       256,        false, visible_rule,  "client_id"},
-    {"clientSecret",                      FIELD_TEXT,       512,        false, visible_rule,  NULL},
-    {"authorizationEndpoint",             FIELD_TEXT,       512,        false, endpoint_rule, "authorization_endpoint"},
-    {"tokenEndpoint",                     FIELD_TEXT,       512,        false, endpoint_rule, "token_endpoint"},
-    {"userinfoEndpoint",                  FIELD_TEXT,       512,        false, endpoint_rule, "userinfo_endpoint"},
-    {"jwksUri",                           FIELD_TEXT,       512,        false, endpoint_rule, "jwks_uri"},
-    {"backchannelNotificationEndpoint",   FIELD_TEXT,       512,        false, endpoint_rule, "backchannel_notification_endpoint"},
-    {"scopes",                            FIELD_TEXT_LIST,  0,          false, scope_rule,    "scopes"},
-    {"authorizeParams",                   FIELD_OBJECT,     0,          false, params_rule,   "authorize_params"},
-    {"enabled",                           FIELD_BOOLEAN,    0,          false, NULL,          "enabled"},
+    {"id",                              FIELD_READ_ONLY, 0,          false, NULL,               NULL},
+    {"idpId",                           FIELD_TEXT,      IDP_ID_MAX, false, idp_id_rule,        NULL},
+    {"name",                            FIELD_TEXT,      256,        false, field_rule_visible, "name"},
+    {"issuer",                          FIELD_TEXT,      512,        true,  issuer_rule,        "issuer"},
+    {"clientId",                        FIELD_TEXT,      256,        false, field_rule_visible, "client_id"},
+    {"clientSecret",                    FIELD_TEXT,      512,        false, field_rule_visible, NULL},
+    {"authorizationEndpoint",           FIELD_TEXT,      512,        false, endpoint_rule,      "authorization_endpoint"},
+    {"tokenEndpoint",                   FIELD_TEXT,      512,        false, endpoint_rule,      "token_endpoint"},
+    {"userinfoEndpoint",                FIELD_TEXT,      512,        false, endpoint_rule,      "userinfo_endpoint"},
+    {"jwksUri",                         FIELD_TEXT,      512,        false, endpoint_rule,      "jwks_uri"},
+    {"backchannelNotificationEndpoint", FIELD_TEXT,      512,        false, endpoint_rule,      "backchannel_notification_endpoint"},
+    {"scopes",                          FIELD_TEXT_LIST, 0,          false, scope_rule,         "scopes"},
+    {"authorizeParams",                 FIELD_OBJECT,    0,          false, params_rule,        "authorize_params"},
+    {"enabled",                         FIELD_BOOLEAN,   0,          false, NULL,               "enabled"},
 };
 /* clang-format on */
 

@@ -12,12 +12,6 @@
 #include "store/identity_providers_admin.h"
 
 static enum az_status
-respond_text(struct request *req, int status, const char *json)
-{
-    return respond_octets(req, status, "application/json", json, strlen(json));
-}
-
-static enum az_status
 no_such_provider(struct request *req)
 {
     return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such identity provider");
@@ -31,18 +25,12 @@ note_provider(struct request *req, const char *idp_id)
         jsonx_dump(req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s}", "idpId", idp_id)));
 }
 
-static void
-add_field_error(void *arg, const char *path, const char *why)
-{
-    request_field_error(arg, path, why);
-}
-
 /* Reads the body; every fault is in the answer's fieldErrors. */
 static enum az_status
 read_dto(struct request *req, const char *path_id, struct identity_provider_dto *ret)
 {
     enum az_status st =
-        identity_provider_dto_read(req->op.mem, req->json, path_id, add_field_error, req, ret);
+        identity_provider_dto_read(req->op.mem, req->json, path_id, request_field_fault, req, ret);
     if (st == AZ_INVALID)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
@@ -81,7 +69,7 @@ identity_providers_list_handle(struct request *req)
 {
     const char *list;
     enum az_status st = identity_providers_list(&req->op, &list);
-    return st == AZ_OK ? respond_text(req, 200, list) : st;
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
 enum az_status
@@ -91,7 +79,7 @@ identity_provider_get_handle(struct request *req)
     enum az_status st = identity_provider_dto_fetch(&req->op, req->path_value[0], &dto);
     if (st != AZ_OK)
         return st;
-    return dto != NULL ? respond_text(req, 200, dto) : no_such_provider(req);
+    return dto != NULL ? respond_json_text(req, 200, dto) : no_such_provider(req);
 }
 
 /* The name as given, or one that is made. */
@@ -126,7 +114,7 @@ identity_providers_create_handle(struct request *req)
     if (st == AZ_OK)
         st = identity_provider_insert(&req->op, &row, &stored);
     wipe_given_secret(req);
-    return st == AZ_OK ? respond_text(req, 201, stored) : st;
+    return st == AZ_OK ? respond_json_text(req, 201, stored) : st;
 }
 
 enum az_status
@@ -149,7 +137,7 @@ identity_provider_put_handle(struct request *req)
     wipe_given_secret(req);
     if (st != AZ_OK)
         return st;
-    return stored != NULL ? respond_text(req, 200, stored) : no_such_provider(req);
+    return stored != NULL ? respond_json_text(req, 200, stored) : no_such_provider(req);
 }
 
 enum az_status

@@ -99,3 +99,13 @@ jwk_set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count)
     set->count = count;
     return set;
 }
+
+const char *
+jwk_set_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct jwk_set *set;
+    const char *why = "cannot be read";
+    if (jwk_set_parse(mem, value, JWK_SET_REGISTERED, &set, &why) == AZ_OK)
+        return NULL;
+    return talloc_asprintf(mem, "must be a JWK Set of public keys: %s", why);
+}

@@ -48,4 +48,8 @@ enum az_status jwk_set_parse_text(TALLOC_CTX *mem, const char *text, size_t len,
 /* A set of keys that the caller holds; they must live as long as it. NULL when out of memory. */
 struct jwk_set *jwk_set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count);
 
+/* The rule of a field that holds a client's keys (base/fields.h): what is wrong with it, or NULL.
+ */
+const char *jwk_set_rule(TALLOC_CTX *mem, const json_t *value);
+
 #endif

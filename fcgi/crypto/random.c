@@ -5,6 +5,8 @@
 #include <gnutls/crypto.h>
 #include <string.h>
 
+#include "base/uuid7.h"
+
 static enum az_status
 draw(gnutls_rnd_level_t level, void *ret, size_t len)
 {
@@ -25,4 +27,16 @@ enum az_status
 random_nonce(void *ret, size_t len)
 {
     return draw(GNUTLS_RND_NONCE, ret, len);
+}
+
+const char *
+random_uuid7(TALLOC_CTX *mem, int64_t now_ms)
+{
+    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
+    char text[UUID7_TEXT_LENGTH + 1];
+    if (random_nonce(random, sizeof(random)) != AZ_OK)
+        return NULL;
+    uuid7_make((uint64_t) now_ms, random, id);
+    uuid7_format(id, text);
+    return talloc_strdup(mem, text);
 }

@@ -3,6 +3,8 @@
 #define AZ_CRYPTO_RANDOM_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <talloc.h>
 
 #include "base/status.h"
 
@@ -15,5 +17,9 @@ enum az_status random_octets(void *ret, size_t len);
  * fork).
  */
 enum az_status random_nonce(void *ret, size_t len);
+
+/* The text of a new UUID of version 7, for ids that anyone may see; on mem, NULL without randomness
+ * or memory. now_ms: milliseconds since 1970. */
+const char *random_uuid7(TALLOC_CTX *mem, int64_t now_ms);
 
 #endif

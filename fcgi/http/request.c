@@ -7,7 +7,6 @@
 
 #include "base/settings.h"
 #include "base/utf8.h"
-#include "base/uuid7.h"
 #include "crypto/random.h"
 #include "http/address.h"
 #include "http/route.h"
@@ -56,13 +55,8 @@ request_id_ok(const char *text)
 static const char *
 make_request_id(struct request *req)
 {
-    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
-    char text[UUID7_TEXT_LENGTH + 1];
-    if (random_octets(random, sizeof(random)) != AZ_OK)
-        return "none";
-    uuid7_make((uint64_t) req->op.now_ms, random, id);
-    uuid7_format(id, text);
-    return talloc_strdup(req->op.mem, text);
+    const char *id = random_uuid7(req->op.mem, req->op.now_ms);
+    return id != NULL ? id : "none";
 }
 
 /* True when text begins with the base and the base ends with a segment of it. */

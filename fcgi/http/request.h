@@ -125,6 +125,9 @@ char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool 
 /* Answers with JSON (not owned). AZ_SERVER_ERROR when json is NULL: it could not be built. */
 enum az_status respond_json(struct request *req, int status, json_t *json);
 
+/* The same with JSON that is a text already (the database made it). */
+enum az_status respond_json_text(struct request *req, int status, const char *json);
+
 /* Answers without a body. */
 enum az_status respond_empty(struct request *req, int status);
 
@@ -143,5 +146,8 @@ void respond_header(struct request *req, const char *name, const char *value);
 
 /* True and added to error_body {"error":..,"fieldErrors":{..}} style answers: see admin dialect. */
 void request_field_error(struct request *req, const char *field, const char *message);
+
+/* The same as a field_fault_fn (base/fields.h): `req` is the request. */
+void request_field_fault(void *req, const char *field, const char *message);
 
 #endif

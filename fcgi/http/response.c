@@ -50,6 +50,12 @@ respond_redirect(struct request *req, const char *url)
     return respond_empty(req, 302);
 }
 
+enum az_status
+respond_json_text(struct request *req, int status, const char *json)
+{
+    return respond_octets(req, status, "application/json", json, strlen(json));
+}
+
 void
 respond_header(struct request *req, const char *name, const char *value)
 {
@@ -71,4 +77,10 @@ request_field_error(struct request *req, const char *field, const char *message)
     json_t *fields = json_object_get(req->error_body, "fieldErrors");
     if (fields != NULL && json_object_get(fields, field) == NULL)
         json_object_set_new(fields, field, json_string(message));
+}
+
+void
+request_field_fault(void *req, const char *field, const char *message)
+{
+    request_field_error(req, field, message);
 }

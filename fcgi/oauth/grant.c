@@ -6,7 +6,6 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "base/uuid7.h"
 #include "crypto/random.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
@@ -108,19 +107,6 @@ grant_check_client(struct request *req, const struct grant_row *grant)
     return AZ_OK;
 }
 
-/* An id that ties the audit rows of this token's issue and introspections together. */
-static const char *
-make_flow_id(struct request *req)
-{
-    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
-    char text[UUID7_TEXT_LENGTH + 1];
-    if (random_nonce(random, sizeof(random)) != AZ_OK)
-        return NULL;
-    uuid7_make((uint64_t) req->op.now_ms, random, id);
-    uuid7_format(id, text);
-    return talloc_strdup(req->op.mem, text);
-}
-
 void
 grant_frame(struct request *req, const char *flow_id, const char *grant_type,
             struct issue_question *question)
@@ -131,7 +117,7 @@ grant_frame(struct request *req, const char *flow_id, const char *grant_type,
         .endpoint = req->route->path,
         .ip = req->ip,
         .user_agent = req->user_agent,
-        .flow_id = flow_id != NULL ? flow_id : make_flow_id(req),
+        .flow_id = flow_id != NULL ? flow_id : random_uuid7(req->op.mem, req->op.now_ms),
         .client = req->client,
         .auth_method = req->client_method,
     };

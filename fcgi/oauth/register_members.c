@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/utf8.h"
-#include "base/visible.h"
 #include "crypto/jwk_set.h"
 #include "oauth/parameters.h"
 
@@ -15,52 +15,6 @@
 #define GRANT_TYPES_MAX 20
 
 /* ---- rules of single values: what is wrong with one, or NULL ---- */
-
-static const char *
-redirect_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return uri_redirect_fault(json_string_value(value));
-}
-
-/* Names, contacts and versions stand on the consent page and in logs. */
-static const char *
-visible_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return visible_fault(json_string_value(value));
-}
-
-/* Pages link to it: javascript: and data: would run there. */
-static const char *
-web_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return uri_web_fault(json_string_value(value));
-}
-
-/* Any scheme, as in the admin API: https is asked of it with private_key_jwt alone (specification
- * 4.7), and whenever it is fetched. */
-static const char *
-jwks_uri_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    struct uri uri;
-    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
-        return "is not a valid absolute URI";
-    return uri.userinfo != NULL || uri.fragment != NULL
-               ? "must not have user information or a fragment"
-               : NULL;
-}
-
-static const char *
-jwks_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    struct jwk_set *set;
-    const char *why = "cannot be read";
-    if (jwk_set_parse(mem, value, JWK_SET_REGISTERED, &set, &why) == AZ_OK)
-        return NULL;
-    return talloc_asprintf(mem, "must be a JWK Set of public keys: %s", why);
-}
 
 /* OpenID Connect Dynamic Client Registration 2. */
 static const char *
@@ -94,23 +48,23 @@ struct member {
 /* clang-format off */
 static const struct member members[] = {
     /* name                         kind            max      items                  rule              stated */
-    {"redirect_uris",               MEMBER_LIST,    URI_MAX, 0,                     redirect_rule,    false},
-    {"client_name",                 MEMBER_TEXT,    256,     0,                     visible_rule,     false},
-    {"client_uri",                  MEMBER_TEXT,    512,     0,                     web_rule,         false},
-    {"logo_uri",                    MEMBER_TEXT,    512,     0,                     web_rule,         false},
-    {"tos_uri",                     MEMBER_TEXT,    512,     0,                     web_rule,         false},
-    {"policy_uri",                  MEMBER_TEXT,    512,     0,                     web_rule,         false},
-    {"contacts",                    MEMBER_LIST,    REGISTER_CONTACT_MAX, REGISTER_CONTACTS_MAX, visible_rule, false},
-    {"jwks",                        MEMBER_OBJECT,  0,       0,                     jwks_rule,        false},
-    {"jwks_uri",                    MEMBER_TEXT,    512,     0,                     jwks_uri_rule,    false},
-    {"scope",                       MEMBER_TEXT,    SCOPE_TEXT_MAX, 0,              NULL,             false},
-    {"software_id",                 MEMBER_TEXT,    256,     0,                     visible_rule,     true},
-    {"software_version",            MEMBER_TEXT,    64,      0,                     visible_rule,     true},
-    {"grant_types",                 MEMBER_LIST,    0,       GRANT_TYPES_MAX,                     NULL,             false},
-    {"response_types",              MEMBER_LIST,    0,       GRANT_TYPES_MAX,                     response_rule,    false},
-    {"token_endpoint_auth_method",  MEMBER_TEXT,    0,       0,                     NULL,             false},
-    {"dpop_bound_access_tokens",    MEMBER_BOOLEAN, 0,       0,                     NULL,             false},
-    {"application_type",            MEMBER_TEXT,    0,       0,                     application_rule, false},
+    {"redirect_uris",              MEMBER_LIST,    URI_MAX,              0,                     field_rule_redirect_uri, false},
+    {"client_name",                MEMBER_TEXT,    256,                  0,                     field_rule_visible,      false},
+    {"client_uri",                 MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
+    {"logo_uri",                   MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
+    {"tos_uri",                    MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
+    {"policy_uri",                 MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
+    {"contacts",                   MEMBER_LIST,    REGISTER_CONTACT_MAX, REGISTER_CONTACTS_MAX, field_rule_visible,      false},
+    {"jwks",                       MEMBER_OBJECT,  0,                    0,                     jwk_set_rule,            false},
+    {"jwks_uri",                   MEMBER_TEXT,    512,                  0,                     field_rule_keys_uri,     false},
+    {"scope",                      MEMBER_TEXT,    SCOPE_TEXT_MAX,       0,                     NULL,                    false},
+    {"software_id",                MEMBER_TEXT,    256,                  0,                     field_rule_visible,      true},
+    {"software_version",           MEMBER_TEXT,    64,                   0,                     field_rule_visible,      true},
+    {"grant_types",                MEMBER_LIST,    0,                    GRANT_TYPES_MAX,       NULL,                    false},
+    {"response_types",             MEMBER_LIST,    0,                    GRANT_TYPES_MAX,       response_rule,           false},
+    {"token_endpoint_auth_method", MEMBER_TEXT,    0,                    0,                     NULL,                    false},
+    {"dpop_bound_access_tokens",   MEMBER_BOOLEAN, 0,                    0,                     NULL,                    false},
+    {"application_type",           MEMBER_TEXT,    0,                    0,                     application_rule,        false},
 };
 /* clang-format on */
 

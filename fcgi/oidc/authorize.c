@@ -6,23 +6,9 @@
 
 #include "base/query.h"
 #include "base/settings.h"
-#include "base/uuid7.h"
 #include "crypto/random.h"
 #include "oidc/flow.h"
 #include "oidc/session.h"
-
-/* An id that ties the audit rows of the whole way together, from here to the last refresh. */
-static const char *
-make_flow_id(struct request *req)
-{
-    unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
-    char text[UUID7_TEXT_LENGTH + 1];
-    if (random_nonce(random, sizeof(random)) != AZ_OK)
-        return NULL;
-    uuid7_make((uint64_t) req->op.now_ms, random, id);
-    uuid7_format(id, text);
-    return talloc_strdup(req->op.mem, text);
-}
 
 /* A parameter without which nobody knows where an error could go (RFC 6749 4.1.2.1). */
 static enum az_status
@@ -119,7 +105,7 @@ go_on(struct request *req)
     enum consent_mode mode = CONSENT_DYNAMIC_CLIENTS; /* without a session nobody asks */
     req->state = authorize_state(req);
     if (req->audit.flow_id == NULL)
-        req->audit.flow_id = make_flow_id(req);
+        req->audit.flow_id = random_uuid7(req->op.mem, req->op.now_ms);
     enum az_status st = authorize_params_read(req, &authorization);
     if (st != AZ_OK)
         return st;

@@ -1,0 +1,40 @@
+#include "config.h"
+
+#include "base/field_rules.h"
+
+#include <stddef.h>
+
+#include "base/uri.h"
+#include "base/visible.h"
+
+const char *
+field_rule_visible(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return visible_fault(json_string_value(value));
+}
+
+const char *
+field_rule_redirect_uri(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return uri_redirect_fault(json_string_value(value));
+}
+
+const char *
+field_rule_web_uri(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return uri_web_fault(json_string_value(value));
+}
+
+const char *
+field_rule_keys_uri(TALLOC_CTX *mem, const json_t *value)
+{
+    struct uri uri;
+    if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
+        return "is not a valid absolute URI";
+    return uri.userinfo != NULL || uri.fragment != NULL
+               ? "must not have user information or a fragment"
+               : NULL;
+}
