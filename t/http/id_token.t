@@ -102,7 +102,8 @@ my $unsigned = Authz::Grant->code( $stack, client => 'web', scope => 'openid' );
 $stack->sql(q{UPDATE signing_key SET private_sealed = private_sealed || '\x00' WHERE use = 'oidc'});
 my $failed = Authz::Grant->redeem( $stack, \@web, $unsigned );
 oauth_error( $failed, 500, 'server_error', 'ID token: a key that does not open is an error' );
-like( $stack->{service}->log_text, qr/"status":500,[^\n]*the oidc signing key does not open; was SVC_CREDENTIAL_KEY changed/, '... which the log explains' );
+# The line is written after the answer.
+ok( defined Authz::Process::until_true( 10, sub { $stack->{service}->log_text =~ /"status":500,[^\n]*the oidc signing key does not open; was SVC_CREDENTIAL_KEY changed/ } ), '... which the log explains' );
 is( $stack->sql('SELECT redeemed_at IS NULL FROM token_grant ORDER BY created_at DESC, id DESC LIMIT 1'), 't', '... and the code is not consumed: signing comes before the write' );
 oauth_ok( Authz::Grant->redeem( $stack, \@web, Authz::Grant->code( $stack, client => 'web', scope => 'orders.read' ) ), {}, '... without openid nothing is signed' );
 $stack->sql(q{UPDATE signing_key SET private_sealed = substr(private_sealed, 1, length(private_sealed) - 1) WHERE use = 'oidc'});

@@ -209,6 +209,10 @@ my @large = map { my $n = $_; $memory->http->post( '/register', json => { token_
 $memory->http->get('/authorize?client_id=x&redirect_uri=y') for 1 .. 5;
 my $size = $resident->();
 $memory->http->get("/authorize?client_id=$_&redirect_uri=https://evil.example/") for @large;
-cmp_ok( $resident->() - $size, '<', 4096, 'a worker that looked at 150 clients of 50 kB each keeps some of them, not all' );
+SKIP: {
+    # ASan keeps what was freed for a while.
+    skip 'the worker runs under a sanitizer', 1 if do { open my $in, '<', "/proc/$worker/maps" or die "maps: $!"; local $/ = undef; readline($in) =~ /libasan/ };
+    cmp_ok( $resident->() - $size, '<', 4096, 'a worker that looked at 150 clients of 50 kB each keeps some of them, not all' );
+}
 
 done_testing;
