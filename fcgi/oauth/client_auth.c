@@ -195,6 +195,16 @@ check_client_optional(struct request *req)
     return client_authenticate_if_any(req, false);
 }
 
+const char *
+bearer_token_text(const struct request *req)
+{
+    const char *header = request_header(req, "HTTP_AUTHORIZATION");
+    return header != NULL && strncasecmp(header, "Bearer", 6) == 0
+                   && (header[6] == ' ' || header[6] == '\0')
+               ? header + 6 + strspn(header + 6, " ")
+               : NULL;
+}
+
 const struct route_credential credential_client = {"client", check_client, false};
 const struct route_credential credential_client_optional = {"client, if any", check_client_optional,
                                                             false};

@@ -44,6 +44,10 @@ enum az_status client_authenticate_again(struct request *req);
  */
 enum az_status client_authenticate_if_any(struct request *req, bool fresh);
 
+/* What follows the scheme Bearer in the Authorization header (RFC 6750 2.1), perhaps nothing; NULL
+ * for another scheme or none. */
+const char *bearer_token_text(const struct request *req);
+
 /* Credentials of the routing table: a client must authenticate (/token), or may (/revoke). */
 extern const struct route_credential credential_client;
 extern const struct route_credential credential_client_optional;

@@ -3,7 +3,6 @@
 #include "oauth/introspect.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/settings.h"
@@ -31,16 +30,6 @@ const struct route_param introspect_params[] = {
 /* Scopes of a Bearer caller, either of which lets it introspect (specification 4.5). */
 static const char *const caller_scopes[] = {"introspection", "uma_protection"};
 
-static const char *
-bearer_text(const struct request *req)
-{
-    const char *header = request_header(req, "HTTP_AUTHORIZATION");
-    return header != NULL && strncasecmp(header, "Bearer", 6) == 0
-                   && (header[6] == ' ' || header[6] == '\0')
-               ? header + 6 + strspn(header + 6, " ")
-               : NULL;
-}
-
 static enum az_status
 bad_bearer(struct request *req, const char *detail)
 {
@@ -58,7 +47,7 @@ text_to_parts(const char *text, enum token_kind wanted, struct token_parts *ret)
 static enum az_status
 check_caller(struct request *req)
 {
-    const char *bearer = bearer_text(req);
+    const char *bearer = bearer_token_text(req);
     struct token_parts parts;
     if (bearer != NULL) {
         if (request_param(req, "client_secret") != NULL
@@ -307,7 +296,7 @@ introspect_handle(struct request *req)
     struct token_lookup lookup = {.token = NULL};
     struct introspect_question question = {.context = NULL};
     struct shown shown = {.as = SHOWN_INVALID};
-    const char *bearer = bearer_text(req);
+    const char *bearer = bearer_token_text(req);
     if (bearer != NULL && !text_to_parts(bearer, TOKEN_ACCESS, &caller))
         return bad_bearer(req, "no token of ours");
     lookup.caller_token = bearer != NULL ? &caller : NULL;

@@ -3,10 +3,10 @@
 #include "oidc/userinfo.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/jsonx.h"
 #include "crypto/token.h"
+#include "oauth/client_auth.h"
 #include "token/issue.h"
 #include "token/show.h"
 
@@ -42,8 +42,8 @@ read_token(struct request *req, struct token_parts *ret)
     enum token_kind kind;
     if (header != NULL && text != NULL)
         return refuse(req, "a token in the header and in the body");
-    if (header != NULL && strncasecmp(header, "Bearer ", 7) == 0)
-        text = header + 7 + strspn(header + 7, " ");
+    if (header != NULL)
+        text = bearer_token_text(req);
     if (text == NULL)
         return refuse(req, "no Bearer token");
     if (token_parse(text, strlen(text), &kind, ret) != AZ_OK || kind != TOKEN_ACCESS)
