@@ -231,10 +231,8 @@ refuse(struct request *req, const struct engine_trial *trial)
 static enum az_status
 tell_outage(struct op *op)
 {
-    struct az_fault fault = op->fault;
-    az_fault_clear(&op->fault);
-    return op_fail(op, AZ_UNAVAILABLE, "The policy engine is away, or needs too long for this",
-                   "%s", fault.detail);
+    return az_fail_as(&op->fault, AZ_UNAVAILABLE,
+                      "The policy engine is away, or needs too long for this");
 }
 
 static enum az_status

@@ -93,6 +93,15 @@ az_fail(struct az_fault *fault, enum az_status status, const char *public_text, 
     return status;
 }
 
+enum az_status
+az_fail_as(struct az_fault *fault, enum az_status status, const char *public_text)
+{
+    struct az_fault was = *fault;
+    az_fault_clear(fault);
+    return az_fail(fault, status, public_text != NULL ? public_text : was.public_text, "%s",
+                   was.detail);
+}
+
 void
 az_fault_clear(struct az_fault *fault)
 {

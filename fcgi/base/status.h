@@ -82,6 +82,12 @@ struct az_fault {
 enum az_status az_fail(struct az_fault *fault, enum az_status status, const char *public_text,
                        const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
+/*
+ * Gives the recorded failure another status: what a lower room says means something else to this
+ * caller. public_text NULL keeps the text; the operator's detail stays. Returns the status.
+ */
+enum az_status az_fail_as(struct az_fault *fault, enum az_status status, const char *public_text);
+
 /* Forgets a recorded failure (before a retry). */
 void az_fault_clear(struct az_fault *fault);
 

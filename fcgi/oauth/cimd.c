@@ -128,10 +128,8 @@ get_document(struct op *op, const char *url, struct document *ret)
         document_get(op, DOCUMENT_CLIENT_METADATA, url, 0, check_document, ret, &why);
     if (st != AZ_UNAVAILABLE)
         return st;
-    struct az_fault was = op->fault;
-    az_fault_clear(&op->fault);
-    return op_fail(op, is_of_the_client(why) ? AZ_INVALID_CLIENT : AZ_UNAVAILABLE,
-                   unavailable_text(why), "%s", was.detail);
+    return az_fail_as(&op->fault, is_of_the_client(why) ? AZ_INVALID_CLIENT : AZ_UNAVAILABLE,
+                      unavailable_text(why));
 }
 
 /* What changed, as JSON text. */

@@ -128,9 +128,7 @@ redeem(struct request *req, const struct sign_in *sign_in,
     if (st != AZ_ACCESS_DENIED)
         return st;
     /* `denied` in the audit is policy's word; this is a sign-in that was not believed. */
-    struct az_fault fault = req->op.fault;
-    az_fault_clear(&req->op.fault);
-    return op_fail(&req->op, AZ_USER_DENIED, fault.public_text, "%s", fault.detail);
+    return az_fail_as(&req->op.fault, AZ_USER_DENIED, NULL);
 }
 
 /* A sign-in that was proved, on its way into a session. */

@@ -191,9 +191,7 @@ need_row(struct request *req)
         req->error_redirect = NULL;
     if (st != AZ_INVALID_CLIENT)
         return st;
-    struct az_fault fault = op->fault;
-    az_fault_clear(&op->fault);
-    return op_fail(op, AZ_UNAUTHORIZED_CLIENT, fault.public_text, "%s", fault.detail);
+    return az_fail_as(&op->fault, AZ_UNAUTHORIZED_CLIENT, NULL);
 }
 
 static enum az_status

@@ -35,9 +35,7 @@ read_client(struct request *req, const char *client_id, bool fresh, struct clien
     enum az_status st = cimd_resolve(&req->op, client_id, ret);
     if (st != AZ_INVALID_CLIENT)
         return st;
-    struct az_fault fault = req->op.fault;
-    az_fault_clear(&req->op.fault);
-    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, fault.public_text, "%s", fault.detail);
+    return az_fail_as(&req->op.fault, AZ_UNAUTHORIZED_CLIENT, NULL);
 }
 
 enum az_status

@@ -138,6 +138,21 @@ test_sanitize(void)
     is_int((int64_t) strlen(fault.detail), sizeof(fault.detail) - 1, "... and a longer detail");
 }
 
+static void
+test_fail_as(void)
+{
+    struct az_fault fault = {.status = AZ_OK};
+    az_fail(&fault, AZ_INVALID_CLIENT, "what was said", "what %s", "happened");
+    is_int(az_fail_as(&fault, AZ_UNAUTHORIZED_CLIENT, NULL), AZ_UNAUTHORIZED_CLIENT,
+           "a failure means something else to the caller: another status");
+    is_int(fault.status, AZ_UNAUTHORIZED_CLIENT, "... which is recorded");
+    is_str(fault.public_text, "what was said", "... with its text");
+    is_str(fault.detail, "what happened", "... and the operator's");
+    az_fail_as(&fault, AZ_UNAVAILABLE, "for this caller");
+    is_str(fault.public_text, "for this caller", "... or with another text");
+    is_str(fault.detail, "what happened", "... the operator's stays");
+}
+
 int
 main(void)
 {
@@ -145,5 +160,6 @@ main(void)
     test_table();
     test_fail();
     test_sanitize();
+    test_fail_as();
     return done();
 }
