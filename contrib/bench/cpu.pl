@@ -11,11 +11,12 @@
 use strict;
 use warnings;
 
-use POSIX ();
+use POSIX       ();
 use Time::HiRes qw(sleep time);
 
 # After the command ended: backends go, deferred rows are written.
 use constant SETTLE_SECONDS => 0.3;
+
 # The kernel's own threads write for us; they are nobody else's work.
 use constant KTHREADD => 2;
 
@@ -32,10 +33,12 @@ sub slurp {
 sub processes {
     my %found;
     for my $dir ( glob '/proc/[0-9]*' ) {
-        my ($pid) = $dir =~ /(\d+)\z/;
+        my ($pid)  = $dir               =~ /(\d+)\z/;
         my ($rest) = slurp("$dir/stat") =~ /.*\) (.*)/s or next;
-        my @field = split ' ', $rest;
-        $found{$pid} = { parent => $field[1], user => $field[11], system => $field[12], ended_user => $field[13], ended_system => $field[14] };
+        my @field  = split ' ', $rest;
+        $found{$pid} = {
+            parent       => $field[1], user => $field[11], system => $field[12], ended_user => $field[13],
+            ended_system => $field[14] };
     }
     return \%found;
 }
@@ -44,7 +47,7 @@ sub tree {
     my ( $all, $root ) = @_;
     my @tree = my @look = ($root);
     while (@look) {
-        my $parent = shift @look;
+        my $parent   = shift @look;
         my @children = grep { $all->{$_}{parent} == $parent } keys %$all;
         push @tree, @children;
         push @look, @children;
@@ -58,7 +61,7 @@ sub used {
     my ( $ns, $ended, $user, $system ) = ( 0, 0, 0, 0 );
     die "cpu.pl: process $root is gone\n" if !$all->{$root};
     for my $pid ( tree( $all, $root ) ) {
-        $ns += ( split ' ', slurp($_) )[0] // 0 for glob "/proc/$pid/task/*/schedstat";
+        $ns     += ( split ' ', slurp($_) )[0] // 0 for glob "/proc/$pid/task/*/schedstat";
         $ended  += $all->{$pid}{ended_user} + $all->{$pid}{ended_system};
         $user   += $all->{$pid}{user} + $all->{$pid}{ended_user};
         $system += $all->{$pid}{system} + $all->{$pid}{ended_system};
@@ -74,11 +77,11 @@ sub snapshot {
     my ($cpu) = slurp('/proc/stat') =~ /^cpu +(.*)$/m;
     my @ticks = split ' ', $cpu;
     $now{kernel} = ( used( $all, KTHREADD ) )[0] if slurp( '/proc/' . KTHREADD . '/comm' ) eq "kthreadd\n";
-    $now{busy}  = ( $ticks[0] + $ticks[1] + $ticks[2] ) * $tick_us;    # interrupts are nobody's
-    $now{steal} = $ticks[7] * $tick_us;
+    $now{busy}   = ( $ticks[0] + $ticks[1] + $ticks[2] ) * $tick_us;    # interrupts are nobody's
+    $now{steal}  = $ticks[7] * $tick_us;
     my ( undef, undef, $user, $system ) = times;
     $now{load} = ( $user + $system ) * 1e6;
-    $now{self} = ( ( times )[0] + ( times )[1] ) * 1e6;
+    $now{self} = ( (times)[0] + (times)[1] ) * 1e6;
     return \%now;
 }
 
@@ -91,15 +94,15 @@ while (@ARGV) {
 die "usage: cpu.pl NAME:PID... -- COMMAND...\n" if !@command || grep { @$_ != 2 } @group;
 my $before = snapshot(@group);
 my $began  = time;
-my $status = system {$command[0]} @command;
+my $status = system { $command[0] } @command;
 my $wall   = time - $began;
 sleep SETTLE_SECONDS;
 my $after = snapshot(@group);
 my %used  = map { $_ => $after->{$_} - $before->{$_} } keys %$after;
 $used{other} = $used{busy} - $used{load} - $used{self} - ( $used{kernel} // 0 );
 $used{other} -= $used{ $_->[0] } for @group;
-$used{other} = 0 if $used{other} < 0;
-$used{wall} = $wall * 1e6;
+$used{other}  = 0 if $used{other} < 0;
+$used{wall}   = $wall * 1e6;
 $used{looked} = ( time - $began ) * 1e6;
 delete @used{qw(busy self)};
 printf "%s\n", join ' ', map { sprintf '%s=%.0f', $_, $used{$_} } sort keys %used;

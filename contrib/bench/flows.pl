@@ -5,17 +5,17 @@
 use strict;
 use warnings;
 
-use Cwd ();
-use Digest::SHA qw(sha256);
+use Cwd            ();
+use Digest::SHA    qw(sha256);
 use File::Basename ();
-use HTTP::Tiny ();
-use JSON::PP qw(decode_json encode_json);
-use MIME::Base64 qw(encode_base64 encode_base64url);
+use HTTP::Tiny     ();
+use JSON::PP       qw(decode_json encode_json);
+use MIME::Base64   qw(encode_base64 encode_base64url);
 
 use lib File::Basename::dirname( Cwd::abs_path(__FILE__) ) . '/../../t/lib';
 use Authz::Browser ();
-use Authz::Client ();
-use Authz::Idp ();
+use Authz::Client  ();
+use Authz::Idp     ();
 
 my ( $base, $key, $seconds, $codes, $dir, $log, $connections, @cpu ) = @ARGV;
 die "usage: see the first lines of $0\n" if @cpu < 2;
@@ -26,7 +26,11 @@ my $http = HTTP::Tiny->new( timeout => 60, keep_alive => 1, max_redirect => 0 );
 
 sub admin {
     my ( $method, $target, $body ) = @_;
-    my $answer = $http->request( $method, "$base$target", { content => encode_json($body), headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } } );
+    my $answer = $http->request(
+        $method,
+        "$base$target",
+        {   content => encode_json($body),
+            headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } } );
     die "$method $target: $answer->{status} $answer->{content}\n" if !$answer->{success};
     return decode_json( $answer->{content} );
 }
@@ -35,16 +39,31 @@ sub admin {
 
 my $back = 'http://127.0.0.1:9/callback';
 my $idp  = Authz::Idp->start;
-admin( POST => '/admin/api/identity-providers', { idpId => 'bench', issuer => $idp->issuer, clientId => $idp->{client_id}, clientSecret => $idp->{client_secret}, enabled => JSON::PP::true } );
-my $secret = admin( POST => '/admin/api/clients', { clientId => 'web', clientType => 'confidential', enabled => JSON::PP::true, redirectUris => [$back] } )->{clientSecret};
-admin( POST => '/admin/api/clients', { clientId => 'app', clientType => 'public', enabled => JSON::PP::true, redirectUris => [$back] } );
+admin(
+    POST => '/admin/api/identity-providers',
+    {   idpId => 'bench', issuer => $idp->issuer, clientId => $idp->{client_id}, clientSecret => $idp->{client_secret},
+        enabled => JSON::PP::true } );
+my $secret = admin(
+    POST => '/admin/api/clients',
+    { clientId => 'web', clientType => 'confidential', enabled => JSON::PP::true, redirectUris => [$back] }
+)->{clientSecret};
+admin(
+    POST => '/admin/api/clients',
+    { clientId => 'app', clientType => 'public', enabled => JSON::PP::true, redirectUris => [$back] } );
 my $binding = { grants => [qw(authorization_code refresh_token)], scopes => [qw(openid profile)] };
-admin( PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', { clients => { web => $binding, app => $binding } } );
+admin(
+    PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings',
+    { clients => { web => $binding, app => $binding } } );
 
-my $verifier = encode_base64url( sha256('a verifier of this run') );
+my $verifier  = encode_base64url( sha256('a verifier of this run') );
 my $challenge = encode_base64url( sha256($verifier) );
 
-sub target { return '/authorize?' . Authz::Client::form( response_type => 'code', client_id => $_[0], redirect_uri => $back, scope => 'openid profile', state => 'xyz', nonce => 'n-0S6_WzA2Mj', code_challenge => $challenge, code_challenge_method => 'S256' ) }
+sub target {
+    return '/authorize?' . Authz::Client::form(
+        response_type => 'code', client_id => $_[0], redirect_uri => $back,
+        scope         => 'openid profile', state => 'xyz', nonce => 'n-0S6_WzA2Mj', code_challenge => $challenge,
+        code_challenge_method => 'S256' );
+}
 
 my $browser = Authz::Browser->new;
 $browser->follow( $base . target('web'), stop => qr{\A\Q$back\E} );
@@ -55,8 +74,9 @@ my $cookie = join '; ', map {"$_->{name}=$_->{value}"} $browser->cookies($base);
 # A code of the session, as /authorize gives it.
 sub code {
     my ($client) = @_;
-    my $answer = $http->get( $base . target($client), { headers => { Cookie => $cookie } } );
-    my ($code) = ( $answer->{headers}{location} // '' ) =~ /[?&]code=([^&]+)/ or die "no code: $answer->{status} $answer->{content}\n";
+    my $answer   = $http->get( $base . target($client), { headers => { Cookie => $cookie } } );
+    my ($code)   = ( $answer->{headers}{location} // '' ) =~ /[?&]code=([^&]+)/
+      or die "no code: $answer->{status} $answer->{content}\n";
     return $code;
 }
 
@@ -64,16 +84,28 @@ sub code {
 
 sub request {
     my ( $method, $where, $headers, $body ) = @_;
-    my $length = defined $body ? 'Content-Length: ' . length($body) . "\r\nContent-Type: application/x-www-form-urlencoded\r\n" : '';
-    return "$method $where HTTP/1.1\r\nHost: $address\r\nUser-Agent: authz-bench\r\n$headers$length\r\n" . ( $body // '' );
+    my $length =
+      defined $body
+      ? 'Content-Length: ' . length($body) . "\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+      : '';
+    return "$method $where HTTP/1.1\r\nHost: $address\r\nUser-Agent: authz-bench\r\n$headers$length\r\n"
+      . ( $body // '' );
 }
 
 sub token_request {
     my ( $client, @form ) = @_;
-    return request( POST => '/token', $client eq 'web' ? 'Authorization: Basic ' . encode_base64( "web:$secret", '' ) . "\r\n" : '', Authz::Client::form( $client eq 'web' ? () : ( client_id => $client ), @form ) );
+    return request(
+        POST => '/token',
+        $client eq 'web' ? 'Authorization: Basic ' . encode_base64( "web:$secret", '' ) . "\r\n" : '',
+        Authz::Client::form( $client eq 'web' ? () : ( client_id => $client ), @form ) );
 }
 
-sub redeem { my ($client) = @_; return token_request( $client, grant_type => 'authorization_code', code => code($client), redirect_uri => $back, code_verifier => $verifier ) }
+sub redeem {
+    my ($client) = @_;
+    return token_request(
+        $client, grant_type => 'authorization_code', code => code($client), redirect_uri => $back,
+        code_verifier => $verifier );
+}
 
 # The refresh token that a request of ours brings.
 sub refresh_token {
@@ -125,16 +157,24 @@ sub measure {
     close $out or die "$name: the measurement broke off\n";
     die "$name: $told{bad} of $told{requests} answers are wrong\n" if $told{bad};
     my %ms = map { $_ => $told{$_} / 1000 / $told{requests} } qw(web worker opa postgres);
-    printf "%-34s %6d requests %7.0f/s  p50 %5.1f  p99 %5.1f ms   CPU ms: web %.3f worker %.3f (user %.0f %%) OPA %.3f PostgreSQL %.3f = %.2f   trips %s   others %.1f %%\n",
-        $name, $told{requests}, $told{requests} * 1e6 / $told{us}, $told{p50} / 1000, $told{p99} / 1000, @ms{qw(web worker)},
-        100 * $told{'worker.user'} / ( $told{'worker.user'} + $told{'worker.system'} || 1 ), @ms{qw(opa postgres)}, $ms{web} + $ms{worker} + $ms{opa} + $ms{postgres}, trips_since( $place, $route ),
-        100 * $told{other} / $told{looked};
+    printf
+      "%-34s %6d requests %7.0f/s  p50 %5.1f  p99 %5.1f ms   CPU ms: web %.3f worker %.3f (user %.0f %%) OPA %.3f PostgreSQL %.3f = %.2f   trips %s   others %.1f %%\n",
+      $name, $told{requests}, $told{requests} * 1e6 / $told{us}, $told{p50} / 1000, $told{p99} / 1000,
+      @ms{qw(web worker)},
+      100 * $told{'worker.user'} / ( $told{'worker.user'} + $told{'worker.system'} || 1 ), @ms{qw(opa postgres)},
+      $ms{web} + $ms{worker} + $ms{opa} + $ms{postgres}, trips_since( $place, $route ),
+      100 * $told{other} / $told{looked};
     return;
 }
 
 printf "%-34s %.2f ms of CPU\n", 'floor: one RS256 signature', signature();
 my $get = sub { return request( GET => target( $_[0] ), "Cookie: $cookie\r\n" ) };
-measure( 'authorize with a live session', '/authorize', 'code=', $get->('web') );
-measure( 'code, PKCE and ID token', '/token', '"id_token":', map { redeem('web') } 1 .. $codes );
-measure( 'refresh, token kept', '/token', '"id_token":', token_request( web => grant_type => 'refresh_token', refresh_token => refresh_token( redeem('web') ) ) );
-measure( 'refresh, token rotated', '/token', '"refresh_token":', map { token_request( app => grant_type => 'refresh_token', refresh_token => $_ ) } map { refresh_token( redeem('app') ) } 1 .. $codes );
+measure( 'authorize with a live session', '/authorize', 'code=',       $get->('web') );
+measure( 'code, PKCE and ID token',       '/token',     '"id_token":', map { redeem('web') } 1 .. $codes );
+measure(
+    'refresh, token kept', '/token', '"id_token":',
+    token_request( web => grant_type => 'refresh_token', refresh_token => refresh_token( redeem('web') ) ) );
+measure(
+    'refresh, token rotated', '/token', '"refresh_token":',
+    map   { token_request( app => grant_type => 'refresh_token', refresh_token => $_ ) }
+      map { refresh_token( redeem('app') ) } 1 .. $codes );

@@ -68,8 +68,7 @@ sub cpu {
             my $us = 0;
             $us += $line->{$_} for @names;
             return $us / 1000 / $line->{requests};
-        }
-    );
+        } );
 }
 
 # The same for pgbench, less what its connections cost.
@@ -81,8 +80,7 @@ sub cpu_pg {
             my ( $line, $round ) = @_;
             my $first = $result{"pgfirst.$name"}[$round];
             return ( $line->{postgres} - $first->{postgres} ) / 1000 / ( $line->{requests} - $first->{requests} );
-        }
-    );
+        } );
 }
 
 # Of the floors that ran side by side: of each its part of the time by its own requests.
@@ -92,7 +90,7 @@ sub cpu_together {
         "together.$name",
         sub {
             my ( $line, $round ) = @_;
-            my ( $us, $count ) = ( 0, $line->{$requests} );
+            my ( $us,   $count ) = ( 0, $line->{$requests} );
             $us += $line->{$_} for @parts;
             if ( $requests eq 'pgrequests' ) {
                 my $first = $result{"pgfirst.$name"}[$round];
@@ -100,8 +98,7 @@ sub cpu_together {
                 $count -= $first->{requests};
             }
             return $us / 1000 / $count;
-        }
-    );
+        } );
 }
 
 # The workers' time, of them the share in the kernel, which is known in ticks only.
@@ -113,8 +110,7 @@ sub cpu_worker {
             my ($line) = @_;
             my $ticks = $line->{'worker.user'} + $line->{'worker.system'} || 1;
             return $line->{worker} / 1000 / $line->{requests} * $line->{"worker.$part"} / $ticks;
-        }
-    );
+        } );
 }
 
 my $over = 0;
@@ -138,11 +134,12 @@ sub add {
 
 sub print_service {
     my ($name) = @_;
-    my @all = each_round( $name, sub { $_[0]{requests} } );
-    my $sum = 0;
+    my @all    = each_round( $name, sub { $_[0]{requests} } );
+    my $sum    = 0;
     $sum += $_ for @all;
     printf "/%s: %d requests, every answer right, every row stored\n", $name, $sum;
-    printf "  requests per second  %s\n", spread( '%.0f', each_round( $name, sub { $_[0]{requests} * 1e6 / $_[0]{us} } ) );
+    printf "  requests per second  %s\n",
+      spread( '%.0f', each_round( $name, sub { $_[0]{requests} * 1e6 / $_[0]{us} } ) );
     printf "  p50, ms              %s\n", spread( '%.2f', each_round( $name, sub { $_[0]{p50} / 1000 } ) );
     printf "  p99, ms              %s\n", spread( '%.2f', each_round( $name, sub { $_[0]{p99} / 1000 } ) );
     return;
@@ -154,23 +151,26 @@ sub print_cpu {
     my @total = cpu( $name, qw(web worker opa postgres) );
     my ( @noop, @opa, @pg ) = ();
     @noop = cpu( "noop.$name", qw(web worker) );
-    @opa = cpu( "opa.$name", 'opa' );
-    @pg = cpu_pg($name);
+    @opa  = cpu( "opa.$name",  'opa' );
+    @pg   = cpu_pg($name);
     my @sum = add( \@noop, \@opa, \@pg );
     my $row = "  %-34s %s\n";
     print "  CPU ms per request\n";
     printf $row, '  web server', spread( '%.3f', cpu( $name, 'web' ) );
     printf $row, '  authz.fcgi', spread( '%.3f', cpu( $name, 'worker' ) );
-    printf $row, '    of it user, system', join ', ', map { sprintf '%.3f', median( cpu_worker( $name, $_ ) ) } qw(user system);
-    printf $row, '  OPA',        spread( '%.3f', cpu( $name, 'opa' ) );
-    printf $row, '  PostgreSQL', spread( '%.3f', cpu( $name, 'postgres' ) );
-    printf $row, '  all',        spread( '%.3f', @total );
+    printf $row, '    of it user, system', join ', ',
+      map { sprintf '%.3f', median( cpu_worker( $name, $_ ) ) } qw(user system);
+    printf $row, '  OPA',                         spread( '%.3f', cpu( $name, 'opa' ) );
+    printf $row, '  PostgreSQL',                  spread( '%.3f', cpu( $name, 'postgres' ) );
+    printf $row, '  all',                         spread( '%.3f', @total );
     printf $row, '  floor: web server and no-op', spread( '%.3f', @noop );
-    printf $row, '    of it web server, no-op', join ', ', map { sprintf '%.3f', median( cpu( "noop.$name", $_ ) ) } qw(web worker);
-    printf $row, '  floor: OPA, same question',      spread( '%.3f', @opa );
+    printf $row, '    of it web server, no-op', join ', ',
+      map { sprintf '%.3f', median( cpu( "noop.$name", $_ ) ) } qw(web worker);
+    printf $row, '  floor: OPA, same question',       spread( '%.3f', @opa );
     printf $row, '  floor: pgbench, same statements', spread( '%.3f', @pg );
-    printf $row, '  floors in all',                  spread( '%.3f', @sum );
-    printf $row, '  factor over floors alone',       sprintf '%.2f', median(@total) / ( median(@noop) + median(@opa) + median(@pg) );
+    printf $row, '  floors in all',                   spread( '%.3f', @sum );
+    printf $row, '  factor over floors alone', sprintf '%.2f',
+      median(@total) / ( median(@noop) + median(@opa) + median(@pg) );
     @noop = cpu_together( $name, 'nooprequests', qw(web worker) );
     @opa  = cpu_together( $name, 'oparequests',  'opa' );
     @pg   = cpu_together( $name, 'pgrequests',   'postgres' );
@@ -187,7 +187,8 @@ sub print_cpu {
 
 # No bar, but of the same run.
 sub print_evaluation {
-    printf "  evaluation of /introspect's question, %s, ms %s\n", /^introspect with (\d+ bindings): ([\d.]+) ms mean/ for grep {/^introspect/} @evaluation;
+    printf "  evaluation of /introspect's question, %s, ms %s\n", /^introspect with (\d+ bindings): ([\d.]+) ms mean/
+      for grep {/^introspect/} @evaluation;
     return;
 }
 
@@ -195,7 +196,8 @@ sub print_floors {
     for my $floor (qw(noop opa pg)) {
         printf "  %-8s %s\n", $floor, join ', ', map {
             my $name = $_;
-            sprintf '%s %.0f/s', $name, median( each_round( "$floor.$name", sub { $_[0]{requests} * 1e6 / ( $_[0]{us} // $_[0]{wall} ) } ) )
+            sprintf '%s %.0f/s', $name,
+              median( each_round( "$floor.$name", sub { $_[0]{requests} * 1e6 / ( $_[0]{us} // $_[0]{wall} ) } ) )
         } qw(token introspect);
     }
     return;
@@ -203,9 +205,11 @@ sub print_floors {
 
 # Others' work and stolen time in each measurement, in percent of the machine.
 sub print_noise {
-    my @noise = map { my $line = $_; 100 * ( $line->{other} + $line->{steal} ) / $line->{looked} / $fact{cpus} } map { @{ $result{$_} } } grep {!/^pgfirst/} keys %result;
+    my @noise = map { my $line = $_; 100 * ( $line->{other} + $line->{steal} ) / $line->{looked} / $fact{cpus} }
+      map { @{ $result{$_} } } grep { !/^pgfirst/ } keys %result;
     my @sorted = sort { $a <=> $b } @noise;
-    printf "used by others during the measurements: %.1f %% of the machine (median), %.1f %% (most)\n", median(@noise), $sorted[-1];
+    printf "used by others during the measurements: %.1f %% of the machine (median), %.1f %% (most)\n", median(@noise),
+      $sorted[-1];
     print "warning: the machine was busy: these figures do not count\n" if median(@noise) > OTHERS_PERCENT;
     return;
 }
@@ -213,10 +217,12 @@ sub print_noise {
 my ( $facts, $results ) = @ARGV;
 read_facts($facts);
 read_results($results);
-printf "\nauthz on %s\n%s processors, %s core workers, %s connections, %d rounds of %s s; disk: %s; %s\n", $fact{machine}, $fact{cpus}, $fact{workers},
-    $fact{connections}, scalar @{ $result{token} }, $fact{seconds}, $fact{disk}, $fact{versions};
+printf "\nauthz on %s\n%s processors, %s core workers, %s connections, %d rounds of %s s; disk: %s; %s\n",
+  $fact{machine}, $fact{cpus}, $fact{workers},
+  $fact{connections}, scalar @{ $result{token} }, $fact{seconds}, $fact{disk}, $fact{versions};
 print "medians over the rounds (least to most)\n\n";
 my %factor;
+
 for my $name (qw(token introspect)) {
     print_service($name);
     $factor{$name} = print_cpu($name);
@@ -226,15 +232,20 @@ print "floors, requests per second\n";
 print_floors();
 print_noise();
 print "\nbars\n";
-bar( "worker's CPU for /$_, ms (an aim)", median( cpu( $_, 'worker' ) ), '%.2f', WORKER_MS->{$_} ) for qw(token introspect);
+bar( "worker's CPU for /$_, ms (an aim)", median( cpu( $_, 'worker' ) ), '%.2f', WORKER_MS->{$_} )
+  for qw(token introspect);
 for my $line (@evaluation) {
-    bar( "evaluation of /token's question, $1, ms", $2, '%.2f', EVALUATION_MS ) if $line =~ /^issue with (\d+ bindings): ([\d.]+) ms mean/;
+    bar( "evaluation of /token's question, $1, ms", $2, '%.2f', EVALUATION_MS )
+      if $line =~ /^issue with (\d+ bindings): ([\d.]+) ms mean/;
 }
 print_evaluation();
-if ( length( $fact{memory_kb} // '' ) ) { bar( "private memory of the largest process, MB", $fact{memory_kb} / 1024, '%.1f', MEMORY_MB ) }
-else                                    { print "  private memory: not to be seen by this account; run it as root\n" }
-bar( 'database octets per token, its audit row and indexes', median( each_round( 'token', sub { $_[0]{octets} / $_[0]{requests} } ) ), '%.0f', OCTETS_PER_TOKEN );
-bar( "round trips to the database per /$_", $fact{"trips_$_"}, '%d', TRIPS->{$_} ) for qw(token introspect);
-bar( "overhead factor /$_", $factor{$_}, '%.2f', FACTOR_MOST ) for qw(token introspect);
+if ( length( $fact{memory_kb} // '' ) ) {
+    bar( "private memory of the largest process, MB", $fact{memory_kb} / 1024, '%.1f', MEMORY_MB );
+}
+else { print "  private memory: not to be seen by this account; run it as root\n" }
+bar('database octets per token, its audit row and indexes',
+    median( each_round( 'token', sub { $_[0]{octets} / $_[0]{requests} } ) ), '%.0f', OCTETS_PER_TOKEN );
+bar( "round trips to the database per /$_", $fact{"trips_$_"}, '%d',   TRIPS->{$_} ) for qw(token introspect);
+bar( "overhead factor /$_",                 $factor{$_},       '%.2f', FACTOR_MOST ) for qw(token introspect);
 printf "\n%s\n\n", $over ? "$over over" : 'all ok';
 printf "overhead factor /%s %.2f\n", $_, $factor{$_} for qw(token introspect);

@@ -5,10 +5,10 @@
 use strict;
 use warnings;
 
-use HTTP::Tiny ();
-use JSON::PP qw(decode_json encode_json);
-use List::Util qw(sum0);
-use POSIX ();
+use HTTP::Tiny  ();
+use JSON::PP    qw(decode_json encode_json);
+use List::Util  qw(sum0);
+use POSIX       ();
 use Time::HiRes qw(sleep time);
 
 my ( $base, $key, $saves, $seconds, @load ) = @ARGV;
@@ -16,15 +16,17 @@ die "usage: see the first lines of $0\n" if @load != 5;
 
 # Seconds between deploys, and how many of them are good before one is not (performance.md R16).
 my ( $every, $good ) = ( 5, 4 );
-my $http = HTTP::Tiny->new( timeout => 60, default_headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } );
+my $http = HTTP::Tiny->new(
+    timeout         => 60,
+    default_headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } );
 
 # The answer's JSON, and milliseconds.
 sub call {
     my ( $method, $target, $body, $want ) = @_;
-    my $content  = encode_json($body);
-    my $start    = time;
-    my $answer   = $http->request( $method, "$base$target", { content => $content } );
-    my $took     = ( time - $start ) * 1000;
+    my $content = encode_json($body);
+    my $start   = time;
+    my $answer  = $http->request( $method, "$base$target", { content => $content } );
+    my $took    = ( time - $start ) * 1000;
     die "$method $target: $answer->{status} $answer->{content}\n" if $answer->{status} !~ /\A(?:$want)\z/;
     return ( decode_json( $answer->{content} ), $took, $answer->{headers} );
 }
@@ -36,7 +38,9 @@ sub rule {
 
 sub deploy {
     my ( $mode, $rules, $data, $want ) = @_;
-    return call( POST => '/admin/api/policy-bundle/deploy', { mode => $mode, rules => $rules, data => $data }, $want // 200 );
+    return call(
+        POST => '/admin/api/policy-bundle/deploy', { mode => $mode, rules => $rules, data => $data },
+        $want // 200 );
 }
 
 sub quantile {
@@ -49,7 +53,11 @@ sub small_saves {
     my ( $name, $count ) = @_;
     my @took;
     for my $i ( 1 .. $count ) {
-        my ( undef, $ms, $header ) = call( PUT => '/admin/api/policy-rules/by-path', { path => 'custom/bench/small.rego', kind => 'rego', version => '1', content => rule( 'small', "$name $i" ) }, '200|201' );
+        my ( undef, $ms, $header ) = call(
+            PUT => '/admin/api/policy-rules/by-path',
+            {   path    => 'custom/bench/small.rego', kind => 'rego', version => '1',
+                content => rule( 'small', "$name $i" ) },
+            '200|201' );
         die "not confirmed: $header->{'x-policy-activation'}\n" if $header->{'x-policy-activation'} ne 'confirmed';
         push @took, $ms;
     }
@@ -75,9 +83,11 @@ sub deploys {
         my $next = time + $every;
         my $bad  = $deploys++ % ( $good + 1 ) == $good;
         my $text = rule( 'load', "deploy $deploys" ) . ( $bad ? "wrong {\n" : '' );
-        deploy( 'merge', [ { path => 'custom/bench/load.rego', content => $text, enabled => JSON::PP::true } ], [], $bad ? 422 : 200 );
-        $refused++ if $bad;
-        last if $next > $end;
+        deploy(
+            'merge', [ { path => 'custom/bench/load.rego', content => $text, enabled => JSON::PP::true } ], [],
+            $bad ? 422 : 200 );
+        $refused++         if $bad;
+        last               if $next > $end;
         sleep $next - time if $next > time;
     }
     return;
@@ -86,20 +96,26 @@ sub deploys {
 sub bar { return $_[0] <= $_[1] ? 'ok' : 'over' }
 
 my ( $p50, $p99 ) = small_saves( 'alone', $saves );
-printf "save of a small rule, to confirmed: p50 %.1f ms (at most 60: %s), p99 %.1f ms, %d saves\n", $p50, bar( $p50, 60 ), $p99, $saves;
+printf "save of a small rule, to confirmed: p50 %.1f ms (at most 60: %s), p99 %.1f ms, %d saves\n", $p50,
+  bar( $p50, 60 ), $p99, $saves;
 
-my @rules = map { { path => "custom/bench/many/r$_.rego", content => rule( $_, 'one of many' ), enabled => JSON::PP::true } } 1 .. 1000;
-my @data  = map { { dataKey => "bench.many.d$_", payload => { owner => "client-$_", limits => [ 1 .. 8 ] } } } 1 .. 1000;
+my @rules =
+  map { { path => "custom/bench/many/r$_.rego", content => rule( $_, 'one of many' ), enabled => JSON::PP::true } }
+  1 .. 1000;
+my @data = map { { dataKey => "bench.many.d$_", payload => { owner => "client-$_", limits => [ 1 .. 8 ] } } } 1 .. 1000;
 my ( $result, $took ) = deploy( 'merge', \@rules, \@data );
 printf "deploy of 1,000 rules and 1,000 data rows, to confirmed: %.0f ms\n", $took;
 ( $p50, $p99 ) = small_saves( 'among many', $saves < 20 ? $saves : 20 );
 printf "save of a small rule among them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99;
 ( $result, $took ) = deploy( 'replace', [], [] );
-printf "replaced by nothing: %.0f ms, %d rules and %d rows deleted\n", $took, $result->{rulesDeleted}, $result->{dataDeleted};
+printf "replaced by nothing: %.0f ms, %d rules and %d rows deleted\n", $took, $result->{rulesDeleted},
+  $result->{dataDeleted};
 
 my @without = load_beside();
 my @with    = load_beside( \&deploys );
-for my $row ( [ 'without deploys', @without ], [ "with a deploy every $every s, $refused of $deploys refused", @with ] ) {
+for my $row ( [ 'without deploys', @without ], [ "with a deploy every $every s, $refused of $deploys refused", @with ] )
+{
     printf "/token %s: %.0f/s, p50 %.1f ms, p99 %.1f ms, %d not answered with a token\n", @$row;
 }
-printf "p99 with deploys: %.2f times that without (at most 3: %s)\n", $with[2] / $without[2], bar( $with[2] / $without[2], 3 );
+printf "p99 with deploys: %.2f times that without (at most 3: %s)\n", $with[2] / $without[2],
+  bar( $with[2] / $without[2], 3 );

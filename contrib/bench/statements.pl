@@ -88,5 +88,5 @@ while ( my $trip = readline $in ) {
     push @body, @lines > 1 ? ( '\startpipeline', @lines, '\endpipeline' ) : @lines;
 }
 die "$trips: no round trips\n" if !@body;
-write_file( "$prefix.sql", map { "$_\n" } @head, @body );
-write_file( "$prefix.args", map { "$_\0" } @args );
+write_file( "$prefix.sql", map {"$_\n"} @head, @body );
+write_file( "$prefix.args", map {"$_\0"} @args );

@@ -10,10 +10,10 @@ use warnings;
 use FindBin ();
 use lib "$FindBin::Bin/../../t/lib";
 
-use IO::Select ();
+use IO::Select       ();
 use IO::Socket::UNIX ();
-use POSIX ();
-use Socket qw(SOCK_STREAM);
+use POSIX            ();
+use Socket           qw(SOCK_STREAM);
 
 use Authz::PgProxy ();
 
@@ -22,13 +22,14 @@ use constant POSTGRES_PORT => 5432;
 my ( $dir, $postgres, $opa ) = @ARGV;
 die "usage: taps.pl DIR POSTGRES-DIR OPA-SOCKET\n" if @ARGV != 3;
 
-my $listen = IO::Socket::UNIX->new( Local => "$dir/opa.sock", Listen => 64, Type => SOCK_STREAM ) or die "$dir/opa.sock: $!\n";
+my $listen = IO::Socket::UNIX->new( Local => "$dir/opa.sock", Listen => 64, Type => SOCK_STREAM )
+  or die "$dir/opa.sock: $!\n";
 open my $record, '>>', "$dir/opa-requests" or die "$dir/opa-requests: $!\n";
 my $proxy = Authz::PgProxy->start( $dir, $postgres, POSTGRES_PORT );
 $SIG{CHLD} = 'IGNORE';
 while (1) {
     my $client = $listen->accept or next;
-    my $pid = fork // die "fork: $!\n";
+    my $pid    = fork // die "fork: $!\n";
     next if $pid != 0;
     $SIG{TERM} = $SIG{INT} = 'DEFAULT';
     serve($client);
@@ -38,14 +39,14 @@ while (1) {
 # Octets go both ways until one side ends.
 sub serve {
     my ($client) = @_;
-    my $server = IO::Socket::UNIX->new( Peer => $opa, Type => SOCK_STREAM ) or return;
-    my $select = IO::Select->new( $client, $server );
+    my $server   = IO::Socket::UNIX->new( Peer => $opa, Type => SOCK_STREAM ) or return;
+    my $select   = IO::Select->new( $client, $server );
     while (1) {
         for my $from ( $select->can_read ) {
             sysread( $from, my $octets, 65536 ) or return;
             syswrite $record, $octets if $from == $client;
             my $to = $from == $client ? $server : $client;
-            for ( my $at = 0; $at < length $octets; ) {
+            for ( my $at = 0 ; $at < length $octets ; ) {
                 $at += syswrite( $to, $octets, length($octets) - $at, $at ) // return;
             }
         }

@@ -8,13 +8,13 @@ use warnings;
 use Exporter 'import';
 use File::Path ();
 use IPC::Open3 qw(open3);
-use JSON::PP ();
-use Symbol qw(gensym);
+use JSON::PP   ();
+use Symbol     qw(gensym);
 use Test::More;
 
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 our @EXPORT = qw(ctl ctl_is settings tree);
 
@@ -24,7 +24,9 @@ my $program;
 sub ctl {
     my ( $arguments, %option ) = @_;
     $program //= Authz::Path::program('authzctl');
-    local %ENV = ( ( map { /^(?:SVC_|SHUTDOWN_|PG)/ ? () : ( $_ => $ENV{$_} ) } keys %ENV ), %{ $option{env} // { SVC_CONFIG => '/dev/null' } } );
+    local %ENV = (
+        ( map { /^(?:SVC_|SHUTDOWN_|PG)/ ? () : ( $_ => $ENV{$_} ) } keys %ENV ),
+        %{ $option{env} // { SVC_CONFIG => '/dev/null' } } );
     open my $in, '+>', undef or die "temporary file: $!";
     print {$in} $option{in} // '';
     seek $in, 0, 0;
@@ -66,7 +68,9 @@ sub tree {
 # Complete settings for a database, some of them changed; undef removes one.
 sub settings {
     my ( $url, %change ) = @_;
-    my %all = ( %{ Authz::Stack::base_settings($url) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200, SVC_OPA_URL => 'unix:/nonexistent/opa.sock', %change );
+    my %all = (
+        %{ Authz::Stack::base_settings($url) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200,
+        SVC_OPA_URL => 'unix:/nonexistent/opa.sock', %change );
     return { map { defined $all{$_} ? ( $_ => $all{$_} ) : () } keys %all };
 }
 

@@ -9,12 +9,12 @@ use File::Temp ();
 use Test::More;
 
 use Authz::Postgres ();
-use Authz::Stack ();
+use Authz::Stack    ();
 use Authzctl;
 
 # The pages are looked at too: those of the source, for what is tested need not be installed.
 my %data = ( SVC_DATA_DIR => Authz::Stack::data_dir() );
-my %none = ( SVC_CONFIG => '/dev/null', %data );
+my %none = ( SVC_CONFIG   => '/dev/null', %data );
 my %keys = ( %none, %Authz::Stack::KEY );
 
 sub file {
@@ -31,53 +31,75 @@ like( $bare->{err}, qr/^authzctl: $_: is not set; set it /m, "... names $_" ) fo
 is( $bare->{err} =~ tr/\n//, 4, '... one line each' );
 
 my $good = ctl_is( 0, [qw(config check --offline)], 'check with the four secrets', env => \%keys );
-is( $good->{out}, "settings: right (/dev/null)\n", '... says that they are right' );
+is( $good->{out}, "settings: right (/dev/null)\n",                    '... says that they are right' );
 is( ctl( [qw(config check --offline -q)], env => \%keys )->{out}, '', '... nothing with -q' );
-is_deeply( ctl( [qw(config check --offline --json)], env => \%keys )->{json}, { ok => JSON::PP::true, problems => [] }, '... and with --json a document' );
+is_deeply(
+    ctl( [qw(config check --offline --json)], env => \%keys )->{json}, { ok => JSON::PP::true, problems => [] },
+    '... and with --json a document' );
 
 for my $case (
-    [ SVC_ADMIN_PEPPER => 'changeme',     qr/SVC_ADMIN_PEPPER: is a published development value/ ],
-    [ SVC_CREDENTIAL_KEY => 'x' x 15,     qr/SVC_CREDENTIAL_KEY: has fewer than 16 octets/ ],
-    [ SVC_BUNDLE_API_KEY => " \t",        qr/SVC_BUNDLE_API_KEY: is not set/ ],
-    [ SVC_RATE_LIMIT_WINDOW => '1.5',     qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
-    [ SVC_OIDC_ISSUER => 'https://a.b/',  qr/SVC_OIDC_ISSUER: must be/ ],
-    [ SVC_OPA_URL => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
-    [ SVC_DATABASE_URL => 'host=a geheim', qr/SVC_DATABASE_URL: is no connection string/ ],
-    [ SVC_CONFIG => '/nonexistent.conf',  qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
-    )
+    [ SVC_ADMIN_PEPPER      => 'changeme',          qr/SVC_ADMIN_PEPPER: is a published development value/ ],
+    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: has fewer than 16 octets/ ],
+    [ SVC_BUNDLE_API_KEY    => " \t",               qr/SVC_BUNDLE_API_KEY: is not set/ ],
+    [ SVC_RATE_LIMIT_WINDOW => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
+    [ SVC_OIDC_ISSUER       => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
+    [ SVC_OPA_URL           => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
+    [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: is no connection string/ ],
+    [ SVC_CONFIG            => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
+  )
 {
     my ( $name, $value, $why ) = @$case;
     my $got = ctl_is( 78, [qw(config check --offline)], "refused: $name=$value", env => { %keys, $name => $value } );
     like( $got->{err}, $why, '... and named' );
     unlike( $got->{err}, qr/geheim|changeme|x{15}/, '... without its value' );
-    is( scalar @{ ctl( [qw(config check --offline --json)], env => { %keys, $name => $value } )->{json}{problems} }, 1, '... as one problem' );
+    is( scalar @{ ctl( [qw(config check --offline --json)], env => { %keys, $name => $value } )->{json}{problems} }, 1,
+        '... as one problem' );
 }
-ctl_is( 0, [qw(config check --offline)], 'a credential key of 16 octets', env => { %keys, SVC_CREDENTIAL_KEY => 'x' x 16 } );
+ctl_is(
+    0, [qw(config check --offline)], 'a credential key of 16 octets',
+    env => { %keys, SVC_CREDENTIAL_KEY => 'x' x 16 } );
 
 # The file: line numbers, several problems at once, the environment wins.
-my $bad = file("# a comment\nSVC_RATE_LIMIT_REQUESTS=0\nSVC_NO_SUCH=1\nnonsense\n");
-my $told = ctl_is( 78, [ qw(config check --offline --config), "$bad" ], 'a file with three mistakes', env => { %Authz::Stack::KEY, %data } );
-like( $told->{err}, qr/^authzctl: \Q$bad\E:2: SVC_RATE_LIMIT_REQUESTS: must be/m, '... a value out of its limits, with file and line' );
-like( $told->{err}, qr/^authzctl: \Q$bad\E:3: SVC_NO_SUCH is not a setting/m,     '... an unknown name' );
-like( $told->{err}, qr/^authzctl: \Q$bad\E:4: not a NAME=VALUE line/m,            '... no NAME=VALUE' );
+my $bad  = file("# a comment\nSVC_RATE_LIMIT_REQUESTS=0\nSVC_NO_SUCH=1\nnonsense\n");
+my $told = ctl_is(
+    78, [ qw(config check --offline --config), "$bad" ], 'a file with three mistakes',
+    env => { %Authz::Stack::KEY, %data } );
+like(
+    $told->{err}, qr/^authzctl: \Q$bad\E:2: SVC_RATE_LIMIT_REQUESTS: must be/m,
+    '... a value out of its limits, with file and line' );
+like( $told->{err}, qr/^authzctl: \Q$bad\E:3: SVC_NO_SUCH is not a setting/m, '... an unknown name' );
+like( $told->{err}, qr/^authzctl: \Q$bad\E:4: not a NAME=VALUE line/m,        '... no NAME=VALUE' );
 my $odd = file("SVC_\xff\xfe=1\n");
-is( scalar @{ ctl( [ qw(config check --offline --json --config), "$odd" ], env => { %Authz::Stack::KEY, %data } )->{json}{problems} }, 1, 'a name that is not UTF-8 is still a JSON problem' );
+is( scalar @{
+        ctl( [ qw(config check --offline --json --config), "$odd" ], env => { %Authz::Stack::KEY, %data } )
+          ->{json}{problems} },
+    1,
+    'a name that is not UTF-8 is still a JSON problem' );
 
 # show: masked, with origin.
 my $file = file("SVC_RATE_LIMIT_WINDOW=30\nSVC_ADMIN_API_KEY=from-the-file-123\n");
-my $env  = { SVC_TRUSTED_PROXY_COUNT => 2, SVC_CREDENTIAL_KEY => 'very-secret-credential', SVC_DATABASE_URL => 'postgresql://u:geheim@h/d' };
+my $env  = {
+    SVC_TRUSTED_PROXY_COUNT => 2, SVC_CREDENTIAL_KEY => 'very-secret-credential',
+    SVC_DATABASE_URL        => 'postgresql://u:geheim@h/d' };
 my $show = ctl_is( 0, [ qw(config show --json --config), "$file" ], 'show with a file and variables', env => $env );
-my %row = map { ( $_->{name} => $_ ) } @{ $show->{json} };
-is_deeply( $row{SVC_RATE_LIMIT_WINDOW},   { name => 'SVC_RATE_LIMIT_WINDOW',   value => '30', origin => "$file:1" },     '... from the file, with its line' );
-is_deeply( $row{SVC_TRUSTED_PROXY_COUNT}, { name => 'SVC_TRUSTED_PROXY_COUNT', value => '2',  origin => 'environment' }, '... from the environment' );
-is( $row{SVC_LOG_LEVEL}{origin}, 'default', '... by default' );
-is( $row{SVC_ADMIN_PEPPER}{origin}, 'unset', '... not at all' );
+my %row  = map { ( $_->{name} => $_ ) } @{ $show->{json} };
+is_deeply(
+    $row{SVC_RATE_LIMIT_WINDOW}, { name => 'SVC_RATE_LIMIT_WINDOW', value => '30', origin => "$file:1" },
+    '... from the file, with its line' );
+is_deeply(
+    $row{SVC_TRUSTED_PROXY_COUNT}, { name => 'SVC_TRUSTED_PROXY_COUNT', value => '2', origin => 'environment' },
+    '... from the environment' );
+is( $row{SVC_LOG_LEVEL}{origin},    'default', '... by default' );
+is( $row{SVC_ADMIN_PEPPER}{origin}, 'unset',   '... not at all' );
 is( $row{$_}{value}, '********', "... $_ is masked" ) for qw(SVC_ADMIN_API_KEY SVC_CREDENTIAL_KEY SVC_DATABASE_URL);
-unlike( $show->{out} . ctl( [ qw(config show --config), "$file" ], env => $env )->{out}, qr/geheim|from-the-file|very-secret/, 'no secret in text or JSON' );
+unlike(
+    $show->{out} . ctl( [ qw(config show --config), "$file" ], env => $env )->{out},
+    qr/geheim|from-the-file|very-secret/, 'no secret in text or JSON' );
 my $development = ctl( [qw(config show --json)], env => { %none, SVC_ALLOW_INSECURE_DEV_KEY => 'true' } );
-is( ( grep { $_->{origin} eq 'development' && $_->{value} eq '********' } @{ $development->{json} } ), 4, 'the public values of the development switch have their own origin' );
-ctl_is( 0, [qw(config show)], 'show needs nothing to be configured', env => \%none );
-ctl_is( 78, [qw(config show)], 'show of a file that cannot be read', env => { SVC_CONFIG => '/nonexistent.conf' } );
+is( ( grep { $_->{origin} eq 'development' && $_->{value} eq '********' } @{ $development->{json} } ), 4,
+    'the public values of the development switch have their own origin' );
+ctl_is( 0,  [qw(config show)], 'show needs nothing to be configured', env => \%none );
+ctl_is( 78, [qw(config show)], 'show of a file that cannot be read',  env => { SVC_CONFIG => '/nonexistent.conf' } );
 
 # doc: every setting of show, and its limits.
 my $doc = ctl_is( 0, [qw(config doc --json)], 'doc needs nothing to be configured', env => \%none )->{json};
@@ -85,21 +107,33 @@ is_deeply( [ sort map { $_->{name} } @$doc ], [ sort keys %row ], 'doc describes
 is( ( grep { !length $_->{help} || !length $_->{type} } @$doc ), 0, '... each with help and type' );
 my %unit = ( '' => 1, s => 1, m => 60, h => 3600, d => 86400 );
 sub seconds { my ($text) = @_; return $text =~ /\A(\d+)([smhd]?)\z/ ? $1 * $unit{$2} : -1 }
-is( ( grep { $_->{type} =~ /\A(?:number|duration)\z/ && !( $_->{minimum} <= seconds( $_->{default} ) && defined $_->{maximum} ) } @$doc ), 0, '... numbers with limits' );
+is( (   grep {
+            $_->{type} =~ /\A(?:number|duration)\z/
+              && !( $_->{minimum} <= seconds( $_->{default} ) && defined $_->{maximum} )
+        } @$doc ),
+    0,
+    '... numbers with limits' );
 my $text = ctl( [qw(config doc)], env => \%none )->{out};
-is_deeply( [ $text =~ /^([A-Z_]+)$/mg ], [ map { $_->{name} } @$doc ], 'the text names the same, each on a line of its own' );
+is_deeply(
+    [ $text =~ /^([A-Z_]+)$/mg ], [ map { $_->{name} } @$doc ],
+    'the text names the same, each on a line of its own' );
 
 # Against a database and an engine.
 my $postgres = Authz::Postgres->shared_or_new;
 my $url      = $postgres->url( $postgres->database );
-my $no_opa = ctl_is( 69, [qw(config check)], 'check without a policy engine', env => settings($url) );
+my $no_opa   = ctl_is( 69, [qw(config check)], 'check without a policy engine', env => settings($url) );
 like( $no_opa->{out}, qr/^database: answers\nschema: \d+, .*\nsigning keys: open/m, '... finds the database right' );
-like( $no_opa->{err}, qr/\Aauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/, '... and names the engine alone' );
-my $no_database = ctl_is( 69, [qw(config check)], 'check without a database', env => settings( $postgres->url('nowhere') ) );
+like( $no_opa->{err}, qr/\Aauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/,   '... and names the engine alone' );
+my $no_database =
+  ctl_is( 69, [qw(config check)], 'check without a database', env => settings( $postgres->url('nowhere') ) );
 like( $no_database->{err}, qr/^authzctl: database: .*nowhere.*SVC_DATABASE_URL/m, '... names it' );
-my $empty = ctl_is( 78, [qw(config check)], 'check with an empty database', env => settings( $postgres->url( $postgres->database( empty => 1 ) ) ) );
+my $empty = ctl_is(
+    78, [qw(config check)], 'check with an empty database',
+    env => settings( $postgres->url( $postgres->database( empty => 1 ) ) ) );
 like( $empty->{err}, qr/^authzctl: .*schema 0.*run `authzctl db migrate`/m, '... says what to run' );
-my $other = ctl_is( 78, [qw(config check)], 'check with another credential key than the keys were sealed under', env => settings( $url, SVC_CREDENTIAL_KEY => 'y' x 20 ) );
+my $other = ctl_is(
+    78, [qw(config check)], 'check with another credential key than the keys were sealed under',
+    env => settings( $url, SVC_CREDENTIAL_KEY => 'y' x 20 ) );
 like( $other->{err}, qr/SVC_CREDENTIAL_KEY/, '... names it' );
 unlike( $other->{err}, qr/y{20}/, '... without its value' );
 

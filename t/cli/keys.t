@@ -8,7 +8,7 @@ use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
 use Authz::Postgres ();
-use Authz::Stack ();
+use Authz::Stack    ();
 use Authzctl;
 
 my $postgres = Authz::Postgres->shared_or_new;
@@ -33,44 +33,61 @@ is( ctl( [qw(admin-key mint --label q -q)], env => $env )->{err}, '', 'mint -q s
 my $list = ctl_is( 0, [qw(admin-key list)], 'list', env => $env );
 unlike( $list->{out}, qr/\Q$key\E|\Q$Authz::Stack::KEY{SVC_ADMIN_API_KEY}\E/, 'shows no key' );
 is_deeply( [ map { $_->{label} } admin_keys() ], [qw(SVC_ADMIN_API_KEY ci robot q)], 'shows the labels' );
-is( sql(q{SELECT count(*) FROM admin_key WHERE encode(sealed, 'escape') LIKE '%ak\_%' OR encode(lookup, 'escape') LIKE '%ak\_%'}), 0, 'no key stands in the database as it is' );
+is( sql(q{SELECT count(*) FROM admin_key WHERE encode(sealed, 'escape') LIKE '%ak\_%' OR encode(lookup, 'escape') LIKE '%ak\_%'}
+    ),
+    0,
+    'no key stands in the database as it is' );
 
 for my $case (
-    [ '',                   64, 'empty' ],
-    [ 'x' x 129,            64, 'of 129 characters' ],
-    [ "a\nb",               64, 'with a line end' ],
-    [ "a\e[2J",             64, 'with an escape' ],
-    [ "a\x7f",              64, 'with DEL' ],
-    [ "\xff",               64, 'that is not UTF-8' ],
-    [ 'x' x 128,            0,  'of 128 characters' ],
-    [ "\xc3\xa9" x 128,     0,  'of 128 characters in 256 octets' ],
-    )
+    [ '',               64, 'empty' ],
+    [ 'x' x 129,        64, 'of 129 characters' ],
+    [ "a\nb",           64, 'with a line end' ],
+    [ "a\e[2J",         64, 'with an escape' ],
+    [ "a\x7f",          64, 'with DEL' ],
+    [ "\xff",           64, 'that is not UTF-8' ],
+    [ 'x' x 128,        0,  'of 128 characters' ],
+    [ "\xc3\xa9" x 128, 0,  'of 128 characters in 256 octets' ],
+  )
 {
     my ( $label, $status, $what ) = @$case;
     my $before = sql('SELECT count(*) FROM admin_key');
     ctl_is( $status, [ qw(admin-key mint --label), $label ], "mint with a label $what", env => $env );
-    is( sql('SELECT count(*) FROM admin_key') - $before, $status == 0 ? 1 : 0, '... ' . ( $status == 0 ? 'makes a key' : 'makes none' ) );
+    is( sql('SELECT count(*) FROM admin_key') - $before, $status == 0 ? 1 : 0,
+        '... ' . ( $status == 0 ? 'makes a key' : 'makes none' ) );
 }
 sql(q{INSERT INTO admin_key (label, managed_by, lookup, sealed) VALUES (E'a\x1b[31m\u009b', 'admin', 'l', 's')});
-unlike( ctl( [qw(admin-key list)], env => $env )->{out}, qr/\e|\xc2\x9b/, 'an escape sequence in a stored label does not reach the terminal' );
+unlike(
+    ctl( [qw(admin-key list)], env => $env )->{out}, qr/\e|\xc2\x9b/,
+    'an escape sequence in a stored label does not reach the terminal' );
 
 # Under another credential key the new row would be useless.
-my $other = ctl_is( 1, [qw(admin-key mint --label x)], 'mint with another credential key', env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
+my $other = ctl_is(
+    1, [qw(admin-key mint --label x)], 'mint with another credential key',
+    env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
 is( $other->{out}, '', '... prints no key' );
 
 # revoke
-my ($robot) = grep { $_->{label} eq 'robot' } admin_keys();
+my ($robot)      = grep { $_->{label} eq 'robot' } admin_keys();
 my ($configured) = grep { $_->{managedBy} eq 'environment' } admin_keys();
 ctl_is( 0, [ qw(admin-key revoke), $robot->{id} ], 'revoke', env => $env );
 ok( ( grep { $_->{id} eq $robot->{id} } admin_keys() )[0]{revokedAt}, '... is revoked' );
-like( ctl_is( 1, [ qw(admin-key revoke), $configured->{id} ], 'revoke of the configured key', env => $env )->{err}, qr/SVC_ADMIN_API_KEY/, '... says where it is changed' );
+like(
+    ctl_is( 1, [ qw(admin-key revoke), $configured->{id} ], 'revoke of the configured key', env => $env )->{err},
+    qr/SVC_ADMIN_API_KEY/, '... says where it is changed' );
 for my $id ( '00000000-0000-0000-0000-000000000000', 'no-uuid', "' OR 1=1 --", '' ) {
-    like( ctl_is( 1, [ qw(admin-key revoke --), $id ], "revoke of the unknown `$id`", env => $env )->{err}, qr/no admin key/, '... says so' );
+    like(
+        ctl_is( 1, [ qw(admin-key revoke --), $id ], "revoke of the unknown `$id`", env => $env )->{err},
+        qr/no admin key/, '... says so' );
 }
 is( sql('SELECT count(*) FROM admin_key WHERE revoked_at IS NOT NULL'), 1, 'one key is revoked, no other' );
 
 # Signing keys: a next key must have been published before it signs.
-sub signing { my %by; $by{ $_->{state} } = $_->{kid} for grep { $_->{use} eq 'oidc' } @{ ctl( [qw(keys list --json)], env => $env )->{json} }; return \%by }
+sub signing {
+    my %by;
+    $by{ $_->{state} } = $_->{kid}
+      for grep { $_->{use} eq 'oidc' } @{ ctl( [qw(keys list --json)], env => $env )->{json} };
+    return \%by;
+}
 my $before = signing();
 is_deeply( [ sort keys %$before ], [qw(active next)], 'keys list: an active and a next key' );
 unlike( ctl( [qw(keys list --json)], env => $env )->{out}, qr/private|sealed|"d"/, '... without private halves' );
@@ -84,15 +101,18 @@ is( $after->{active},  $before->{next},   '... the next key signs' );
 is( $after->{retired}, $before->{active}, '... the active one is retired' );
 ok( defined $after->{next} && $after->{next} ne $before->{next}, '... and there is a new next one' );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
-my $locked = ctl_is( 1, [qw(keys rotate)], 'rotate with another credential key', env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
+my $locked = ctl_is(
+    1, [qw(keys rotate)], 'rotate with another credential key',
+    env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
 is_deeply( signing(), $after, '... makes no key that the service could not open' );
 
 # maintain runs what is due and what is not.
 sql(q{UPDATE signing_key SET retired_at = now() - interval '2 days' WHERE state = 'retired'});
-sql('SELECT partition_create(q.t, q.n) FROM (VALUES (' . q{'access_token', 5), ('access_token', 6)) q(t, n)});
+sql( 'SELECT partition_create(q.t, q.n) FROM (VALUES (' . q{'access_token', 5), ('access_token', 6)) q(t, n)} );
 my $maintain = ctl_is( 0, ['maintain'], 'maintain', env => $env );
 is( $maintain->{out}, "housekeeping: done\n", '... says that it is done' );
-is( sql(q{SELECT to_regclass('access_token_p5') IS NULL AND to_regclass('access_token_p6') IS NULL}), 't', '... past partitions are dropped' );
+is( sql(q{SELECT to_regclass('access_token_p5') IS NULL AND to_regclass('access_token_p6') IS NULL}), 't',
+    '... past partitions are dropped' );
 is( signing()->{retired}, undef, '... the retired key is removed after its publication' );
 like( $maintain->{err}, qr/partitions: \d+ made, 2 dropped/, '... and the log tells' );
 my $quiet = ctl_is( 0, [qw(maintain -q)], 'maintain -q, for cron', env => $env );

@@ -19,7 +19,8 @@ cmp_ok( scalar @verbs, '>=', 25, 'the help names the verbs' );
 like( $plain, qr/^\.B "\Q$_\E[ "]/m, "... and the manual $_" ) for @verbs;
 for my $verb ( '', @verbs ) {
     my $text = ctl( [ split( / /, $verb ), '--help' ] )->{out};
-    like( $plain, qr/^\.B "(?:-\w, )?\Q$_\E[ "]/m, "the manual tells of $_" . ( $verb ? " of $verb" : '' ) ) for $text =~ /^  (?:-\w, )?(--[a-z-]+)/mg;
+    like( $plain, qr/^\.B "(?:-\w, )?\Q$_\E[ "]/m, "the manual tells of $_" . ( $verb ? " of $verb" : '' ) )
+      for $text =~ /^  (?:-\w, )?(--[a-z-]+)/mg;
 }
 like( $plain, qr/^\.B "$_"$/m, "... of exit status $_" ) for 0, 1, 64, 69, 78;
 unlike( $plain, qr{/(?:usr|etc|home|tmp|root|var)/}, 'it names no directory of the machine it was built on' );

@@ -9,19 +9,22 @@ use JSON::PP ();
 use Test::More;
 use Time::HiRes ();
 
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 use Authzctl;
 
-my $opa  = Authz::Path::opa();
+my $opa     = Authz::Path::opa();
 my $program = Authz::Path::program('authzctl');
-my $temp = tree();
-my %env  = ( SVC_CONFIG => '/dev/null', SVC_DATA_DIR => Authz::Stack::data_dir(), AUTHZ_OPA => $opa, TMPDIR => $temp, HOME => '/nonexistent' );
+my $temp    = tree();
+my %env     = (
+    SVC_CONFIG => '/dev/null', SVC_DATA_DIR => Authz::Stack::data_dir(), AUTHZ_OPA => $opa, TMPDIR => $temp,
+    HOME       => '/nonexistent' );
 sub left { return join ',', glob "$temp/{*,.[a-z]*}" }
 
 my $rule = qq{package custom.issue\n\ndeny contains "closed" if input.request.client_id == "closed"\n};
-my $test = qq{package custom.issue_test\n\ntest_deny if data.custom.issue.deny["closed"] with input as {"request": {"client_id": "closed"}}\n};
+my $test =
+  qq{package custom.issue_test\n\ntest_deny if data.custom.issue.deny["closed"] with input as {"request": {"client_id": "closed"}}\n};
 
 # The whole decision, as shipped, with a row of the operator's.
 my $whole = <<'REGO';
@@ -51,9 +54,12 @@ test_row if data.svc.entitlements.bindings.clients.crm.scopes == ["orders.read"]
 
 test_shipped_row if is_object(data.svc.operator.controls.lifetime)
 REGO
-my $bindings = '{"clients": {"crm": {"grants": ["client_credentials"], "scopes": ["orders.read"]}, "closed": {"grants": ["client_credentials"], "scopes": ["orders.read"]}}}';
-my %good     = ( 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test, 'custom/whole_test.rego' => $whole, 'data/svc.entitlements.bindings.json' => $bindings, 'README' => 'x' );
-my $dir      = tree(%good);
+my $bindings =
+  '{"clients": {"crm": {"grants": ["client_credentials"], "scopes": ["orders.read"]}, "closed": {"grants": ["client_credentials"], "scopes": ["orders.read"]}}}';
+my %good = (
+    'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test, 'custom/whole_test.rego' => $whole,
+    'data/svc.entitlements.bindings.json' => $bindings, 'README' => 'x' );
+my $dir = tree(%good);
 
 my $pass = ctl_is( 0, [ qw(policy test), $dir ], 'tests that pass', env => \%env );
 like( $pass->{out}, qr{^PASS: 6/6$}m, '... on rules, shipped rules and rows' ) or diag $pass->{out}, $pass->{err};
@@ -62,38 +68,72 @@ is( left(), '', '... and leaves nothing behind' );
 my $json = ctl_is( 0, [ qw(policy test --json), $dir ], 'with --json', env => \%env )->{json};
 is( scalar( grep { $_->{package} eq 'data.custom.whole_test' } @$json ), 5, '... the engine\'s own document' );
 
-my $fail = ctl_is( 1, [ qw(policy test), tree( %good, 'custom/more_test.rego' => "package custom.more_test\n\ntest_no if false\n" ) ], 'a test that fails', env => \%env );
-like( $fail->{out}, qr{^custom/more_test\.rego:3:\n(?:.*\n)*?data\.custom\.more_test\.test_no: FAIL}m, '... is named with its file' );
+my $fail = ctl_is(
+    1,
+    [ qw(policy test), tree( %good, 'custom/more_test.rego' => "package custom.more_test\n\ntest_no if false\n" ) ],
+    'a test that fails', env => \%env );
+like(
+    $fail->{out}, qr{^custom/more_test\.rego:3:\n(?:.*\n)*?data\.custom\.more_test\.test_no: FAIL}m,
+    '... is named with its file' );
 is( left(), '', '... and leaves nothing behind' );
-my $broken = ctl_is( 1, [ qw(policy test), tree( %good, 'custom/bad.rego' => "package custom.bad\n\nx := \n" ) ], 'a rule that is no rego', env => \%env );
+my $broken = ctl_is(
+    1,                        [ qw(policy test), tree( %good, 'custom/bad.rego' => "package custom.bad\n\nx := \n" ) ],
+    'a rule that is no rego', env => \%env );
 like( "$broken->{out}$broken->{err}", qr{^custom/bad\.rego:4: rego_parse_error}m, '... is named with its row' );
 
 # As deployed: what is disabled is not there.
-my $without = ctl_is( 0, [ qw(policy test), tree( %good, 'custom/bad.rego' => 'no rego', 'custom/bad_test.rego' => "package custom.bad_test\n\ntest_x if false\n", 'bundle.json' => '{"disabled": ["custom/bad.rego"]}' ) ], 'a disabled rule', env => \%env );
-like( $without->{out}, qr{^left out: custom/bad\.rego\nleft out: custom/bad_test\.rego$}m, '... is left out, its test too' );
-my $hidden = ctl_is( 0, [ qw(policy test -q), tree( %good, '.git/x.rego' => 'no rego', 'data/other/x.json' => '{', 'x.json' => '{', 'x.yaml' => "a: [\n" ) ], 'files that are no part of a bundle', env => \%env );
+my $without = ctl_is(
+    0,
+    [   qw(policy test),
+        tree(
+            %good, 'custom/bad.rego' => 'no rego',
+            'custom/bad_test.rego' => "package custom.bad_test\n\ntest_x if false\n",
+            'bundle.json'          => '{"disabled": ["custom/bad.rego"]}' ) ],
+    'a disabled rule',
+    env => \%env );
+like(
+    $without->{out}, qr{^left out: custom/bad\.rego\nleft out: custom/bad_test\.rego$}m,
+    '... is left out, its test too' );
+my $hidden = ctl_is(
+    0,
+    [   qw(policy test -q),
+        tree( %good, '.git/x.rego' => 'no rego', 'data/other/x.json' => '{', 'x.json' => '{', 'x.yaml' => "a: [\n" ) ],
+    'files that are no part of a bundle',
+    env => \%env );
 is( $hidden->{out}, "PASS: 6/6\n", '... are not looked at' );
 
 # The engine sees no setting of ours: they hold secrets, and a rule may read the environment.
 my $spy = tree( 'opa' => "#!/bin/sh\nexec env\n" );
 chmod 0755, "$spy/opa";
-my $told = ctl_is( 0, [ qw(policy test -q --opa), "$spy/opa", $dir ], 'an engine that tells its environment', env => { %env, SVC_CREDENTIAL_KEY => 'crd-5a8e01f7c93b4d62a4fb', PGPASSWORD => 'secret' } );
+my $told = ctl_is(
+    0, [ qw(policy test -q --opa), "$spy/opa", $dir ], 'an engine that tells its environment',
+    env => { %env, SVC_CREDENTIAL_KEY => 'crd-5a8e01f7c93b4d62a4fb', PGPASSWORD => 'secret' } );
 like( $told->{out}, qr/^PATH=/m, '... has what programs need' );
 unlike( $told->{out}, qr/SVC_|PGPASSWORD|crd-5a8e/, '... and no setting' );
 
 # What is refused before the engine is asked.
 my @refused = (
-    [ { 'custom/issue.rego' => $rule }, qr/holds no test, a rule test_\.\.\. in a file ending in _test\.rego; write one/, 'a directory without tests' ],
-    [ { 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test =~ s/test_deny/tets_deny/r }, qr/holds no test/, 'a directory whose only test is misspelt' ],
+    [   { 'custom/issue.rego' => $rule },
+        qr/holds no test, a rule test_\.\.\. in a file ending in _test\.rego; write one/, 'a directory without tests' ],
+    [   { 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test =~ s/test_deny/tets_deny/r },
+        qr/holds no test/, 'a directory whose only test is misspelt' ],
     [ {}, qr/holds no test/, 'an empty directory' ],
-    [ { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: Paths below svc belong to the service}, 'a rule below svc' ],
-    [ { %good, 'custom/mine.rego' => "package svc.mine\n" }, qr{custom/mine\.rego: The package svc belongs to the service}, 'a rule in package svc' ],
-    [ { %good, 'custom/mine.rego' => "package system.log\n" }, qr{custom/mine\.rego: The package system belongs to the policy engine}, 'a rule in package system' ],
-    [ { %good, 'custom/mine.cedar' => 'permit(principal, action, resource);' }, qr{custom/mine\.cedar: cedar rules are not supported yet}, 'a Cedar rule' ],
-    [ { %good, 'data/svc.mine.json' => '{}' }, qr{data/svc\.mine\.json: keys below svc and system are not for operators}, 'a row below svc' ],
-    [ { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are not for operators}, 'a row of the engine' ],
-    [ { %good, 'data/svc.entitlements.bindings.json' => '{"clients": 1}' }, qr{data/svc\.entitlements\.bindings\.json: /clients: }, 'a row that breaks its shipped schema' ],
-    [ { %good, 'data/a.json' => '1', 'data/a.b.json' => '2' }, qr{a key of another row is a part of this one}, 'a row below another' ],
+    [   { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: Paths below svc belong to the service},
+        'a rule below svc' ],
+    [   { %good, 'custom/mine.rego' => "package svc.mine\n" },
+        qr{custom/mine\.rego: The package svc belongs to the service}, 'a rule in package svc' ],
+    [   { %good, 'custom/mine.rego' => "package system.log\n" },
+        qr{custom/mine\.rego: The package system belongs to the policy engine}, 'a rule in package system' ],
+    [   { %good, 'custom/mine.cedar' => 'permit(principal, action, resource);' },
+        qr{custom/mine\.cedar: cedar rules are not supported yet}, 'a Cedar rule' ],
+    [   { %good, 'data/svc.mine.json' => '{}' },
+        qr{data/svc\.mine\.json: keys below svc and system are not for operators}, 'a row below svc' ],
+    [   { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are not for operators},
+        'a row of the engine' ],
+    [   { %good, 'data/svc.entitlements.bindings.json' => '{"clients": 1}' },
+        qr{data/svc\.entitlements\.bindings\.json: /clients: }, 'a row that breaks its shipped schema' ],
+    [   { %good, 'data/a.json' => '1', 'data/a.b.json' => '2' }, qr{a key of another row is a part of this one},
+        'a row below another' ],
     [ { %good, 'data/a.json' => "{\n}x" }, qr{data/a\.json:2: }, 'a row that is no JSON' ],
 );
 for my $case (@refused) {
@@ -103,9 +143,19 @@ for my $case (@refused) {
     unlike( $got->{out}, qr/PASS/, '... and runs nothing' );
     is( left(), '', '... and leaves nothing behind' );
 }
-ctl_is( 1, [ qw(policy test /nonexistent) ], 'test of a directory that is not there', env => \%env );
-like( ctl_is( 1, [ qw(policy test), $dir ], 'test without the shipped policy', env => { %env, SVC_DATA_DIR => '/nonexistent' } )->{err}, qr{/nonexistent/policy/svc: No such file[^\n]*; see that SVC_DATA_DIR is right}, '... says so' );
-like( ctl_is( 1, [ qw(policy test), $dir ], 'test without a temporary directory', env => { %env, TMPDIR => '/nonexistent' } )->{err}, qr/name another directory in TMPDIR/, '... says so' );
+ctl_is( 1, [qw(policy test /nonexistent)], 'test of a directory that is not there', env => \%env );
+like(
+    ctl_is(
+        1, [ qw(policy test), $dir ], 'test without the shipped policy', env => { %env, SVC_DATA_DIR => '/nonexistent' }
+    )->{err},
+    qr{/nonexistent/policy/svc: No such file[^\n]*; see that SVC_DATA_DIR is right},
+    '... says so' );
+like(
+    ctl_is(
+        1, [ qw(policy test), $dir ], 'test without a temporary directory', env => { %env, TMPDIR => '/nonexistent' }
+    )->{err},
+    qr/name another directory in TMPDIR/,
+    '... says so' );
 
 # Which engine.
 my %bare = %env;
@@ -114,21 +164,38 @@ local $ENV{PATH} = '/nonexistent';
 delete local $ENV{AUTHZ_OPA};
 delete local $ENV{XDG_CACHE_HOME};
 my $none = ctl_is( 69, [ qw(policy test), $dir ], 'no engine at all', env => \%bare );
-like( $none->{err}, qr/there is no opa here; put an opa 1\.x on PATH, or name it with --opa FILE or AUTHZ_OPA\n\z/, '... says what to do' );
-for my $case ( [ [ '--opa', '/nonexistent/opa' ], 'that is not there' ], [ [ '--opa', "$dir/README" ], 'that cannot be run' ], [ [ '--opa', $dir ], 'that is a directory' ] ) {
-    like( ctl_is( 69, [ qw(policy test), @{ $case->[0] }, $dir ], "--opa $case->[1]", env => \%env )->{err}, qr/--opa: \Q$case->[0][1]\E is no program that can be run/, '... is not replaced by another one' );
+like(
+    $none->{err}, qr/there is no opa here; put an opa 1\.x on PATH, or name it with --opa FILE or AUTHZ_OPA\n\z/,
+    '... says what to do' );
+
+for my $case (
+    [ [ '--opa', '/nonexistent/opa' ], 'that is not there' ],
+    [ [ '--opa', "$dir/README" ], 'that cannot be run' ], [ [ '--opa', $dir ], 'that is a directory' ] )
+{
+    like(
+        ctl_is( 69, [ qw(policy test), @{ $case->[0] }, $dir ], "--opa $case->[1]", env => \%env )->{err},
+        qr/--opa: \Q$case->[0][1]\E is no program that can be run/, '... is not replaced by another one' );
 }
-like( ctl_is( 69, [ qw(policy test), $dir ], 'AUTHZ_OPA that is not there', env => { %env, AUTHZ_OPA => '/nonexistent/opa' } )->{err}, qr/AUTHZ_OPA: \/nonexistent\/opa is no program/, '... neither' );
-ctl_is( 0, [ qw(policy test -q --opa), $opa, $dir ], '--opa wins over AUTHZ_OPA', env => { %env, AUTHZ_OPA => '/nonexistent/opa' } );
+like(
+    ctl_is(
+        69, [ qw(policy test), $dir ], 'AUTHZ_OPA that is not there', env => { %env, AUTHZ_OPA => '/nonexistent/opa' }
+    )->{err},
+    qr/AUTHZ_OPA: \/nonexistent\/opa is no program/,
+    '... neither' );
+ctl_is(
+    0, [ qw(policy test -q --opa), $opa, $dir ], '--opa wins over AUTHZ_OPA',
+    env => { %env, AUTHZ_OPA => '/nonexistent/opa' } );
 my $bin = tree( 'authz/bin/x' => '' );
-symlink $opa, "$bin/opa" or die "symlink: $!";
+symlink $opa, "$bin/opa"           or die "symlink: $!";
 symlink $opa, "$bin/authz/bin/opa" or die "symlink: $!";
 {
     local $ENV{PATH} = "/nonexistent:$bin";
     ctl_is( 0, [ qw(policy test -q), $dir ], 'one on PATH', env => \%bare );
     chdir $bin or die "chdir: $!";
     local $ENV{PATH} = '.:';
-    ctl_is( 69, [ qw(policy test -q), $dir ], 'one in the directory we are in, by a relative PATH, is not run', env => \%bare );
+    ctl_is(
+        69, [ qw(policy test -q), $dir ], 'one in the directory we are in, by a relative PATH, is not run',
+        env => \%bare );
     chdir '/' or die "chdir: $!";
 }
 ctl_is( 0, [ qw(policy test -q), $dir ], 'the one that quickstart keeps', env => { %bare, XDG_CACHE_HOME => $bin } );
@@ -137,7 +204,9 @@ chmod 0755, "$false/opa";
 ctl_is( 1, [ qw(policy test --opa), "$false/opa", $dir ], 'any status but 0 is a failure', env => \%env );
 my $killed = tree( 'opa' => "#!/bin/sh\nkill -9 \$\$\n" );
 chmod 0755, "$killed/opa";
-like( ctl_is( 1, [ qw(policy test --opa), "$killed/opa", $dir ], 'an engine that is killed', env => \%env )->{err}, qr/was killed/, '... is a failure' );
+like(
+    ctl_is( 1, [ qw(policy test --opa), "$killed/opa", $dir ], 'an engine that is killed', env => \%env )->{err},
+    qr/was killed/, '... is a failure' );
 
 # Stopped half-way: the directory is removed, the engine ends, and so do we.
 my $slow = tree( 'opa' => "#!/bin/sh\npwd >$bin/place\nexec /bin/sleep 60\n" );
@@ -158,6 +227,6 @@ is( ( stat $place )[2] & 0777, 0700, '... which nobody else may look into' );
 kill 'TERM', $pid;
 waitpid $pid, 0;
 is( $? & 127, 15, 'SIGTERM ends it by that signal' );
-is( left(), '', '... with the directory removed' );
+is( left(),   '', '... with the directory removed' );
 
 done_testing;

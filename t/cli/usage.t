@@ -10,9 +10,10 @@ use Test::More;
 use Authzctl;
 
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
-my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/, ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
+my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
+  ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
 is( scalar @verbs, 25, 'help lists every verb' ) or diag explain \@verbs;
-is( $help->{err}, '', '... on standard output alone' );
+is( $help->{err},  '', '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 } split /\n/, $help->{out} ), 0, 'help fits 80 columns' );
 like( $help->{out}, qr/^  $_ /m, "help tells of exit status $_" ) for 0, 1, 64, 69, 78;
@@ -24,42 +25,47 @@ for my $verb (@verbs) {
 for my $noun ( 'admin-key', 'bundle', 'config', 'db', 'keys', 'policy', 'policy data', 'policy rule' ) {
     my $text = ctl_is( 0, [ split( / /, $noun ), '-h' ], "$noun -h" )->{out};
     my @here = grep {/^\Q$noun\E /} @verbs;
-    is( scalar( grep { $text =~ /^  $_\b/m } @here ), scalar @here, '... lists the verbs of the noun' );
+    is( scalar( grep { $text =~ /^  $_\b/m } @here ),  scalar @here, '... lists the verbs of the noun' );
     is( scalar( grep { $text =~ /^  $_\b/m } @verbs ), scalar @here, '... and no other' );
 }
-is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "authzctl 0.65.0\n", '... and prints one line' );
-is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db', '--help' ] )->{out}, '... with the same text' );
+is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "authzctl 0.65.0\n",
+    '... and prints one line' );
+is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db', '--help' ] )->{out},
+    '... with the same text' );
 
 # What is refused, and what the refusal names.
 my @refused = (
-    [ [],                                  qr/name one of admin-key, bundle, config, db, keys, maintain, policy;/, 'no words at all' ],
-    [ ['db'],                              qr/db: name one of migrate, status;/,      'a noun alone' ],
-    [ [ 'policy', 'data' ],                qr/policy data: name one of delete, get, list, set;/,    'half of a verb' ],
-    [ [ 'db', 'migrte' ],                  qr/db: there is no `migrte`; try migrate;/, 'an unknown verb: the nearest of its noun' ],
-    [ [ 'keys', 'rotat' ],                 qr/there is no `rotat`; try rotate;/,      'an unknown verb of another noun' ],
-    [ [ 'db', 'xyzzyplugh' ],              qr/try migrate, status;/,                  'an unknown verb near to none: all of its noun' ],
-    [ ['polcy'],                           qr/there is no `polcy`; try policy;/,      'an unknown noun' ],
-    [ [''],                                qr/there is no ``/,                        'an empty word' ],
-    [ [ 'x' x 5000 ],                      qr/there is no `x/,                        'a very long word' ],
-    [ [ 'db', 'status', 'more' ],          qr/one argument too many: more;/,          'one argument too many' ],
-    [ [ 'policy', 'data', 'get' ],         qr/policy data get: needs KEY;/,           'one argument too few' ],
-    [ [ 'policy', 'data', 'set', qw(a b c) ], qr/too many: c;/,                       'a third argument to policy data set' ],
-    [ [ 'db', 'status', '--nope' ],        qr/there is no option --nope here;/,       'an unknown option' ],
-    [ [ 'db', 'status', '-x' ],            qr/there is no option -x here;/,           'an unknown letter' ],
-    [ [ 'db', 'status', '--offline' ],     qr/there is no option --offline here;/,    'an option of another verb' ],
-    [ [ '--offline', 'config', 'check' ],  qr/there is no option --offline here;/,    'an option before its verb' ],
-    [ [ 'db', 'status', '--json=yes' ],    qr/--json takes no value;/,                'a value for a switch' ],
-    [ [ 'db', 'status', '--jso' ],         qr/there is no option --jso here;/,        'a shortened option: it may come to mean another' ],
-    [ [ 'db', 'status', '--config' ],      qr/--config needs FILE;/,                  'an option without its value' ],
-    [ [ 'db', 'status', '--config=' ],     qr/--config needs FILE;/,                  'an option with an empty value' ],
-    [ [ 'db', 'status', '--config=a', '--config=b' ], qr/--config is given twice;/,   'an option twice' ],
-    [ [ 'admin-key', 'mint' ],             qr/needs --label LABEL;/,                  'mint without a label' ],
-    [ [ 'db', 'status', '--', '--help' ],  qr/one argument too many: --help;/,        'after -- nothing is an option' ],
+    [ [],                   qr/name one of admin-key, bundle, config, db, keys, maintain, policy;/, 'no words at all' ],
+    [ ['db'],               qr/db: name one of migrate, status;/,                                   'a noun alone' ],
+    [ [ 'policy', 'data' ], qr/policy data: name one of delete, get, list, set;/,                   'half of a verb' ],
+    [ [ 'db', 'migrte' ],   qr/db: there is no `migrte`; try migrate;/, 'an unknown verb: the nearest of its noun' ],
+    [ [ 'keys', 'rotat' ],  qr/there is no `rotat`; try rotate;/,       'an unknown verb of another noun' ],
+    [ [ 'db', 'xyzzyplugh' ], qr/try migrate, status;/,             'an unknown verb near to none: all of its noun' ],
+    [ ['polcy'],              qr/there is no `polcy`; try policy;/, 'an unknown noun' ],
+    [ [''],                   qr/there is no ``/,                   'an empty word' ],
+    [ [ 'x' x 5000 ],         qr/there is no `x/,                   'a very long word' ],
+    [ [ 'db', 'status', 'more' ],             qr/one argument too many: more;/, 'one argument too many' ],
+    [ [ 'policy', 'data', 'get' ],            qr/policy data get: needs KEY;/,  'one argument too few' ],
+    [ [ 'policy', 'data', 'set', qw(a b c) ], qr/too many: c;/,                 'a third argument to policy data set' ],
+    [ [ 'db', 'status', '--nope' ],           qr/there is no option --nope here;/,    'an unknown option' ],
+    [ [ 'db', 'status', '-x' ],               qr/there is no option -x here;/,        'an unknown letter' ],
+    [ [ 'db', 'status', '--offline' ],        qr/there is no option --offline here;/, 'an option of another verb' ],
+    [ [ '--offline', 'config', 'check' ],     qr/there is no option --offline here;/, 'an option before its verb' ],
+    [ [ 'db', 'status', '--json=yes' ],       qr/--json takes no value;/,             'a value for a switch' ],
+    [   [ 'db', 'status', '--jso' ], qr/there is no option --jso here;/,
+        'a shortened option: it may come to mean another' ],
+    [ [ 'db', 'status', '--config' ],                 qr/--config needs FILE;/,     'an option without its value' ],
+    [ [ 'db', 'status', '--config=' ],                qr/--config needs FILE;/,     'an option with an empty value' ],
+    [ [ 'db', 'status', '--config=a', '--config=b' ], qr/--config is given twice;/, 'an option twice' ],
+    [ [ 'admin-key', 'mint' ],                        qr/needs --label LABEL;/,     'mint without a label' ],
+    [ [ 'db', 'status', '--', '--help' ], qr/one argument too many: --help;/,       'after -- nothing is an option' ],
 );
 for my $case (@refused) {
     my ( $arguments, $why, $name ) = @$case;
     my $got = ctl_is( 64, $arguments, "refused: $name" );
-    like( $got->{err}, qr/\Aauthzctl: [^\n]*; see `authzctl[^`\n]* --help`\n\z/, '... in one line that says where help is' );
+    like(
+        $got->{err}, qr/\Aauthzctl: [^\n]*; see `authzctl[^`\n]* --help`\n\z/,
+        '... in one line that says where help is' );
     like( $got->{err}, $why, '... and names it' );
     is( $got->{out}, '', '... with nothing on standard output' );
 }

@@ -4,15 +4,15 @@ use strict;
 use warnings;
 
 use IO::Socket::UNIX ();
-use POSIX ();
+use POSIX            ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Path ();
+use Authz::Client  ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Stack   ();
+use Authz::Web     ();
 
 my @POOLS = qw(core web bundles gateway);
 
@@ -28,36 +28,50 @@ sub unit {
 
 sub default_of {
     my ($name) = @_;
-    my ( undef, $text ) = Authz::Process->run( name => 'doc', command => [ Authz::Path::program('authzctl'), 'config', 'doc' ], env => { SVC_CONFIG => '/dev/null' } );
+    my ( undef, $text ) = Authz::Process->run(
+        name => 'doc', command => [ Authz::Path::program('authzctl'), 'config', 'doc' ],
+        env  => { SVC_CONFIG => '/dev/null' } );
     return $text =~ /^\Q$name\E\n.*?default (\S+)$/ms ? $1 : "$name has no default";
 }
 
 # ---- agreement
 
-my $service = unit('authz.service');
-my $opa     = unit('authz-opa.service');
-my %socket  = map { ( $_ => unit("authz-$_.socket") ) } @POOLS;
+my $service     = unit('authz.service');
+my $opa         = unit('authz-opa.service');
+my %socket      = map { ( $_ => unit("authz-$_.socket") ) } @POOLS;
 my ($directory) = $socket{core}{ListenStream}[0] =~ m{\A(.+)/};
 for my $pool (@POOLS) {
-    is( "@{ $socket{$pool}{ListenStream} }", "$directory/$pool.sock", "the socket of $pool is in the directory of all" );
+    is( "@{ $socket{$pool}{ListenStream} }", "$directory/$pool.sock",
+        "the socket of $pool is in the directory of all" );
     is( "@{ $socket{$pool}{FileDescriptorName} }", $pool, '... has the name by which the daemon knows it' );
-    is( "@{ $socket{$pool}{SocketMode} } @{ $socket{$pool}{Service} }", '0660 authz.service', '... is not for everybody, and starts the daemon' );
+    is( "@{ $socket{$pool}{SocketMode} } @{ $socket{$pool}{Service} }", '0660 authz.service',
+        '... is not for everybody, and starts the daemon' );
     like( "@{ $service->{Requires} }", qr/(?:\A| )authz-$pool\.socket(?: |\z)/, '... and the daemon needs it' );
 }
-like( Authz::Web::edit( Authz::Path::source( 'etc', 'lighttpd', 'authz.conf' ), qr/\A/ => '' ), qr/^var\.authz_sockets = "\Q$directory\E"$/m, 'lighttpd looks for the sockets there' );
-like( Authz::Web::edit( Authz::Path::source( 'etc', 'apache', 'authz.conf' ), qr/\A/ => '' ), qr/^Define AUTHZ_SOCKETS "\Q$directory\E"$/m, 'Apache too' );
-is( "/run/$service->{RuntimeDirectory}[0]", default_of('SVC_RUNTIME_DIR'), 'the runtime directory is the default of SVC_RUNTIME_DIR' );
+like(
+    Authz::Web::edit( Authz::Path::source( 'etc', 'lighttpd', 'authz.conf' ), qr/\A/ => '' ),
+    qr/^var\.authz_sockets = "\Q$directory\E"$/m, 'lighttpd looks for the sockets there' );
+like(
+    Authz::Web::edit( Authz::Path::source( 'etc', 'apache', 'authz.conf' ), qr/\A/ => '' ),
+    qr/^Define AUTHZ_SOCKETS "\Q$directory\E"$/m, 'Apache too' );
+is( "/run/$service->{RuntimeDirectory}[0]", default_of('SVC_RUNTIME_DIR'),
+    'the runtime directory is the default of SVC_RUNTIME_DIR' );
 is( "@{ $service->{RuntimeDirectoryMode} }", '0700', '... with the mode that the service insists on' );
 isnt( "/run/$service->{RuntimeDirectory}[0]", $directory, '... so that the web server\'s sockets cannot be in it' );
 my ($address) = "@{ $opa->{ExecStart} }" =~ /--addr unix:\/\/(\S+)/;
 is( "unix:$address", default_of('SVC_OPA_URL'), 'the engine listens at the default of SVC_OPA_URL' );
-is( "@{ $opa->{RuntimeDirectory} } @{ $opa->{User} } @{ $opa->{RuntimeDirectoryPreserve} }", "@{ $service->{RuntimeDirectory} } @{ $service->{User} } yes", '... in the directory of both, which neither takes away' );
+is( "@{ $opa->{RuntimeDirectory} } @{ $opa->{User} } @{ $opa->{RuntimeDirectoryPreserve} }",
+    "@{ $service->{RuntimeDirectory} } @{ $service->{User} } yes",
+    '... in the directory of both, which neither takes away' );
 my $conf = Authz::Web::edit( Authz::Path::source( 'etc', 'authz.conf' ), qr/\A/ => '' );
+
 for my $name (qw(SVC_RUNTIME_DIR SVC_OPA_URL)) {
     my ($told) = $conf =~ /^#\Q$name\E=(.*)$/m;
     is( $told, default_of($name), "authz.conf names the default of $name" );
 }
-ok( !$service->{ExecStartPre}, 'RestartPreventExitStatus=78 is the main process\'s: no ExecStartPre that would fail in its place (systemd.service(5))' );
+ok( !$service->{ExecStartPre},
+    'RestartPreventExitStatus=78 is the main process\'s: no ExecStartPre that would fail in its place (systemd.service(5))'
+);
 
 # Each word of the engine's command line is one that this engine knows.
 my ( undef, $help ) = Authz::Process->run( name => 'opahelp', command => [ Authz::Path::opa(), 'run', '--help' ] );
@@ -73,7 +87,9 @@ SKIP: {
         $text =~ s{^(ExecStart=)/\S+}{$1/bin/true}mg;
         Authz::Web::write_file( "$dir/$name", $text );
     }
-    my ( $status, $text ) = Authz::Process->run( name => 'verify', command => [ 'systemd-analyze', '--man=no', 'verify', glob "$dir/authz*" ], env => { SYSTEMD_LOG_LEVEL => 'warning' } );
+    my ( $status, $text ) = Authz::Process->run(
+        name => 'verify', command => [ 'systemd-analyze', '--man=no', 'verify', glob "$dir/authz*" ],
+        env  => { SYSTEMD_LOG_LEVEL => 'warning' } );
     my @about = grep {/authz/} split /\n/, $text;
     ok( $status == 0 && !@about, 'systemd-analyze verify has nothing to say' ) or diag($text);
 }
@@ -86,7 +102,11 @@ our @ISA = ('Authz::Stack');
 
 sub open_sockets {
     my ($self) = @_;
-    $self->{listening} = { map { ( $_ => IO::Socket::UNIX->new( Local => "$self->{dir}/$_.sock", Listen => $socket{$_}{Backlog}[0] ) // die "$_: $!" ) } @POOLS };
+    $self->{listening} = {
+        map {
+            ( $_ => IO::Socket::UNIX->new( Local => "$self->{dir}/$_.sock", Listen => $socket{$_}{Backlog}[0] )
+                  // die "$_: $!" )
+        } @POOLS };
     return;
 }
 
@@ -95,7 +115,7 @@ sub start_service {
     $self->open_sockets if !$self->{listening};
     my ( undef, @words ) = split / /, $service->{ExecStart}[0];
     my $run = sub {
-        my $fd = 3;
+        my $fd   = 3;
         my @high = map { POSIX::fcntl_dup( fileno $self->{listening}{$_} ) } @POOLS;
         POSIX::dup2( $_, $fd++ ) for @high;
         @ENV{qw(LISTEN_PID LISTEN_FDS LISTEN_FDNAMES)} = ( $$, scalar @POOLS, join ':', @POOLS );
@@ -108,21 +128,31 @@ sub start_service {
 package main;
 
 # Out of the way of descriptors 3 to 6.
-sub POSIX::fcntl_dup { my ($fd) = @_; require Fcntl; open my $in, '<&=', $fd or die "fdopen: $!"; return fcntl( $in, Fcntl::F_DUPFD(), 100 ) }
+sub POSIX::fcntl_dup {
+    my ($fd) = @_;
+    require Fcntl;
+    open my $in, '<&=', $fd or die "fdopen: $!";
+    return fcntl( $in, Fcntl::F_DUPFD(), 100 );
+}
 
 my $stack = Activated->start( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
-my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
+my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
 oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'the daemon serves the sockets it is handed' );
-is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 4 web, 2 bundles, 2 gateway/ ), 1, '... with the unit\'s number of workers' );
+is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 4 web, 2 bundles, 2 gateway/ ), 1,
+    '... with the unit\'s number of workers' );
 
 $stack->{service}->stop;
 my @waiting = map { $stack->client } 1 .. 8;
-my @socket = map { $_->_connect } @waiting;
-syswrite $socket[$_], $waiting[$_]->octets( 'POST', '/token', headers => [ Authz::Client::basic(@crm) ], form => [ grant_type => 'client_credentials' ], close => 1 ) for 0 .. $#socket;
+my @socket  = map { $_->_connect } @waiting;
+syswrite $socket[$_],
+  $waiting[$_]->octets(
+    'POST', '/token', headers => [ Authz::Client::basic(@crm) ],
+    form => [ grant_type => 'client_credentials' ], close => 1 ) for 0 .. $#socket;
 select undef, undef, undef, 0.3;
 $stack->start_service;
 my @answer = map { my $handle = $_; local $/ = undef; my $text = readline $handle; $text // '' } @socket;
-is( scalar( grep {/\AHTTP\/1\.1 200 .*"access_token"/s} @answer ), 8, 'systemctl restart: requests that came while the daemon was away are answered by the next one' );
+is( scalar( grep {/\AHTTP\/1\.1 200 .*"access_token"/s} @answer ), 8,
+    'systemctl restart: requests that came while the daemon was away are answered by the next one' );
 ok( -S "$stack->{dir}/core.sock", '... and a stopped daemon leaves systemd\'s sockets where they are' );
 
 $_->stop for $stack->{opa}, $stack->{service}, $stack->{server};

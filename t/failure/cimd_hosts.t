@@ -5,22 +5,23 @@ use strict;
 use warnings;
 
 use IO::Socket::INET ();
-use IO::Socket::IP ();
+use IO::Socket::IP   ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Idp ();
-use Authz::Peer ();
+use Authz::Client  ();
+use Authz::Idp     ();
+use Authz::Peer    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my ( $web, $timeout ) = ( 12, 2 );
-my $part  = $web / 4;    # half of the half that may fetch: the rest is for the operator's providers
+my $part  = $web / 4;              # half of the half that may fetch: the rest is for the operator's providers
 my $stack = Authz::Stack->start(
     web_workers => $web,
-    settings    => { Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => $timeout }
+    settings    =>
+      { Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => $timeout }
 );
 my $idp = Authz::Idp->start;
 $idp->register($stack);
@@ -28,9 +29,12 @@ my $peer = Authz::Peer->start;
 $stack->make_client( 'spa', undef, clientType => 'public', redirectUris => ['https://spa.example/cb'] );
 
 my $challenge = 'c' x 43;
+
 sub target {
     my ( $client_id, $back ) = @_;
-    return '/authorize?' . Authz::Client::form( response_type => 'code', client_id => $client_id, redirect_uri => $back, scope => 'openid', code_challenge => $challenge, code_challenge_method => 'S256' );
+    return '/authorize?' . Authz::Client::form(
+        response_type => 'code',   client_id      => $client_id, redirect_uri          => $back,
+        scope         => 'openid', code_challenge => $challenge, code_challenge_method => 'S256' );
 }
 sub ask { my ($client_id) = @_; return $stack->client->get( target( $client_id, 'https://app.example/cb' ) ) }
 
@@ -49,7 +53,9 @@ sub fetches {
     return scalar grep {m{\A\s*\d+: \S+ 0100007F:$port 0[12] }} readline $in;
 }
 
-$peer->set( '/never' => { delay => 10 }, '/drops' => { body => '{}', drip => 0.5 }, '/stops' => { body => '{"client_id":"x"}', stall => 5 } );
+$peer->set(
+    '/never' => { delay => 10 }, '/drops' => { body => '{}', drip => 0.5 },
+    '/stops' => { body  => '{"client_id":"x"}', stall => 5 } );
 my %address = (
     'a host that never answers'           => $peer->url('/never'),
     'a host that sends by drops'          => $peer->url('/drops'),
@@ -68,17 +74,23 @@ for my $name ( sort keys %address ) {
 # ---- many of them at once
 
 # What the provider says of itself is kept from here on: a sign-in needs no place to begin.
-like( $stack->client->get( target( 'spa', 'https://spa.example/cb' ) )->header('Location'), qr{\A\Q$idp->{issuer}\E/}, 'a sign-in begins' );
+like(
+    $stack->client->get( target( 'spa', 'https://spa.example/cb' ) )->header('Location'), qr{\A\Q$idp->{issuer}\E/},
+    'a sign-in begins' );
 my $before = $stack->sql('SELECT count(*) FROM client');
 my $until  = time + 12;
-my @crowd = map { my $n = $_; Authz::Process->start( name => "asker$n", code => sub { ask_on($n) } ) } 1 .. 20;
+my @crowd  = map {
+    my $n = $_;
+    Authz::Process->start( name => "asker$n", code => sub { ask_on($n) } )
+} 1 .. 20;
 
 # Names a new address of the silent host each time: one that failed is left alone for a while.
 sub ask_on {
     my ($n) = @_;
-    for ( my $round = 1; time < $until; $round++ ) {
+    for ( my $round = 1 ; time < $until ; $round++ ) {
         my $answer = ask( silent("$n-$round") );
-        print 'asked ', $answer->status, ' ', ( defined $answer->header('Refresh') ? 'busy' : $answer->body =~ /took too long/ ? 'tried' : 'else' ), "\n";
+        print 'asked ', $answer->status, ' ',
+          ( defined $answer->header('Refresh') ? 'busy' : $answer->body =~ /took too long/ ? 'tried' : 'else' ), "\n";
         sleep 0.1;
     }
     return;
@@ -111,18 +123,22 @@ my @line = map { $_->log_text =~ /^(asked .*)$/mg } @crowd;
 my %kind;
 $kind{ (/(busy|tried)/)[0] }++ for @line;
 cmp_ok( $kind{tried} // 0, '>=', $part, "hanging hosts were asked: $kind{tried} times" );
-cmp_ok( $kind{busy} // 0, '>=', 10, '... and more were named than are asked: those get the page that asks again' );
-is( scalar( grep { !/\Aasked (?:400 tried|503 busy)/ } @line ), 0, '... with 503, and those that were asked with 400' ) or diag( grep { !/\Aasked (?:400 tried|503 busy)/ } @line );
-cmp_ok( $most, '>', 0, "$most fetches at a time" );
-cmp_ok( $most, '<=', $part, "... a quarter of the $web workers at most" );
-cmp_ok( $served, '>', 60, "$served other requests to the same pool were served meanwhile" );
+cmp_ok( $kind{busy}  // 0, '>=', 10,    '... and more were named than are asked: those get the page that asks again' );
+is( scalar( grep { !/\Aasked (?:400 tried|503 busy)/ } @line ), 0, '... with 503, and those that were asked with 400' )
+  or diag( grep { !/\Aasked (?:400 tried|503 busy)/ } @line );
+cmp_ok( $most,   '>',  0,     "$most fetches at a time" );
+cmp_ok( $most,   '<=', $part, "... a quarter of the $web workers at most" );
+cmp_ok( $served, '>',  60,    "$served other requests to the same pool were served meanwhile" );
 is( scalar @bad, 0, '... all of them' ) or diag( $bad[0] );
 cmp_ok( $slowest, '<', $timeout, sprintf '... the slowest in %.2f s, so none waited for a host', $slowest );
 is( $stack->sql('SELECT count(*) FROM client'), $before, 'no row came of it' );
 
 # ---- places come back from workers that are killed
 
-my @stuck = map { my $n = $_; Authz::Process->start( name => "stuck$n", code => sub { ask( silent("stuck$n") ) } ) } 1 .. $part;
+my @stuck = map {
+    my $n = $_;
+    Authz::Process->start( name => "stuck$n", code => sub { ask( silent("stuck$n") ) } )
+} 1 .. $part;
 Authz::Process::until_true( 10, sub { fetches() == $part } );
 kill 'KILL', my @victims = $stack->busy('web');
 is( scalar @victims, $part, 'workers are killed while they fetch' );
@@ -132,7 +148,12 @@ my $good = $peer->url('/good');
 $peer->set( '/good' => { body => { client_id => $good, redirect_uris => ['https://app.example/cb'] } } );
 Authz::Process::until_true( 20, sub { ask($good)->status == 302 } );
 is( ask($good)->status, 302, '... their places come back' );
-my @answer = Authz::Client::together( map { [ $stack->http, $stack->http->octets( GET => target( silent("again$_"), 'https://app.example/cb' ), close => 1 ) ] } 1 .. 2 * $part );
-is( scalar( grep { $_->body =~ /took too long/ } @answer ), $part, '... all of them, and no more' ) or diag( map { $_->status . "\n" } @answer );
+my @answer = Authz::Client::together(
+    map {
+        [   $stack->http,
+            $stack->http->octets( GET => target( silent("again$_"), 'https://app.example/cb' ), close => 1 ) ]
+    } 1 .. 2 * $part );
+is( scalar( grep { $_->body =~ /took too long/ } @answer ), $part, '... all of them, and no more' )
+  or diag( map { $_->status . "\n" } @answer );
 
 done_testing;

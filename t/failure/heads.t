@@ -4,26 +4,30 @@ use strict;
 use warnings;
 
 use IO::Socket::UNIX ();
-use Socket qw(SOCK_STREAM);
+use Socket           qw(SOCK_STREAM);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( workers => 1 );
 my $kept  = 1;                                     # FCGI_KEEP_CONN
 
 sub record { my ( $type, $content ) = @_; return pack( 'CCnnCC', 1, $type, 1, length $content, 0, 0 ) . $content }
-sub parameters { my (%value) = @_; return record( 4, join '', map { pack( 'CC', length $_, length $value{$_} ) . $_ . $value{$_} } sort keys %value ) }
+
+sub parameters {
+    my (%value) = @_;
+    return record( 4, join '', map { pack( 'CC', length $_, length $value{$_} ) . $_ . $value{$_} } sort keys %value );
+}
 
 # GET /health/live, which a head without its second half would ask for as well.
 sub pieces {
     my ($flags) = @_;
     return (
-        record( 1, pack 'nCx5', 1, $flags ), parameters( REQUEST_METHOD => 'GET', REQUEST_URI => '/health/live', SCRIPT_NAME => '/health/live' ),
-        parameters( REMOTE_ADDR => '127.0.0.1', SERVER_PROTOCOL => 'HTTP/1.1' ), record( 4, '' ), record( 5, '' )
-    );
+        record( 1, pack 'nCx5', 1, $flags ),
+        parameters( REQUEST_METHOD => 'GET', REQUEST_URI => '/health/live', SCRIPT_NAME => '/health/live' ),
+        parameters( REMOTE_ADDR    => '127.0.0.1', SERVER_PROTOCOL => 'HTTP/1.1' ), record( 4, '' ), record( 5, '' ) );
 }
 my @piece = pieces(0);
 my @name  = ( 'nothing', 'the begin record', 'half of the parameters', 'the parameters without their end', 'the head' );
@@ -42,7 +46,12 @@ sub answer { my ($socket) = @_; local $/ = undef; return readline($socket) // ''
 
 sub replaced {
     my @old = @_;
-    return Authz::Process::until_true( 30, sub { my %now = map { ( $_ => 1 ) } $stack->workers('core'); keys %now == 1 && !grep { $now{$_} } @old } );
+    return Authz::Process::until_true(
+        30,
+        sub {
+            my %now = map { ( $_ => 1 ) } $stack->workers('core');
+            keys %now == 1 && !grep { $now{$_} } @old;
+        } );
 }
 
 local $SIG{PIPE} = 'IGNORE';
@@ -56,13 +65,16 @@ for my $count ( 0 .. $#piece ) {
 }
 
 # What the log has of requests, but for those of the engine and of the harness.
-sub requests { return scalar grep { /"msg":"request"/ && !m{"/bundles/|"/health/ready"} } $stack->{service}->log_lines }
+sub requests {
+    return scalar grep { /"msg":"request"/ && !m{"/bundles/|"/health/ready"} } $stack->{service}->log_lines;
+}
 
 my $before = requests();
 cmp_ok( $before, '>=', scalar @piece, 'the log has those requests' );
 for my $count ( 0 .. 3 ) {
     close begun($count);
-    defined Authz::Process::until_true( 20, sub { !$stack->accepted('core') } ) or die "the worker keeps the connection\n";
+    defined Authz::Process::until_true( 20, sub { !$stack->accepted('core') } )
+      or die "the worker keeps the connection\n";
     sleep 0.3;
     is( requests(), $before, "cut off when $name[$count] has come: no request" );
 }

@@ -9,14 +9,14 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Load ();
-use Authz::Path ();
-use Authz::Policy ();
+use Authz::Client   ();
+use Authz::Load     ();
+use Authz::Path     ();
+use Authz::Policy   ();
 use Authz::Postgres ();
-use Authz::Process ();
+use Authz::Process  ();
 use Authz::Response ();
-use Authz::Stack ();
+use Authz::Stack    ();
 
 # Seconds in which all is well again; a busy machine is slow.
 my $BOUND = 60;
@@ -24,17 +24,22 @@ my $BOUND = 60;
 my $postgres = Authz::Postgres->shared_or_new( private => 1 );
 my $stack    = Authz::Stack->start( postgres => $postgres );
 my $policy   = Authz::Policy->new($stack);
-$stack->sql('CHECKPOINT');    # a database copied from a template forgets what its sequences gave out when it crashes before one
-my %cc       = ( grants => ['client_credentials'], scopes => ['orders.read'] );
-my @crm      = $stack->make_client( 'crm', \%cc );
-my @once     = $stack->make_client( 'once', { %cc, jit_single_use => true } );
-my @rs       = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
-my $rule     = 'custom/crash.rego';
-my $number   = 0;
+$stack->sql('CHECKPOINT')
+  ;    # a database copied from a template forgets what its sequences gave out when it crashes before one
+my %cc     = ( grants => ['client_credentials'], scopes => ['orders.read'] );
+my @crm    = $stack->make_client( 'crm',  \%cc );
+my @once   = $stack->make_client( 'once', { %cc, jit_single_use => true } );
+my @rs     = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
+my $rule   = 'custom/crash.rego';
+my $number = 0;
 my ( $holder, @stopped );
 
 sub until_true { my ($test) = @_; return defined Authz::Process::until_true( $BOUND, $test ) }
-sub quietly { my ($sql) = @_; return eval { $stack->sql($sql) } // '' }
+
+sub quietly {
+    my ($sql) = @_;
+    return eval { $stack->sql($sql) } // '';
+}
 
 # ---- the means of stopping a save at a step
 
@@ -45,11 +50,15 @@ sub hold {
         name    => 'holder',
         env     => { PGAPPNAME => 'holder' },
         command => [
-            Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT, '-d', $stack->{database},
-            '-c', "BEGIN; $sql; SELECT pg_sleep(600)"
-        ]
-    );
-    until_true( sub { quietly(q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'}) eq '1' } ) or die "no lock\n";
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT,
+            '-d', $stack->{database},
+            '-c', "BEGIN; $sql; SELECT pg_sleep(600)" ] );
+    until_true(
+        sub {
+            quietly(
+                q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'})
+              eq '1';
+        } ) or die "no lock\n";
     return;
 }
 
@@ -63,7 +72,10 @@ sub pause {
 # The engine stands still with a long poll out, which is answered when there is a candidate: not while it waits before it asks
 # again, after PostgreSQL was away.
 sub pause_poll {
-    until_true( sub { $stack->busy('bundles') && do { sleep 0.3; $stack->busy('bundles') } } ) or die "no long poll\n";
+    until_true(
+        sub {
+            $stack->busy('bundles') && do { sleep 0.3; $stack->busy('bundles') }
+        } ) or die "no long poll\n";
     $stack->{opa}->signal('STOP');
     push @stopped, $stack->{opa}->pid;
     return;
@@ -81,19 +93,33 @@ sub let_go {
 
 sub rules_locked { return hold('LOCK TABLE policy_rule IN SHARE ROW EXCLUSIVE MODE') }
 
-sub saver_waits { my ($for) = @_; return quietly("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'authz' AND wait_event_type = 'Lock' AND query ~ '$for'") eq '1' }
+sub saver_waits {
+    my ($for) = @_;
+    return quietly(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'authz' AND wait_event_type = 'Lock' AND query ~ '$for'"
+    ) eq '1';
+}
 sub pending { my ($more) = @_; return quietly("SELECT count(*) FROM bundle WHERE status = 'pending' $more") eq '1' }
 sub fetched { return pending('AND fetched_ms IS NOT NULL') }
-sub stored { my ($n) = @_; return quietly("SELECT count(*) FROM policy_rule WHERE path = '$rule' AND content LIKE '%v := $n!%'") eq '1' }
+
+sub stored {
+    my ($n) = @_;
+    return quietly("SELECT count(*) FROM policy_rule WHERE path = '$rule' AND content LIKE '%v := $n!%'") eq '1';
+}
 
 # Steps: what is done before the save begins, what must have come about then (with what is done on the way), and whether the
 # rows are changed when the save is cut off there.
 my @steps = (
     {   name    => 'while it waits for the lock',
         before  => sub { hold('SELECT pg_advisory_lock(4, 0)') },
-        reached => sub { quietly(q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'authz' AND query LIKE 'SELECT pg_try_advisory_lock(%' AND query_start > now() - interval '1 second'}) ne '0' },
+        reached => sub {
+            quietly(
+                q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'authz' AND query LIKE 'SELECT pg_try_advisory_lock(%' AND query_start > now() - interval '1 second'}
+            ) ne '0';
+        },
     },
-    { name => 'while it rehearses', before => \&rules_locked, reached => sub { saver_waits('policy_rule') && !pending('') } },
+    {   name    => 'while it rehearses', before => \&rules_locked,
+        reached => sub { saver_waits('policy_rule') && !pending('') } },
     {   name    => 'after the candidate is published, before an engine fetches it',
         before  => sub { pause( $stack->workers('bundles') ) },
         reached => sub { pending('AND fetched_ms IS NULL') },
@@ -102,7 +128,11 @@ my @steps = (
     {   name    => 'after the verdict, before the change is applied',
         before  => \&pause_poll,
         reached => sub { fetched() },
-        then    => sub { rules_locked(); kill 'CONT', splice @stopped; until_true( sub { saver_waits('policy_rule') } ) },
+        then    => sub {
+            rules_locked();
+            kill 'CONT', splice @stopped;
+            until_true( sub { saver_waits('policy_rule') } );
+        },
     },
     {   name    => 'while it applies the change, before the commit',
         before  => \&pause_poll,
@@ -148,17 +178,17 @@ sub kill_engine {
 }
 
 my @events = (
-    { name => 'the saver is killed', do => \&kill_saver, lost => 1 },
-    { name => 'PostgreSQL restarts', do => \&restart_postgres },
+    { name => 'the saver is killed',                  do => \&kill_saver, lost => 1 },
+    { name => 'PostgreSQL restarts',                  do => \&restart_postgres },
     { name => 'the engine stands still for a second', do => \&pause_engine, goes_on => 1 },
-    { name => 'the engine is killed and started', do => \&kill_engine },
+    { name => 'the engine is killed and started',     do => \&kill_engine },
 );
 
 # ---- the sweep
 
 # Sends the request and does not wait for the answer.
 sub send_save {
-    my ($n) = @_;
+    my ($n)    = @_;
     my $client = $stack->client;
     my $socket = $client->_connect or die "connect: $!\n";
     syswrite $socket, $policy->deploy_octets( rules => { $rule => "package custom.crash\n\nv := $n\n\n# v := $n!\n" } );
@@ -174,8 +204,13 @@ sub check_rows {
     my ( $step, $event, $answer, $old, $name ) = @_;
     my $now = content();
     my $is  = $now eq $old ? 'old' : stored($number) ? 'new' : 'neither';
-    my $may = $event->{lost} ? ( $step->{done} ? 'new' : 'old' ) : $answer->status == 200 ? 'new' : $answer->status == 422 ? 'old' : 'old or new';
-    like( $may, qr/\b$is\b/, "$name: the change is there as a whole or not at all, as was answered" ) or diag( $now, $answer->text );
+    my $may =
+        $event->{lost}         ? ( $step->{done} ? 'new' : 'old' )
+      : $answer->status == 200 ? 'new'
+      : $answer->status == 422 ? 'old'
+      :                          'old or new';
+    like( $may, qr/\b$is\b/, "$name: the change is there as a whole or not at all, as was answered" )
+      or diag( $now, $answer->text );
     my ($value) = $now =~ /v := (\d+)\n/;
     is( $policy->engine('/v1/data/custom/crash/v'), $value, "$name: the engine decides by the rule that is stored" );
     return;
@@ -188,8 +223,12 @@ sub send_to_step {
     for ( 1 .. 5 ) {
         my $socket = send_save($number);
         my $answered;
-        my $there = until_true( sub { $answered = IO::Select->new($socket)->can_read(0); $answered || ( $stack->busy('web') && $step->{reached}->() ) } );
-        return $socket if $there && !$answered;
+        my $there = until_true(
+            sub {
+                $answered = IO::Select->new($socket)->can_read(0);
+                $answered || ( $stack->busy('web') && $step->{reached}->() );
+            } );
+        return $socket                   if $there && !$answered;
         diag( answer_of($socket)->text ) if $answered;
     }
     return;
@@ -205,21 +244,26 @@ sub try_step {
     my $there  = $socket && ( !$step->{then} || $step->{then}->() );
     my @saver  = $stack->busy('web');
     ok( $there && @saver == 1, "$name: the save came so far" )
-        or diag( "workers with a request: @saver", quietly(q{SELECT status, fetched_ms FROM bundle ORDER BY id DESC LIMIT 2}), quietly(q{SELECT pid, wait_event, left(query, 60) FROM pg_stat_activity}) );
+      or diag(
+        "workers with a request: @saver",
+        quietly(q{SELECT status, fetched_ms FROM bundle ORDER BY id DESC LIMIT 2}),
+        quietly(q{SELECT pid, wait_event, left(query, 60) FROM pg_stat_activity}) );
     my $start = time;
     $event->{do}->(@saver);
     let_go();
     my $answer = $socket ? answer_of($socket) : Authz::Response->failed('the save did not come so far');
     is( $policy->agree($BOUND), '', "$name: rows, bundle and engine agree again (policy.md 2.4)" );
-    ok( until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } ), "$name: tokens are issued again" );
+    ok( until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } ),
+        "$name: tokens are issued again" );
     note( sprintf '%s: %.1f s', $name, time - $start );
     check_rows( $step, $event, $answer, $old, $name );
     is( $answer->status, 200, "$name: the save goes on" ) or diag( $answer->text ) if $event->{goes_on};
-    isnt( $answer->status, 200, "$name: nobody was told that it is done" ) if $event->{lost};
+    isnt( $answer->status, 200, "$name: nobody was told that it is done" )         if $event->{lost};
     return;
 }
 
-is( $policy->deploy( rules => { $rule => "package custom.crash\n\nv := 0\n" } )->status, 200, 'a save that nothing disturbs' );
+is( $policy->deploy( rules => { $rule => "package custom.crash\n\nv := 0\n" } )->status, 200,
+    'a save that nothing disturbs' );
 my $load = Authz::Load->start( $stack, crm => \@crm, once => \@once, rs => \@rs, clients => 2, pause => 0.1 );
 for my $event (@events) {
     try_step( $_, $event ) for @steps;
@@ -236,24 +280,32 @@ ok( until_true( \&fetched ), 'a saver that hangs: the engine fetched its candida
 my ($saver) = $stack->busy('web');
 kill 'STOP', $saver;
 let_go();
-ok( until_true( sub { my $active = $policy->active; $active ne '' && $active ne $before } ), 'a saver that hangs: the engine has its candidate active' );
+ok( until_true( sub { my $active = $policy->active; $active ne '' && $active ne $before } ),
+    'a saver that hangs: the engine has its candidate active' );
 ok( until_true( sub { !pending('') } ), 'a saver that hangs: it is taken back (policy.md 2.4, step 6)' );
-ok( until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } ), 'a saver that hangs: tokens are issued' );
-is( $policy->deploy( rules => { 'custom/other.rego' => "package custom.other\n\nv := 1\n" } )->status, 200, 'a saver that hangs: others can save' );
+ok( until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } ),
+    'a saver that hangs: tokens are issued' );
+is( $policy->deploy( rules => { 'custom/other.rego' => "package custom.other\n\nv := 1\n" } )->status, 200,
+    'a saver that hangs: others can save' );
 kill 'CONT', $saver;
-isnt( answer_of($socket)->status, 200, 'a saver that hangs: when it goes on, it changes nothing more (policy.md 2.4, "Step 5 is fenced")' );
-is( content(), $old, 'a saver that hangs: its change is not there' );
-is( $policy->agree($BOUND), '', 'a saver that hangs: rows, bundle and engine agree' );
+isnt(
+    answer_of($socket)->status, 200,
+    'a saver that hangs: when it goes on, it changes nothing more (policy.md 2.4, "Step 5 is fenced")' );
+is( content(),              $old, 'a saver that hangs: its change is not there' );
+is( $policy->agree($BOUND), '',   'a saver that hangs: rows, bundle and engine agree' );
 
 # ---- what was recorded meanwhile
 
-is( $policy->deploy( rules => { $rule => "package custom.crash\n\nv := 99\n" } )->status, 200, 'after all that a save succeeds' );
+is( $policy->deploy( rules => { $rule => "package custom.crash\n\nv := 99\n" } )->status, 200,
+    'after all that a save succeeds' );
 is( $policy->agree($BOUND), '', 'after all that rows, bundle and engine agree' );
 $load->stop;
-cmp_ok( scalar $policy->withdrawn, '>', 5, 'candidates were taken back, whose revisions are known' );
+cmp_ok( scalar $policy->withdrawn, '>', 5,  'candidates were taken back, whose revisions are known' );
 cmp_ok( scalar $policy->decisions, '>', 50, 'decisions were recorded meanwhile' );
-is( join( "\n", $policy->wrong_decisions ), '', 'no decision names a revision that was taken back (decisions.md "Which revisions may decide")' );
+is( join( "\n", $policy->wrong_decisions ), '',
+    'no decision names a revision that was taken back (decisions.md "Which revisions may decide")' );
 is( join( "\n", $load->wrong ), '', 'what was acknowledged to clients meanwhile holds' );
-is( join( ' ', grep { !/\A(?:200|5\d\d|0 )/ } sort keys %{ $load->outcomes } ), '', 'and nothing else than 200 and 5xx was answered' );
+is( join( ' ', grep { !/\A(?:200|5\d\d|0 )/ } sort keys %{ $load->outcomes } ), '',
+    'and nothing else than 200 and 5xx was answered' );
 
 done_testing;

@@ -8,34 +8,42 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Load ();
-use Authz::Policy ();
+use Authz::Load    ();
+use Authz::Policy  ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $BOUND = 60;
 
 # Two hosts with an engine each. The second engine takes no file as large as `too_large`. `hasty` is on the first host's
 # engine, and waits for a short time only.
 my $first = Authz::Stack->start;
-my $limit = 30_000 + $first->sql('SELECT greatest((SELECT max(octet_length(content)) FROM policy_rule), (SELECT sum(octet_length(payload) + octet_length(data_key)) FROM policy_data))');
-my $second = Authz::Stack->start( beside => $first, own_opa => 1, opa_edit => [ qr{^ +resource: svc$}m => "    resource: svc\n    size_limit_bytes: $limit" ] );
+my $limit = 30_000 + $first->sql(
+    'SELECT greatest((SELECT max(octet_length(content)) FROM policy_rule), (SELECT sum(octet_length(payload) + octet_length(data_key)) FROM policy_data))'
+);
+my $second = Authz::Stack->start(
+    beside   => $first, own_opa => 1,
+    opa_edit => [ qr{^ +resource: svc$}m => "    resource: svc\n    size_limit_bytes: $limit" ] );
 my $hasty = Authz::Stack->start( beside => $first, settings => { SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 1500 } );
 my ( $one, $two, $quick ) = map { Authz::Policy->new($_) } $first, $second, $hasty;
 my @hosts = ( $first, $second );
 my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
-my @crm   = $first->make_client( 'crm', \%cc );
+my @crm   = $first->make_client( 'crm',  \%cc );
 my @once  = $first->make_client( 'once', { %cc, jit_single_use => true } );
-my @rs    = $first->make_client( 'rs', { endpoints => ['introspect'] } );
+my @rs    = $first->make_client( 'rs',   { endpoints           => ['introspect'] } );
 my $path  = 'custom/engines.rego';
 my $count = 0;
 
-sub rule { my ( $n, $more ) = @_; return { $path => "package custom.engines\n\nv := $n\n" . ( $more // '' ) } }
-sub too_large { my ($n) = @_; return rule( $n, '# ' . 'x' x $limit . "\n" ) }
-sub broken { my ($n) = @_; return rule( $n, "w := no_such_function_$n(1)\n" ) }
-sub stored { return $first->sql("SELECT content FROM policy_rule WHERE path = '$path'") }
+sub rule       { my ( $n, $more ) = @_; return { $path => "package custom.engines\n\nv := $n\n" . ( $more // '' ) } }
+sub too_large  { my ($n) = @_; return rule( $n, '# ' . 'x' x $limit . "\n" ) }
+sub broken     { my ($n) = @_; return rule( $n, "w := no_such_function_$n(1)\n" ) }
+sub stored     { return $first->sql("SELECT content FROM policy_rule WHERE path = '$path'") }
 sub until_true { my ($test) = @_; return defined Authz::Process::until_true( $BOUND, $test ) }
-sub issues { my ($stack) = @_; return until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } ) }
+
+sub issues {
+    my ($stack) = @_;
+    return until_true( sub { $stack->token( @crm, scope => 'orders.read' )->status == 200 } );
+}
 
 # Rows and both engines agree, and both hosts issue tokens.
 sub all_well {
@@ -49,7 +57,8 @@ sub saved {
     my ( $policy, $name ) = @_;
     $count++;
     admin_ok( $policy->deploy( rules => rule($count) ), 200, { activation => 'confirmed' }, $name );
-    is( join( ' ', map { $_->engine('/v1/data/custom/engines/v') // 'none' } $one, $two ), "$count $count", "$name: both engines decide by it at once" );
+    is( join( ' ', map { $_->engine('/v1/data/custom/engines/v') // 'none' } $one, $two ), "$count $count",
+        "$name: both engines decide by it at once" );
     return;
 }
 
@@ -60,38 +69,49 @@ sub refused {
     my $start  = time;
     my $answer = $policy->deploy( rules => $rules );
     my $took   = time - $start;
-    admin_error( $answer, 422, $name, error => $error, members => {
-        error_description => $why, rolledBack => true,
-        expectedRevision  => sub { defined $_[0] && $_[0] =~ /\A[0-9a-f]{32}\z/ && $_[0] ne $served },
-    } );
-    is( stored(), $old, "$name: the rows are as before" );
+    admin_error(
+        $answer, 422, $name,
+        error   => $error,
+        members => {
+            error_description => $why, rolledBack => true,
+            expectedRevision  => sub { defined $_[0] && $_[0] =~ /\A[0-9a-f]{32}\z/ && $_[0] ne $served },
+        } );
+    is( stored(),                   $old,    "$name: the rows are as before" );
     is( $policy->state->{revision}, $served, "$name: the bundle before it is served" );
     return ( $took, $answer );
 }
 
 is( $first->sql('SELECT count(*) FROM engine_instance'), 2, 'two engines report' );
 saved( $_, 'a good rule saved on the ' . ( $_ == $one ? 'first' : 'second' ) . ' host' ) for $one, $two;
-my @load = map { Authz::Load->start( $_, crm => \@crm, once => \@once, rs => \@rs, clients => 1, pause => 0.1 ) } @hosts;
+my @load =
+  map { Authz::Load->start( $_, crm => \@crm, once => \@once, rs => \@rs, clients => 1, pause => 0.1 ) } @hosts;
 
 # ---- one of two refuses
 
 for my $round ( 1 .. 3 ) {
     my ( $policy, $host ) = $round % 2 ? ( $one, 'first' ) : ( $two, 'second' );
     my $served = $policy->state->{revision};
-    my ( undef, $answer ) = refused( $policy, too_large( 1000 + $round ), 'bundle_not_activated', qr/size_limit_bytes/, "one of two engines refuses (saved on the $host host)" );
+    my ( undef, $answer ) = refused(
+        $policy, too_large( 1000 + $round ), 'bundle_not_activated', qr/size_limit_bytes/,
+        "one of two engines refuses (saved on the $host host)" );
     is( $answer->member('activeRevision'), $served, 'one of two engines refuses: activeRevision is what it has' );
     all_well('one of two engines refuses');
     saved( $policy, 'and a good rule after it' );
 }
-refused( $two, broken(2000), 'bundle_not_activated', qr{custom/engines\.rego:4: .*no_such_function_2000}, 'both engines refuse: the message names file and row' );
+refused(
+    $two, broken(2000), 'bundle_not_activated', qr{custom/engines\.rego:4: .*no_such_function_2000},
+    'both engines refuse: the message names file and row' );
 all_well('both engines refuse');
 
 # ---- an old error is not taken for the new candidate's
 
 my @wrong;
 for my $round ( 1 .. 30 ) {
-    my ( $bad, $good ) = ( $one->deploy( rules => broken( 3000 + $round ) ), $two->deploy( rules => rule( 4000 + $round ) ) );
-    push @wrong, "round $round, bad: " . $bad->text if $bad->status != 422 || ( $bad->member('error_description') // '' ) !~ /no_such_function_@{[ 3000 + $round ]}\b/;
+    my ( $bad, $good ) =
+      ( $one->deploy( rules => broken( 3000 + $round ) ), $two->deploy( rules => rule( 4000 + $round ) ) );
+    push @wrong, "round $round, bad: " . $bad->text
+      if $bad->status != 422
+      || ( $bad->member('error_description') // '' ) !~ /no_such_function_@{[ 3000 + $round ]}\b/;
     push @wrong, "round $round, good: " . $good->text if $good->status != 200;
 }
 is( join( "\n", @wrong ), '', '30 times a bad rule and at once a good one: each is answered for itself' );
@@ -99,19 +119,27 @@ all_well('30 times a bad rule and a good one');
 
 # ---- one that is dead: waited for while it was heard of within the last minute, and not after that
 
-sub heard { my ($seconds) = @_; return $first->sql("UPDATE engine_instance SET reported_at = now() - interval '$seconds seconds' WHERE instance = 'test-2'") }
+sub heard {
+    my ($seconds) = @_;
+    return $first->sql(
+        "UPDATE engine_instance SET reported_at = now() - interval '$seconds seconds' WHERE instance = 'test-2'");
+}
 
 $second->{opa}->stop('KILL');
 heard(0);
-my ($took) = refused( $quick, rule(5000), 'bundle_not_activated', qr/1500 ms/, 'a dead engine that was heard of lately: refused for time' );
+my ($took) = refused(
+    $quick, rule(5000), 'bundle_not_activated', qr/1500 ms/,
+    'a dead engine that was heard of lately: refused for time' );
 cmp_ok( $took, '>=', 1.5, 'a dead engine: SVC_BUNDLE_CONFIRM_TIMEOUT_MS is waited for' );
-cmp_ok( $took, '<', 20, 'a dead engine: and not much longer' );
+cmp_ok( $took, '<',  20,  'a dead engine: and not much longer' );
 is( $one->agree($BOUND), '', 'a dead engine: the living one has what is served' );
 ok( issues($first), 'a dead engine: the other host issues tokens' );
 heard(50);
 refused( $quick, rule(5001), 'bundle_not_activated', qr/1500 ms/, 'a dead engine, silent for 50 s: waited for yet' );
 heard(61);
-admin_ok( $one->deploy( rules => rule(5002) ), 200, { activation => 'confirmed' }, 'a dead engine, silent for 61 s: not waited for (policy.md 2.4, "within the last minute")' );
+admin_ok(
+    $one->deploy( rules => rule(5002) ), 200, { activation => 'confirmed' },
+    'a dead engine, silent for 61 s: not waited for (policy.md 2.4, "within the last minute")' );
 is( $one->state->{acceptable}, $one->active, 'a dead engine: only the new revision may decide' );
 $second->start_opa;
 all_well('a dead engine that comes back');
@@ -119,12 +147,16 @@ all_well('a dead engine that comes back');
 # ---- late: the time is up before it has the bundle
 
 $first->{opa}->signal('STOP');
-( $took, my $answer ) = refused( $quick, rule(6000), 'bundle_not_activated', qr/1500 ms/, 'an engine that stands still: refused for time' );
+( $took, my $answer ) =
+  refused( $quick, rule(6000), 'bundle_not_activated', qr/1500 ms/, 'an engine that stands still: refused for time' );
 $first->{opa}->signal('CONT');
 my $candidate = $answer->member('expectedRevision');
 all_well('an engine that activates late: it heals itself (policy.md 2.4)');
-is( $first->sql("SELECT count(*) FROM bundle WHERE revision = '$candidate' AND body IS NOT NULL"), 0, 'an engine that activates late: what was refused is kept no longer' );
-admin_ok( $two->deploy( rules => rule(6000) ), 200, { activation => 'confirmed', revision => $candidate }, 'the same rule saved again stands, under the same revision' );
+is( $first->sql("SELECT count(*) FROM bundle WHERE revision = '$candidate' AND body IS NOT NULL"), 0,
+    'an engine that activates late: what was refused is kept no longer' );
+admin_ok(
+    $two->deploy( rules => rule(6000) ), 200, { activation => 'confirmed', revision => $candidate },
+    'the same rule saved again stands, under the same revision' );
 all_well('the same rule saved again');
 
 # ---- an engine that has the bundle active and says that it has not: it could not write it to its disk
@@ -132,8 +164,11 @@ all_well('the same rule saved again');
 my $disk = "$first->{dir}/opa";
 rename $disk, "$disk.away" or die "rename: $!";
 Authz::Web::write_file( $disk, 'in the way' );
-refused( $one, rule(7000), 'bundle_not_activated', qr/not a directory/, 'an engine that cannot keep the bundle: refused' );
-ok( issues($first), 'an engine that cannot keep the bundle: it is given the one before it again, and its host issues tokens' );
+refused(
+    $one, rule(7000), 'bundle_not_activated', qr/not a directory/,
+    'an engine that cannot keep the bundle: refused' );
+ok( issues($first),
+    'an engine that cannot keep the bundle: it is given the one before it again, and its host issues tokens' );
 unlink $disk;
 rename "$disk.away", $disk or die "rename: $!";
 all_well('an engine that can keep bundles again');
@@ -141,7 +176,8 @@ all_well('an engine that can keep bundles again');
 # ---- none answers
 
 $_->{opa}->stop('KILL') for @hosts;
-( undef, $answer ) = refused( $quick, rule(8000), 'opa_unreachable', qr/\S/, 'all engines are gone: opa_unreachable (specification 7.2)' );
+( undef, $answer ) =
+  refused( $quick, rule(8000), 'opa_unreachable', qr/\S/, 'all engines are gone: opa_unreachable (specification 7.2)' );
 $_->start_opa for @hosts;
 all_well('all engines are back');
 saved( $one, 'and a rule is saved' );
@@ -151,7 +187,8 @@ saved( $one, 'and a rule is saved' );
 $_->stop for @load;
 cmp_ok( scalar $one->withdrawn, '>', 30, 'candidates were taken back, whose revisions are known' );
 cmp_ok( scalar $one->decisions, '>', 50, 'decisions were recorded meanwhile' );
-is( join( "\n", $one->wrong_decisions ), '', 'no decision on any host names a revision that was taken back (decisions.md "Which revisions may decide")' );
+is( join( "\n", $one->wrong_decisions ), '',
+    'no decision on any host names a revision that was taken back (decisions.md "Which revisions may decide")' );
 is( join( "\n", map { $_->wrong } @load ), '', 'what was acknowledged to clients meanwhile holds' );
 
 done_testing;

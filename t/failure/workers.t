@@ -9,16 +9,16 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Load ();
+use Authz::Client  ();
+use Authz::Load    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start;
 my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
-my @crm   = $stack->make_client( 'crm', \%cc );
+my @crm   = $stack->make_client( 'crm',  \%cc );
 my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
-my @rs    = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
+my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
 my %who   = ( crm => \@crm, once => \@once, rs => \@rs );
 my $pools = 4 + 4 + 2 * 2;    # workers of the core pool, of the web pool, and of the other two
 
@@ -54,10 +54,10 @@ sub hit {
 
 # The load's outcomes other than 200: how many, and which.
 sub failures {
-    my ($load) = @_;
+    my ($load)   = @_;
     my $outcomes = $load->outcomes;
-    my $good = delete $outcomes->{200} // 0;
-    my $bad  = 0;
+    my $good     = delete $outcomes->{200} // 0;
+    my $bad      = 0;
     $bad += $_ for values %$outcomes;
     return ( $good, $bad, join ', ', map {"$_: $outcomes->{$_}"} sort keys %$outcomes );
 }
@@ -66,11 +66,14 @@ sub holds {
     my ( $load, $name ) = @_;
     my @entry   = $load->ledger;
     my $tokens  = grep { $_->{what} =~ /token|once/ && $_->{status} == 200 } @entry;
-    my $revoked = grep { $_->{what} eq 'revoke' && $_->{status} == 200 } @entry;
-    my $single  = grep { $_->{what} eq 'show' && $_->{active} } @entry;
-    ok( $tokens > 50 && $revoked > 10 && $single > 5, "$name: the ledger has $tokens tokens, $revoked revocations, $single single uses" );
+    my $revoked = grep { $_->{what} eq 'revoke'     && $_->{status} == 200 } @entry;
+    my $single  = grep { $_->{what} eq 'show'       && $_->{active} } @entry;
+    ok( $tokens > 50 && $revoked > 10 && $single > 5,
+        "$name: the ledger has $tokens tokens, $revoked revocations, $single single uses" );
     my @wrong = $load->wrong;
-    is( scalar @wrong, 0, "$name: every acknowledged token is active, every revocation stands, single use is single, then and afterwards" ) or diag( map {"$_\n"} @wrong[ 0 .. ( @wrong > 20 ? 19 : $#wrong ) ] );
+    is( scalar @wrong, 0,
+        "$name: every acknowledged token is active, every revocation stands, single use is single, then and afterwards"
+    ) or diag( map {"$_\n"} @wrong[ 0 .. ( @wrong > 20 ? 19 : $#wrong ) ] );
     return;
 }
 
@@ -85,7 +88,7 @@ note( sprintf 'replaced after %.3f s', $all // -1 );
 sleep 0.3;
 $load->stop;
 my ( $good, $bad, $which ) = failures($load);
-cmp_ok( $kills, '>', 10, "kill -9: $kills random workers and then all of them, under load" );
+cmp_ok( $kills, '>', 10,             "kill -9: $kills random workers and then all of them, under load" );
 cmp_ok( $bad, '<=', $kills + $pools, "kill -9: at most one request fails for each worker killed (R1)" ) or diag($which);
 note("$good good answers, others: $which");
 unlike( $which, qr/no answer/, 'kill -9: the web server answers for the dead' );
@@ -96,28 +99,38 @@ kill 'KILL', $victim;
 my $one = until_true( 30, sub { replaced( $stack, $victim ) } );
 ok( defined $one && $one < 8, 'kill -9 of one worker: it is replaced' );
 note( sprintf 'replaced after %.3f s', $one // -1 );
-like( $stack->{service}->log_text, qr/"msg":"worker ended","detail":"pool \w+, pid $victim, signal 9"/, 'and the log says so' );
+like(
+    $stack->{service}->log_text, qr/"msg":"worker ended","detail":"pool \w+, pid $victim, signal 9"/,
+    'and the log says so' );
 
 # ---- counters in shared memory (R14)
 
 my $limit   = 300;
 my $limited = Authz::Stack->start(
     beside   => $stack,
-    settings => { SVC_RATE_LIMIT_ENABLED => 'true', SVC_RATE_LIMIT_REQUESTS => $limit, SVC_RATE_LIMIT_WINDOW => 86400, SVC_TRUSTED_PROXY_COUNT => 1 }
-);
+    settings => {
+        SVC_RATE_LIMIT_ENABLED  => 'true', SVC_RATE_LIMIT_REQUESTS => $limit, SVC_RATE_LIMIT_WINDOW => 86400,
+        SVC_TRUSTED_PROXY_COUNT => 1 } );
 my $killer = Authz::Process->start( name => 'killer', code => sub { hit( $limited, 'KILL', 60, 0.04 ) } );
 my %count  = ( in => 0, out => 0, lost => 0 );
 for my $round ( 1 .. 200 ) {
     last if $round > 25 && $count{out} > 0;    # those that reach nobody are not counted
-    my $http = $limited->client;
-    my $octets = $http->octets( 'POST', '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ], close => 1 );
-    $count{ $_->status == 200 ? 'in' : $_->status == 429 ? 'out' : 'lost' }++ for Authz::Client::together( map { [ $http, $octets ] } 1 .. 20 );
+    my $http   = $limited->client;
+    my $octets = $http->octets(
+        'POST', '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ],
+        close => 1 );
+    $count{ $_->status == 200 ? 'in' : $_->status == 429 ? 'out' : 'lost' }++
+      for Authz::Client::together( map { [ $http, $octets ] } 1 .. 20 );
 }
 $killer->stop;
 ok( defined until_true( 30, sub { replaced($limited) } ), 'rate limit: the workers killed meanwhile are back' );
-ok( $count{in} <= $limit && $count{in} + $count{lost} >= $limit, "rate limit $limit, with workers killed all the time: $count{in} let in, $count{out} refused, $count{lost} without answer (R14)" );
-is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ] )->status, 429, 'rate limit: the count is not forgotten' );
-is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.2' ] )->status, 200, 'rate limit: and nobody else is counted for it' );
+ok( $count{in} <= $limit && $count{in} + $count{lost} >= $limit,
+    "rate limit $limit, with workers killed all the time: $count{in} let in, $count{out} refused, $count{lost} without answer (R14)"
+);
+is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ] )
+      ->status, 429, 'rate limit: the count is not forgotten' );
+is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.2' ] )
+      ->status, 200, 'rate limit: and nobody else is counted for it' );
 $limited->stop;
 
 # ---- SIGTERM to workers under load: nobody notices (R15)
@@ -139,18 +152,23 @@ my $slow = Authz::Stack->start( beside => $stack, fake_opa => 1, settings => { S
 sub in_flight {
     my ( $count, $seconds ) = @_;
     my $http   = $slow->client;
-    my $octets = $http->octets( 'POST', '/token', headers => [ Authz::Client::basic(@crm) ], form => [ grant_type => 'client_credentials', scope => 'orders.read' ], close => 1 );
-    my $asked  = $slow->fake->asked;
+    my $octets = $http->octets(
+        'POST', '/token', headers => [ Authz::Client::basic(@crm) ],
+        form => [ grant_type => 'client_credentials', scope => 'orders.read' ], close => 1 );
+    my $asked = $slow->fake->asked;
     $slow->fake->tell( delay => $seconds );
     my @socket = map { $http->_connect } 1 .. $count;
     syswrite $_, $octets for @socket;
-    defined until_true( 30, sub { $slow->fake->asked >= $asked + $count } ) or die "the questions do not reach the engine\n";
+    defined until_true( 30, sub { $slow->fake->asked >= $asked + $count } )
+      or die "the questions do not reach the engine\n";
     $slow->fake->tell('pass');
     return @socket;
 }
 
-sub answers { return map { Authz::Client::_exchange( $_, '', 'POST', 20 ) } @_ }
-sub issued  { return $stack->sql('SELECT count(*) FROM access_token') }
+sub answers {
+    return map { Authz::Client::_exchange( $_, '', 'POST', 20 ) } @_;
+}
+sub issued { return $stack->sql('SELECT count(*) FROM access_token') }
 
 sub stops {
     my ( $name, $how ) = @_;
@@ -160,9 +178,14 @@ sub stops {
     my $start  = time;
     my $status = $how->();
     my @answer = answers(@socket);
-    is( join( ' ', map { $_->status } @answer ), '200 200 200', "$name: requests in hand are finished" ) or diag( map { $_->text } @answer );
+    is( join( ' ', map { $_->status } @answer ), '200 200 200', "$name: requests in hand are finished" )
+      or diag( map { $_->text } @answer );
     is( issued() - $rows, 3, "$name: and nothing else is issued" );
-    my $took = until_true( 10, sub { !grep { !gone($_) } @before } );
+    my $took = until_true(
+        10,
+        sub {
+            !grep { !gone($_) } @before;
+        } );
     ok( defined $took && time - $start < 10, "$name: no worker is left" );
     return ( $status, map { $_->member('access_token') } @answer );
 }
@@ -172,13 +195,15 @@ sub starts {
     $slow->start_service;
     until_true( 30, sub { replaced($slow) } );    # sockets left behind by a killed parent are no sign of a start
     ok( $slow->await_ready(60), "$name: started again, it serves on the same sockets" );
-    is( scalar( grep { ( $slow->introspect( @rs, $_ // '' )->member('active') ) } @token ), scalar @token, "$name: the tokens issued last are active" );
+    is( scalar( grep { ( $slow->introspect( @rs, $_ // '' )->member('active') ) } @token ), scalar @token,
+        "$name: the tokens issued last are active" );
     return;
 }
 
 my ( $status, @token ) = stops( 'SIGTERM to the service', sub { $slow->{service}->stop( 'TERM', 15 ) } );
 is( $status, 0, 'SIGTERM to the service: it ends with status 0' );
-is( scalar( grep { -e "$slow->{dir}/$_.sock" } qw(core web bundles gateway) ), 0, 'SIGTERM to the service: its sockets are gone' );
+is( scalar( grep { -e "$slow->{dir}/$_.sock" } qw(core web bundles gateway) ), 0,
+    'SIGTERM to the service: its sockets are gone' );
 cmp_ok( $slow->token(@crm)->status, '>=', 500, 'SIGTERM to the service: nobody answers any more' );
 starts( 'SIGTERM to the service', @token );
 ( $status, @token ) = stops( 'SIGINT to the service', sub { $slow->{service}->stop( 'INT', 15 ) } );
@@ -190,7 +215,8 @@ starts( 'kill -9 of the parent', @token );
 # A worker that is asked to stop takes no new request, but the one it has.
 my @socket = in_flight( 4, 1 );
 kill 'TERM', my @asked = $slow->workers;
-is( join( ' ', map { $_->status } answers(@socket) ), '200 200 200 200', 'SIGTERM to all workers: requests in hand are finished' );
+is( join( ' ', map { $_->status } answers(@socket) ), '200 200 200 200',
+    'SIGTERM to all workers: requests in hand are finished' );
 ok( defined until_true( 30, sub { replaced( $slow, @asked ) } ), 'SIGTERM to all workers: they are replaced' );
 oauth_ok( $slow->token( @crm, scope => 'orders.read' ), {}, 'SIGTERM to all workers: and the service goes on' );
 
@@ -199,7 +225,8 @@ my @was = $slow->workers;
 @socket = in_flight( 2, 1 );
 $slow->{service}->signal('HUP');
 kill 'HUP', @was;
-is( join( ' ', map { $_->status } answers(@socket) ), '200 200', 'SIGHUP to all processes: requests in hand are finished' );
+is( join( ' ', map { $_->status } answers(@socket) ), '200 200',
+    'SIGHUP to all processes: requests in hand are finished' );
 oauth_ok( $slow->token( @crm, scope => 'orders.read' ), {}, 'SIGHUP to the service: it issues tokens' );
 ok( $slow->{service}->alive, 'SIGHUP to the service: and goes on' );
 
@@ -207,10 +234,15 @@ ok( $slow->{service}->alive, 'SIGHUP to the service: and goes on' );
 $slow->restart_service( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
 @socket = in_flight( 2, 2.5 );
 my $parent = $slow->{service};
-my $noise = Authz::Process->start( name => 'noise', code => sub { while ( $parent->signal('CHLD') ) { sleep 0.01 } } );
+my $noise  = Authz::Process->start(
+    name => 'noise',
+    code => sub {
+        while ( $parent->signal('CHLD') ) { sleep 0.01 }
+    } );
 $parent->stop( 'TERM', 15 );
 $noise->stop('KILL');
-is( join( ' ', map { $_->status } answers(@socket) ), '200 200', 'SHUTDOWN_PHASE_TIMEOUT=5s: requests of 2.5 s are finished, also when many children end meanwhile' );
+is( join( ' ', map { $_->status } answers(@socket) ), '200 200',
+    'SHUTDOWN_PHASE_TIMEOUT=5s: requests of 2.5 s are finished, also when many children end meanwhile' );
 
 # What does not end is ended, and not before its time.
 $slow->{settings}{SHUTDOWN_PHASE_TIMEOUT} = '1s';
@@ -222,7 +254,8 @@ $status = $slow->{service}->stop( 'TERM', 15 );
 my $took = time - $start;
 is( $status, 0, 'SHUTDOWN_PHASE_TIMEOUT=1s, an engine that takes 6 s: the service ends' );
 ok( $took > 0.95 && $took < 5.5, 'SHUTDOWN_PHASE_TIMEOUT=1s: after that time, not before' ) or diag("$took s");
-is( scalar( grep { $_->status == 200 } answers(@stuck) ), 0, 'SHUTDOWN_PHASE_TIMEOUT=1s: the requests cut short were not answered as done' );
+is( scalar( grep { $_->status == 200 } answers(@stuck) ), 0,
+    'SHUTDOWN_PHASE_TIMEOUT=1s: the requests cut short were not answered as done' );
 sleep 0.1 while time < $start + 6.2;
 is( issued(), $rows, 'SHUTDOWN_PHASE_TIMEOUT=1s: nor were they done' );
 starts('SHUTDOWN_PHASE_TIMEOUT=1s');

@@ -13,19 +13,30 @@ my $key   = $Authz::Stack::KEY{SVC_ADMIN_API_KEY};
 # ---- 401 (specification 7.2)
 
 my %body = ( error => 'unauthorized', error_description => 'Valid admin API key required' );
-for my $case ( [ undef, 'no key' ], [ '', 'an empty key' ], [ 'wrong', 'a wrong key' ], [ "${key}x", 'the key with an octet more' ], [ substr( $key, 0, -1 ), 'the key with an octet less' ], [ uc $key, 'the key in capitals' ] ) {
+for my $case (
+    [ undef,     'no key' ], [ '', 'an empty key' ], [ 'wrong', 'a wrong key' ],
+    [ "${key}x", 'the key with an octet more' ], [ substr( $key, 0, -1 ), 'the key with an octet less' ],
+    [ uc $key,   'the key in capitals' ] )
+{
     for my $path (qw(/admin/api/clients /admin/api/policy-rules /admin/api/nowhere /admin/)) {
         my $answer = $stack->admin( GET => $path, key => $case->[0] );
-        ok( $answer->status == 401 && eq_hash( $answer->json, \%body ), "admin: $case->[1] on $path is 401 with the body of specification 7.2" ) or diag( $answer->text );
+        ok( $answer->status == 401 && eq_hash( $answer->json, \%body ),
+            "admin: $case->[1] on $path is 401 with the body of specification 7.2" ) or diag( $answer->text );
     }
 }
 for my $method (qw(POST PUT DELETE PATCH)) {
-    is( $stack->admin( $method => '/admin/api/clients', key => undef, json => {} )->status, 401, "admin: $method without a key is 401 before the body is looked at" );
+    is( $stack->admin( $method => '/admin/api/clients', key => undef, json => {} )->status, 401,
+        "admin: $method without a key is 401 before the body is looked at" );
 }
-is( $stack->admin( GET => '/admin/api/clients' )->status, 200, 'admin: the configured key is good (specification 5.1)' );
-is( $stack->http->get( '/admin/api/clients?X-Admin-API-Key=' . $key )->status, 401, 'admin: a key in the URI does not count' );
-is( $stack->http->get( '/admin/api/clients', headers => [ Authorization => "Bearer $key" ] )->status, 401, 'admin: nor as a Bearer token' );
-admin_error( $stack->admin( GET => '/admin/api/nowhere' ), 404, 'admin: an unknown path with a good key is 404 with an empty body' );
+is( $stack->admin( GET => '/admin/api/clients' )->status, 200,
+    'admin: the configured key is good (specification 5.1)' );
+is( $stack->http->get( '/admin/api/clients?X-Admin-API-Key=' . $key )->status, 401,
+    'admin: a key in the URI does not count' );
+is( $stack->http->get( '/admin/api/clients', headers => [ Authorization => "Bearer $key" ] )->status, 401,
+    'admin: nor as a Bearer token' );
+admin_error(
+    $stack->admin( GET => '/admin/api/nowhere' ), 404,
+    'admin: an unknown path with a good key is 404 with an empty body' );
 my $wrong = $stack->admin( DELETE => '/admin/api/clients' );
 is( $wrong->status, 405, 'admin: a wrong method with a good key is 405' );
 is( $wrong->header('Cache-Control') // 'none', 'no-store', 'admin: with the cache headers of its path' );
@@ -34,57 +45,84 @@ like( $wrong->header('Allow') // '', qr/\bGET\b.*\bPOST\b|\bPOST\b.*\bGET\b/, 'a
 # ---- the list (specification 2.8)
 
 my $list = $stack->admin( GET => '/admin/api/admin-keys' );
-is( $list->status, 200, 'admin keys: the list is 200' );
-is( ref $list->json, 'ARRAY', 'admin keys: an array' );
-is( scalar @{ $list->json }, 1, 'admin keys: the configured key is in it' );
-members_are( $list->json->[0], { managedBy => 'environment', id => qr/./, label => qr/./, createdAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/, revokedAt => undef }, 'admin keys: a view has id, label, managedBy and createdAt' );
-my ( $status, $text ) = $stack->authzctl( qw(admin-key mint --label ops --json) );
+is( $list->status,           200,     'admin keys: the list is 200' );
+is( ref $list->json,         'ARRAY', 'admin keys: an array' );
+is( scalar @{ $list->json }, 1,       'admin keys: the configured key is in it' );
+members_are(
+    $list->json->[0],
+    {   managedBy => 'environment', id => qr/./, label => qr/./, createdAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/,
+        revokedAt => undef },
+    'admin keys: a view has id, label, managedBy and createdAt' );
+my ( $status, $text ) = $stack->authzctl(qw(admin-key mint --label ops --json));
 is( $status, 0, 'authzctl admin-key mint: exit status 0' ) or diag($text);
 my ($minted) = $text =~ /(ak_[A-Za-z0-9_-]+)/;
 my $plaintext = quotemeta( $minted // 'none' );
 ok( defined $minted, 'authzctl admin-key mint: shows the key once' ) or diag($text);
-is( $stack->admin( GET => '/admin/api/clients', key => $minted // 'none' )->status, 200, 'admin keys: a minted key is good at once' );
+is( $stack->admin( GET => '/admin/api/clients', key => $minted // 'none' )->status, 200,
+    'admin keys: a minted key is good at once' );
 my @ops = grep { $_->{label} eq 'ops' } @{ $stack->admin( GET => '/admin/api/admin-keys' )->json };
 is( scalar @ops, 1, 'admin keys: and listed' );
-unlike( $stack->admin( GET => '/admin/api/admin-keys' )->body, qr/$plaintext|\Q$key\E/, 'admin keys: no plaintext in the list (specification 2.8)' );
+unlike(
+    $stack->admin( GET => '/admin/api/admin-keys' )->body, qr/$plaintext|\Q$key\E/,
+    'admin keys: no plaintext in the list (specification 2.8)' );
 ( $status, $text ) = $stack->authzctl( qw(admin-key revoke), $ops[0]{id} // 'none' );
 is( $status, 0, 'authzctl admin-key revoke: exit status 0' ) or diag($text);
 my %by;
-$by{ $stack->client->get( '/admin/api/clients', headers => [ 'X-Admin-API-Key' => $minted // 'none' ], close => 1 )->status }++ for 1 .. 6;
+$by{ $stack->client->get( '/admin/api/clients', headers => [ 'X-Admin-API-Key' => $minted // 'none' ], close => 1 )
+      ->status }++
+  for 1 .. 6;
 is_deeply( \%by, { 401 => 6 }, 'admin keys: a revoked key is 401 in every worker at once' );
 @ops = grep { $_->{label} eq 'ops' } @{ $stack->admin( GET => '/admin/api/admin-keys' )->json };
-ok( @ops == 1 && defined $ops[0]{revokedAt}, 'admin keys: the list shows revoked ones with revokedAt (specification 3)' );
+ok( @ops == 1 && defined $ops[0]{revokedAt},
+    'admin keys: the list shows revoked ones with revokedAt (specification 3)' );
 my $stored = $stack->sql("SELECT encode(sealed, 'escape') || encode(lookup, 'escape') FROM admin_key");
 unlike( $stored, qr/$plaintext|\Q$key\E/, 'admin keys: the database holds no plaintext (specification 5.5)' );
 
 # ---- bundles
 
 my $bundle_key = $Authz::Stack::KEY{SVC_BUNDLE_API_KEY};
-sub bundle { my ( $value, @more ) = @_; return $stack->client->get( '/bundles/svc', headers => [ ( defined $value ? ( 'X-Bundle-API-Key' => $value ) : () ), @more ] ) }
-is( bundle($_)->status, 401, 'bundles: ' . ( defined $_ ? "the key '$_'" : 'no key' ) . ' is 401 (specification 5)' ) for undef, '', 'wrong', $key, "${bundle_key}x";
+
+sub bundle {
+    my ( $value, @more ) = @_;
+    return $stack->client->get(
+        '/bundles/svc',
+        headers => [ ( defined $value ? ( 'X-Bundle-API-Key' => $value ) : () ), @more ] );
+}
+is( bundle($_)->status, 401, 'bundles: ' . ( defined $_ ? "the key '$_'" : 'no key' ) . ' is 401 (specification 5)' )
+  for undef, '', 'wrong', $key, "${bundle_key}x";
 my $bundle = bundle($bundle_key);
-is( $bundle->status, 200, 'bundles: with the key 200' );
-is( substr( $bundle->body, 0, 2 ), "\x1f\x8b", 'bundles: the body is gzip (policy.md 2.3)' );
-is( $bundle->header('Content-Encoding'), undef, 'bundles: without Content-Encoding (policy.md 2.2)' );
+is( $bundle->status,                     200,        'bundles: with the key 200' );
+is( substr( $bundle->body, 0, 2 ),       "\x1f\x8b", 'bundles: the body is gzip (policy.md 2.3)' );
+is( $bundle->header('Content-Encoding'), undef,      'bundles: without Content-Encoding (policy.md 2.2)' );
 like( $bundle->header('ETag') // '', qr/\A"[0-9a-f]{64}"\z/, 'bundles: a strong ETag, the SHA-256 in hex' );
 my $same = bundle( $bundle_key, 'If-None-Match' => $bundle->header('ETag') // '' );
 is( $same->status, 304, 'bundles: If-None-Match with the current ETag and no wait is 304 (policy.md 2.2)' );
 is( bundle( $bundle_key, 'If-None-Match' => '"other"' )->status, 200, 'bundles: with another it is 200' );
-is( $stack->client->get( '/bundles/other', headers => [ 'X-Bundle-API-Key' => $bundle_key ] )->status, 404, 'bundles: another name is 404' );
-is( $stack->client->post( '/bundles/status', json => {} )->status, 401, 'bundles: a status push without the key is 401' );
+is( $stack->client->get( '/bundles/other', headers => [ 'X-Bundle-API-Key' => $bundle_key ] )->status, 404,
+    'bundles: another name is 404' );
+is( $stack->client->post( '/bundles/status', json => {} )->status, 401,
+    'bundles: a status push without the key is 401' );
 my $push = { labels => { instance => 'other' }, bundles => { svc => { name => 'svc', active_revision => 'r0' } } };
-is( $stack->client->post( '/bundles/status', headers => [ 'X-Bundle-API-Key' => $bundle_key ], json => $push )->status, 200, 'bundles: with it 200' );
-is( $stack->client->post( '/bundles/status/', headers => [ 'X-Bundle-API-Key' => $bundle_key ], json => $push )->status, 200, 'bundles: with and without a final slash (policy.md 2.4)' );
-is( $stack->client->post( '/bundles/status', headers => [ 'X-Bundle-API-Key' => $bundle_key, 'Content-Type' => 'application/json' ],
-        body => '{"labels":{"instance":"other"},"bundles":{"svc":{"name":"svc","active_revision":"r0"}},"metrics":{"go_gc_gomemlimit_bytes":9223372036854776000}}' )->status,
-    200, 'bundles: a status push with integers beyond 64 bits in its metrics is read (OPA without GOMEMLIMIT sends one)' );
+is( $stack->client->post( '/bundles/status', headers => [ 'X-Bundle-API-Key' => $bundle_key ], json => $push )->status,
+    200, 'bundles: with it 200' );
+is( $stack->client->post( '/bundles/status/', headers => [ 'X-Bundle-API-Key' => $bundle_key ], json => $push )->status,
+    200, 'bundles: with and without a final slash (policy.md 2.4)' );
+is( $stack->client->post(
+        '/bundles/status', headers => [ 'X-Bundle-API-Key' => $bundle_key, 'Content-Type' => 'application/json' ],
+        body =>
+          '{"labels":{"instance":"other"},"bundles":{"svc":{"name":"svc","active_revision":"r0"}},"metrics":{"go_gc_gomemlimit_bytes":9223372036854776000}}'
+    )->status,
+    200,
+    'bundles: a status push with integers beyond 64 bits in its metrics is read (OPA without GOMEMLIMIT sends one)' );
 
 # ---- SVC_ADMIN_ENABLED (specification 5.3)
 
 my $off = Authz::Stack->start( beside => $stack, settings => { SVC_ADMIN_ENABLED => 'false' } );
 is( $off->admin( GET => '/admin/api/clients' )->status, 404, 'SVC_ADMIN_ENABLED=false: 404 with a valid key' );
-is( $off->admin( GET => '/admin/api/clients', key => undef )->status, 401, 'SVC_ADMIN_ENABLED=false: without a key 401 first' );
-is( $off->admin( GET => '/admin/api/clients', key => 'wrong' )->status, 401, 'SVC_ADMIN_ENABLED=false: with a wrong key 401 first' );
+is( $off->admin( GET => '/admin/api/clients', key => undef )->status, 401,
+    'SVC_ADMIN_ENABLED=false: without a key 401 first' );
+is( $off->admin( GET => '/admin/api/clients', key => 'wrong' )->status, 401,
+    'SVC_ADMIN_ENABLED=false: with a wrong key 401 first' );
 is( $off->http->get('/.well-known/jwks.json')->status, 200, 'SVC_ADMIN_ENABLED=false: the rest is served' );
 
 done_testing;

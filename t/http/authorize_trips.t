@@ -3,32 +3,38 @@
 use strict;
 use warnings;
 
-use Digest::SHA ();
+use Digest::SHA  ();
 use MIME::Base64 ();
 use Test::More;
 
 use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
-use Authz::Idp ();
-use Authz::Stack ();
+use Authz::Idp    ();
+use Authz::Stack  ();
 
-my $idp   = Authz::Idp->start;
-my $stack = Authz::Stack->start( pg_proxy => 1, workers => 1, web_workers => 1, settings => { Authz::Idp::settings() } );
+my $idp = Authz::Idp->start;
+my $stack =
+  Authz::Stack->start( pg_proxy => 1, workers => 1, web_workers => 1, settings => { Authz::Idp::settings() } );
 my $proxy = $stack->proxy;
-my $row = $idp->register( $stack, authorizationEndpoint => $idp->issuer . '/authorize' );
-my $cb = 'https://app.example/cb';
+my $row   = $idp->register( $stack, authorizationEndpoint => $idp->issuer . '/authorize' );
+my $cb    = 'https://app.example/cb';
 $stack->make_client( 'web', undef, redirectUris => [$cb] );
 $stack->make_client( 'dcr', undef, redirectUris => [$cb] );
 $stack->sql(q{UPDATE client SET registration_type = 'DCR' WHERE client_id = 'dcr'});
 my %good = ( client_id => 'web', redirect_uri => $cb, response_type => 'code', scope => 'openid' );
 
-sub address { my %given = @_; return $stack->base . '/authorize?' . Authz::Client::form( map { ( $_ => $given{$_} ) } sort keys %given ) }
+sub address {
+    my %given = @_;
+    return $stack->base . '/authorize?' . Authz::Client::form( map { ( $_ => $given{$_} ) } sort keys %given );
+}
 
 # The trips that the code causes; others come by the clock (t/http/round_trips.t).
 sub trips {
     my ($code) = @_;
-    return grep { !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/ } $proxy->trips($code);
+    return grep {
+        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
+    } $proxy->trips($code);
 }
 
 sub warm {
@@ -50,17 +56,28 @@ sub leads {
 }
 
 my $nobody = Authz::Browser->new;
-warm( sub { leads( $nobody->get( address(%good) ), $idp->issuer ) }, 1, 'first leg, to the provider: one trip, which writes the sign-in and its audit row' );
-is( $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %$row, authorizationEndpoint => undef } )->status, 200, 'the endpoint is left to discovery' );
-warm( sub { leads( $nobody->get( address(%good) ), $idp->issuer ) }, 1, '... none more, when the endpoint is the discovery document\'s: it is remembered' );
-warm( sub { leads( $nobody->get( address( %good, prompt => 'none' ) ), "$cb?error=login_required" ) }, 2, 'a refusal: the client as it is now, and the audit row' );
-warm( sub { $nobody->get( address( %good, client_id => 'nobody' ) ) }, 2, 'an unknown client: one look, and the audit row' );
+warm(
+    sub { leads( $nobody->get( address(%good) ), $idp->issuer ) }, 1,
+    'first leg, to the provider: one trip, which writes the sign-in and its audit row' );
+is( $stack->admin( PUT => '/admin/api/identity-providers/corp', json => { %$row, authorizationEndpoint => undef } )
+      ->status, 200, 'the endpoint is left to discovery' );
+warm(
+    sub { leads( $nobody->get( address(%good) ), $idp->issuer ) }, 1,
+    '... none more, when the endpoint is the discovery document\'s: it is remembered' );
+warm(
+    sub { leads( $nobody->get( address( %good, prompt => 'none' ) ), "$cb?error=login_required" ) }, 2,
+    'a refusal: the client as it is now, and the audit row' );
+warm(
+    sub { $nobody->get( address( %good, client_id => 'nobody' ) ) }, 2,
+    'an unknown client: one look, and the audit row' );
 
 my $ann = Authz::Browser->new;
 $ann->follow( address(%good), stop => qr{\A\Q$cb\E} );
 warm( sub { leads( $ann->get( address(%good) ), "$cb?code=" ) }, 2, 'with a live session: one read and one write' );
 warm( sub { leads( $ann->get( address( %good, prompt => 'none' ) ), "$cb?code=" ) }, 2, '... under prompt=none too' );
-warm( sub { leads( $ann->get( address( %good, client_id => 'dcr' ) ), $stack->base . '/authorize/consent' ) }, 3, 'to the consent page: one read, the request that waits, and the audit row' );
+warm(
+    sub { leads( $ann->get( address( %good, client_id => 'dcr' ) ), $stack->base . '/authorize/consent' ) }, 3,
+    'to the consent page: one read, the request that waits, and the audit row' );
 
 # Back from the provider; what went before is not counted.
 sub at_callback {
@@ -72,17 +89,24 @@ for ( 1 .. 8 ) { my ( $browser, $to ) = at_callback(); leads( $browser->get($to)
 my ( $browser, $to ) = at_callback();
 my @trip = trips( sub { leads( $browser->get($to), "$cb?code=" ) } );
 note( 'callback: ', join ' | ', @trip );
+
 # Sign-in taken, session made, code stored; the provider's documents and the list of providers are remembered.
-is( scalar @trip, 3, 'callback: one trip before the provider is asked, two afterwards' ) or diag( map {"\n  $_"} @trip );
+is( scalar @trip, 3, 'callback: one trip before the provider is asked, two afterwards' )
+  or diag( map {"\n  $_"} @trip );
 
 # A provider comes while somebody is at another: names are made of the list as it is when the session is made.
 $idp->user( { sub => 'late|bob' } );
 ( $browser, $to ) = at_callback();
 Authz::Idp->start->register( $stack, idpId => 'late' );
 @trip = trips( sub { leads( $browser->get($to), "$cb?code=" ) } );
-is( scalar @trip, 5, '... two more, when the list is not as remembered: it is read, and the session made of it' ) or diag( map {"\n  $_"} @trip );
+is( scalar @trip, 5, '... two more, when the list is not as remembered: it is read, and the session made of it' )
+  or diag( map {"\n  $_"} @trip );
 is( $stack->sql(q{SELECT count(*) || ' ' || min(subject) FROM subject WHERE upstream_sub = 'late|bob'}),
-    '1 ' . MIME::Base64::encode_base64url( Digest::SHA::sha256( $idp->issuer . "\0late|bob" ) ), '... nobody takes a name of the provider that came (decisions.md "Subject identifiers")' );
-is( $stack->sql('SELECT count(*) FROM browser_session s JOIN subject USING (subject) WHERE upstream_sub = \'late|bob\''), 1, '... and the first try left nothing behind' );
+    '1 ' . MIME::Base64::encode_base64url( Digest::SHA::sha256( $idp->issuer . "\0late|bob" ) ),
+    '... nobody takes a name of the provider that came (decisions.md "Subject identifiers")' );
+is( $stack->sql(
+        'SELECT count(*) FROM browser_session s JOIN subject USING (subject) WHERE upstream_sub = \'late|bob\''),
+    1,
+    '... and the first try left nothing behind' );
 
 done_testing;

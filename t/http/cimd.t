@@ -3,29 +3,29 @@
 use strict;
 use warnings;
 
-use Digest::SHA ();
+use Digest::SHA  ();
 use MIME::Base64 ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Browser ();
 use Authz::Check;
-use Authz::Client ();
-use Authz::Idp ();
-use Authz::Peer ();
+use Authz::Client  ();
+use Authz::Idp     ();
+use Authz::Peer    ();
 use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Stack   ();
+use Authz::Web     ();
 
 my $web     = 16;
 my %setting = (
-    Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => 2, SVC_CIMD_MAX_DOCUMENT_SIZE_BYTES => 4096,
-    SVC_MAX_REDIRECT_URIS => 3
-);
+    Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => 2,
+    SVC_CIMD_MAX_DOCUMENT_SIZE_BYTES => 4096,
+    SVC_MAX_REDIRECT_URIS            => 3 );
 my $stack = Authz::Stack->start( web_workers => $web, settings => \%setting );
-my $at    = $stack;    # the instance that is asked
-my $idp  = Authz::Idp->start;
-my $peer = Authz::Peer->start;
+my $at    = $stack;                                                              # the instance that is asked
+my $idp   = Authz::Idp->start;
+my $peer  = Authz::Peer->start;
 $idp->register($stack);
 
 my $back      = 'https://app.example/cb';
@@ -35,15 +35,24 @@ my $challenge = MIME::Base64::encode_base64url( Digest::SHA::sha256($verifier) )
 # A document that is good for its address, but for what is named.
 sub document {
     my ( $path, %more ) = @_;
-    my %document = ( client_id => $peer->url($path), client_name => 'The App', redirect_uris => [ $back, 'http://127.0.0.1/cb' ], %more );
+    my %document = (
+        client_id => $peer->url($path), client_name => 'The App', redirect_uris => [ $back, 'http://127.0.0.1/cb' ],
+        %more );
     delete @document{ grep { !defined $document{$_} } keys %document };
     return \%document;
 }
-sub serve { my ( $path, %more ) = @_; $peer->set( $path => { body => document( $path, %more ) } ); return $peer->url($path) }
+
+sub serve {
+    my ( $path, %more ) = @_;
+    $peer->set( $path => { body => document( $path, %more ) } );
+    return $peer->url($path);
+}
 
 sub target {
     my ( $client_id, %param ) = @_;
-    my %query = ( response_type => 'code', redirect_uri => $back, scope => 'openid', state => 's1', code_challenge => $challenge, code_challenge_method => 'S256', client_id => $client_id, %param );
+    my %query = (
+        response_type => 'code', redirect_uri => $back, scope => 'openid', state => 's1', code_challenge => $challenge,
+        code_challenge_method => 'S256', client_id => $client_id, %param );
     return '/authorize?' . Authz::Client::form( map { $_ => $query{$_} } grep { defined $query{$_} } sort keys %query );
 }
 sub ask { my ( $client_id, %param ) = @_; return $at->http->get( target( $client_id, %param ) ) }
@@ -53,7 +62,8 @@ sub goes_on {
     my ( $answer, $name ) = @_;
     my $issuer = $idp->issuer;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my $good = ok( $answer->status == 302 && ( $answer->header('Location') // '' ) =~ m{\A\Q$issuer\E/authorize\?}, $name );
+    my $good =
+      ok( $answer->status == 302 && ( $answer->header('Location') // '' ) =~ m{\A\Q$issuer\E/authorize\?}, $name );
     diag( $answer->text ) if !$good;
     return $good;
 }
@@ -62,10 +72,10 @@ sub goes_on {
 sub page {
     my ( $answer, $status, $text, $name ) = @_;
     my @wrong;
-    push @wrong, "status is not $status" if $answer->status != $status;
-    push @wrong, 'a redirect' if defined $answer->header('Location');
-    push @wrong, 'no HTML' if ( $answer->header('Content-Type') // '' ) !~ m{\Atext/html\b};
-    push @wrong, "the page does not say $text" if $answer->body !~ $text;
+    push @wrong, "status is not $status"       if $answer->status != $status;
+    push @wrong, 'a redirect'                  if defined $answer->header('Location');
+    push @wrong, 'no HTML'                     if ( $answer->header('Content-Type') // '' ) !~ m{\Atext/html\b};
+    push @wrong, "the page does not say $text" if $answer->body                             !~ $text;
     push @wrong, 'a 503 without Retry-After' if $status == 503 && ( $answer->header('Retry-After') // '' ) !~ /\A\d+\z/;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $good = ok( !@wrong, $name );
@@ -78,13 +88,17 @@ sub code_for {
     my ( $client_id, %param ) = @_;
     my $browser = Authz::Browser->new;
     my @hop     = $browser->follow( $at->base . target( $client_id, %param ), stop => qr{\Ahttps://app\.example/} );
-    @hop = $browser->submit( $hop[-1], button => [ decision => 'allow' ], stop => qr{\Ahttps://app\.example/} ) if $hop[-1]->status == 200;
+    @hop = $browser->submit( $hop[-1], button => [ decision => 'allow' ], stop => qr{\Ahttps://app\.example/} )
+      if $hop[-1]->status == 200;
     my %back = Authz::Browser::query( $browser->url );
     return $back{code} // 'error ' . ( $back{error} // $hop[-1]->status . ' ' . $hop[-1]->body );
 }
+
 sub redeem {
     my ( $client_id, $code, %form ) = @_;
-    %form = ( grant_type => 'authorization_code', client_id => $client_id, code => $code, redirect_uri => $back, code_verifier => $verifier, %form );
+    %form = (
+        grant_type    => 'authorization_code', client_id => $client_id, code => $code, redirect_uri => $back,
+        code_verifier => $verifier,            %form );
     return $at->http->post( '/token', form => [%form] );
 }
 
@@ -93,52 +107,78 @@ sub redeem {
 my $app = serve('/app/client.json');
 goes_on( ask($app), 'a good document: the user is sent to sign in' );
 my ($asked) = $peer->requests('/app/client.json');
-is( "$asked->{method} $asked->{target} $asked->{headers}{accept}", 'GET /app/client.json application/json', 'it is fetched by GET, with Accept: application/json' );
+is( "$asked->{method} $asked->{target} $asked->{headers}{accept}", 'GET /app/client.json application/json',
+    'it is fetched by GET, with Accept: application/json' );
 is( $asked->{headers}{authorization} // $asked->{headers}{cookie}, undef, '... and nothing of ours' );
 is( rows($app), 0, 'no row is made before a code is (decisions.md "Readings")' );
 my $code = code_for($app);
 like( $code, qr/\A\S{40,}\z/, 'a code is issued after sign-in and consent' );
 is( $peer->hits('/app/client.json'), 1, 'one fetch for all of it' );
-is( $stack->sql("SELECT registration_type, client_type, auth_method, enabled, client_name FROM client WHERE client_id = '$app'"), "CIMD\tpublic\tnone\tt\tThe App",
+is( $stack->sql(
+        "SELECT registration_type, client_type, auth_method, enabled, client_name FROM client WHERE client_id = '$app'"
+    ),
+    "CIMD\tpublic\tnone\tt\tThe App",
     'with the code comes the row: a public client of registration CIMD (specification 2.1, 4.2)' );
-admin_ok( $stack->admin( GET => '/admin/api/clients/' . Authz::Client::escape($app) ), 200, { clientId => $app, registrationType => 'CIMD', redirectUris => [ $back, 'http://127.0.0.1/cb' ], clientSecret => undef }, '... which the administrator sees' );
-oauth_error( redeem( $app, $code, code_verifier => 'w' x 43 ), 400, 'invalid_grant', '/token: another verifier is refused' );
-oauth_error( redeem( $app, $code, client_secret => 'x' ), 401, 'invalid_client', '/token: a secret it cannot have is refused' );
-oauth_ok( redeem( $app, $code ), { token_type => 'Bearer', id_token => qr/\A[\w-]+\.[\w-]+\.[\w-]+\z/ }, '/token: the code is redeemed without a secret' );
+admin_ok(
+    $stack->admin( GET => '/admin/api/clients/' . Authz::Client::escape($app) ),
+    200,
+    {   clientId     => $app, registrationType => 'CIMD', redirectUris => [ $back, 'http://127.0.0.1/cb' ],
+        clientSecret => undef },
+    '... which the administrator sees' );
+oauth_error(
+    redeem( $app, $code, code_verifier => 'w' x 43 ), 400, 'invalid_grant',
+    '/token: another verifier is refused' );
+oauth_error(
+    redeem( $app, $code, client_secret => 'x' ), 401, 'invalid_client',
+    '/token: a secret it cannot have is refused' );
+oauth_ok(
+    redeem( $app, $code ), { token_type => 'Bearer', id_token => qr/\A[\w-]+\.[\w-]+\.[\w-]+\z/ },
+    '/token: the code is redeemed without a secret' );
 my $version = $stack->sql("SELECT version FROM client WHERE client_id = '$app'");
 oauth_ok( redeem( $app, code_for($app) ), {}, 'another user, another code' );
-is( $stack->sql("SELECT version FROM client WHERE client_id = '$app'"), $version, '... and the row is as it was: its version has not moved' );
+is( $stack->sql("SELECT version FROM client WHERE client_id = '$app'"), $version,
+    '... and the row is as it was: its version has not moved' );
 
 # ---- the redirect URI
 
-page( ask( $app, redirect_uri => 'https://app.example/cb/' ), 400, qr/redirect_uri/, 'redirect_uri with a slash more than in the document: page' );
-page( ask( $app, redirect_uri => 'https://evil.example/cb' ), 400, qr/redirect_uri/, 'a redirect_uri that is not in the document: page' );
+page(
+    ask( $app, redirect_uri => 'https://app.example/cb/' ), 400, qr/redirect_uri/,
+    'redirect_uri with a slash more than in the document: page' );
+page(
+    ask( $app, redirect_uri => 'https://evil.example/cb' ), 400, qr/redirect_uri/,
+    'a redirect_uri that is not in the document: page' );
 page( ask( $app, redirect_uri => undef ), 400, qr/redirect_uri/, 'no redirect_uri: page' );
-goes_on( ask( $app, redirect_uri => 'http://127.0.0.1:50123/cb' ), 'the port of a loopback redirect_uri is free (RFC 8252 7.3)' );
+goes_on(
+    ask( $app, redirect_uri => 'http://127.0.0.1:50123/cb' ),
+    'the port of a loopback redirect_uri is free (RFC 8252 7.3)' );
 my $error = ask( $app, code_challenge => undef, code_challenge_method => undef );
 is( $error->status, 302, 'without PKCE: a redirect, for the client is known' );
-like( $error->header('Location') // '', qr{\A\Q$back\E\?(?=.*error=invalid_request)(?=.*state=s1)}, '... with the error: the client is a public one (specification 4.2)' );
+like(
+    $error->header('Location') // '', qr{\A\Q$back\E\?(?=.*error=invalid_request)(?=.*state=s1)},
+    '... with the error: the client is a public one (specification 4.2)' );
 
 # ---- addresses
 
 my $origin = $peer->url;
 for my $case (
-    [ "$origin/",                     'path',        'the path /' ],
-    [ $origin,                        'path',        'no path' ],
-    [ "$origin?x",                    'path',        'a query without path' ],
-    [ "$origin/a#f",                  'fragment',    'a fragment' ],
-    [ "$origin/a/../b",               'dot segment', 'a dot segment' ],
-    [ "$origin/a/%2e%2E/b",           'dot segment', 'a dot segment in escapes' ],
-    [ $origin =~ s{//}{//u:p\@}r . '/a', 'user information', 'a user' ],
-    [ "$origin/a\\b",                 'backslash',   'a backslash' ],
-    [ "$origin/" . 'a' x ( 257 - 1 - length $origin ), '256', '257 characters' ],
-    [ 'http://app.example/c',         'https',       'http to a host that is not allowed' ],
-    [ 'http://localhost.example/c',   'https',       'http to a host whose name begins like one that is' ],
+    [ "$origin/",                                      'path',             'the path /' ],
+    [ $origin,                                         'path',             'no path' ],
+    [ "$origin?x",                                     'path',             'a query without path' ],
+    [ "$origin/a#f",                                   'fragment',         'a fragment' ],
+    [ "$origin/a/../b",                                'dot segment',      'a dot segment' ],
+    [ "$origin/a/%2e%2E/b",                            'dot segment',      'a dot segment in escapes' ],
+    [ $origin =~ s{//}{//u:p\@}r . '/a',               'user information', 'a user' ],
+    [ "$origin/a\\b",                                  'backslash',        'a backslash' ],
+    [ "$origin/" . 'a' x ( 257 - 1 - length $origin ), '256',              '257 characters' ],
+    [ 'http://app.example/c',                          'https',            'http to a host that is not allowed' ],
+    [ 'http://localhost.example/c',                    'https', 'http to a host whose name begins like one that is' ],
   )
 {
     my ( $address, $text, $name ) = @$case;
     $peer->forget;
-    page( ask($address), 400, qr/client_id [^<]*\Q$text\E/, "address with $name: page that says so (specification 4.2)" );
+    page(
+        ask($address), 400, qr/client_id [^<]*\Q$text\E/,
+        "address with $name: page that says so (specification 4.2)" );
     is( $peer->hits, 0, '... and nothing is asked' );
 }
 my $long = '/' . 'a' x ( 256 - 1 - length $origin );
@@ -148,50 +188,57 @@ goes_on( ask( serve($long) ), 'an address of 256 characters' );
 
 my $number = 0;
 for my $case (
-    [ 'another client_id',             'letter for letter', client_id => 'https://app.example/c' ],
-    [ 'no client_id',                  'client_id is required', client_id => undef ],
-    [ 'no redirect_uris',              'redirect_uris is required', redirect_uris => undef ],
-    [ 'empty redirect_uris',           'redirect_uris must not be empty', redirect_uris => [] ],
+    [ 'another client_id',              'letter for letter',               client_id     => 'https://app.example/c' ],
+    [ 'no client_id',                   'client_id is required',           client_id     => undef ],
+    [ 'no redirect_uris',               'redirect_uris is required',       redirect_uris => undef ],
+    [ 'empty redirect_uris',            'redirect_uris must not be empty', redirect_uris => [] ],
     [ 'a redirect URI with javascript', 'redirect_uris\[1\]', redirect_uris => [ $back, 'javascript:alert(1)' ] ],
-    [ 'too many redirect URIs',        'at most 3', redirect_uris => [ map {"https://app.example/$_"} 1 .. 4 ] ],
-    [ 'client_secret',                 'client_secret', client_secret => 'x' ],
-    [ 'client_secret_expires_at',      'client_secret_expires_at', client_secret_expires_at => 0 ],
-    [ 'client_secret_basic',           'must be none', token_endpoint_auth_method => 'client_secret_basic' ],
-    [ 'private_key_jwt',               'not supported', token_endpoint_auth_method => 'private_key_jwt', jwks => { keys => [] } ],
-    [ 'other grant types',             'authorization_code', grant_types => ['client_credentials'] ],
-    [ 'other response types',          'must hold code', response_types => ['token'] ],
-    [ 'a name that reorders text',     'client_name', client_name => "a\x{202e}b" ],
+    [ 'too many redirect URIs',         'at most 3',     redirect_uris => [ map {"https://app.example/$_"} 1 .. 4 ] ],
+    [ 'client_secret',                  'client_secret', client_secret => 'x' ],
+    [ 'client_secret_expires_at', 'client_secret_expires_at', client_secret_expires_at   => 0 ],
+    [ 'client_secret_basic',      'must be none',             token_endpoint_auth_method => 'client_secret_basic' ],
+    [ 'private_key_jwt', 'not supported', token_endpoint_auth_method    => 'private_key_jwt', jwks => { keys => [] } ],
+    [ 'other grant types',         'authorization_code', grant_types    => ['client_credentials'] ],
+    [ 'other response types',      'must hold code',     response_types => ['token'] ],
+    [ 'a name that reorders text', 'client_name',        client_name    => "a\x{202e}b" ],
   )
 {
     my ( $name, $text, @member ) = @$case;
-    my $path = '/bad' . ++$number;
+    my $path      = '/bad' . ++$number;
     my $client_id = serve( $path, @member );
-    page( ask($client_id), 400, qr/metadata document: .*$text/, "document with $name: page that says so (oauth.md 3.2)" );
+    page(
+        ask($client_id), 400, qr/metadata document: .*$text/,
+        "document with $name: page that says so (oauth.md 3.2)" );
     is( rows($client_id), 0, '... and no row' );
     serve($path);
     goes_on( ask($client_id), '... and once it is put right it is good at once: a bad one is not kept' );
 }
-my $rich = serve( '/rich', software_id => 'x', application_type => 'native', grant_types => [qw(authorization_code refresh_token urn:x)], response_types => ['code'], unknown => { a => [1] } );
+my $rich = serve(
+    '/rich', software_id => 'x', application_type => 'native',
+    grant_types => [qw(authorization_code refresh_token urn:x)], response_types => ['code'], unknown => { a => [1] } );
 goes_on( ask($rich), 'members nobody here knows are ignored' );
 
 # ---- answers that are no document
 
 my %answer = (
-    'status 404'            => [ { status => 404, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'status 500'            => [ { status => 500, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'status 201'            => [ { status => 201, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'a redirect'            => [ { status => 302, headers => [ Location => $peer->url('/elsewhere') ], body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'text/html'             => [ { type => 'text/html', body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'no media type'         => [ { type => '', body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
-    'no JSON'               => [ { body => '{"client_id":' }, 400, qr/does not answer with a JSON document/ ],
-    'a JSON array'          => [ { body => '[]' }, 400, qr/does not answer with a JSON document/ ],
-    'a repeated member'     => [ { body => '{"client_id":"a","client_id":"b"}' }, 400, qr/does not answer with a JSON document/ ],
-    'more than the limit'   => [ { body => document('/x'), pad => 4096 }, 400, qr/too large/ ],
-    'an endless answer'     => [ { body => ' ' x 500, endless => 1 }, 400, qr/too large/ ],
-    'no HTTP'               => [ { raw => "hello\r\n" }, 400, qr/cannot be|does not/ ],
-    'nothing'               => [ { close => 1 }, 400, qr/cannot be/ ],
-    'a reset'               => [ { reset => 1 }, 400, qr/cannot be/ ],
-    'half an answer'        => [ { body => document('/x'), truncate => 20 }, 400, qr/cannot be|does not/ ],
+    'status 404' => [ { status => 404, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
+    'status 500' => [ { status => 500, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
+    'status 201' => [ { status => 201, body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
+    'a redirect' => [
+        { status => 302, headers => [ Location => $peer->url('/elsewhere') ], body => document('/x') }, 400,
+        qr/does not answer with a JSON document/ ],
+    'text/html' => [ { type => 'text/html', body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
+    'no media type'     => [ { type => '', body => document('/x') }, 400, qr/does not answer with a JSON document/ ],
+    'no JSON'           => [ { body => '{"client_id":' },            400, qr/does not answer with a JSON document/ ],
+    'a JSON array'      => [ { body => '[]' },                       400, qr/does not answer with a JSON document/ ],
+    'a repeated member' =>
+      [ { body => '{"client_id":"a","client_id":"b"}' }, 400, qr/does not answer with a JSON document/ ],
+    'more than the limit' => [ { body => document('/x'), pad => 4096 },    400, qr/too large/ ],
+    'an endless answer'   => [ { body => ' ' x 500, endless => 1 },        400, qr/too large/ ],
+    'no HTTP'             => [ { raw => "hello\r\n" },                     400, qr/cannot be|does not/ ],
+    'nothing'             => [ { close => 1 },                             400, qr/cannot be/ ],
+    'a reset'             => [ { reset => 1 },                             400, qr/cannot be/ ],
+    'half an answer'      => [ { body => document('/x'), truncate => 20 }, 400, qr/cannot be|does not/ ],
 );
 serve('/elsewhere');
 for my $name ( sort keys %answer ) {
@@ -216,7 +263,9 @@ page( ask( $peer->url('/exact+1') ), 400, qr/too large/, '... of one more' );
 
 # ---- slow and dead hosts
 
-$peer->set( '/slow' => { body => document('/slow'), delay => 5 }, '/drip' => { body => document('/drip'), drip => 0.1 } );
+$peer->set(
+    '/slow' => { body => document('/slow'), delay => 5 },
+    '/drip' => { body => document('/drip'), drip  => 0.1 } );
 for my $path (qw(/slow /drip)) {
     my $start = time;
     page( ask( $peer->url($path) ), 400, qr/too long/, "$path: page" );
@@ -232,28 +281,37 @@ page( ask($shut), 400, qr/cannot be reached/, 'a port where nobody listens: page
 
 # ---- many at once
 
-sub together { return Authz::Client::together( map { [ $stack->http, $stack->http->octets( GET => $_, close => 1 ) ] } @_ ) }
+sub together {
+    return Authz::Client::together( map { [ $stack->http, $stack->http->octets( GET => $_, close => 1 ) ] } @_ );
+}
 $peer->set( '/many' => { body => document('/many'), delay => 0.5 } );
 my @answer = together( map { target( $peer->url('/many') ) } 1 .. $web / 4 );
-is( scalar( grep { $_->status == 302 } @answer ), $web / 4, 'first use in parallel: all go on' ) or diag( map { $_->text } @answer );
+is( scalar( grep { $_->status == 302 } @answer ), $web / 4, 'first use in parallel: all go on' )
+  or diag( map { $_->text } @answer );
 is( $peer->hits('/many'), 1, '... after one fetch' );
 my $crowd = $peer->url('/crowd');
 $peer->set( '/crowd' => { body => document('/crowd'), delay => 0.5 } );
 @answer = together( map { target($crowd) } 1 .. 3 * $web );
-my $on = grep { $_->status == 302 } @answer;
+my $on  = grep { $_->status == 302 } @answer;
 my @off = grep { $_->status != 302 } @answer;
 cmp_ok( $on, '>=', $web / 4, "a crowd of first users: $on go on" );
-is( scalar( grep { $_->status != 503 || ( $_->header('Refresh') // '' ) ne '1' } @off ), 0, '... the rest comes again by itself, for as many workers as may wait already' ) or diag( map { $_->text } @off );
+is( scalar( grep { $_->status != 503 || ( $_->header('Refresh') // '' ) ne '1' } @off ), 0,
+    '... the rest comes again by itself, for as many workers as may wait already' ) or diag( map { $_->text } @off );
 is( $peer->hits('/crowd'), 1, '... there was one fetch' );
 @answer = together( map { target($crowd) } 1 .. 3 * $web );
 is( scalar( grep { $_->status == 302 } @answer ), 3 * $web, '... and then all go on' );
 my @walker;
+
 for my $n ( 1 .. 8 ) {
-    push @walker, Authz::Process->start( name => "walker$n", code => sub { my $code = code_for($crowd); print $code =~ /\A\S{40,}\z/ ? "has a code\n" : "has none: $code\n" } );
+    push @walker,
+      Authz::Process->start(
+        name => "walker$n",
+        code => sub { my $code = code_for($crowd); print $code =~ /\A\S{40,}\z/ ? "has a code\n" : "has none: $code\n" }
+      );
 }
 $_->wait(60) for @walker;
 is( scalar( grep { $_->log_text =~ /has a code/ } @walker ), 8, 'eight browsers get their codes at once' );
-is( rows($crowd), 1, '... and there is one row' );
+is( rows($crowd),                                            1, '... and there is one row' );
 
 # ---- how long it is kept
 
@@ -278,79 +336,121 @@ sleep $TTL + 1.2;
 serve( '/changing', client_name => 'The New App', redirect_uris => ['https://app.example/new'] );
 page( ask($app), 400, qr/redirect_uri/, 'redirect_uris that changed: the old one is good no more' );
 goes_on( ask( $app, redirect_uri => 'https://app.example/new' ), '... the new one is' );
-is( $stack->sql("SELECT count(*) FROM audit_log WHERE operation = 'clientMetadataChanged' AND client_id = '$app' AND request_summary LIKE '%https://app.example/new%'"), 1, '... and the audit log says so, once (oauth.md 3.2)' );
+is( $stack->sql(
+        "SELECT count(*) FROM audit_log WHERE operation = 'clientMetadataChanged' AND client_id = '$app' AND request_summary LIKE '%https://app.example/new%'"
+    ),
+    1,
+    '... and the audit log says so, once (oauth.md 3.2)' );
 my $new = code_for( $app, redirect_uri => 'https://app.example/new' );
-is( $stack->sql("SELECT client_name, array_to_string(redirect_uris, ' ') FROM client WHERE client_id = '$app'"), "The New App\thttps://app.example/new", 'with the next code the row says what the document says' );
+is( $stack->sql("SELECT client_name, array_to_string(redirect_uris, ' ') FROM client WHERE client_id = '$app'"),
+    "The New App\thttps://app.example/new", 'with the next code the row says what the document says' );
 oauth_ok( redeem( $app, $new, redirect_uri => 'https://app.example/new' ), {}, '... and the code is good' );
 
 # ---- the administrator's word
 
 $at = $stack;
-my $disable = $stack->admin( PUT => '/admin/api/clients/' . Authz::Client::escape($app), json => { clientId => $app, clientType => 'public', enabled => false, redirectUris => ['https://app.example/new'] } );
+my $disable = $stack->admin(
+    PUT  => '/admin/api/clients/' . Authz::Client::escape($app),
+    json => { clientId => $app, clientType => 'public', enabled => false, redirectUris => ['https://app.example/new'] }
+);
 is( $disable->status, 200, 'the administrator disables it' ) or diag( $disable->text );
-page( ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/disabled|not known/, '... and it is refused at once: page' );
+page(
+    ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/disabled|not known/,
+    '... and it is refused at once: page' );
 $stack->sql("UPDATE client SET enabled = true WHERE client_id = '$app'");
 goes_on( ask( $app, redirect_uri => 'https://app.example/new' ), '... enabled again: at once too' );
 $stack->sql("DELETE FROM client WHERE client_id = '$app'");
-oauth_ok( redeem( $app, code_for( $app, redirect_uri => 'https://app.example/new' ), redirect_uri => 'https://app.example/new' ), {}, 'one that was removed comes back with its next code' );
+oauth_ok(
+    redeem(
+        $app, code_for( $app, redirect_uri => 'https://app.example/new' ), redirect_uri => 'https://app.example/new' ),
+    {},
+    'one that was removed comes back with its next code' );
 
 my $own = $peer->url('/own');
 serve('/own');
-$stack->make_client( $own, { grants => ['authorization_code'], scopes => ['openid'] }, clientType => 'public', redirectUris => ['https://own.example/cb'] );
-page( ask($own), 400, qr/redirect_uri/, "the administrator's client of such a name: its own redirect URIs count (decisions.md)" );
+$stack->make_client(
+    $own, { grants => ['authorization_code'], scopes => ['openid'] }, clientType => 'public',
+    redirectUris => ['https://own.example/cb'] );
+page(
+    ask($own), 400, qr/redirect_uri/,
+    "the administrator's client of such a name: its own redirect URIs count (decisions.md)" );
 goes_on( ask( $own, redirect_uri => 'https://own.example/cb' ), '... and are good' );
 is( $peer->hits('/own'), 0, '... and no document is fetched' );
 
 my $raised = serve('/raised');
 like( code_for($raised), qr/\A\S{40,}\z/, 'a client by its document' );
-my $raise = $stack->admin( PUT => '/admin/api/clients/' . Authz::Client::escape($raised), json => { clientId => $raised, clientType => 'confidential', clientSecret => 'of-its-own-s3cr3t', redirectUris => ['https://own.example/cb'] } );
+my $raise = $stack->admin(
+    PUT  => '/admin/api/clients/' . Authz::Client::escape($raised),
+    json => {
+        clientId     => $raised, clientType => 'confidential', clientSecret => 'of-its-own-s3cr3t',
+        redirectUris => ['https://own.example/cb'] } );
 is( $raise->status, 200, '... which the administrator makes confidential' ) or diag( $raise->text );
-page( ask($raised), 400, qr/redirect_uri/, '... stands for itself from then on: its document does not make it public again' );
+page(
+    ask($raised), 400, qr/redirect_uri/,
+    '... stands for itself from then on: its document does not make it public again' );
 goes_on( ask( $raised, redirect_uri => 'https://own.example/cb' ), '... and goes on as it was registered' );
 is( $stack->sql("SELECT client_type FROM client WHERE client_id = '$raised'"), 'confidential', '... indeed' );
 
 my $named = serve('/named');
 $stack->sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$named', 'https://elsewhere.example', 'n')");
-is( code_for($named), 'error unauthorized_client', 'a client with the name of a subject gets no code (decisions.md "Browser side")' );
+is( code_for($named), 'error unauthorized_client',
+    'a client with the name of a subject gets no code (decisions.md "Browser side")' );
 is( rows($named), 0, '... and no row' );
 
 # ---- what is stored of it; no more rows than SVC_DYNAMIC_CLIENTS_MAX (oauth.md 3.5, 5)
 
 my $logo = serve( '/logo', logo_uri => 'https://app.example/l.png', client_uri => 'https://app.example', scope => ' ' );
 like( code_for($logo), qr/\A\S{40,}\z/, 'a document with a scope of blanks: it names none, and is no ceiling' );
-is( $stack->sql("SELECT logo_uri, client_uri, scope IS NULL FROM client WHERE client_id = '$logo'"), "https://app.example/l.png\thttps://app.example\tt", 'its logo_uri and client_uri are stored' );
+is( $stack->sql("SELECT logo_uri, client_uri, scope IS NULL FROM client WHERE client_id = '$logo'"),
+    "https://app.example/l.png\thttps://app.example\tt", 'its logo_uri and client_uri are stored' );
 my $held = $stack->sql(q{SELECT count(*) FROM client WHERE registration_type <> 'ADMIN'});
 $at = Authz::Stack->start( beside => $stack, settings => { %setting, SVC_DYNAMIC_CLIENTS_MAX => $held + 1 } );
-like( code_for( serve('/last') ), qr/\A\S{40,}\z/, 'cap: the last client that there is room for gets its row and code' );
+like(
+    code_for( serve('/last') ), qr/\A\S{40,}\z/,
+    'cap: the last client that there is room for gets its row and code' );
 my $over = serve('/over');
-like( code_for($over), qr/\Aerror 503 .*As many clients as this service keeps/s, 'cap: one more gets a page that says so, and nothing goes to its address' );
+like(
+    code_for($over), qr/\Aerror 503 .*As many clients as this service keeps/s,
+    'cap: one more gets a page that says so, and nothing goes to its address' );
 is( rows($over), 0, '... and no row' );
-oauth_error( $at->http->post( '/register', json => { redirect_uris => [$back] } ), 503, 'temporarily_unavailable', '... nor does one that registers' );
+oauth_error(
+    $at->http->post( '/register', json => { redirect_uris => [$back] } ), 503, 'temporarily_unavailable',
+    '... nor does one that registers' );
 serve( '/logo', client_name => 'Renamed', logo_uri => 'https://app.example/new.png' );
 $stack->sql("UPDATE fetched_document SET expires_at = now() WHERE url = '$logo'");
 like( code_for($logo), qr/\A\S{40,}\z/, 'cap: who has a row is served' );
-is( $stack->sql("SELECT client_name, logo_uri FROM client WHERE client_id = '$logo'"), "Renamed\thttps://app.example/new.png", '... and its row follows its document' );
-$stack->sql("DELETE FROM client WHERE client_id = '$rich' OR client_id = '" . $peer->url('/last') . q{'});
+is( $stack->sql("SELECT client_name, logo_uri FROM client WHERE client_id = '$logo'"),
+    "Renamed\thttps://app.example/new.png", '... and its row follows its document' );
+$stack->sql( "DELETE FROM client WHERE client_id = '$rich' OR client_id = '" . $peer->url('/last') . q{'} );
 like( code_for($over), qr/\A\S{40,}\z/, 'cap: where one went there is room' );
 $at = $stack;
 
 # ---- without the development switch
 
-my $strict = Authz::Stack->start( beside => $stack, settings => { Authz::Idp->settings, SVC_SAFE_HTTP_CA_FILE => Authz::Peer->ca_file, SVC_CIMD_FETCH_TIMEOUT_SECONDS => 2 } );
+my $strict = Authz::Stack->start( beside => $stack, settings =>
+      { Authz::Idp->settings, SVC_SAFE_HTTP_CA_FILE => Authz::Peer->ca_file, SVC_CIMD_FETCH_TIMEOUT_SECONDS => 2 } );
 sub ask_strict { my ($client_id) = @_; return $strict->http->get( target($client_id) ) }
 $peer->forget;
-page( ask_strict( serve('/strict') ), 400, qr/not known/, 'http without SVC_CIMD_ALLOW_INSECURE_LOCALHOST: a name nobody knows' );
+page(
+    ask_strict( serve('/strict') ), 400, qr/not known/,
+    'http without SVC_CIMD_ALLOW_INSECURE_LOCALHOST: a name nobody knows' );
 is( $peer->hits, 0, '... and nothing is asked' );
 SKIP: {
     skip 'no IO::Socket::SSL', 6 if !eval { require IO::Socket::SSL; 1 };
     my $tls = Authz::Peer->start( tls => 1 );
     $tls->set( '/c' => { body => { client_id => $tls->url('/c'), redirect_uris => [$back] } } );
-    page( ask_strict( $tls->url('/c') ), 400, qr/cannot be reached safely/, 'https at a loopback address: page (SSRF)' );
+    page(
+        ask_strict( $tls->url('/c') ), 400, qr/cannot be reached safely/,
+        'https at a loopback address: page (SSRF)' );
     is( $tls->hits, 0, '... and nothing is asked' );
     my $by_address = 'https://127.0.0.1:' . $tls->port . '/c';
     page( ask_strict($by_address), 400, qr/cannot be reached safely/, 'https at 127.0.0.1: page' );
-    page( ask_strict( 'https://[::ffff:127.0.0.1]:' . $tls->port . '/c' ), 400, qr/cannot be reached safely/, 'https at the same, mapped to IPv6: page' );
-    page( ask_strict( 'https://2130706433:' . $tls->port . '/c' ), 400, qr/cannot be reached safely/, 'https at the same as one number: page' );
+    page(
+        ask_strict( 'https://[::ffff:127.0.0.1]:' . $tls->port . '/c' ), 400, qr/cannot be reached safely/,
+        'https at the same, mapped to IPv6: page' );
+    page(
+        ask_strict( 'https://2130706433:' . $tls->port . '/c' ), 400, qr/cannot be reached safely/,
+        'https at the same as one number: page' );
     is( $tls->hits, 0, '... and nothing is asked' );
 }
 

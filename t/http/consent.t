@@ -7,8 +7,8 @@ use Test::More;
 use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
-use Authz::Idp ();
-use Authz::Stack ();
+use Authz::Idp    ();
+use Authz::Stack  ();
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
 my $idp   = Authz::Idp->start;
@@ -21,60 +21,77 @@ my %back = (
     local => 'http://127.0.0.1:7777/cb', app => 'com.example.app:/cb',
 );
 for my $id ( sort keys %back ) {
-    $stack->make_client( $id, undef, clientName => "Client <b>$id</b>", clientType => 'public', redirectUris => [ $back{$id} ], clientUri => "https://$id.example/" );
+    $stack->make_client(
+        $id, undef, clientName => "Client <b>$id</b>", clientType => 'public',
+        redirectUris => [ $back{$id} ], clientUri => "https://$id.example/" );
     $stack->sql("UPDATE client SET registration_type = 'DCR' WHERE client_id = '$id'") if $id ne 'admin';
 }
 
 sub authorize {
     my ( $browser, $id, %more ) = @_;
     my %param = (
-        response_type => 'code', client_id => $id, redirect_uri => $back{$id}, scope => 'openid email', state => 's1',
-        code_challenge => 'A' x 43, code_challenge_method => 'S256', %more
-    );
-    my @hop = $browser->follow( "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param ), stop => qr{\A\Q$back{$id}\E} );
+        response_type  => 'code', client_id => $id, redirect_uri => $back{$id}, scope => 'openid email', state => 's1',
+        code_challenge => 'A' x 43, code_challenge_method => 'S256', %more );
+    my @hop = $browser->follow(
+        "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } sort keys %param ),
+        stop => qr{\A\Q$back{$id}\E} );
     return $hop[-1];
 }
+
 sub answer {
     my ( $browser, $page, $decision ) = @_;
     return ( $browser->submit( $page, button => [ decision => $decision ], stop => qr{\A(?!\Q$base\E)} ) )[-1];
 }
-sub back_of   { my ($browser) = @_; return { Authz::Browser::query( $browser->url ) } }
-sub is_asked  { my ( $answer, $name ) = @_; return ok( $answer->status == 200 && $answer->body =~ /name="decision" value="allow"/, $name ) || diag( $answer->text ) }
-sub got_code  { my ( $browser, $name ) = @_; return like( back_of($browser)->{code} // $browser->url, qr/\Aac_/, $name ) }
-sub waiting   { return $stack->sql('SELECT count(*) FROM consent_request') }
-sub consents  { return $stack->sql('SELECT count(*) FROM consent') }
+sub back_of { my ($browser) = @_; return { Authz::Browser::query( $browser->url ) } }
+
+sub is_asked {
+    my ( $answer, $name ) = @_;
+    return ok( $answer->status == 200 && $answer->body =~ /name="decision" value="allow"/, $name )
+      || diag( $answer->text );
+}
+
+sub got_code {
+    my ( $browser, $name ) = @_;
+    return like( back_of($browser)->{code} // $browser->url, qr/\Aac_/, $name );
+}
+sub waiting  { return $stack->sql('SELECT count(*) FROM consent_request') }
+sub consents { return $stack->sql('SELECT count(*) FROM consent') }
 
 # ---- who is asked, and what the page shows
 
 my $ann = Authz::Browser->new;
 authorize( $ann, 'admin' );
 got_code( $ann, 'a client of an administrator: no page (mode dynamic_clients, the default)' );
-my $page = authorize( $ann, 'dyn', resource => 'https://api.example/x', authorization_details => '[{"type":"pay","actions":["<i>"]}]' );
+my $page = authorize(
+    $ann, 'dyn', resource => 'https://api.example/x',
+    authorization_details => '[{"type":"pay","actions":["<i>"]}]' );
 is_asked( $page, 'a client that registered itself: the page comes after the sign-in' );
 for my $row (
-    [ 'Client &lt;b&gt;dyn&lt;/b&gt;' => "the client's name, escaped" ],
-    [ 'Nobody at .* has checked'  => '... that nobody checked' ],
-    [ 'dyn\.example'               => 'where the code goes' ],
-    [ '>email<'                   => 'the scopes' ],
-    [ 'https://api\.example/x'    => 'the resource' ],
+    [ 'Client &lt;b&gt;dyn&lt;/b&gt;'       => "the client's name, escaped" ],
+    [ 'Nobody at .* has checked'            => '... that nobody checked' ],
+    [ 'dyn\.example'                        => 'where the code goes' ],
+    [ '>email<'                             => 'the scopes' ],
+    [ 'https://api\.example/x'              => 'the resource' ],
     [ '&quot;pay&quot;|&#34;pay&#34;|"pay"' => 'the details' ],
-    [ 'ann@example\.org'          => 'who is signed in' ],
-    [ 'Corp'                      => '... and with whom' ],
-    )
+    [ 'ann@example\.org'                    => 'who is signed in' ],
+    [ 'Corp'                                => '... and with whom' ],
+  )
 {
     like( $page->body, qr/$row->[0]/, "the page shows $row->[1] (decisions.md)" );
 }
 unlike( $page->body, qr/<b>|<i>|<script|javascript:/i, 'nothing of the client is markup' );
 unlike( $page->body, qr/this computer|on this device/, 'a site gets no warning of a program' );
-unlike( $page->body, qr{Application from}, 'a host that the client only says is not shown as its own' );
+unlike( $page->body, qr{Application from},             'a host that the client only says is not shown as its own' );
 my $policy = $page->header('Content-Security-Policy') // '';
-like( $policy, qr{form-action 'self' https://dyn\.example:8443 }, "form-action names the client's origin (decisions.md)" );
-like( $policy, qr{default-src 'none'}, 'nothing else is loaded' );
+like(
+    $policy, qr{form-action 'self' https://dyn\.example:8443 },
+    "form-action names the client's origin (decisions.md)" );
+like( $policy, qr{default-src 'none'},     'nothing else is loaded' );
 like( $policy, qr{frame-ancestors 'none'}, 'nobody frames it (clickjacking)' );
-is( $page->header('Cache-Control'), 'no-store', 'no-store' );
-is( $page->header('Referrer-Policy'), 'no-referrer', 'no-referrer: the token is in the address' );
-is( waiting(), 1, 'the request waits' );
-is( authorize( $ann, 'dyn', prompt => 'none' )->status, 302, 'prompt=none asks nobody' );
+is( $page->header('Cache-Control'),                     'no-store',    'no-store' );
+is( $page->header('Referrer-Policy'),                   'no-referrer', 'no-referrer: the token is in the address' );
+is( waiting(),                                          1,             'the request waits' );
+is( authorize( $ann, 'dyn', prompt => 'none' )->status, 302,           'prompt=none asks nobody' );
 is( back_of($ann)->{error}, 'consent_required', '... but says consent_required (OpenID Connect Core 3.1.2.6)' );
 
 # ---- the answer: of this session, once, from our page
@@ -82,51 +99,90 @@ is( back_of($ann)->{error}, 'consent_required', '... but says consent_required (
 my ($form) = Authz::Browser::forms($page);
 my %field = @{ $form->{fields} };
 like( $field{id}, qr/\A[A-Za-z0-9_-]{43}\z/, 'the form token has 256 bits' );
-unlike( $stack->sql("SELECT string_agg(c::text, ' ') FROM consent_request c"), qr/\Q$field{id}\E/, '... and is not stored' );
+unlike(
+    $stack->sql("SELECT string_agg(c::text, ' ') FROM consent_request c"), qr/\Q$field{id}\E/,
+    '... and is not stored' );
 my $url = "$base/authorize/consent";
+
 sub refused {
     my ( $answer, $name, $text ) = @_;
-    return ok( $answer->status == 400 && !defined $answer->header('Location') && $answer->header('Content-Type') =~ m{\Atext/html} && $answer->body =~ ( $text // qr/answered already or took too long/ ), $name )
-        || diag( $answer->text );
+    return ok( $answer->status == 400
+          && !defined $answer->header('Location')
+          && $answer->header('Content-Type') =~ m{\Atext/html}
+          && $answer->body =~ ( $text // qr/answered already or took too long/ ), $name )
+      || diag( $answer->text );
 }
 my $eve = Authz::Browser->new;
 $idp->user( { sub => 'eve' } );
 authorize( $eve, 'admin' );
 got_code( $eve, '(another user is signed in)' );
-refused( $eve->get("$url?id=$field{id}"), "another session's page is not shown" );
+refused( $eve->get("$url?id=$field{id}"),                                       "another session's page is not shown" );
 refused( $eve->post( $url, form => [ id => $field{id}, decision => 'allow' ] ), "another session cannot answer" );
-refused( Authz::Browser->new->post( $url, form => [ id => $field{id}, decision => 'allow' ] ), 'nobody without a session can' );
-refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], cross_site => 1 ), "another site's form comes without the cookie (SameSite)" );
-refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ Origin => 'https://evil.example' ] ), "another site's Origin is refused", qr/another site/ );
-refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ Origin => "$base.evil.example" ] ), '... also one that begins like ours', qr/another site/ );
-refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ 'Sec-Fetch-Site' => 'cross-site' ] ), '... and one whose Sec-Fetch-Site says so', qr/another site/ );
-refused( $ann->post( $url, form => [ id => $field{id}, decision => 'maybe' ] ), 'another decision is none', qr/allow or deny/ );
+refused(
+    Authz::Browser->new->post( $url, form => [ id => $field{id}, decision => 'allow' ] ),
+    'nobody without a session can' );
+refused(
+    $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], cross_site => 1 ),
+    "another site's form comes without the cookie (SameSite)" );
+refused(
+    $ann->post(
+        $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ Origin => 'https://evil.example' ] ),
+    "another site's Origin is refused",
+    qr/another site/ );
+refused(
+    $ann->post(
+        $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ Origin => "$base.evil.example" ] ),
+    '... also one that begins like ours',
+    qr/another site/ );
+refused(
+    $ann->post(
+        $url, form => [ id => $field{id}, decision => 'allow' ], headers => [ 'Sec-Fetch-Site' => 'cross-site' ] ),
+    '... and one whose Sec-Fetch-Site says so',
+    qr/another site/ );
+refused(
+    $ann->post( $url, form => [ id => $field{id}, decision => 'maybe' ] ), 'another decision is none',
+    qr/allow or deny/ );
 refused( $ann->post( $url, form => [ id => $field{id} ] ), 'no decision is none', qr/allow or deny/ );
-refused( $ann->post( $url, form => [ id => $field{id}, id => $field{id}, decision => 'allow' ] ), 'a token that comes twice', qr/id is repeated/ );
+refused(
+    $ann->post( $url, form => [ id => $field{id}, id => $field{id}, decision => 'allow' ] ),
+    'a token that comes twice', qr/id is repeated/ );
 refused( $ann->post( $url, form => [ id => 'A' x 43, decision => 'allow' ] ), 'an unknown token' );
 is( $ann->get("$url?id=$field{id}&decision=allow")->status, 200, 'a GET decides nothing: the page again' );
-is( waiting(), 1, '... none of which took the request away' );
-is( consents(), 0, '... or was remembered' );
-is( answer( $ann, $page, 'deny' )->status, 302, 'deny' );
-is_deeply( [ @{ back_of($ann) }{qw(error state iss)} ], [ 'access_denied', 's1', $base ], '... is access_denied at the client, with state and iss' );
+is( waiting(),                                              1,   '... none of which took the request away' );
+is( consents(),                                             0,   '... or was remembered' );
+is( answer( $ann, $page, 'deny' )->status,                  302, 'deny' );
+is_deeply(
+    [ @{ back_of($ann) }{qw(error state iss)} ], [ 'access_denied', 's1', $base ],
+    '... is access_denied at the client, with state and iss' );
 is( waiting(), 0, '... and the request is gone' );
 refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ] ), 'the first answer counts' );
-is( $stack->sql("SELECT outcome || ' ' || subject_id || ' ' || client_id FROM audit_log WHERE operation = 'answerConsent' AND client_id IS NOT NULL ORDER BY id DESC LIMIT 1"), 'rejected ann dyn', 'the answer is audited' );
+is( $stack->sql(
+        "SELECT outcome || ' ' || subject_id || ' ' || client_id FROM audit_log WHERE operation = 'answerConsent' AND client_id IS NOT NULL ORDER BY id DESC LIMIT 1"
+    ),
+    'rejected ann dyn',
+    'the answer is audited' );
 
 $page = authorize( $ann, 'dyn' );
 is_asked( $page, 'a no is not remembered' );
 answer( $ann, $page, 'allow' );
 got_code( $ann, 'allow: the code' );
 is( back_of($ann)->{state}, 's1', '... with the state' );
-is( consents(), 1, '... and it is remembered' );
+is( consents(),             1,    '... and it is remembered' );
 
 # Eight answers at the same moment.
 $page = authorize( $ann, 'dyn', scope => 'openid' );
-( $form ) = Authz::Browser::forms($page);
+($form) = Authz::Browser::forms($page);
 %field = @{ $form->{fields} };
 my $cookie = 'svc_sid=' . $ann->cookie( $base, 'svc_sid' )->{value};
-my @answer = Authz::Client::together( map { [ $stack->client, $stack->client->octets( POST => '/authorize/consent', headers => [ Cookie => $cookie, Origin => 'null' ], form => [ id => $field{id}, decision => 'allow' ] ) ] } 1 .. 8 );
-is( join( ' ', sort map { $_->status } @answer ), '302 ' . join( ' ', (400) x 7 ), 'eight answers at the same moment: one code, seven error pages; Origin: null is ours' );
+my @answer = Authz::Client::together(
+    map {
+        [   $stack->client,
+            $stack->client->octets(
+                POST => '/authorize/consent', headers => [ Cookie => $cookie, Origin => 'null' ],
+                form => [ id => $field{id}, decision => 'allow' ] ) ]
+    } 1 .. 8 );
+is( join( ' ', sort map { $_->status } @answer ), '302 ' . join( ' ', (400) x 7 ),
+    'eight answers at the same moment: one code, seven error pages; Origin: null is ours' );
 
 # ---- what is remembered: subject, client, redirect host, scopes, resource
 
@@ -134,24 +190,32 @@ sub asks { my ( $name, $id, %more ) = @_; return is_asked( authorize( $ann, $id,
 sub asks_not { my ( $name, $id, %more ) = @_; authorize( $ann, $id, %more ); return got_code( $ann, $name ) }
 asks_not( 'remembered: the same again asks nobody', 'dyn' );
 asks_not( '... in another order of the scopes', 'dyn', scope => 'email openid' );
-asks( 'another scope asks', 'dyn', scope => 'openid email profile' );
-asks( 'a resource asks', 'dyn', resource => 'https://api.example/x' );
-$page = authorize( $ann, 'dyn', authorization_details => '[{"type":"pay","to":"\u202ex","n":0.1},{"n":0.1,"type":"pay"}]', resource_types => 'urn:t:1' );
-is_deeply( [ map { s/&quot;/"/gr } $page->body =~ m{<li class="detail">(.*?)</li>}g ], [ 'urn:t:1', '{"type":"pay","to":"\u202Ex","n":0.10000000000000001}', '{"n":0.1,"type":"pay"}' ], 'types and details are shown, numbers as they will be in the token; what cannot be seen, in ASCII' );
-asks( 'details ask', 'dyn', authorization_details => '[{"type":"pay"}]' );
-asks( 'another client asks', 'wiki' );
+asks( 'another scope asks', 'dyn', scope    => 'openid email profile' );
+asks( 'a resource asks',    'dyn', resource => 'https://api.example/x' );
+$page = authorize(
+    $ann, 'dyn', authorization_details => '[{"type":"pay","to":"\u202ex","n":0.1},{"n":0.1,"type":"pay"}]',
+    resource_types => 'urn:t:1' );
+is_deeply(
+    [ map {s/&quot;/"/gr} $page->body =~ m{<li class="detail">(.*?)</li>}g ],
+    [ 'urn:t:1', '{"type":"pay","to":"\u202Ex","n":0.10000000000000001}', '{"n":0.1,"type":"pay"}' ],
+    'types and details are shown, numbers as they will be in the token; what cannot be seen, in ASCII' );
+asks( 'details ask',                'dyn', authorization_details => '[{"type":"pay"}]' );
+asks( 'another client asks',        'wiki' );
 asks( 'prompt=consent always asks', 'dyn', prompt => 'consent' );
 $idp->user( { sub => 'eve' } );
 is_asked( authorize( $eve, 'dyn' ), 'another subject is asked' );
 $idp->user( { sub => 'ann', email => 'ann@example.org' } );
 
-for my $row ( [ local => qr/this computer/, qr{form-action 'self' http://127\.0\.0\.1:7777 } ], [ app => qr/on this device/, qr{form-action 'self' com\.example\.app: } ] ) {
+for my $row (
+    [ local => qr/this computer/,  qr{form-action 'self' http://127\.0\.0\.1:7777 } ],
+    [ app   => qr/on this device/, qr{form-action 'self' com\.example\.app: } ] )
+{
     my ( $id, $text, $action ) = @$row;
     my $before = consents();
     for my $time ( 'the first time', 'again' ) {
         $page = authorize( $ann, $id );
         is_asked( $page, "$id: asked $time" );
-        like( $page->body, $text, "$id: with a warning (decisions.md)" );
+        like( $page->body,                              $text,   "$id: with a warning (decisions.md)" );
         like( $page->header('Content-Security-Policy'), $action, "$id: form-action leads there" );
         answer( $ann, $page, 'allow' );
         got_code( $ann, "$id: allow" );
@@ -175,7 +239,8 @@ unlike( $page->body, qr/Nothing but/, '... and does not call nothing' );
 register_scope('openid phone address');
 answer( $ann, $page, 'allow' );
 got_code( $ann, 'allow' );
-is( $stack->sql('SELECT scope FROM token_grant ORDER BY created_at DESC LIMIT 1'), 'openid phone', '... is for what was shown, whatever the client registered meanwhile' );
+is( $stack->sql('SELECT scope FROM token_grant ORDER BY created_at DESC LIMIT 1'), 'openid phone',
+    '... is for what was shown, whatever the client registered meanwhile' );
 $page = authorize( $ann, 'dyn', scope => '' );
 is_asked( $page, 'a client that registered more since then asks again' );
 shows_scopes( $page, 'openid phone address', '... for all of it' );
@@ -187,12 +252,18 @@ $page = authorize( $ann, 'wiki' );
 $stack->sql(q{UPDATE consent_request SET expires_at = now() - interval '1 second'});
 refused( answer( $ann, $page, 'allow' ), 'a page of ten minutes ago is too late' );
 $page = authorize( $ann, 'wiki' );
-$stack->admin( PUT => '/admin/api/clients/wiki', json => { clientId => 'wiki', clientType => 'public', redirectUris => [ $back{wiki} ], enabled => false } );
+$stack->admin(
+    PUT  => '/admin/api/clients/wiki',
+    json => { clientId => 'wiki', clientType => 'public', redirectUris => [ $back{wiki} ], enabled => false } );
 my $late = answer( $ann, $page, 'allow' );
-ok( $late->status == 400 && !defined $late->header('Location'), 'a client that was disabled meanwhile gets nothing: a page' ) or diag( $late->text );
-$stack->admin( PUT => '/admin/api/clients/wiki', json => { clientId => 'wiki', clientType => 'public', redirectUris => ['https://wiki.example/other'], enabled => true } );
+ok( $late->status == 400 && !defined $late->header('Location'),
+    'a client that was disabled meanwhile gets nothing: a page' ) or diag( $late->text );
+$stack->admin( PUT => '/admin/api/clients/wiki', json =>
+      { clientId => 'wiki', clientType => 'public', redirectUris => ['https://wiki.example/other'], enabled => true } );
 $stack->sql("UPDATE client SET registration_type = 'DCR' WHERE client_id = 'wiki'");
-$stack->admin( PUT => '/admin/api/clients/wiki', json => { clientId => 'wiki', clientType => 'public', redirectUris => [ $back{wiki} ], enabled => true } );
+$stack->admin(
+    PUT  => '/admin/api/clients/wiki',
+    json => { clientId => 'wiki', clientType => 'public', redirectUris => [ $back{wiki} ], enabled => true } );
 $page = authorize( $ann, 'wiki' );
 is_asked( $page, '(asked)' );
 authorize( $ann, 'admin', prompt => 'login' );
@@ -200,7 +271,10 @@ refused( answer( $ann, $page, 'allow' ), 'a new sign-in ends the pages of the se
 
 # ---- the control
 
-for my $row ( [ always => 'admin', 1 ], [ off => 'wiki', 0 ], [ dynamic_clients => 'wiki', 1 ], [ dynamic_clients => 'admin', 0 ] ) {
+for my $row (
+    [ always => 'admin', 1 ], [ off => 'wiki', 0 ], [ dynamic_clients => 'wiki', 1 ],
+    [ dynamic_clients => 'admin', 0 ] )
+{
     my ( $mode, $id, $asked ) = @$row;
     $stack->patch_row( 'svc.operator.controls.consent', { mode => $mode } );
     my $answer = authorize( $ann, $id );
@@ -221,14 +295,18 @@ is( $all->status, 200, 'GET consents' );
 my ($one) = grep { $_->{clientId} eq 'dyn' && $_->{scope} =~ /email/ } @{ $all->json };
 is_deeply( [ sort keys %$one ], [qw(clientId grantedAt id redirectHost scope subjectId)], '... its members' );
 is( "$one->{subjectId} $one->{redirectHost}", 'ann dyn.example', '... who and where to' );
-is( scalar @{ $stack->admin( GET => '/admin/api/consents?subjectId=ann&clientId=dyn' )->json }, scalar( grep { $_->{clientId} eq 'dyn' && $_->{subjectId} eq 'ann' } @{ $all->json } ), '... by subject and client' );
+is( scalar @{ $stack->admin( GET => '/admin/api/consents?subjectId=ann&clientId=dyn' )->json },
+    scalar( grep { $_->{clientId} eq 'dyn' && $_->{subjectId} eq 'ann' } @{ $all->json } ),
+    '... by subject and client' );
 is_deeply( $stack->admin( GET => '/admin/api/consents?subjectId=nobody' )->json, [], '... none of nobody' );
 is( $stack->admin( GET => '/admin/api/consents', key => undef )->status, 401, '... only with the admin key' );
 asks_not( '(dyn is remembered)', 'dyn' );
-is( $stack->admin( DELETE => "/admin/api/consents/$one->{id}", key => undef )->status, 401, 'DELETE wants the admin key' );
+is( $stack->admin( DELETE => "/admin/api/consents/$one->{id}", key => undef )->status, 401,
+    'DELETE wants the admin key' );
 is( $stack->admin( DELETE => "/admin/api/consents/$one->{id}" )->status, 204, 'DELETE is 204' );
 is( $stack->admin( DELETE => "/admin/api/consents/$one->{id}" )->status, 404, '... and then 404' );
-is( $stack->admin( DELETE => "/admin/api/consents/$_" )->status, 404, "DELETE $_ is 404" ) for qw(x 0 -1 9999999999999999999 1x);
+is( $stack->admin( DELETE => "/admin/api/consents/$_" )->status,         404, "DELETE $_ is 404" )
+  for qw(x 0 -1 9999999999999999999 1x);
 asks( '... and the user is asked again', 'dyn' );
 
 my @session = @{ $stack->admin( GET => '/admin/api/sessions?subjectId=ann' )->json };

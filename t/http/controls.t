@@ -6,58 +6,106 @@ use JSON::PP ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Path ();
+use Authz::Path  ();
 use Authz::Stack ();
 
 my $stack = Authz::Stack->start;
 my $json  = JSON::PP->new->canonical;
 my $base  = '/admin/api/controls';
 
-sub slurp { my (@path) = @_; open my $in, '<', Authz::Path::source( 'etc', 'policy', @path ) or die "@path: $!"; local $/ = undef; return scalar readline $in }
+sub slurp {
+    my (@path) = @_;
+    open my $in, '<', Authz::Path::source( 'etc', 'policy', @path ) or die "@path: $!";
+    local $/ = undef;
+    return scalar readline $in;
+}
 sub shipped { return JSON::PP->new->utf8->decode( slurp(@_) ) }
-sub same { my ( $have, $want, $name ) = @_; local $Test::Builder::Level = $Test::Builder::Level + 1; return is( $json->encode($have), $json->encode($want), $name ) }
+
+sub same {
+    my ( $have, $want, $name ) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return is( $json->encode($have), $json->encode($want), $name );
+}
 
 # In order, each once.
-sub ordered { my %seen; return sort grep { !$seen{$_}++ } @_ }
+sub ordered {
+    my %seen;
+    return sort grep { !$seen{$_}++ } @_;
+}
 
 my @catalogue = @{ shipped('controls.json') };
 
 # ---- the list
 
 my $list = $stack->admin( GET => $base );
-is( $list->status, 200, 'GET: 200' );
+is( $list->status,   200,     'GET: 200' );
 is( ref $list->json, 'ARRAY', 'GET: an array (specification 4.12)' ) or BAIL_OUT( $list->text );
 my @rows = @{ $list->json };
-same( [ map { $_->{id} } @rows ], [ map { $_->{id} } @catalogue ], 'GET: every control of the catalogue, in its order' );
+same(
+    [ map { $_->{id} } @rows ], [ map { $_->{id} } @catalogue ],
+    'GET: every control of the catalogue, in its order' );
 is( scalar( my @ids = ordered( map { $_->{id} } @rows ) ), scalar @rows, 'GET: each once' );
-same( [ ordered( map { join ' ', sort keys %$_ } @rows ) ], ['configurable decides entrypoints id settings title'], 'GET: compact rows: what it decides, entrypoints, whether configurable, settings it owns' );
-is_deeply( [ grep { !JSON::PP::is_bool( $_->{configurable} ) || ( $_->{configurable} xor @{ $_->{settings} } ) } @rows ], [], 'GET: the configurable ones are those with settings' );
+same(
+    [ ordered( map { join ' ', sort keys %$_ } @rows ) ], ['configurable decides entrypoints id settings title'],
+    'GET: compact rows: what it decides, entrypoints, whether configurable, settings it owns' );
+is_deeply(
+    [ grep { !JSON::PP::is_bool( $_->{configurable} ) || ( $_->{configurable} xor @{ $_->{settings} } ) } @rows ], [],
+    'GET: the configurable ones are those with settings' );
 is( $stack->admin( GET => $base )->body, $list->body, 'GET: the same octets each time' );
-is( $list->header('Cache-Control'), 'no-store', 'GET: not to be cached' );
+is( $list->header('Cache-Control'),      'no-store',  'GET: not to be cached' );
 
 # ---- the settings
 
 my $answer = $stack->admin( GET => "$base/settings" );
-is( $answer->status, 200, 'settings: 200; the word is no id' );
+is( $answer->status,   200,    'settings: 200; the word is no id' );
 is( ref $answer->json, 'HASH', 'settings: an object (specification 4.12)' ) or BAIL_OUT( $answer->text );
 my %settings = %{ $answer->json };
 cmp_ok( scalar keys %settings, '>', 60, 'settings: the complete surface' );
-same( [ sort map { @{ $_->{settings} } } @rows ], [ sort keys %settings ], 'settings: each is owned by one control of the list' );
-is_deeply( [ grep { !/\A[a-z_.]+#(?:\/(?:[A-Za-z_]+|\{[a-z_]+\}))+\z/ } keys %settings ], [], 'settings: they are named <policy-data row>#<path>' );
-is_deeply( [ grep { join( ' ', sort keys %{ $settings{$_} } ) ne 'control default description required type' } keys %settings ], [], 'settings: each has type, default, description and control (policy.md 6.4)' );
-is_deeply( [ grep { $settings{$_}{type} !~ /\A(?:object|array|string|integer|boolean)\z/ || $settings{$_}{description} !~ /\w.*\./ } keys %settings ], [], 'settings: types are those of JSON Schema, descriptions are sentences' );
-is_deeply( [ grep { !defined $settings{$_}{default} && !$settings{$_}{required} && $settings{$_}{description} !~ /Absent: / } keys %settings ], [], 'settings: without default one is required, or says what its absence means' );
-my %owner = map { my $id = $_->{id}; map { $_->{key} => $id } @{ $_->{rows} } } @catalogue;
-is_deeply( [ grep { $settings{$_}{control} ne ( $owner{ (split /#/)[0] } // 'nobody' ) } keys %settings ], [], 'settings: control is the one that owns the row' );
-same( [ ordered( map { (split /#/)[0] } keys %settings ) ], [ sort keys %owner ], 'settings: of every row' );
+same(
+    [ sort map { @{ $_->{settings} } } @rows ], [ sort keys %settings ],
+    'settings: each is owned by one control of the list' );
+is_deeply(
+    [ grep { !/\A[a-z_.]+#(?:\/(?:[A-Za-z_]+|\{[a-z_]+\}))+\z/ } keys %settings ], [],
+    'settings: they are named <policy-data row>#<path>' );
+is_deeply(
+    [   grep { join( ' ', sort keys %{ $settings{$_} } ) ne 'control default description required type' }
+          keys %settings ],
+    [],
+    'settings: each has type, default, description and control (policy.md 6.4)' );
+is_deeply(
+    [   grep {
+                 $settings{$_}{type} !~ /\A(?:object|array|string|integer|boolean)\z/
+              || $settings{$_}{description} !~ /\w.*\./
+        } keys %settings ],
+    [],
+    'settings: types are those of JSON Schema, descriptions are sentences' );
+is_deeply(
+    [   grep { !defined $settings{$_}{default} && !$settings{$_}{required} && $settings{$_}{description} !~ /Absent: / }
+          keys %settings ],
+    [],
+    'settings: without default one is required, or says what its absence means' );
+my %owner = map {
+    my $id = $_->{id};
+    map { $_->{key} => $id } @{ $_->{rows} }
+} @catalogue;
+is_deeply(
+    [ grep { $settings{$_}{control} ne ( $owner{ ( split /#/ )[0] } // 'nobody' ) } keys %settings ], [],
+    'settings: control is the one that owns the row' );
+same( [ ordered( map { ( split /#/ )[0] } keys %settings ) ], [ sort keys %owner ], 'settings: of every row' );
 for my $case (
-    [ 'svc.operator.controls.introspection#/require_audience', { type => 'boolean', default => JSON::PP::true(), control => 'introspection', required => JSON::PP::false() } ],
-    [ 'svc.operator.controls.lifetime#/by_resource_type/{resource_type}', { type => 'integer', default => undef, control => 'lifetime', required => JSON::PP::false() } ],
-    [ 'svc.entitlements.bindings#/clients/{client_id}/scopes', { type => 'array', default => [], control => 'entitlements', required => JSON::PP::false() } ],
-    [ 'svc.entitlements.bindings#/registrations/DCR/grants',   { type => 'array', default => [], control => 'entitlements', required => JSON::PP::false() } ],
-    [ 'svc.operator.controls.environment#/hours/tz',           { type => 'string', default => undef, control => 'environment', required => JSON::PP::true() } ],
-    [ 'svc.operator.controls.trust#/trusted_issuers/{index}/issuer', { type => 'string', default => undef, control => 'trust', required => JSON::PP::true() } ],
-    )
+    [   'svc.operator.controls.introspection#/require_audience',
+        { type => 'boolean', default => JSON::PP::true(), control => 'introspection', required => JSON::PP::false() } ],
+    [   'svc.operator.controls.lifetime#/by_resource_type/{resource_type}',
+        { type => 'integer', default => undef, control => 'lifetime', required => JSON::PP::false() } ],
+    [   'svc.entitlements.bindings#/clients/{client_id}/scopes',
+        { type => 'array', default => [], control => 'entitlements', required => JSON::PP::false() } ],
+    [   'svc.entitlements.bindings#/registrations/DCR/grants',
+        { type => 'array', default => [], control => 'entitlements', required => JSON::PP::false() } ],
+    [   'svc.operator.controls.environment#/hours/tz',
+        { type => 'string', default => undef, control => 'environment', required => JSON::PP::true() } ],
+    [   'svc.operator.controls.trust#/trusted_issuers/{index}/issuer',
+        { type => 'string', default => undef, control => 'trust', required => JSON::PP::true() } ],
+  )
 {
     my %have = %{ $settings{ $case->[0] } // {} };
     delete $have{description};
@@ -65,9 +113,10 @@ for my $case (
 }
 
 # What an operator writes by what stands there is taken.
-my $row = '/admin/api/policy-data/by-key?dataKey=svc.operator.controls.introspection';
+my $row     = '/admin/api/policy-data/by-key?dataKey=svc.operator.controls.introspection';
 my $default = $settings{'svc.operator.controls.introspection#/narrow_to_context'}{default};
-is( $stack->admin( PATCH => $row, json => { narrow_to_context => $default } )->status, 200, 'settings: a default may be written' );
+is( $stack->admin( PATCH => $row, json => { narrow_to_context => $default } )->status, 200,
+    'settings: a default may be written' );
 
 # ---- each control
 
@@ -79,22 +128,34 @@ for my $listed (@catalogue) {
     my %one = %{ $got->json // {} };
     my ($compact) = grep { $_->{id} eq $id } @rows;
     same( { map { $_ => $one{$_} } keys %$compact }, $compact, "$id: says what the list says" );
-    same( [ @one{qw(inputs outputs reasons)} ], [ @$listed{qw(inputs outputs reasons)} ], "$id: inputs, outputs, and every reason code with its category (specification 4.12)" );
-    same( $one{rows}, [ map { { %$_, schema => shipped( 'schemas', "$_->{key}.json" ) } } @{ $listed->{rows} } ], "$id: its rows, who may write them, and their schemas" );
+    same(
+        [ @one{qw(inputs outputs reasons)} ], [ @$listed{qw(inputs outputs reasons)} ],
+        "$id: inputs, outputs, and every reason code with its category (specification 4.12)" );
+    same(
+        $one{rows},
+        [   map {
+                { %$_, schema => shipped( 'schemas', "$_->{key}.json" ) }
+            } @{ $listed->{rows} } ],
+        "$id: its rows, who may write them, and their schemas" );
     push @told, map { $_->{code} } @{ $one{reasons} };
     my @wrong = grep { !site_ok( $id, $_ ) } @{ $one{sites} };
     same( \@wrong, [], "$id: at every site stands what is said to" );
-    same( [ ordered( map { $_->{code} // () } @{ $one{sites} } ) ], [ sort map { $_->{code} } @{ $one{reasons} } ], "$id: every reason has a site, and no other" );
-    is( !!@{ $one{sites} }, !!@{ $one{entrypoints} }, "$id: it is written somewhere exactly when an entrypoint asks it" );
-    same( $one{sites}, [ sort { $a->{file} cmp $b->{file} || $a->{line} <=> $b->{line} } @{ $one{sites} } ], "$id: sites in order" );
+    same(
+        [ ordered( map { $_->{code} // () } @{ $one{sites} } ) ], [ sort map { $_->{code} } @{ $one{reasons} } ],
+        "$id: every reason has a site, and no other" );
+    is( !!@{ $one{sites} }, !!@{ $one{entrypoints} },
+        "$id: it is written somewhere exactly when an entrypoint asks it" );
+    same(
+        $one{sites}, [ sort { $a->{file} cmp $b->{file} || $a->{line} <=> $b->{line} } @{ $one{sites} } ],
+        "$id: sites in order" );
 }
 
 # The line of a site, its package, and the rule that it is in.
 sub site_ok {
     my ( $id, $site ) = @_;
-    my @lines = split /\n/, slurp( split m{/}, $site->{file} );
-    my $line  = $lines[ $site->{line} - 1 ] // '';
-    my ($package) = map { /\Apackage (\S+)/ } @lines;
+    my @lines     = split /\n/, slurp( split m{/}, $site->{file} );
+    my $line      = $lines[ $site->{line} - 1 ] // '';
+    my ($package) = map {/\Apackage (\S+)/} @lines;
     return $line eq "package $site->{rule}" && $site->{rule} eq "svc.controls.$id" if !defined $site->{code};
     my ($head) = grep { !/\A(?:import|package|else)\b/ } grep {/\A[a-z_]/} reverse @lines[ 0 .. $site->{line} - 1 ];
     my ($name) = $head =~ /\A(?:default )?(\w+)/;
@@ -104,10 +165,12 @@ sub site_ok {
 my @emitted;
 for my $file ( glob Authz::Path::source( 'etc', 'policy', 'svc' ) . '/*/*.rego' ) {
     open my $in, '<', $file or die "$file: $!";
-    push @emitted, map { /"code": "([a-z_]+)"/ } <$in>;
+    push @emitted, map {/"code": "([a-z_]+)"/} <$in>;
 }
 cmp_ok( scalar @emitted, '>', 20, 'reasons: found in the rules' );
-same( [ sort @told ], [ ordered(@emitted) ], 'reasons: every code that the rules give is in an answer, and the reverse; each belongs to one control' );
+same(
+    [ sort @told ], [ ordered(@emitted) ],
+    'reasons: every code that the rules give is in an answer, and the reverse; each belongs to one control' );
 
 # ---- every row that C reads is owned (policy.md 6.4)
 
@@ -125,7 +188,8 @@ is_deeply( [ grep { !$owner{$_} } keys %read ], [], 'rows: every one is owned by
 
 my %bad = ( 'no key' => undef, 'an empty key' => '', 'a wrong key' => 'wrong' );
 for my $path ( $base, "$base/settings", "$base/client", "$base/nobody" ) {
-    admin_error( $stack->admin( GET => $path, key => $bad{$_} ), 401, "$_ on $path is 401", error => 'unauthorized' ) for sort keys %bad;
+    admin_error( $stack->admin( GET => $path, key => $bad{$_} ), 401, "$_ on $path is 401", error => 'unauthorized' )
+      for sort keys %bad;
     for my $method (qw(POST PUT PATCH DELETE)) {
         my $refused = $stack->admin( $method => $path, json => {} );
         admin_error( $refused, 405, "$method on $path is 405" );
@@ -133,8 +197,10 @@ for my $path ( $base, "$base/settings", "$base/client", "$base/nobody" ) {
     }
 }
 admin_error( $stack->admin( GET => "$base/$_->[0]" ), 404, "$_->[1] is 404 with an empty body" )
-    for [ 'nobody', 'an unknown id' ], [ 'Client', 'an id in another case' ], [ 'clients', 'a longer id' ], [ 'clien', 'a shorter id' ],
-    [ '..%2Fcontrols.json', 'a path for an id' ], [ 'svc.operator.controls.client', 'the name of a row' ], [ 'client/', 'an id with a slash behind it' ], [ 'client/rows', 'a path below a control' ];
+  for [ 'nobody', 'an unknown id' ], [ 'Client', 'an id in another case' ], [ 'clients', 'a longer id' ],
+  [ 'clien',              'a shorter id' ],
+  [ '..%2Fcontrols.json', 'a path for an id' ],             [ 'svc.operator.controls.client', 'the name of a row' ],
+  [ 'client/',            'an id with a slash behind it' ], [ 'client/rows', 'a path below a control' ];
 is( $stack->admin( HEAD => "$base/client" )->status, 200, 'HEAD wherever GET (RFC 9110 9.3.2)' );
 
 # ---- without the files nothing is made up
@@ -148,7 +214,9 @@ for my $path ( $base, "$base/settings", "$base/client", "$base/nobody" ) {
 }
 is( $bare->admin( GET => '/admin/api/clients' )->status, 200, 'the catalogue is away: the rest goes on' );
 mkdir "$dir/policy";
-symlink Authz::Path::source( 'etc', 'policy', $_ ), "$dir/policy/$_" or die "symlink: $!" for qw(controls.json schemas svc);
+symlink Authz::Path::source( 'etc', 'policy', $_ ), "$dir/policy/$_"
+  or die "symlink: $!"
+  for qw(controls.json schemas svc);
 is( $bare->admin( GET => "$base/client" )->status, 200, 'the catalogue is back: it is read anew' );
 
 done_testing;

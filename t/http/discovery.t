@@ -16,7 +16,8 @@ my $sorted = sub { return join ' ', sort @{ $_[0] // [] } };
 for my $i ( 0, 1 ) {
     is( $answer[$i]->status, 200, "discovery: $paths[$i] is 200 without authentication" );
     like( $answer[$i]->header('Content-Type'), qr{\Aapplication/json\b}, "discovery: $paths[$i] is application/json" );
-    is( $answer[$i]->header('Access-Control-Allow-Origin'), '*', "discovery: $paths[$i] may be read from any origin (oauth.md 3.5)" );
+    is( $answer[$i]->header('Access-Control-Allow-Origin'), '*',
+        "discovery: $paths[$i] may be read from any origin (oauth.md 3.5)" );
     ok( defined $answer[$i]->header('ETag'), "discovery: $paths[$i] has an ETag" );
 }
 is_deeply( $answer[1]->json, $answer[0]->json, 'discovery: both documents are the same (specification 4.1)' );
@@ -24,21 +25,23 @@ is_deeply( $answer[1]->json, $answer[0]->json, 'discovery: both documents are th
 my $document = $answer[0]->json;
 is( $document->{issuer}, $issuer, 'discovery: issuer is SVC_OIDC_ISSUER octet for octet (RFC 8414 3.3)' );
 my %endpoint = (
-    authorization_endpoint => '/authorize', token_endpoint => '/token', registration_endpoint => '/register', userinfo_endpoint => '/userinfo',
-    introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', end_session_endpoint => '/logout', jwks_uri => '/.well-known/jwks.json',
+    authorization_endpoint => '/authorize', token_endpoint => '/token', registration_endpoint => '/register',
+    userinfo_endpoint      => '/userinfo',
+    introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', end_session_endpoint => '/logout',
+    jwks_uri               => '/.well-known/jwks.json',
 );
 is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the issuer" ) for sort keys %endpoint;
 my %list = (
-    grant_types_supported                 => 'authorization_code client_credentials refresh_token',
-    response_types_supported              => 'code',
-    response_modes_supported              => 'query',
-    subject_types_supported               => 'public',
-    id_token_signing_alg_values_supported => 'RS256',
-    scopes_supported                      => 'email openid profile',
-    claims_supported                      => 'email email_verified name preferred_username sub',
-    code_challenge_methods_supported      => 'S256',
-    prompt_values_supported               => 'consent login none',
-    token_endpoint_auth_methods_supported => 'client_secret_basic client_secret_post none',
+    grant_types_supported                         => 'authorization_code client_credentials refresh_token',
+    response_types_supported                      => 'code',
+    response_modes_supported                      => 'query',
+    subject_types_supported                       => 'public',
+    id_token_signing_alg_values_supported         => 'RS256',
+    scopes_supported                              => 'email openid profile',
+    claims_supported                              => 'email email_verified name preferred_username sub',
+    code_challenge_methods_supported              => 'S256',
+    prompt_values_supported                       => 'consent login none',
+    token_endpoint_auth_methods_supported         => 'client_secret_basic client_secret_post none',
     revocation_endpoint_auth_methods_supported    => 'client_secret_basic client_secret_post',
     introspection_endpoint_auth_methods_supported => 'client_secret_basic client_secret_post',
 );
@@ -47,7 +50,8 @@ for my $flag (qw(authorization_response_iss_parameter_supported client_id_metada
     ok( $document->{$flag}, "discovery: $flag is true" );
 }
 for my $flag (qw(request_parameter_supported request_uri_parameter_supported claims_parameter_supported)) {
-    ok( defined $document->{$flag} && !$document->{$flag}, "discovery: $flag is false, not absent (OpenID Connect Discovery 3)" );
+    ok( defined $document->{$flag} && !$document->{$flag},
+        "discovery: $flag is false, not absent (OpenID Connect Discovery 3)" );
 }
 is( scalar( () = $answer[0]->body =~ /:\s*null/g ), 0, 'discovery: no member is null' );
 
@@ -59,8 +63,10 @@ for my $name ( grep {/_endpoint\z|_uri\z/} sort keys %$document ) {
 }
 
 my $etag = $answer[0]->header('ETag') // 'none';
-is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 304, 'discovery: If-None-Match with the ETag is 304 (RFC 9110 13.1.2)' );
-is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => '"other"' ] )->status, 200, 'discovery: with another it is 200' );
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 304,
+    'discovery: If-None-Match with the ETag is 304 (RFC 9110 13.1.2)' );
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => '"other"' ] )->status, 200,
+    'discovery: with another it is 200' );
 for my $method (qw(POST PUT DELETE)) {
     my $wrong = $stack->client->request( $method, $paths[0], body => '' );
     is( $wrong->status, 405, "C1: $method of the document is 405" );
@@ -70,11 +76,21 @@ my $evil = $stack->client->raw("GET $paths[0] HTTP/1.1\r\nHost: evil.example\r\n
 is_deeply( $evil->json, $document, 'discovery: addresses come from the issuer, never from Host' );
 
 # authorization_details_types_supported: the keys of the registry row, as they are now.
-ok( ref $document->{authorization_details_types_supported} eq 'ARRAY', 'discovery: authorization_details_types_supported is a list' );
-$stack->patch_row( 'svc.registry.resource_types', { resource => { types => { 'urn:r:orders' => { scopes => ['orders.read'] } } }, rar => { types => { payment => {} } } } );
+ok( ref $document->{authorization_details_types_supported} eq 'ARRAY',
+    'discovery: authorization_details_types_supported is a list' );
+$stack->patch_row(
+    'svc.registry.resource_types',
+    {   resource => { types => { 'urn:r:orders' => { scopes => ['orders.read'] } } },
+        rar      => { types => { payment        => {} } } } );
 my $follows = 0;
-for ( 1 .. 8 ) { $follows++ if $sorted->( $stack->client->get( $paths[0], close => 1 )->json->{authorization_details_types_supported} ) eq 'payment urn:r:orders' }
-is( $follows, 8, 'discovery: authorization_details_types_supported follows the registry row in every worker (specification 4.1)' );
-is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 200, 'discovery: and the ETag changes with it' );
+for ( 1 .. 8 ) {
+    $follows++
+      if $sorted->( $stack->client->get( $paths[0], close => 1 )->json->{authorization_details_types_supported} ) eq
+      'payment urn:r:orders';
+}
+is( $follows, 8,
+    'discovery: authorization_details_types_supported follows the registry row in every worker (specification 4.1)' );
+is( $stack->http->get( $paths[0], headers => [ 'If-None-Match' => $etag ] )->status, 200,
+    'discovery: and the ETag changes with it' );
 
 done_testing;

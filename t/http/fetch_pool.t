@@ -6,15 +6,16 @@ use warnings;
 use Test::More;
 use Time::HiRes qw(time);
 
-use Authz::Client ();
-use Authz::Idp ();
-use Authz::Peer ();
+use Authz::Client  ();
+use Authz::Idp     ();
+use Authz::Peer    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $peer = Authz::Peer->start;
 $peer->set( ( map { ( "/held$_" => { body => '{ }', stall => 1 } ) } 1 .. 4 ), '/good' => { body => {} } );
-my $stack = Authz::Stack->start( web_workers => 8, settings => { Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => 30 } );
+my $stack = Authz::Stack->start( web_workers => 8, settings =>
+      { Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => 30 } );
 
 my $idp  = Authz::Idp->start;
 my $back = 'https://app.example/back';
@@ -24,7 +25,9 @@ $stack->make_client( 'web', undef, redirectUris => [$back] );
 # A request that names a client by its document.
 sub target {
     my ($path) = @_;
-    return '/authorize?' . Authz::Client::form( response_type => 'code', client_id => $peer->url($path), redirect_uri => 'https://app.example/cb' );
+    return '/authorize?' . Authz::Client::form(
+        response_type => 'code', client_id => $peer->url($path),
+        redirect_uri  => 'https://app.example/cb' );
 }
 
 sub timed {
@@ -53,22 +56,28 @@ for my $path (qw(/held1 /held2 /held3 /good)) {
     cmp_ok( $took, '<', 5, '... at once' );
     is( $answer->header('Refresh'), 1, '... and its browser asks again by itself' );
 }
-my $known = $stack->client->get( '/authorize?' . Authz::Client::form( response_type => 'code', client_id => 'web', redirect_uri => $back, scope => 'openid' ) );
-is( $known->status, 302, 'a provider that is to be asked where it is has a place: the sign-in goes on' ) or diag( $known->text );
+my $known = $stack->client->get( '/authorize?'
+      . Authz::Client::form( response_type => 'code', client_id => 'web', redirect_uri => $back, scope => 'openid' ) );
+is( $known->status, 302, 'a provider that is to be asked where it is has a place: the sign-in goes on' )
+  or diag( $known->text );
 is( $stack->sql('SELECT count(*) FROM sign_in'), 1, '... and was begun' );
-my $form = $stack->client->request( POST => '/authorize', form => [ response_type => 'code', client_id => $peer->url('/good'), redirect_uri => 'https://app.example/cb' ] );
-is( $form->status, 503, '... a form, too' );
-is( $form->header('Refresh'), undef, '... which a browser would not send again' );
-is( $form->header('Retry-After'), 1, '... it is told when to come' );
-is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/authorize'}), 1, '... and who is sent away leaves no audit row: nothing was asked or changed' );
-is( $peer->hits, 2, '... and nobody is asked' );
+my $form = $stack->client->request(
+    POST => '/authorize',
+    form => [ response_type => 'code', client_id => $peer->url('/good'), redirect_uri => 'https://app.example/cb' ] );
+is( $form->status,                503,   '... a form, too' );
+is( $form->header('Refresh'),     undef, '... which a browser would not send again' );
+is( $form->header('Retry-After'), 1,     '... it is told when to come' );
+is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/authorize'}), 1,
+    '... and who is sent away leaves no audit row: nothing was asked or changed' );
+is( $peer->hits,                2, '... and nobody is asked' );
 is( scalar $stack->busy('web'), 2, 'the rest of the pool is free' );
 my ( $status, $took ) = timed('/authorize?client_id=unknown');
 is( $status, 400, '... and serves who needs no host of others' );
 cmp_ok( $took, '<', 5, '... at once' );
 
 kill 'KILL', ( $stack->busy('web') )[0];
-ok( defined Authz::Process::until_true( 20, sub { $stack->workers('web') == 8 && $stack->busy('web') == 1 } ), 'one of the two is killed by -9' );
+ok( defined Authz::Process::until_true( 20, sub { $stack->workers('web') == 8 && $stack->busy('web') == 1 } ),
+    'one of the two is killed by -9' );
 timed( target('/good') );
 is( $peer->hits('/good'), 1, '... and leaves no place taken' );
 ok( hold( 4, '/held3' ), '... which the next one may take' );

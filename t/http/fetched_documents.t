@@ -7,12 +7,12 @@ use JSON::PP ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-use Authz::Path ();
-use Authz::Peer ();
+use Authz::Path     ();
+use Authz::Peer     ();
 use Authz::Postgres ();
-use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authz::Web      ();
 
 my $peer     = Authz::Peer->start;
 my $postgres = Authz::Postgres->shared_or_new;
@@ -39,7 +39,9 @@ sub ask {
         name    => 'fetcher',
         log     => $log,
         env     => { %setting, %{ $option{env} // {} } },
-        command => [ Authz::Path::program('t/http/fetcher'), $option{workers} // 64, 'document', $kind, $url, ref $option{not_before} ? @{ $option{not_before} } : $option{not_before} // 0 ],
+        command => [
+            Authz::Path::program('t/http/fetcher'), $option{workers} // 64, 'document', $kind, $url,
+            ref $option{not_before} ? @{ $option{not_before} } : $option{not_before} // 0 ],
     );
 }
 
@@ -56,10 +58,17 @@ sub get { return answer( ask(@_) ) }
 sub later {
     my ( $path, $seconds ) = @_;
     my @column = qw(fetched_at expires_at failed_until leased_until ended_at forced_at used_at);
-    return sql( 'UPDATE fetched_document SET ' . join( ', ', map {"$_ = $_ - interval '$seconds seconds'"} @column ) . ' WHERE url = ' . "'" . $peer->url($path) . "'" );
+    return sql( 'UPDATE fetched_document SET '
+          . join( ', ', map {"$_ = $_ - interval '$seconds seconds'"} @column )
+          . ' WHERE url = ' . "'"
+          . $peer->url($path)
+          . "'" );
 }
 
-sub column { my ( $path, $column ) = @_; return sql( "SELECT $column FROM fetched_document WHERE url = '" . $peer->url($path) . "'" ) }
+sub column {
+    my ( $path, $column ) = @_;
+    return sql( "SELECT $column FROM fetched_document WHERE url = '" . $peer->url($path) . "'" );
+}
 
 # A body as JSON with blanks, to see that what is kept is what came.
 $peer->set( map { ( "/$_" => { body => qq({"n": "$_"}) } ) } qw(first keys cimd) );
@@ -67,7 +76,9 @@ $peer->set( map { ( "/$_" => { body => qq({"n": "$_"}) } ) } qw(first keys cimd)
 # ---- kept and how long
 
 my $first = get( discovery => $peer->url('/first') );
-is_deeply( [ $first->{fault}, $first->{document}, $first->{changed} ], [ 'ok', { n => 'first' }, JSON::PP::false ], 'a document is fetched when first asked for' );
+is_deeply(
+    [ $first->{fault}, $first->{document}, $first->{changed} ], [ 'ok', { n => 'first' }, JSON::PP::false ],
+    'a document is fetched when first asked for' );
 $first = get( discovery => $peer->url('/first') );
 is( $peer->hits('/first'), 1, '... and then kept, for all processes' );
 for my $case ( [ discovery => '/first', 86400 ], [ keys => '/keys', 3600 ], [ client_metadata => '/cimd', 3600 ] ) {
@@ -85,29 +96,34 @@ for my $case ( [ 'max-age=300', 300 ], [ 'max-age=7200', 3600 ], [ 'no-store', 6
     my $path = '/' . $control =~ tr/=/-/r;
     $peer->set( $path => { headers => [ 'Cache-Control' => $control ], body => {} } );
     get( client_metadata => $peer->url($path) );
-    is( column( $path, 'extract(epoch FROM expires_at - fetched_at)::int' ), $life, "metadata with $control is kept for $life s (oauth.md 3.2: min(max-age, TTL) with a floor)" );
+    is( column( $path, 'extract(epoch FROM expires_at - fetched_at)::int' ), $life,
+        "metadata with $control is kept for $life s (oauth.md 3.2: min(max-age, TTL) with a floor)" );
     get( keys => $peer->url($path) );
-    is( sql( "SELECT extract(epoch FROM expires_at - fetched_at)::int FROM fetched_document WHERE kind = 'keys' AND url = '" . $peer->url($path) . "'" ), 3600, '... keys for an hour' );
+    is( sql("SELECT extract(epoch FROM expires_at - fetched_at)::int FROM fetched_document WHERE kind = 'keys' AND url = '"
+              . $peer->url($path) . "'" ),
+        3600,
+        '... keys for an hour' );
 }
 $peer->set( '/ttl' => { body => {} } );
 get( client_metadata => $peer->url('/ttl'), env => { SVC_CIMD_CACHE_TTL_SECONDS => 30 } );
-is( column( '/ttl', 'extract(epoch FROM expires_at - fetched_at)::int' ), 30, 'SVC_CIMD_CACHE_TTL_SECONDS under the floor wins' );
+is( column( '/ttl', 'extract(epoch FROM expires_at - fetched_at)::int' ), 30,
+    'SVC_CIMD_CACHE_TTL_SECONDS under the floor wins' );
 
 # ---- what is no document
 
 my @bad = (
-    [ status    => { status => 404, body => {} }, 'http', 503 ],
-    [ created   => { status => 201, body => {} }, 'http', 503 ],
+    [ status    => { status => 404, body => {} },                                                  'http', 503 ],
+    [ created   => { status => 201, body => {} },                                                  'http', 503 ],
     [ redirect  => { status => 302, headers => [ Location => $peer->url('/first') ], body => {} }, 'http', 503 ],
-    [ html      => { type   => 'text/html', body => {} }, 'http', 503 ],
-    [ untyped   => { type   => '',          body => {} }, 'http', 503 ],
-    [ array     => { body   => '[]' },            'http', 503 ],
-    [ nojson    => { body   => '{' },             'http', 503 ],
-    [ twice     => { body   => '{"a":1,"a":2}' }, 'http', 503 ],
-    [ deep      => { body   => '{"a":' . '[' x 16 . ']' x 16 . '}' }, 'http', 503 ],
-    [ latin     => { body   => "{\"a\":\"\xe4\"}" }, 'http', 503 ],
-    [ large     => { body   => '{}', pad => 65535 }, 'size', 503 ],
-    [ unchecked => { body   => { bad => 1 } }, 'ok', 400 ],
+    [ html      => { type => 'text/html', body => {} },                                            'http', 503 ],
+    [ untyped   => { type => '', body => {} },                                                     'http', 503 ],
+    [ array     => { body => '[]' },                                'http', 503 ],
+    [ nojson    => { body => '{' },                                 'http', 503 ],
+    [ twice     => { body => '{"a":1,"a":2}' },                     'http', 503 ],
+    [ deep      => { body => '{"a":' . '[' x 16 . ']' x 16 . '}' }, 'http', 503 ],
+    [ latin     => { body => "{\"a\":\"\xe4\"}" },                  'http', 503 ],
+    [ large     => { body => '{}', pad => 65535 },                  'size', 503 ],
+    [ unchecked => { body => { bad => 1 } },                        'ok',   400 ],
 );
 for my $case (@bad) {
     my ( $name, $what, $fault ) = @$case;
@@ -116,14 +132,19 @@ for my $case (@bad) {
     my $seen = get( client_metadata => $peer->url($path) );
     is( $seen->{fault}, $fault, "no document: $name" ) or diag( $seen->{detail} );
     ok( !exists $seen->{document}, '... there is none' );
-    is( $seen->{public}, 'It is bad', '... the check says what the caller sees' ) if $name eq 'unchecked';
+    is( $seen->{public}, 'It is bad',         '... the check says what the caller sees' ) if $name eq 'unchecked';
     is( column( $path, 'body IS NULL' ), 't', '... it is not kept' );
     get( client_metadata => $peer->url($path) );
     is( $peer->hits($path), 2, '... nor is the failure: it is asked for again (decisions.md Readings)' );
 }
-$peer->set( '/good-deep' => { body => '{"a":' . '[' x 15 . ']' x 15 . '}' }, '/good-large' => { body => '{}', pad => 65534 }, '/good-type' => { type => 'application/jwk-set+json;v=1', body => {} } );
-is( get( client_metadata => $peer->url($_) )->{fault}, 'ok', "at the limit it is one: $_" ) for qw(/good-deep /good-large /good-type);
-is( get( client_metadata => $peer->url('/good-large'), env => { SVC_CIMD_MAX_DOCUMENT_SIZE_BYTES => 65535 } )->{fault}, 'ok', 'a kept one is not measured again' );
+$peer->set(
+    '/good-deep'  => { body => '{"a":' . '[' x 15 . ']' x 15 . '}' },
+    '/good-large' => { body => '{}',                           pad  => 65534 },
+    '/good-type'  => { type => 'application/jwk-set+json;v=1', body => {} } );
+is( get( client_metadata => $peer->url($_) )->{fault}, 'ok', "at the limit it is one: $_" )
+  for qw(/good-deep /good-large /good-type);
+is( get( client_metadata => $peer->url('/good-large'), env => { SVC_CIMD_MAX_DOCUMENT_SIZE_BYTES => 65535 } )->{fault},
+    'ok', 'a kept one is not measured again' );
 is( get( client_metadata => 'http://elsewhere.example/x' )->{fault}, 'url', 'http is for the hosts of the list alone' );
 
 # ---- the host is away
@@ -134,8 +155,9 @@ is( get( client_metadata => $away )->{fault}, 'connect', 'a host that refuses' )
 my $back = Authz::Peer->start( port => $port );
 $back->set( '/x' => { body => {} } );
 is( get( client_metadata => $away )->{fault}, 'connect', '... is not asked again' );
-is( $back->hits, 0, '... by anybody' );
-is( sql("SELECT round(extract(epoch FROM failed_until - ended_at)) FROM fetched_document WHERE url = '$away'"), 5, '... for 5 s (decisions.md Readings)' );
+is( $back->hits,                              0,         '... by anybody' );
+is( sql("SELECT round(extract(epoch FROM failed_until - ended_at)) FROM fetched_document WHERE url = '$away'"), 5,
+    '... for 5 s (decisions.md Readings)' );
 sql("UPDATE fetched_document SET failed_until = failed_until - interval '5 seconds' WHERE url = '$away'");
 is( get( client_metadata => $away )->{fault}, 'ok', '... and then it is' );
 $peer->set( '/slow' => { delay => 8, body => {} } );
@@ -155,8 +177,10 @@ for my $case ( [ discovery => 86400 ], [ keys => 3600 ] ) {
     for my $what ( { status => 500 }, { body => 'x' }, { body => { bad => 1 } }, { reset => 1 } ) {
         $peer->set( $path => $what );
         later( $path, $life );
-        is( get( $kind => $peer->url($path) )->{document}{old}, 1, "$kind past its time serves while there is no other" );
-        sql("UPDATE fetched_document SET fetched_at = now(), expires_at = now() + interval '$life seconds' WHERE kind = '$kind'");
+        is( get( $kind => $peer->url($path) )->{document}{old}, 1,
+            "$kind past its time serves while there is no other" );
+        sql("UPDATE fetched_document SET fetched_at = now(), expires_at = now() + interval '$life seconds' WHERE kind = '$kind'"
+        );
     }
     later( $path, $life + 86390 );
     is( get( $kind => $peer->url($path) )->{document}{old}, 1, '... up to a day longer' );
@@ -174,7 +198,10 @@ my $future = int(time) + 1000;
 $peer->set( '/kid' => [ { body => { v => 1 } }, { body => { v => 2 } }, { body => { v => 2 } }, { status => 500 } ] );
 get( keys => $peer->url('/kid') );
 my $newer = get( keys => $peer->url('/kid'), not_before => $future );
-is_deeply( [ $newer->{document}{v}, $newer->{changed} ], [ 2, JSON::PP::true ], 'an unknown key: the host is asked once more, however short ago it was asked in the ordinary way, and the change is told' );
+is_deeply(
+    [ $newer->{document}{v}, $newer->{changed} ], [ 2, JSON::PP::true ],
+    'an unknown key: the host is asked once more, however short ago it was asked in the ordinary way, and the change is told'
+);
 is( get( keys => $peer->url('/kid'), not_before => $future )->{document}{v}, 2, '... and not again' );
 later( '/kid', 58 );
 get( keys => $peer->url('/kid'), not_before => $future );
@@ -182,7 +209,8 @@ is( $peer->hits('/kid'), 2, '... within 60 s (oauth.md 3.1 J8)' );
 later( '/kid', 3 );
 ok( !get( keys => $peer->url('/kid'), not_before => $future )->{changed}, '... what is the same has not changed' );
 later( '/kid', 61 );
-is( get( keys => $peer->url('/kid'), not_before => $future )->{document}{v}, 2, '... when that fails, the one that is fresh serves' );
+is( get( keys => $peer->url('/kid'), not_before => $future )->{document}{v}, 2,
+    '... when that fails, the one that is fresh serves' );
 is( $peer->hits('/kid'), 4, '... the host was asked' );
 get( keys => $peer->url('/kid'), not_before => $future );
 is( $peer->hits('/kid'), 4, '... and failing does not mean asking for each token' );
@@ -193,12 +221,14 @@ is( $peer->hits('/kid'), 4, 'one that is new enough will do' );
 $peer->set( '/due' => [ map { { body => { v => $_ } } } 1 .. 3 ] );
 get( keys => $peer->url('/due') );
 later( '/due', 3600 );
-is( get( keys => $peer->url('/due'), not_before => $future )->{document}{v}, 2, 'one that is past its time is fetched for an unknown key, too' );
-is( get( keys => $peer->url('/due'), not_before => $future )->{document}{v}, 3, '... which does not count: it was due' );
+is( get( keys => $peer->url('/due'), not_before => $future )->{document}{v}, 2,
+    'one that is past its time is fetched for an unknown key, too' );
+is( get( keys => $peer->url('/due'), not_before => $future )->{document}{v}, 3,
+    '... which does not count: it was due' );
 get( keys => $peer->url('/due'), not_before => $future );
 is( $peer->hits('/due'), 3, '... and then it is enough' );
 
-# ---- remembered by a process (http/document_memory.h; how long: t/http/document_memory-t.c)
+# ---- remembered by a process (http/fetch/document_memory.h; how long: t/http/document_memory-t.c)
 
 $peer->set( map { ( "/mine-$_" => { body => { v => 1 } } ) } qw(keys discovery client_metadata) );
 for my $kind (qw(keys discovery)) {
@@ -225,7 +255,9 @@ $peer->set( '/mine-end' => { body => { v => 1 } } );
 get( keys => $peer->url('/mine-end') );
 later( '/mine-end', 3600 );
 $peer->set( '/mine-end' => { status => 500 } );
-cmp_ok( get( keys => $peer->url('/mine-end'), not_before => [ 0, 0, 0 ] )->{trips}, '>', 0, 'one that is past its time and serves for want of another is not remembered' );
+cmp_ok(
+    get( keys => $peer->url('/mine-end'), not_before => [ 0, 0, 0 ] )->{trips}, '>', 0,
+    'one that is past its time and serves for want of another is not remembered' );
 
 # ---- parallel first use
 
@@ -240,7 +272,8 @@ sub at_once {
         my ( $kind, $path, %option ) = @$wish;
         push @one, ask( $kind, $peer->url($path), %option, env => { FETCHER_GATE => $gate, %{ $option{env} // {} } } );
     }
-    Authz::Process::until_true( 60, sub { ( my @ready = glob "$gate.*" ) == @wish } ) // die 'the workers do not get ready';
+    Authz::Process::until_true( 60, sub { ( my @ready = glob "$gate.*" ) == @wish } )
+      // die 'the workers do not get ready';
     Authz::Web::write_file( $gate, '' );
     return map { answer($_) } @one;
 }
@@ -252,19 +285,27 @@ sub parallel {
 }
 $peer->set( '/many' => { delay => 1, body => { many => 1 } } );
 my @many = parallel( 12, '/many' );
-is( scalar( grep { ( $_->{document}{many} // 0 ) == 1 } @many ), 12, '12 workers ask for one document at once: all get it' );
-is( $peer->hits('/many'), 1, '... by one fetch' );
+is( scalar( grep { ( $_->{document}{many} // 0 ) == 1 } @many ), 12,
+    '12 workers ask for one document at once: all get it' );
+is( $peer->hits('/many'),                                                   1, '... by one fetch' );
 is( sql('SELECT count(*) FROM fetched_document WHERE url LIKE \'%/many\''), 1, '... in one row' );
 my ( $other, $third ) = map { { SVC_RUNTIME_DIR => Authz::Stack::runtime_dir($_) } } qw(host2 host3);
 $peer->set( '/hosts' => { delay => 1, body => {} } );
-is( join( ' ', map { $_->{fault} } at_once( map { [ client_metadata => '/hosts', env => $_ ] } {}, $other, $third ) ), 'ok ok ok', 'three hosts ask for one document at once' );
+is( join( ' ', map { $_->{fault} } at_once( map { [ client_metadata => '/hosts', env => $_ ] } {}, $other, $third ) ),
+    'ok ok ok', 'three hosts ask for one document at once' );
 is( $peer->hits('/hosts'), 1, '... by one fetch' );
-for my $case ( [ 'error' => { status => 500 }, 'http' ], [ 'refused' => { body => { bad => 1 } }, 'ok' ], [ 'reset' => { reset => 1 }, 'connect' ] ) {
+
+for my $case (
+    [ 'error' => { status => 500 }, 'http' ], [ 'refused' => { body => { bad => 1 } }, 'ok' ],
+    [ 'reset' => { reset  => 1 },   'connect' ] )
+{
     my ( $name, $what, $fault ) = @$case;
     $peer->set( "/many-$name" => { delay => 1, %$what } );
     @many = parallel( 8, "/many-$name" );
-    is( join( ' ', map { $_->{fault} } @many ), join( ' ', ($fault) x 8 ), "8 workers wait for a fetch that fails ($name): all fail" );
-    is( scalar( grep { $_->{public} eq $many[0]{public} && $_->{status} == $many[0]{status} } @many ), 8, '... in the same words' );
+    is( join( ' ', map { $_->{fault} } @many ), join( ' ', ($fault) x 8 ),
+        "8 workers wait for a fetch that fails ($name): all fail" );
+    is( scalar( grep { $_->{public} eq $many[0]{public} && $_->{status} == $many[0]{status} } @many ), 8,
+        '... in the same words' );
     is( $peer->hits("/many-$name"), 1, '... and do not ask one after the other' );
 }
 $peer->set( '/renew' => [ { body => { v => 1 } }, { delay => 1, body => { v => 2 } } ] );
@@ -272,8 +313,8 @@ get( keys => $peer->url('/renew') );
 later( '/renew', 61 );
 @many = parallel( 6, '/renew', kind => 'keys', not_before => $future );
 is( join( ' ', map { $_->{document}{v} } @many ), '2 2 2 2 2 2', '6 workers miss a key at once: all get the new set' );
-is( $peer->hits('/renew'), 2, '... by one fetch' );
-is( scalar( grep { $_->{changed} } @many ), 1, '... and one tells of the change' );
+is( $peer->hits('/renew'),                        2,             '... by one fetch' );
+is( scalar( grep { $_->{changed} } @many ),       1,             '... and one tells of the change' );
 
 # ---- the one who fetches dies
 
@@ -284,52 +325,65 @@ kill 'KILL', $holder->pid;
 $holder->wait(5);
 my $left = column( '/dies', 'ceil(extract(epoch FROM leased_until - used_at))::int' );
 is( $left, 4, 'a lease lasts as long as a fetch may take, and a second' );
-sql( "UPDATE fetched_document SET leased_until = now() + interval '10 seconds' WHERE url = '" . $peer->url('/dies') . "'" );
+sql(    "UPDATE fetched_document SET leased_until = now() + interval '10 seconds' WHERE url = '"
+      . $peer->url('/dies')
+      . "'" );
 $start = time;
-is( get( client_metadata => $peer->url('/dies') )->{fault}, 'timeout', 'a lease whose holder was killed is waited for' );
+is( get( client_metadata => $peer->url('/dies') )->{fault}, 'timeout',
+    'a lease whose holder was killed is waited for' );
 cmp_ok( time - $start, '<', 6, '... as long as a fetch may take' );
 later( '/dies', 20 );
 is( get( client_metadata => $peer->url('/dies') )->{fault}, 'ok', '... and ends on its own' );
 $peer->set( '/old-wait' => { body => { old => 1 } } );
 get( keys => $peer->url('/old-wait') );
 later( '/old-wait', 3600 );
-sql( "UPDATE fetched_document SET leased_until = now() + interval '30 seconds', lease = 'x' WHERE url = '" . $peer->url('/old-wait') . "'" );
-is( get( keys => $peer->url('/old-wait') )->{document}{old}, 1, 'keys past their time serve too when the one who fetches does not come back' );
+sql(    "UPDATE fetched_document SET leased_until = now() + interval '30 seconds', lease = 'x' WHERE url = '"
+      . $peer->url('/old-wait')
+      . "'" );
+is( get( keys => $peer->url('/old-wait') )->{document}{old}, 1,
+    'keys past their time serve too when the one who fetches does not come back' );
 $peer->set( '/late' => [ { delay => 5, body => { v => 1 } }, { body => { v => 2 } } ] );
 $holder = ask( client_metadata => $peer->url('/late'), env => { SVC_CIMD_FETCH_TIMEOUT_SECONDS => 30 } );
 Authz::Process::until_true( 20, sub { $peer->hits('/late') == 1 } );
 later( '/late', 100 );
 is( get( client_metadata => $peer->url('/late') )->{document}{v}, 2, 'a lease that is over is taken' );
-is( answer($holder)->{document}{v}, 1, '... the late one has what it fetched' );
+is( answer($holder)->{document}{v},                               1, '... the late one has what it fetched' );
 is( get( client_metadata => $peer->url('/late') )->{document}{v}, 2, '... and does not undo the newer' );
 
 # ---- half of the pool
 
 $peer->set( '/held' => { body => '{ }', stall => 1 } );
-is( join( ' ', sort map { $_->{fault} } parallel( 4, '/held', workers => 8 ) ), 'busy busy timeout timeout', 'of 8 workers one fetches, one waits for it, and two are refused: client metadata has half of the places' );
+is( join( ' ', sort map { $_->{fault} } parallel( 4, '/held', workers => 8 ) ), 'busy busy timeout timeout',
+    'of 8 workers one fetches, one waits for it, and two are refused: client metadata has half of the places' );
 $peer->set( '/held2' => { body => '{ }', stall => 1 }, '/held3' => { body => '{ }', stall => 1 } );
 my @one = map { ask( client_metadata => $peer->url($_), workers => 8 ) } qw(/held2 /held3);
 Authz::Process::until_true( 20, sub { $peer->hits('/held2') + $peer->hits('/held3') == 2 } );
 $start = time;
-is( get( client_metadata => $peer->url('/new'), workers => 8 )->{fault}, 'busy', 'two fetches hold the two places of 8 workers: no third' );
+is( get( client_metadata => $peer->url('/new'), workers => 8 )->{fault}, 'busy',
+    'two fetches hold the two places of 8 workers: no third' );
 is( get( client_metadata => $peer->url('/held2'), workers => 8 )->{fault}, 'busy', '... nor anybody who would wait' );
 is( get( client_metadata => $peer->url('/cimd'),  workers => 8 )->{fault}, 'ok',   '... what is kept is served' );
 later( '/keys', 3600 );
 is( get( keys => $peer->url('/keys'), workers => 8 )->{fault}, 'ok', '... keys are fetched: their places are others' );
 cmp_ok( time - $start, '<', 3, '... all at once' );
-is( get( client_metadata => $peer->url('/good-deep'), workers => 8, env => $other )->{fault}, 'ok', 'another host has places of its own' );
+is( get( client_metadata => $peer->url('/good-deep'), workers => 8, env => $other )->{fault}, 'ok',
+    'another host has places of its own' );
 answer($_) for @one;
 
 # ---- housekeeping
 
 sub prune {
-    my ( $status, $text ) = Authz::Process->run( name => 'prune', env => \%setting, command => [ Authz::Path::program('t/http/fetcher'), 4, 'prune' ] );
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'prune', env => \%setting,
+        command => [ Authz::Path::program('t/http/fetcher'), 4, 'prune' ] );
     return $json->decode($text)->{status};
 }
-later( '/first', 7 * 86400 + 10 );
+later( '/first',     7 * 86400 + 10 );
 later( '/good-deep', 7 * 86400 - 100 );
 later( '/bad-array', 61 );
-sql( "UPDATE fetched_document SET leased_until = now() + interval '1 minute' WHERE url = '" . $peer->url('/bad-html') . "'" );
+sql(    "UPDATE fetched_document SET leased_until = now() + interval '1 minute' WHERE url = '"
+      . $peer->url('/bad-html')
+      . "'" );
 later( '/bad-html', 0 );
 is( prune(), 0, 'housekeeping' );
 is( column( '/first',     'count(*)' ), 0, '... forgets what nobody asked for in a week' );
@@ -337,19 +391,25 @@ is( column( '/good-deep', 'count(*)' ), 1, '... and not what somebody did' );
 is( column( '/bad-array', 'count(*)' ), 0, '... and what never was a document' );
 is( column( '/bad-html',  'count(*)' ), 1, '... but no lease' );
 later( '/cimd', 3500 );
-sql( "UPDATE fetched_document SET expires_at = now() + interval '1 minute', used_at = now() - interval '3 days' WHERE url = '" . $peer->url('/cimd') . "'" );
+sql("UPDATE fetched_document SET expires_at = now() + interval '1 minute', used_at = now() - interval '3 days' WHERE url = '"
+      . $peer->url('/cimd')
+      . "'" );
 get( client_metadata => $peer->url('/cimd') );
 is( column( '/cimd', "used_at > now() - interval '1 minute'" ), 't', 'that it is asked for is noted' );
 sql('DELETE FROM fetched_document');
 get( keys => $peer->url('/keys') );
 later( '/keys', 3000 );
-sql("INSERT INTO fetched_document (key, kind, url, body, used_at) SELECT sha256(i::text::bytea), 'client_metadata', 'x' || i, '{}', now() - make_interval(secs => i) FROM generate_series(1, 10000) i");
+sql("INSERT INTO fetched_document (key, kind, url, body, used_at) SELECT sha256(i::text::bytea), 'client_metadata', 'x' || i, '{}', now() - make_interval(secs => i) FROM generate_series(1, 10000) i"
+);
 is( prune(), 0, 'housekeeping at the limit' );
-is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"), 10_000, 'DOCUMENTS_MAX documents of clients are kept' );
+is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"), 10_000,
+    'DOCUMENTS_MAX documents of clients are kept' );
 get( client_metadata => $peer->url('/cimd') );
 get( client_metadata => $peer->url('/ttl') );
-is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"), 10_000, '... each fetch beyond that drops one (the cache is bounded: decisions.md Readings)' );
-is( sql("SELECT count(*) FROM fetched_document WHERE url IN ('x10000', 'x9999', 'x9998')"), 1, '... those that were not used for longest' );
+is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"), 10_000,
+    '... each fetch beyond that drops one (the cache is bounded: decisions.md Readings)' );
+is( sql("SELECT count(*) FROM fetched_document WHERE url IN ('x10000', 'x9999', 'x9998')"), 1,
+    '... those that were not used for longest' );
 is( column( '/keys', 'count(*)' ), 1, '... and not what the operator has named, however old' );
 
 done_testing;

@@ -8,13 +8,13 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Path ();
+use Authz::Client  ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( workers => 1, pg_proxy => 1 );
-my $cc = { grants => ['client_credentials'], scopes => ['orders.read'] };
+my $cc    = { grants => ['client_credentials'], scopes => ['orders.read'] };
 
 # A client of the admin API, then of another registration.
 sub client_of {
@@ -23,7 +23,11 @@ sub client_of {
     $stack->sql("UPDATE client SET registration_type = '$registration' WHERE client_id = '$id'");
     return @client;
 }
-sub used_on { return $stack->sql("SELECT used_on || ' ' || u.xmin FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = '$_[0]'") }
+
+sub used_on {
+    return $stack->sql(
+        "SELECT used_on || ' ' || u.xmin FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = '$_[0]'");
+}
 sub is_there { return $stack->sql("SELECT count(*) FROM client WHERE client_id = '$_[0]'") }
 my $today = q{(now() AT TIME ZONE 'UTC')::date};
 
@@ -44,37 +48,47 @@ is( $stack->sql("SELECT count(*) FROM client_use WHERE used_on <> $today"), 0, '
 
 my @dcr   = @{ $who{DCR} };
 my $first = used_on('dcr');
-my @trips = grep {/token_insert/} $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: a second token' ) } );
+my @trips =
+  grep {/token_insert/} $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: a second token' ) } );
 is( scalar @trips, 1, '... in one trip' );
 unlike( "@trips", qr/client_use/, '... and its use is not marked again by this process' );
 $stack->restart_service;
-@trips = grep {/token_insert/} $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: the first token of another process' ) } );
+@trips = grep {/token_insert/}
+  $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: the first token of another process' ) } );
 like( "@trips", qr/client_use_mark.*token_insert/s, '... marks the use in the trip that issues the token' );
-is( scalar @trips, 1, '... with no trip of its own' );
+is( scalar @trips,  1,      '... with no trip of its own' );
 is( used_on('dcr'), $first, '... and the row of today is not written again: one write a day' );
 $stack->sql("UPDATE client SET client_name = 'renamed' WHERE client_id = 'dcr'");
-@trips = grep {/token_insert/} $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: its row has changed' ) } );
+@trips =
+  grep {/token_insert/} $stack->proxy->trips( sub { oauth_ok( $stack->token(@dcr), {}, 'DCR: its row has changed' ) } );
 unlike( "@trips", qr/client_use/, '... to read it again is no reason to mark its use again' );
 $stack->sql("UPDATE client_use SET used_on = used_on - 3");
 $stack->restart_service;
 oauth_ok( $stack->token(@dcr), {}, 'DCR: a token three days later' );
-is( $stack->sql("SELECT used_on = $today FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = 'dcr'"), 't', '... moves the day on' );
+is( $stack->sql("SELECT used_on = $today FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = 'dcr'"),
+    't', '... moves the day on' );
 $stack->sql("UPDATE client_use SET used_on = used_on + 9");
 $stack->restart_service;
 oauth_ok( $stack->token(@dcr), {}, 'DCR: a token under a clock that is behind' );
-is( $stack->sql("SELECT used_on = $today + 9 FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = 'dcr'"), 't', '... does not move the day back' );
+is( $stack->sql(
+        "SELECT used_on = $today + 9 FROM client_use u JOIN client c ON c.id = u.client WHERE client_id = 'dcr'"),
+    't',
+    '... does not move the day back' );
 
 # ---- who is removed
 
-$stack->sql( q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')} );
-$stack->sql( q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('corp', 'https://idp.example')} );
+$stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')});
+$stack->sql(q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('corp', 'https://idp.example')});
 
 # A client by SQL: born so many days ago, last used so many days ago (undef: never).
 sub make {
     my ( $id, $registration, $born, $used ) = @_;
     my $type = $registration eq 'CIMD' ? 'public' : 'confidential';
-    $stack->sql("INSERT INTO client (client_id, client_type, registration_type, created_at) VALUES ('$id', '$type', '$registration', now() - interval '$born')");
-    $stack->sql("INSERT INTO client_use SELECT id, $today - $used FROM client WHERE client_id = '$id'") if defined $used;
+    $stack->sql(
+        "INSERT INTO client (client_id, client_type, registration_type, created_at) VALUES ('$id', '$type', '$registration', now() - interval '$born')"
+    );
+    $stack->sql("INSERT INTO client_use SELECT id, $today - $used FROM client WHERE client_id = '$id'")
+      if defined $used;
     return;
 }
 
@@ -94,33 +108,38 @@ SQL
 
 sub maintain {
     my (%setting) = @_;
-    my ( $status, $text ) = Authz::Process->run( name => 'maintain', env => { %{ $stack->settings }, %setting }, command => [ Authz::Path::program('authzctl'), 'maintain' ] );
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'maintain', env => { %{ $stack->settings }, %setting },
+        command => [ Authz::Path::program('authzctl'), 'maintain' ] );
     is( $status, 0, 'maintain runs' ) or diag($text);
     return $stack->sql("SELECT outcome FROM job WHERE name = 'idle_clients'");
 }
 
 my @case = (
+
     # name, registration, born, used, family [ends, idle, revoked], stays, why
-    [ 'never',       'DCR',       '31 days', undef, undef, 0, 'DCR, old, never used' ],
-    [ 'cimd',        'CIMD',      '31 days', undef, undef, 0, 'CIMD, old, never used' ],
-    [ 'used',        'DCR',       '90 days', 31,    undef, 0, 'used 31 days ago' ],
-    [ 'dead',        'CIMD',      '90 days', 40, [ '-1 day', '1 day' ],  0, 'its family has ended' ],
-    [ 'idle-family', 'CIMD',      '90 days', 40, [ '9 days', '-1 day' ], 0, 'its family was not used' ],
-    [ 'revoked',     'CIMD',      '90 days', 40, [ '9 days', '9 days', 1 ], 0, 'its family was revoked' ],
-    [ 'young',       'DCR',       '28 days', undef, undef, 1, 'born 28 days ago' ],
-    [ 'edge-born',   'DCR',       '29 days 23 hours 50 minutes', undef, undef, 1, 'born almost 30 days ago' ],
-    [ 'edge-used',   'CIMD',      '90 days', 30,    undef, 1, 'used 30 days ago' ],
-    [ 'live',        'CIMD',      '90 days', 40, [ '1 day', '1 day' ], 1, 'it has a living family' ],
-    [ 'admin',       'ADMIN',     '900 days', undef, undef, 1, "the administrator's" ],
-    [ 'statement',   'STATEMENT', '900 days', undef, undef, 1, 'registered with a software statement' ],
-    [ 'statement-2', 'STATEMENT', '900 days', 800,   undef, 1, 'the same, used long ago' ],
+    [ 'never',       'DCR',  '31 days', undef, undef,                                    0, 'DCR, old, never used' ],
+    [ 'cimd',        'CIMD', '31 days', undef, undef,                                    0, 'CIMD, old, never used' ],
+    [ 'used',        'DCR',  '90 days', 31,    undef,                                    0, 'used 31 days ago' ],
+    [ 'dead',        'CIMD', '90 days', 40,    [ '-1 day', '1 day' ],                    0, 'its family has ended' ],
+    [ 'idle-family', 'CIMD', '90 days', 40,    [ '9 days', '-1 day' ],                   0, 'its family was not used' ],
+    [ 'revoked',     'CIMD', '90 days', 40,    [ '9 days', '9 days', 1 ],                0, 'its family was revoked' ],
+    [ 'young',       'DCR',  '28 days', undef, undef,                                    1, 'born 28 days ago' ],
+    [ 'edge-born', 'DCR',    '29 days 23 hours 50 minutes', undef, undef,                1, 'born almost 30 days ago' ],
+    [ 'edge-used', 'CIMD',   '90 days',                     30,    undef,                1, 'used 30 days ago' ],
+    [ 'live',      'CIMD',   '90 days',                     40,    [ '1 day', '1 day' ], 1, 'it has a living family' ],
+    [ 'admin',     'ADMIN',  '900 days',                    undef, undef,                1, "the administrator's" ],
+    [ 'statement',   'STATEMENT', '900 days',               undef, undef, 1, 'registered with a software statement' ],
+    [ 'statement-2', 'STATEMENT', '900 days',               800,   undef, 1, 'the same, used long ago' ],
 );
 for my $case (@case) {
     my ( $name, $registration, $born, $used, $family ) = @$case;
     make( "r-$name", $registration, $born, $used );
     family( "r-$name", @$family ) if $family;
 }
-$stack->sql( q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '\x01', 'a.example', '' FROM client WHERE client_id = 'r-dead'} );
+$stack->sql(
+    q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '\x01', 'a.example', '' FROM client WHERE client_id = 'r-dead'}
+);
 like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/, '0 days: nobody is removed' );
 is( is_there('r-never'), 1, '... indeed' );
 my $gone = grep { !$_->[5] } @case;
@@ -130,26 +149,36 @@ for my $case (@case) {
     is( is_there("r-$name"), $stays, ( $stays ? 'stays: ' : 'is removed: ' ) . $why );
 }
 is( $stack->sql(q{SELECT count(*) FROM consent}), 0, 'what was allowed to it goes with it' );
-is( $stack->sql(q{SELECT count(*) FROM client_use u WHERE NOT EXISTS (SELECT 1 FROM client WHERE id = u.client)}), 0, '... and the mark of its last use' );
+is( $stack->sql(q{SELECT count(*) FROM client_use u WHERE NOT EXISTS (SELECT 1 FROM client WHERE id = u.client)}), 0,
+    '... and the mark of its last use' );
 like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 29 ), qr/\A2 clients/, 'the setting counts: at 29 days two more go' );
 is( is_there('r-young') . is_there('r-live'), '11', '... and not who is younger, nor who has a family' );
 
 # ---- somebody fills the room
 
-$stack->sql( q{DELETE FROM client WHERE registration_type <> 'ADMIN'} );
+$stack->sql(q{DELETE FROM client WHERE registration_type <> 'ADMIN'});
 make( 'f-old',   'DCR',       '25 hours' );
 make( 'f-cimd',  'CIMD',      '25 hours' );
 make( 'f-today', 'DCR',       '23 hours' );
 make( 'f-used',  'DCR',       '5 days', 3 );
 make( 'f-told',  'STATEMENT', '5 days' );
-like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 10 ), qr/\A0 clients/, 'half of SVC_DYNAMIC_CLIENTS_MAX: clients without a token keep their time' );
-like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 10, SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/, '... as they do where none is removed' );
-like( maintain( SVC_DYNAMIC_CLIENTS_MAX => 8 ), qr/\A2 clients/, 'one more than half: those without a token for a day go, so that nobody is kept out for a month' );
-is( join( '', map { is_there("f-$_") } qw(old cimd today used told) ), '00111', '... and not one of today, one that is used, or one with a statement' );
+like(
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10 ), qr/\A0 clients/,
+    'half of SVC_DYNAMIC_CLIENTS_MAX: clients without a token keep their time' );
+like(
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10, SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/,
+    '... as they do where none is removed' );
+like(
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 8 ), qr/\A2 clients/,
+    'one more than half: those without a token for a day go, so that nobody is kept out for a month' );
+is( join( '', map { is_there("f-$_") } qw(old cimd today used told) ), '00111',
+    '... and not one of today, one that is used, or one with a statement' );
 
 # ---- many, and some that are held
 
-$stack->sql( q{INSERT INTO client (client_id, client_type, registration_type, created_at) SELECT 'm-' || n, 'public', 'CIMD', now() - interval '99 days' FROM generate_series(1, 1001) n} );
+$stack->sql(
+    q{INSERT INTO client (client_id, client_type, registration_type, created_at) SELECT 'm-' || n, 'public', 'CIMD', now() - interval '99 days' FROM generate_series(1, 1001) n}
+);
 like( maintain(), qr/\A1001 clients/, 'more than two batches of 500 go in one run' );
 
 make( 'h-held', 'DCR', '99 days' );
@@ -161,17 +190,24 @@ sub holder {
     my $process = Authz::Process->start(
         name    => 'holder' . ++( our $holders ),
         command => [
-            Authz::Path::postgres('psql'), qw(-X -q -U postgres -v ON_ERROR_STOP=1 -h), $stack->{postgres}->socket, '-p', $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', $sql
-        ]
-    );
-    my $begun = Authz::Process::until_true( 30, sub { $stack->sql(q{SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'}) } );
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -v ON_ERROR_STOP=1 -h), $stack->{postgres}->socket,
+            '-p', $Authz::Postgres::PORT, '-d', $stack->{database}, '-c', $sql ] );
+    my $begun = Authz::Process::until_true(
+        30,
+        sub {
+            $stack->sql(
+                q{SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'});
+        } );
     die "the holder does not begin\n" if !defined $begun;
     return $process;
 }
-my $holder = holder(q{BEGIN; SELECT id FROM client WHERE client_id = 'h-held' FOR KEY SHARE; SELECT pg_sleep(60); COMMIT});
+my $holder =
+  holder(q{BEGIN; SELECT id FROM client WHERE client_id = 'h-held' FOR KEY SHARE; SELECT pg_sleep(60); COMMIT});
 like( maintain(), qr/\A1 clients/, 'a row that somebody works on is left, and not waited for' );
 is( is_there('h-held') . is_there('h-free'), '10', '... the other goes' );
-$stack->sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'});
+$stack->sql(
+    q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'}
+);
 $holder->wait(10);
 like( maintain(), qr/\A1 clients/, '... and it goes the next time' );
 
@@ -181,9 +217,13 @@ my @late = client_of( 'DCR', 'late' );
 oauth_ok( $stack->token(@late), {}, 'a client that has a token' );
 $stack->sql('DELETE FROM client_use');
 $stack->restart_service;
-my $remover = holder(q{BEGIN; SELECT id FROM client WHERE client_id = 'late' FOR UPDATE; SELECT pg_sleep(2); DELETE FROM client WHERE client_id = 'late'; COMMIT});
+my $remover = holder(
+    q{BEGIN; SELECT id FROM client WHERE client_id = 'late' FOR UPDATE; SELECT pg_sleep(2); DELETE FROM client WHERE client_id = 'late'; COMMIT}
+);
 my $start = time;
-oauth_error( $stack->token(@late), 401, 'invalid_client', 'a token that is asked for while the client is removed waits, and is not given' );
+oauth_error(
+    $stack->token(@late), 401, 'invalid_client',
+    'a token that is asked for while the client is removed waits, and is not given' );
 cmp_ok( time - $start, '>', 0.5, '... it did wait' );
 $remover->wait(10);
 is( is_there('late'), 0, '... for the client is gone' );

@@ -7,42 +7,61 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Client ();
-use Authz::Stack ();
+use Authz::Stack  ();
 
 my $one = Authz::Stack->start;
 my $two = Authz::Stack->start( beside => $one );
-my @crm = $one->make_client( 'crm', { grants => ['client_credentials'], scopes => [ 'orders.read', 'introspection' ], jit_single_use => true } );
-my @rs  = $one->make_client( 'rs', { endpoints => ['introspect'] } );
-my @no  = $one->make_client( 'no', { grants => ['client_credentials'], scopes => ['x'] } );
+my @crm = $one->make_client(
+    'crm',
+    { grants => ['client_credentials'], scopes => [ 'orders.read', 'introspection' ], jit_single_use => true } );
+my @rs = $one->make_client( 'rs', { endpoints => ['introspect'] } );
+my @no = $one->make_client( 'no', { grants    => ['client_credentials'], scopes => ['x'] } );
 
-oauth_ok( $one->introspect( @rs, my $first = $one->token_text( @crm, scope => 'orders.read' ) ), { active => true, scope => 'orders.read' }, 'single use: the first introspection shows it' );
+oauth_ok(
+    $one->introspect( @rs, my $first = $one->token_text( @crm, scope => 'orders.read' ) ),
+    { active => true, scope => 'orders.read' }, 'single use: the first introspection shows it' );
 inactive( $one->introspect( @rs, $first ), 'single use: the second is exactly inactive (specification 3)' );
 inactive( $two->introspect( @rs, $first ), 'single use: also on another instance' );
 
 # What does not consume it.
 my $kept = $one->token_text( @crm, scope => 'orders.read' );
-oauth_error( $one->introspect( @no, $kept ), 403, 'access_denied', 'single use: a caller that is not entitled does not consume it' );
+oauth_error(
+    $one->introspect( @no, $kept ), 403, 'access_denied',
+    'single use: a caller that is not entitled does not consume it' );
 oauth_error( $one->introspect( 'rs', 'wrong', $kept ), 401, 'invalid_client', 'single use: nor does a wrong secret' );
-oauth_error( $one->introspect( @rs, $kept, context => '[]' ), 400, 'invalid_request', 'single use: nor a malformed request' );
-oauth_ok( $one->introspect( @rs, $kept, context => '{"scopes":["none"]}' ), { active => false, inactive_reason => 'policy_denied' }, 'single use: nor a denial' );
+oauth_error(
+    $one->introspect( @rs, $kept, context => '[]' ), 400, 'invalid_request',
+    'single use: nor a malformed request' );
+oauth_ok(
+    $one->introspect( @rs, $kept, context => '{"scopes":["none"]}' ),
+    { active => false, inactive_reason => 'policy_denied' }, 'single use: nor a denial' );
 oauth_ok( $one->introspect( @rs, $kept ), { active => true }, 'single use: after all of those it is still good, once' );
 inactive( $one->introspect( @rs, $kept ), 'single use: and then no more' );
 my $bearer = $one->token_text( @crm, scope => 'introspection' );
-oauth_error( $one->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => 'x' ] ),
+oauth_error(
+    $one->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => 'x' ] ),
     401, 'invalid_token', 'single use: such a token is no credential at our own endpoints (decisions.md "Policy")' );
 
 # Races: 64 at the same moment, half of them on each instance.
 my @http = ( $one->client, $two->client );
 my ( $wrong, $answers ) = ( 0, 0 );
 for my $round ( 1 .. 5 ) {
-    my $token  = $one->token_text( @crm, scope => 'orders.read' );
-    my @job    = map { [ $_, $_->octets( 'POST', '/introspect', headers => [ Authz::Client::basic(@rs) ], form => [ token => $token ], close => 1 ) ] } @http;
+    my $token = $one->token_text( @crm, scope => 'orders.read' );
+    my @job   = map {
+        [   $_,
+            $_->octets(
+                'POST', '/introspect', headers => [ Authz::Client::basic(@rs) ], form => [ token => $token ],
+                close => 1 ) ]
+    } @http;
     my @answer = Authz::Client::together( map { $job[ $_ % 2 ] } 1 .. 64 );
     my $shown  = grep { $_->status == 200 && $_->member('active') } @answer;
-    my $hidden = grep { $_->status == 200 && !$_->member('active') && $_->member('inactive_reason') eq 'invalid_token' } @answer;
+    my $hidden =
+      grep { $_->status == 200 && !$_->member('active') && $_->member('inactive_reason') eq 'invalid_token' } @answer;
     $answers += $shown + $hidden;
     $wrong++ if $shown != 1 || $hidden != 63;
-    diag("round $round: active $shown, inactive $hidden, others: " . join ' ', map { $_->status } grep { $_->status != 200 } @answer ) if $shown != 1 || $hidden != 63;
+    diag(
+        "round $round: active $shown, inactive $hidden, others: " . join ' ',
+        map { $_->status } grep { $_->status != 200 } @answer ) if $shown != 1 || $hidden != 63;
 }
 is( $wrong, 0, 'single use: 64 parallel introspections on two instances show it exactly once, five times over (R11)' );
 is( $answers, 320, 'single use: and every other answer is exactly inactive, none an error' );
@@ -51,8 +70,11 @@ is( $answers, 320, 'single use: and every other answer is exactly inactive, none
 my $late = 0;
 for my $round ( 1 .. 10 ) {
     my $token = $one->token_text( @crm, scope => 'orders.read' );
-    my $ask   = $http[0]->octets( 'POST', '/introspect', headers => [ Authz::Client::basic(@rs) ], form => [ token => $token ], close => 1 );
-    my $end   = $http[1]->octets( 'POST', '/revoke', headers => [ Authz::Client::basic(@crm) ], form => [ token => $token ], close => 1 );
+    my $ask   = $http[0]->octets(
+        'POST', '/introspect', headers => [ Authz::Client::basic(@rs) ], form => [ token => $token ],
+        close => 1 );
+    my $end = $http[1]
+      ->octets( 'POST', '/revoke', headers => [ Authz::Client::basic(@crm) ], form => [ token => $token ], close => 1 );
     my @answer = Authz::Client::together( [ $http[0], $ask ], [ $http[1], $end ] );
     $late++ if $answer[1]->status != 200 || $one->introspect( @rs, $token )->member('active');
 }

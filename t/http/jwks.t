@@ -12,7 +12,9 @@ my $stack  = Authz::Stack->start( settings => { SVC_OIDC_JWKS_CACHE_SECONDS => 1
 my $answer = $stack->http->get('/.well-known/jwks.json');
 is( $answer->status, 200, 'jwks: 200 without authentication' );
 like( $answer->header('Content-Type'), qr{\Aapplication/(?:json|jwk-set\+json)\b}, 'jwks: JSON' );
-like( $answer->header('Cache-Control'), qr/\bmax-age=120\b/, 'jwks: max-age is SVC_OIDC_JWKS_CACHE_SECONDS (specification 8)' );
+like(
+    $answer->header('Cache-Control'), qr/\bmax-age=120\b/,
+    'jwks: max-age is SVC_OIDC_JWKS_CACHE_SECONDS (specification 8)' );
 is( $answer->header('Access-Control-Allow-Origin'), '*', 'jwks: may be read from any origin (oauth.md 3.5)' );
 
 my $keys = $answer->json->{keys};
@@ -20,18 +22,24 @@ is( join( ' ', keys %{ $answer->json } ), 'keys', 'jwks: the set has the member 
 my $active = $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'");
 my ($key) = grep { $_->{kid} eq $active } @$keys;
 ok( $key, 'jwks: the active key is published after the first start' );
-is( scalar @$keys, $stack->sql('SELECT count(*) FROM signing_key'), 'jwks: and the next one, before it signs, and those of software statements (oauth.md 2; decisions.md "Clients and registration")' );
-is( join( ' ', sort keys %$key ), 'alg e kid kty n use', 'jwks: public members only, with use and alg (RFC 7517 4; oauth.md 3.5)' );
+is( scalar @$keys, $stack->sql('SELECT count(*) FROM signing_key'),
+    'jwks: and the next one, before it signs, and those of software statements (oauth.md 2; decisions.md "Clients and registration")'
+);
+is( join( ' ', sort keys %$key ), 'alg e kid kty n use',
+    'jwks: public members only, with use and alg (RFC 7517 4; oauth.md 3.5)' );
 is( "$key->{kty} $key->{alg} $key->{use}", 'RSA RS256 sig', 'jwks: an RS256 signing key' );
 ok( length( decode_base64url( $key->{n} ) ) >= 256, 'jwks: of at least 2048 bits (architecture.md 7)' );
 like( $key->{n}, qr/\A[A-Za-z0-9_-]+\z/, 'jwks: base64url without padding (RFC 7518 6.3.1)' );
 
 # The key is made once, for all instances, and lies sealed.
 my $second = Authz::Stack->start( beside => $stack );
-is_deeply( $second->http->get('/.well-known/jwks.json')->json, $answer->json, 'jwks: a second instance shows the same key (oauth.md 2, glewlwyd#52)' );
+is_deeply(
+    $second->http->get('/.well-known/jwks.json')->json, $answer->json,
+    'jwks: a second instance shows the same key (oauth.md 2, glewlwyd#52)' );
 $stack->restart_service;
 is_deeply( $stack->http->get('/.well-known/jwks.json')->json, $answer->json, 'jwks: a restart keeps the key' );
-my $sealed = pack 'H*', $stack->sql("SELECT encode(private_sealed, 'hex') FROM signing_key WHERE use = 'oidc' AND state = 'active'");
+my $sealed = pack 'H*',
+  $stack->sql("SELECT encode(private_sealed, 'hex') FROM signing_key WHERE use = 'oidc' AND state = 'active'");
 ok( length $sealed > 1000, 'jwks: the private key is stored' );
 unlike( $sealed, qr/\x30\x82..\x02\x01\x00/s, 'jwks: and not as plain PKCS#8 or PKCS#1 (specification 5.5)' );
 
@@ -39,37 +47,49 @@ unlike( $sealed, qr/\x30\x82..\x02\x01\x00/s, 'jwks: and not as plain PKCS#8 or 
 $stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 3600;    # the cluster's template made the keys some minutes ago
 my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
 is( $status, 1, 'keys rotate: refused while caches may lack the next key' ) or diag($text);
-is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active, 'keys rotate: and then changes nothing' );
+is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active,
+    'keys rotate: and then changes nothing' );
 $stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 0;
 ( $status, $text ) = $stack->authzctl(qw(keys rotate));
 is( $status, 0, 'keys rotate: done when caches have had time' ) or diag($text);
-isnt( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active, 'keys rotate: another key is active' );
-is( $stack->sql("SELECT state FROM signing_key WHERE kid = '$active'"), 'retired', 'keys rotate: the old one is retired' );
+isnt(
+    $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $active,
+    'keys rotate: another key is active' );
+is( $stack->sql("SELECT state FROM signing_key WHERE kid = '$active'"), 'retired',
+    'keys rotate: the old one is retired' );
 my %kid = map { ( $_->{kid} => 1 ) } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} };
 ok( $kid{$active}, 'jwks: the retired key is still published (SVC_OIDC_KEY_RETIREMENT_SECONDS)' );
-ok( $kid{ $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = '$_'") }, "jwks: so is the $_ one" ) for qw(active next);
+ok( $kid{ $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = '$_'") }, "jwks: so is the $_ one" )
+  for qw(active next);
 ( $status, $text ) = $stack->authzctl(qw(keys list));
 is( $status, 0, 'keys list: exit status 0' ) or diag($text);
 like( $text, qr/\Q$_\E/, 'keys list: names every key' ) for sort keys %kid;
 
 # Statement keys rotate by themselves and stay published longer: statements live a year.
-my %of = map { ( $_ => $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = '$_'") ) } qw(active next);
+my %of =
+  map { ( $_ => $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = '$_'") ) } qw(active next);
 my $oidc = $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'");
 ( $status, $text ) = $stack->authzctl(qw(keys rotate --use statement));
 is( $status, 0, 'keys rotate --use statement: done' ) or diag($text);
-is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = 'active'"), $of{next}, 'keys rotate --use statement: its next key signs' );
-is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $oidc, 'keys rotate --use statement: and the key of ID tokens stays' );
+is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'statement' AND state = 'active'"), $of{next},
+    'keys rotate --use statement: its next key signs' );
+is( $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND state = 'active'"), $oidc,
+    'keys rotate --use statement: and the key of ID tokens stays' );
 ( $status, $text ) = $stack->authzctl(qw(keys rotate --use other));
 is( $status, 64, 'keys rotate --use: another word is a usage error' ) or diag($text);
-sub published { return { map { ( $_->{kid} => 1 ) } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} } } }
+
+sub published {
+    return { map { ( $_->{kid} => 1 ) } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} } };
+}
 $stack->sql("UPDATE signing_key SET retired_at = now() - interval '86390 seconds' WHERE state = 'retired'");
 ok( published()->{$_}, 'jwks: retired keys stay for 86400 s (specification 8)' ) for $active, $of{active};
 $stack->sql("UPDATE signing_key SET retired_at = now() - interval '86410 seconds' WHERE state = 'retired'");
-ok( !published()->{$active}, 'jwks: then a key of ID tokens goes (SVC_OIDC_KEY_RETIREMENT_SECONDS)' );
+ok( !published()->{$active},      'jwks: then a key of ID tokens goes (SVC_OIDC_KEY_RETIREMENT_SECONDS)' );
 ok( published()->{ $of{active} }, 'jwks: and one of statements stays (SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS)' );
 $stack->sql("UPDATE signing_key SET retired_at = now() - interval '34559990 seconds' WHERE state = 'retired'");
 ( $status, $text ) = $stack->authzctl(qw(maintain));
-is( $stack->sql("SELECT string_agg(use, ' ') FROM signing_key WHERE state = 'retired'"), 'statement', 'maintain: removes what is not published any more, and no more' ) or diag($text);
+is( $stack->sql("SELECT string_agg(use, ' ') FROM signing_key WHERE state = 'retired'"), 'statement',
+    'maintain: removes what is not published any more, and no more' ) or diag($text);
 ok( published()->{ $of{active} }, 'jwks: for 34560000 s' );
 $stack->sql("UPDATE signing_key SET retired_at = now() - interval '34560010 seconds' WHERE state = 'retired'");
 ok( !published()->{ $of{active} }, 'jwks: and no longer' );

@@ -4,12 +4,12 @@ use strict;
 use warnings;
 
 use Digest::SHA qw(sha256_hex);
-use JSON::PP ();
+use JSON::PP    ();
 use Test::More;
 
 use Authz::Check;
 use Authz::Client ();
-use Authz::Stack ();
+use Authz::Stack  ();
 
 my $stack    = Authz::Stack->start;
 my $json     = JSON::PP->new->canonical->utf8;
@@ -17,17 +17,28 @@ my $base     = '/admin/api/policy-data';
 my $bindings = 'svc.entitlements.bindings';
 my $consent  = 'svc.operator.controls.consent';
 
-sub dto { my ( $key, $payload, %more ) = @_; return { dataKey => $key, payload => ref $payload ? $json->encode($payload) : $payload, %more } }
+sub dto {
+    my ( $key, $payload, %more ) = @_;
+    return { dataKey => $key, payload => ref $payload ? $json->encode($payload) : $payload, %more };
+}
 sub post { return $stack->admin( POST => $base, json => dto(@_) ) }
-sub put { my ( $id, @dto ) = @_; return $stack->admin( PUT => "$base/$id", json => dto(@dto) ) }
-sub get { return $stack->admin( GET => "$base/$_[0]" ) }
-sub by_key { my ( $method, $key, %option ) = @_; return $stack->admin( $method => "$base/by-key?dataKey=$key", %option ) }
-sub payload { return eval { $json->decode( $_[0]->member('payload') ) } }
+sub put  { my ( $id, @dto ) = @_; return $stack->admin( PUT => "$base/$id", json => dto(@dto) ) }
+sub get  { return $stack->admin( GET => "$base/$_[0]" ) }
+
+sub by_key {
+    my ( $method, $key, %option ) = @_;
+    return $stack->admin( $method => "$base/by-key?dataKey=$key", %option );
+}
+
+sub payload {
+    return eval { $json->decode( $_[0]->member('payload') ) }
+}
 
 # All that a write could have changed.
 sub state {
-    return $stack->sql( "SELECT (SELECT md5(string_agg(concat_ws('|', id, data_key, payload, digest, version, in_bundle, shipped, updated_at), ',' ORDER BY id)) FROM policy_data),"
-            . ' b.revision, s.acceptable FROM bundle_state s JOIN bundle b ON b.id = s.served' );
+    return $stack->sql(
+        "SELECT (SELECT md5(string_agg(concat_ws('|', id, data_key, payload, digest, version, in_bundle, shipped, updated_at), ',' ORDER BY id)) FROM policy_data),"
+          . ' b.revision, s.acceptable FROM bundle_state s JOIN bundle b ON b.id = s.served' );
 }
 
 # Runs a refusal and sees that nothing came of it; the answer is given back.
@@ -46,8 +57,11 @@ sub failures {
     my $body = $answer->json // {};
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     my $have = join ' ', sort map { $_->{path} } @{ $body->{failures} // [] };
-    ok( $answer->status == 422 && ( $body->{dataKey} // '' ) eq $key && $have eq join( ' ', sort @want ) && !grep( { !length( $_->{message} // '' ) } @{ $body->{failures} } ), "... 422 with {dataKey, failures} naming each path: @want (specification 7.2)" )
-        or diag( $answer->text );
+    ok(      $answer->status == 422
+          && ( $body->{dataKey} // '' ) eq $key
+          && $have eq join( ' ', sort @want )
+          && !grep( { !length( $_->{message} // '' ) } @{ $body->{failures} } ),
+        "... 422 with {dataKey, failures} naming each path: @want (specification 7.2)" ) or diag( $answer->text );
     return;
 }
 
@@ -58,59 +72,89 @@ admin_ok( $list, 200, undef, 'GET: the list' );
 my @keys = map { $_->{dataKey} } @{ $list->json };
 is_deeply( \@keys, [ sort @keys ], 'list: by key' );
 is( scalar @keys, $stack->sql('SELECT count(*) FROM policy_data'), 'list: every row' );
-members_are( $list->json->[0], { payload => qr/./, version => '1', inBundle => sub { JSON::PP::is_bool( $_[0] ) }, id => qr/\A\d+\z/, updatedAt => qr/T/, updatedAtFormatted => qr/\d/ }, 'list: of PolicyDataDto (specification 2.5)' );
-is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=$bindings" )->json } ), $bindings, 'list: dataKey is the key' );
+members_are(
+    $list->json->[0],
+    {   payload   => qr/./, version => '1', inBundle => sub { JSON::PP::is_bool( $_[0] ) }, id => qr/\A\d+\z/,
+        updatedAt => qr/T/, updatedAtFormatted => qr/\d/ },
+    'list: of PolicyDataDto (specification 2.5)' );
+is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=$bindings" )->json } ), $bindings,
+    'list: dataKey is the key' );
 is( $stack->admin( GET => "$base?dataKey=svc.entitlements" )->body, '[]', 'list: ... not its beginning' );
-is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=svc.entitlements*" )->json } ), $bindings, 'list: dataKey ending in * is what begins so' );
-is( $stack->admin( GET => "$base?dataKey=%25" )->body, '[]', 'list: no other character stands for others' );
-is( $stack->admin( GET => $base, key => undef )->status, 401, 'list: without the key 401' );
+is( join( ' ', map { $_->{dataKey} } @{ $stack->admin( GET => "$base?dataKey=svc.entitlements*" )->json } ), $bindings,
+    'list: dataKey ending in * is what begins so' );
+is( $stack->admin( GET => "$base?dataKey=%25" )->body,   '[]', 'list: no other character stands for others' );
+is( $stack->admin( GET => $base, key => undef )->status, 401,  'list: without the key 401' );
 
 # ---- create
 
 my $made = post( 'acme.limits', { max => 5 }, version => '2026-01' );
-admin_ok( $made, 201, { dataKey => 'acme.limits', payload => '{"max":5}', version => '2026-01', inBundle => sub { $_[0] }, id => qr/\A\d+\z/ }, 'POST: 201 with PolicyDataDto' );
-is( $made->header('ETag'), '"' . sha256_hex('{"max":5}') . '"', 'POST: the ETag is the quoted hex SHA-256 of the payload (decisions.md "Readings")' );
+admin_ok(
+    $made, 201,
+    {   dataKey => 'acme.limits', payload => '{"max":5}', version => '2026-01', inBundle => sub { $_[0] },
+        id      => qr/\A\d+\z/ },
+    'POST: 201 with PolicyDataDto' );
+is( $made->header('ETag'), '"' . sha256_hex('{"max":5}') . '"',
+    'POST: the ETag is the quoted hex SHA-256 of the payload (decisions.md "Readings")' );
 is( $made->header('X-Policy-Activation'), 'confirmed', 'POST: active when it is answered (decisions.md "Policy")' );
-is( $stack->sql("SELECT trigger_source || ' ' || triggered_by FROM bundle ORDER BY id DESC LIMIT 1"), 'policy-data SVC_ADMIN_API_KEY', 'POST: the history says policy-data, and whose key' );
+is( $stack->sql("SELECT trigger_source || ' ' || triggered_by FROM bundle ORDER BY id DESC LIMIT 1"),
+    'policy-data SVC_ADMIN_API_KEY', 'POST: the history says policy-data, and whose key' );
 my $id = $made->member('id');
-refuse( sub { post( 'acme.limits', { max => 6 } ) }, 409, 'POST: a key that is there is a conflict (decisions.md "Readings")', error => 'conflict' );
-refuse( sub { post( $bindings, {} ) }, 409, 'POST: ... a shipped one too', error => 'conflict' );
-refuse( sub { post( 'acme', {} ) }, 409, 'POST: a key above another is a conflict', error => 'conflict' );
-refuse( sub { post( 'svc.mine', {} ) }, 409, 'POST: a key below svc is protected', error => 'protected' );
-refuse( sub { post( 'system.log', {} ) }, 409, 'POST: a key below system is a conflict', error => 'conflict' );
-admin_ok( post( 'acme.draft', [1], inBundle => JSON::PP::false ), 201, { inBundle => sub { !$_[0] } }, 'POST: inBundle false keeps it from the engine' );
+refuse(
+    sub { post( 'acme.limits', { max => 6 } ) },                         409,
+    'POST: a key that is there is a conflict (decisions.md "Readings")', error => 'conflict' );
+refuse( sub { post( $bindings,    {} ) }, 409, 'POST: ... a shipped one too',             error => 'conflict' );
+refuse( sub { post( 'acme',       {} ) }, 409, 'POST: a key above another is a conflict', error => 'conflict' );
+refuse( sub { post( 'svc.mine',   {} ) }, 409, 'POST: a key below svc is protected',      error => 'protected' );
+refuse( sub { post( 'system.log', {} ) }, 409, 'POST: a key below system is a conflict',  error => 'conflict' );
+admin_ok(
+    post( 'acme.draft', [1], inBundle => JSON::PP::false ), 201, { inBundle => sub { !$_[0] } },
+    'POST: inBundle false keeps it from the engine' );
+
 for (
-    [ { payload => '{}' },                               ['dataKey'],            'without dataKey' ],
-    [ { dataKey => 'acme.f' },                           ['payload'],            'without payload' ],
-    [ {},                                                [qw(dataKey payload)],  'without both: each is named' ],
-    [ { dataKey => 'acme..f', payload => '{}' },         ['dataKey'],            'with a bad key' ],
-    [ { dataKey => '', payload => '{}' },                ['dataKey'],            'with an empty key' ],
-    [ { dataKey => 5, payload => '{}' },                 ['dataKey'],            'with a number as key' ],
-    [ { dataKey => 'a' x 257, payload => '{}' },         ['dataKey'],            'with a key of 257 characters' ],
-    [ { dataKey => 'acme.f', payload => '' },            ['payload'],            'with an empty payload' ],
-    [ { dataKey => 'acme.f', payload => '{"a":' },       ['payload'],            'with a payload that is no JSON' ],
-    [ { dataKey => 'acme.f', payload => '{"a":1,"a":2}' }, ['payload'],          'with a payload that has a name twice' ],
-    [ { dataKey => 'acme.f', payload => '[' x 33 . ']' x 33 }, ['payload'],      'with a payload 33 deep' ],
-    [ { dataKey => 'acme.f', payload => '{}', version => 'v' x 65 }, ['version'], 'with a version of 65 characters' ],
-    [ { dataKey => 'acme.f', payload => '{}', inBundle => 'yes' }, ['inBundle'],  'with inBundle that is no boolean' ],
-    [ { dataKey => 'acme.f', payload => '{}', inbundle => JSON::PP::true }, ['inbundle'], 'with a member that is not there' ],
-    )
+    [ { payload => '{}' },     ['dataKey'],           'without dataKey' ],
+    [ { dataKey => 'acme.f' }, ['payload'],           'without payload' ],
+    [ {},                      [qw(dataKey payload)], 'without both: each is named' ],
+    [ { dataKey => 'acme..f', payload => '{}' },                ['dataKey'], 'with a bad key' ],
+    [ { dataKey => '',        payload => '{}' },                ['dataKey'], 'with an empty key' ],
+    [ { dataKey => 5,         payload => '{}' },                ['dataKey'], 'with a number as key' ],
+    [ { dataKey => 'a' x 257, payload => '{}' },                ['dataKey'], 'with a key of 257 characters' ],
+    [ { dataKey => 'acme.f',  payload => '' },                  ['payload'], 'with an empty payload' ],
+    [ { dataKey => 'acme.f',  payload => '{"a":' },             ['payload'], 'with a payload that is no JSON' ],
+    [ { dataKey => 'acme.f',  payload => '{"a":1,"a":2}' },     ['payload'], 'with a payload that has a name twice' ],
+    [ { dataKey => 'acme.f',  payload => '[' x 33 . ']' x 33 }, ['payload'], 'with a payload 33 deep' ],
+    [ { dataKey => 'acme.f', payload => '{}', version => 'v' x 65 }, ['version'],  'with a version of 65 characters' ],
+    [ { dataKey => 'acme.f', payload => '{}', inBundle => 'yes' },   ['inBundle'], 'with inBundle that is no boolean' ],
+    [   { dataKey => 'acme.f', payload => '{}', inbundle => JSON::PP::true }, ['inbundle'],
+        'with a member that is not there' ],
+  )
 {
     my ( $body, $fields, $name ) = @$_;
-    refuse( sub { $stack->admin( POST => $base, json => $body ) }, 400, "POST: $name (specification 2.5)", fields => $fields );
+    refuse(
+        sub { $stack->admin( POST => $base, json => $body ) }, 400, "POST: $name (specification 2.5)",
+        fields => $fields );
 }
-admin_ok( post( 'a' x 256, '[' x 32 . ']' x 32, version => 'v' x 64 ), 201, undef, 'limit: a key of 256, a payload 32 deep and a version of 64 are taken' );
+admin_ok(
+    post( 'a' x 256, '[' x 32 . ']' x 32, version => 'v' x 64 ), 201, undef,
+    'limit: a key of 256, a payload 32 deep and a version of 64 are taken' );
 
 # ---- by id
 
 admin_ok( get($id), 200, { dataKey => 'acme.limits' }, 'GET: by id' );
 is( get($id)->header('ETag'), $made->header('ETag'), 'GET: with the ETag' );
 my $changed = put( $id, 'acme.limits', { max => 6 } );
-admin_ok( $changed, 200, { id => $id, payload => '{"max":6}', version => '2026-01' }, 'PUT: 200; without version it stays' );
+admin_ok(
+    $changed, 200, { id => $id, payload => '{"max":6}', version => '2026-01' },
+    'PUT: 200; without version it stays' );
 isnt( $changed->header('X-Policy-Revision'), $made->header('X-Policy-Revision'), 'PUT: another revision' );
-admin_ok( $stack->admin( PUT => "$base/$id", json => { payload => '{"max":7}' } ), 200, { dataKey => 'acme.limits', payload => '{"max":7}' }, 'PUT: the key need not be repeated' );
-admin_ok( $stack->admin( PUT => "$base/$id", json => { %{ get($id)->json }, version => '3' } ), 200, { version => '3' }, 'PUT: takes what GET gave' );
-refuse( sub { put( $id, 'acme.other', {} ) }, 400, 'PUT: another key is 400: a row keeps its name', fields => ['dataKey'] );
+admin_ok(
+    $stack->admin( PUT => "$base/$id", json => { payload => '{"max":7}' } ), 200,
+    { dataKey => 'acme.limits', payload => '{"max":7}' },                    'PUT: the key need not be repeated' );
+admin_ok(
+    $stack->admin( PUT => "$base/$id", json => { %{ get($id)->json }, version => '3' } ), 200,
+    { version => '3' },                                                                   'PUT: takes what GET gave' );
+refuse(
+    sub { put( $id, 'acme.other', {} ) }, 400, 'PUT: another key is 400: a row keeps its name',
+    fields => ['dataKey'] );
 refuse( sub { put( $id, 'acme.limits', '{' ) }, 400, 'PUT: a payload that is no JSON is 400', fields => ['payload'] );
 my $consent_id = $stack->sql("SELECT id FROM policy_data WHERE data_key = '$consent'");
 
@@ -124,13 +168,23 @@ sub breaks {
     is( state(), $before, '... and nothing changed' );
     return;
 }
-breaks( sub { put( $consent_id, $consent, { mode => 'x', more => 1 } ) }, $consent, 'PUT by id: the schema holds', qw(/mode /more) );
-admin_ok( put( $consent_id, $consent, { mode => 'off' } ), 200, undef, 'PUT by id: a shipped row may be changed within it' );
+breaks(
+    sub { put( $consent_id, $consent, { mode => 'x', more => 1 } ) }, $consent, 'PUT by id: the schema holds',
+    qw(/mode /more) );
+admin_ok(
+    put( $consent_id, $consent, { mode => 'off' } ), 200, undef,
+    'PUT by id: a shipped row may be changed within it' );
 $stack->sql("DELETE FROM policy_data WHERE data_key = '$consent'");
 breaks( sub { post( $consent, { mode => 'x' } ) }, $consent, 'POST: the schema holds', '/mode' );
-admin_ok( post( $consent, { mode => 'off' } ), 201, undef, 'POST: a row that has a schema and is lost may be made again' );
+admin_ok(
+    post( $consent, { mode => 'off' } ), 201, undef,
+    'POST: a row that has a schema and is lost may be made again' );
 for my $method (qw(GET PUT DELETE)) {
-    refuse( sub { $stack->admin( $method => "$base/$_", ( $method eq 'PUT' ? ( json => dto( 'acme.limits', {} ) ) : () ) ) }, 404, "$method: the id $_ is 404" ) for 999999999, 'abc', '1x', '9223372036854775808';
+    refuse(
+        sub { $stack->admin( $method => "$base/$_", ( $method eq 'PUT' ? ( json => dto( 'acme.limits', {} ) ) : () ) ) }
+        ,
+        404,
+        "$method: the id $_ is 404" ) for 999999999, 'abc', '1x', '9223372036854775808';
 }
 
 # ---- fixed names come before ids
@@ -141,60 +195,139 @@ admin_error( $stack->admin( GET => "$base/schema" ), 400, 'GET schema is no id: 
 # ---- If-Match
 
 my $other = '"' . '0' x 64 . '"';
-refuse( sub { $stack->admin( PUT => "$base/$id", json => dto( 'acme.limits', {} ), headers => [ 'If-Match' => $other ] ) }, 412, 'If-Match: a difference is 412 for PUT' );
+refuse(
+    sub { $stack->admin( PUT => "$base/$id", json => dto( 'acme.limits', {} ), headers => [ 'If-Match' => $other ] ) },
+    412, 'If-Match: a difference is 412 for PUT' );
 refuse( sub { $stack->admin( DELETE => "$base/$id", headers => [ 'If-Match' => $other ] ) }, 412, '... for DELETE' );
-refuse( sub { $stack->admin( POST => $base, json => dto( 'acme.new', {} ), headers => [ 'If-Match' => '*' ] ) }, 412, '... * for a row that is not there' );
+refuse(
+    sub { $stack->admin( POST => $base, json => dto( 'acme.new', {} ), headers => [ 'If-Match' => '*' ] ) }, 412,
+    '... * for a row that is not there' );
 my $etag = get($id)->header('ETag');
-admin_ok( $stack->admin( PUT => "$base/$id", json => dto( 'acme.limits', { max => 8 } ), headers => [ 'If-Match' => $etag ] ), 200, undef, 'If-Match: the current ETag passes' );
+admin_ok(
+    $stack->admin( PUT => "$base/$id", json => dto( 'acme.limits', { max => 8 } ), headers => [ 'If-Match' => $etag ] ),
+    200, undef, 'If-Match: the current ETag passes' );
 refuse( sub { $stack->admin( DELETE => "$base/$id", headers => [ 'If-Match' => $etag ] ) }, 412, 'If-Match: once' );
 
 # ---- the schema (gateway-admin.md 3.6)
 
 my $schema = $stack->admin( GET => "$base/schema?dataKey=$consent" );
 admin_ok( $schema, 200, undef, 'GET schema: of a control\'s row' );
-my $file = do { open my $in, '<', Authz::Path::source( 'etc', 'policy', 'schemas', "$consent.json" ) or die; local $/ = undef; $json->decode( readline $in ) };
+my $file = do {
+    open my $in, '<', Authz::Path::source( 'etc', 'policy', 'schemas', "$consent.json" ) or die;
+    local $/ = undef;
+    $json->decode( readline $in );
+};
 is_deeply( $schema->json, $file, '... is the one that is shipped' );
 admin_error( $stack->admin( GET => "$base/schema?dataKey=acme.limits" ), 404, 'GET schema: 404 for a row without one' );
-admin_error( $stack->admin( GET => "$base/schema?dataKey=a..b" ), 400, 'GET schema: 400 for what is no key', fields => ['dataKey'] );
+admin_error(
+    $stack->admin( GET => "$base/schema?dataKey=a..b" ), 400, 'GET schema: 400 for what is no key',
+    fields => ['dataKey'] );
 
 # ---- JSON Patch (RFC 6902)
 
-sub steps { my ( $key, $steps, %option ) = @_; return by_key( PATCH => $key, body => $json->encode($steps), headers => [ 'Content-Type' => 'application/json-patch+json', @{ $option{headers} // [] } ] ) }
+sub steps {
+    my ( $key, $steps, %option ) = @_;
+    return by_key(
+        PATCH   => $key, body => $json->encode($steps),
+        headers => [ 'Content-Type' => 'application/json-patch+json', @{ $option{headers} // [] } ] );
+}
 sub step { my ( $op, $path, @more ) = @_; return { op => $op, path => $path, @more } }
 
 post( 'acme.tree', { list => [ 1, 2, 3 ], 'a/b' => { '~' => 'x' }, old => 1 } );
-my $patched = steps( 'acme.tree',
-    [ step( test => '/old', value => 1 ), step( add => '/list/-', value => 4 ), step( remove => '/list/0' ), step( replace => '/a~1b/~0', value => 'y' ), step( move => '/new', from => '/old' ), step( copy => '/kept', from => '/list' ) ] );
+my $patched = steps(
+    'acme.tree',
+    [   step( test    => '/old',     value => 1 ),   step( add  => '/list/-', value => 4 ), step( remove => '/list/0' ),
+        step( replace => '/a~1b/~0', value => 'y' ), step( move => '/new',    from  => '/old' ),
+        step( copy    => '/kept',    from  => '/list' ) ] );
 admin_ok( $patched, 200, undef, 'PATCH: application/json-patch+json (gateway-admin.md 3.6)' );
-is_deeply( payload($patched), { list => [ 2, 3, 4 ], 'a/b' => { '~' => 'y' }, new => 1, kept => [ 2, 3, 4 ] }, '... all six operations, with escaped names' );
+is_deeply(
+    payload($patched), { list => [ 2, 3, 4 ], 'a/b' => { '~' => 'y' }, new => 1, kept => [ 2, 3, 4 ] },
+    '... all six operations, with escaped names' );
 is( $patched->header('ETag'), by_key( GET => 'acme.tree' )->header('ETag'), '... and the ETag of what came of it' );
-refuse( sub { steps( 'acme.tree', [ step( remove => '/new' ), step( test => '/list/0', value => 9 ) ] ) }, 409, 'PATCH: a test that does not hold is a conflict', error => 'conflict' );
+refuse(
+    sub { steps( 'acme.tree', [ step( remove => '/new' ), step( test => '/list/0', value => 9 ) ] ) }, 409,
+    'PATCH: a test that does not hold is a conflict', error => 'conflict' );
 refuse( sub { steps( 'acme.tree', $_->[0] ) }, 400, "PATCH: $_->[1] is 400" )
-    for [ [ step( remove => '/new' ), step( remove => '/none' ) ], 'an operation that cannot be done, after one that can,' ], [ [ step( add => '/list/9', value => 1 ) ], 'an index outside its array' ],
-    [ [ step( add => 'list', value => 1 ) ], 'a pointer without slash' ], [ [ step( move => '/list/0', from => '/list' ) ], 'a move into itself' ], [ [ step( spam => '/list' ) ], 'an unknown operation' ],
-    [ [ step( add => '/x' ) ], 'an add without value' ], [ { add => '/x' }, 'an object' ], [ [ map { step( test => '/new', value => 1 ) } 1 .. 1001 ], 'one operation past 1000' ];
-admin_ok( steps( 'acme.tree', [ map { step( test => '/new', value => 1 ) } 1 .. 1000 ] ), 200, undef, 'limit: 1000 operations' );
-refuse( sub { steps( 'acme.tree', [ step( add => '/bomb', value => [] ), map { step( copy => '/bomb/-', from => '/bomb' ) } 1 .. 40 ] ) }, 400, 'limit: a patch that doubles the row each time' );
-refuse( sub { by_key( PATCH => 'acme.tree', body => '[{]', headers => [ 'Content-Type' => 'application/json-patch+json' ] ) }, 400, 'PATCH: a body that is no JSON is 400' );
-refuse( sub { by_key( PATCH => 'acme.tree', body => '', headers => [ 'Content-Type' => 'application/json-patch+json' ] ) }, 400, 'PATCH: no body is 400' );
-refuse( sub { by_key( PATCH => 'acme.tree', body => $json->encode( [ step( remove => '/new' ) ] ), headers => [ 'Content-Type' => $_ ] ) }, 400, "PATCH: operations as $_ are 400, not a merge" ) for 'application/json', 'application/merge-patch+json';
-refuse( sub { by_key( PATCH => 'acme.tree', body => '{}', headers => [ 'Content-Type' => $_ ] ) }, 415, "PATCH: $_ is 415" ) for 'text/plain', 'application/json-patch', 'application/jsonx';
-is( by_key( PATCH => 'acme.tree', body => '[]', headers => [ 'Content-Type' => 'application/JSON-Patch+json; charset=utf-8' ] )->status, 200, 'PATCH: the type is read without regard to case and parameters' );
+  for [
+    [ step( remove => '/new' ), step( remove => '/none' ) ],
+    'an operation that cannot be done, after one that can,' ],
+  [ [ step( add  => '/list/9', value => 1 ) ],       'an index outside its array' ],
+  [ [ step( add  => 'list',    value => 1 ) ],       'a pointer without slash' ],
+  [ [ step( move => '/list/0', from  => '/list' ) ], 'a move into itself' ],
+  [ [ step( spam => '/list' ) ], 'an unknown operation' ],
+  [ [ step( add => '/x' ) ], 'an add without value' ], [ { add => '/x' }, 'an object' ],
+  [ [ map { step( test => '/new', value => 1 ) } 1 .. 1001 ], 'one operation past 1000' ];
+admin_ok(
+    steps( 'acme.tree', [ map { step( test => '/new', value => 1 ) } 1 .. 1000 ] ), 200, undef,
+    'limit: 1000 operations' );
+refuse(
+    sub {
+        steps(
+            'acme.tree',
+            [ step( add => '/bomb', value => [] ), map { step( copy => '/bomb/-', from => '/bomb' ) } 1 .. 40 ] );
+    },
+    400,
+    'limit: a patch that doubles the row each time' );
+refuse(
+    sub {
+        by_key( PATCH => 'acme.tree', body => '[{]', headers => [ 'Content-Type' => 'application/json-patch+json' ] );
+    },
+    400,
+    'PATCH: a body that is no JSON is 400' );
+refuse(
+    sub { by_key( PATCH => 'acme.tree', body => '', headers => [ 'Content-Type' => 'application/json-patch+json' ] ) },
+    400, 'PATCH: no body is 400' );
+refuse(
+    sub {
+        by_key(
+            PATCH   => 'acme.tree', body => $json->encode( [ step( remove => '/new' ) ] ),
+            headers => [ 'Content-Type' => $_ ] );
+    },
+    400,
+    "PATCH: operations as $_ are 400, not a merge" ) for 'application/json', 'application/merge-patch+json';
+refuse(
+    sub { by_key( PATCH => 'acme.tree', body => '{}', headers => [ 'Content-Type' => $_ ] ) }, 415,
+    "PATCH: $_ is 415" ) for 'text/plain', 'application/json-patch', 'application/jsonx';
+is( by_key(
+        PATCH   => 'acme.tree', body => '[]',
+        headers => [ 'Content-Type' => 'application/JSON-Patch+json; charset=utf-8' ] )->status,
+    200,
+    'PATCH: the type is read without regard to case and parameters' );
 refuse( sub { steps( 'no.such.row', [] ) }, 404, 'PATCH: an unknown row is 404' );
-refuse( sub { $stack->admin( PATCH => "$base/by-key", body => '[]', headers => [ 'Content-Type' => 'application/json-patch+json' ] ) }, 400, 'PATCH: without dataKey 400', fields => ['dataKey'] );
-refuse( sub { steps( 'acme.tree', [ step( remove => '/new' ) ], headers => [ 'If-Match' => $other ] ) }, 412, 'PATCH: If-Match holds for it' );
-breaks( sub { steps( $bindings, [ step( add => '/clients', value => { crm => { ttl => 0, scopes => [5] } } ) ] ) }, $bindings, 'PATCH: so does the schema', qw(/clients/crm/ttl /clients/crm/scopes/0) );
-admin_ok( by_key( PATCH => 'acme.tree', json => { new => undef } ), 200, undef, 'PATCH: a merge patch is as good as before (RFC 7396)' );
+refuse(
+    sub {
+        $stack->admin(
+            PATCH   => "$base/by-key", body => '[]',
+            headers => [ 'Content-Type' => 'application/json-patch+json' ] );
+    },
+    400,
+    'PATCH: without dataKey 400',
+    fields => ['dataKey'] );
+refuse(
+    sub { steps( 'acme.tree', [ step( remove => '/new' ) ], headers => [ 'If-Match' => $other ] ) }, 412,
+    'PATCH: If-Match holds for it' );
+breaks(
+    sub { steps( $bindings, [ step( add => '/clients', value => { crm => { ttl => 0, scopes => [5] } } ) ] ) },
+    $bindings, 'PATCH: so does the schema', qw(/clients/crm/ttl /clients/crm/scopes/0) );
+admin_ok(
+    by_key( PATCH => 'acme.tree', json => { new => undef } ), 200, undef,
+    'PATCH: a merge patch is as good as before (RFC 7396)' );
 
 # Two at a time: both are in the result.
 my @race = map {
     my $http = $stack->client;
     [   $http,
-        $http->octets( PATCH => "$base/by-key?dataKey=acme.tree", body => $json->encode( [ step( add => '/list/-', value => "r$_" ) ] ), close => 1, headers => [ 'X-Admin-API-Key' => $Authz::Stack::KEY{SVC_ADMIN_API_KEY}, 'Content-Type' => 'application/json-patch+json' ] )
-    ]
+        $http->octets(
+            PATCH   => "$base/by-key?dataKey=acme.tree",
+            body    => $json->encode( [ step( add => '/list/-', value => "r$_" ) ] ),
+            close   => 1,
+            headers => [
+                'X-Admin-API-Key' => $Authz::Stack::KEY{SVC_ADMIN_API_KEY},
+                'Content-Type'    => 'application/json-patch+json' ] ) ]
 } 1 .. 3;
 is( join( ' ', map { $_->status } Authz::Client::together(@race) ), '200 200 200', 'PATCH: three at a time' );
-is( join( ' ', sort grep {/r/} @{ payload( by_key( GET => 'acme.tree' ) )->{list} } ), 'r1 r2 r3', '... are all in the result' );
+is( join( ' ', sort grep {/r/} @{ payload( by_key( GET => 'acme.tree' ) )->{list} } ), 'r1 r2 r3',
+    '... are all in the result' );
 
 # ---- delete
 
@@ -204,10 +337,16 @@ like( $gone->header('X-Policy-Revision'), qr/\A[0-9a-f]{32}\z/, 'DELETE: with th
 admin_error( get($id), 404, 'DELETE: and it is gone' );
 refuse( sub { $stack->admin( DELETE => "$base/$id" ) }, 404, 'DELETE: again 404' );
 my $bindings_id = $stack->sql("SELECT id FROM policy_data WHERE data_key = '$bindings'");
-refuse( sub { $stack->admin( DELETE => "$base/$bindings_id" ) }, 409, 'DELETE: a shipped row is protected', error => 'protected' );
+refuse(
+    sub { $stack->admin( DELETE => "$base/$bindings_id" ) }, 409, 'DELETE: a shipped row is protected',
+    error => 'protected' );
 
 # ---- audit
 
-is( $stack->sql("SELECT string_agg(DISTINCT operation, ' ' ORDER BY operation) FROM audit_log WHERE endpoint LIKE '/admin/api/policy-data%'"), 'createPolicyData deletePolicyData patchPolicyDataByKey putPolicyData', 'every write leaves an audit row; reads leave none' );
+is( $stack->sql(
+        "SELECT string_agg(DISTINCT operation, ' ' ORDER BY operation) FROM audit_log WHERE endpoint LIKE '/admin/api/policy-data%'"
+    ),
+    'createPolicyData deletePolicyData patchPolicyDataByKey putPolicyData',
+    'every write leaves an audit row; reads leave none' );
 
 done_testing;

@@ -8,20 +8,22 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Client ();
-use Authz::Stack ();
+use Authz::Stack  ();
 
 my $stack = Authz::Stack->start( pg_proxy => 1, workers => 1 );
 my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
-my @crm   = $stack->make_client( 'crm', \%cc );
+my @crm   = $stack->make_client( 'crm',  \%cc );
 my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
-my @rs    = $stack->make_client( 'rs', { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
+my @rs    = $stack->make_client( 'rs',   { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
 my $proxy = $stack->proxy;
 
 # The trips that the code causes. Others come by the clock: the engine's long poll looks for a bundle every 5 s, it reports, and
 # housekeeping looks for what is due.
 sub trips {
     my ($code) = @_;
-    return grep { !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/ } $proxy->trips($code);
+    return grep {
+        !/\A(?:prepare, )?(?:bundle_(?:fetch|report|settle):|engines_(?:fetched|report|settle|verdict|wake):|job_\w+:|(?:UN)?LISTEN )/
+    } $proxy->trips($code);
 }
 
 # The trips of one request once the worker is warm.
@@ -36,7 +38,7 @@ sub warm {
 }
 
 my $indicated = 'https://api.example/orders';
-my @typed = $stack->make_client( 'typed', { %cc, resource_types => [ 'urn:r:orders', 'urn:r:more' ] } );
+my @typed     = $stack->make_client( 'typed', { %cc, resource_types => [ 'urn:r:orders', 'urn:r:more' ] } );
 
 # The registry with the type's indicator; the policy is active when this returns.
 sub register {
@@ -45,12 +47,23 @@ sub register {
     return $stack->patch_row( 'svc.registry.resource_types', { resource => { types => \%type } } );
 }
 register( 'urn:r:orders' => $indicated, 'urn:r:more' => $indicated );
-my $token = $stack->token_text( @crm, scope => 'orders.read' );
-my $bearer = $stack->token_text( @rs, scope => 'introspection' );
-warm( sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'a token is issued' ) }, '/token', 1, '/token: one trip for client_credentials, token and audit row together' );
-warm( sub { oauth_error( $stack->token( @crm, scope => 'no' ), 400, 'invalid_scope', 'a token is denied' ) }, '/token denied', 1, '/token: one trip for a denial and its audit row' );
-my $typed = sub { oauth_ok( $stack->token( @typed, scope => 'orders.read', resource => $indicated ), {}, 'a token for a resource is issued' ) };
-warm( $typed, '/token with resource=', 1, "/token: one trip when the resource is the indicator of types, however many: the registry's row is kept (policy.md 6.4)" );
+my $token  = $stack->token_text( @crm, scope => 'orders.read' );
+my $bearer = $stack->token_text( @rs,  scope => 'introspection' );
+warm(
+    sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'a token is issued' ) }, '/token', 1,
+    '/token: one trip for client_credentials, token and audit row together' );
+warm(
+    sub { oauth_error( $stack->token( @crm, scope => 'no' ), 400, 'invalid_scope', 'a token is denied' ) },
+    '/token denied', 1, '/token: one trip for a denial and its audit row' );
+my $typed = sub {
+    oauth_ok(
+        $stack->token( @typed, scope => 'orders.read', resource => $indicated ), {},
+        'a token for a resource is issued' );
+};
+warm(
+    $typed, '/token with resource=', 1,
+    "/token: one trip when the resource is the indicator of types, however many: the registry's row is kept (policy.md 6.4)"
+);
 
 # A change of the registry is followed at once: the row is read again, once, and what it no longer ties is not granted.
 register( 'urn:r:orders' => $indicated, 'urn:r:more' => 'https://api.example/more' );
@@ -58,28 +71,55 @@ my @changed = trips($typed);
 is( scalar @changed, 2, '/token: the first answer of another revision reads the registry again' ) or diag("@changed");
 warm( $typed, '/token with resource= after a change', 1, '/token: ... and the next do not' );
 register( 'urn:r:orders' => 'https://api.example/elsewhere' );
-oauth_error( $stack->token( @typed, scope => 'orders.read', resource => $indicated ), 400, 'invalid_target', '/token: an indicator that was taken away names nothing any more' );
+oauth_error(
+    $stack->token( @typed, scope => 'orders.read', resource => $indicated ), 400, 'invalid_target',
+    '/token: an indicator that was taken away names nothing any more' );
 register( 'urn:r:orders' => $indicated );
 $typed->();
 my $discovery = sub { $stack->http->get('/.well-known/openid-configuration') };
 warm( $discovery, 'discovery', 1, 'discovery: one trip' );
-warm( sub { oauth_ok( $stack->introspect( @rs, $token ), { active => true }, 'a token is introspected' ) }, '/introspect', 2, '/introspect: at most two trips: the read, and the audit row' );
-warm( sub { inactive( $stack->introspect( @rs, 'garbage' ), 'garbage is introspected' ) }, '/introspect garbage', 2, '/introspect: at most two trips for garbage' );
-warm( sub { oauth_ok( $stack->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => $token ] ), { active => true }, 'a Bearer introspects' ) },
-    '/introspect Bearer', 2, '/introspect: at most two trips with a Bearer token as credential' );
-warm( sub { oauth_error( $stack->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ x => 1 ] ), 400, 'invalid_request', 'a Bearer asks nothing' ) },
-    '/introspect Bearer, bad body', 2, '/introspect: at most two trips for a bad body: the caller, and the audit row' );
+warm(
+    sub { oauth_ok( $stack->introspect( @rs, $token ), { active => true }, 'a token is introspected' ) },
+    '/introspect', 2, '/introspect: at most two trips: the read, and the audit row' );
+warm(
+    sub { inactive( $stack->introspect( @rs, 'garbage' ), 'garbage is introspected' ) }, '/introspect garbage', 2,
+    '/introspect: at most two trips for garbage' );
+warm(
+    sub {
+        oauth_ok(
+            $stack->http->post(
+                '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => $token ] ),
+            { active => true },
+            'a Bearer introspects' );
+    },
+    '/introspect Bearer',
+    2,
+    '/introspect: at most two trips with a Bearer token as credential' );
+warm(
+    sub {
+        oauth_error(
+            $stack->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ x => 1 ] ),
+            400, 'invalid_request', 'a Bearer asks nothing' );
+    },
+    '/introspect Bearer, bad body',
+    2,
+    '/introspect: at most two trips for a bad body: the caller, and the audit row' );
 my @jit = map { $stack->token_text( @once, scope => 'orders.read' ) } 1 .. 4;
-warm( sub { oauth_ok( $stack->introspect( @rs, shift @jit ), { active => true }, 'a single-use token is consumed' ) }, '/introspect single use', 2,
+warm(
+    sub { oauth_ok( $stack->introspect( @rs, shift @jit ), { active => true }, 'a single-use token is consumed' ) },
+    '/introspect single use', 2,
     '/introspect: at most two trips when a single-use token is consumed' );
 my @kill = map { $stack->token_text(@crm) } 1 .. 4;
-warm( sub { is( $stack->revoke( @crm, token => shift @kill )->status, 200, 'a token is revoked' ) }, '/revoke', 1, '/revoke: one trip' );
+warm(
+    sub { is( $stack->revoke( @crm, token => shift @kill )->status, 200, 'a token is revoked' ) }, '/revoke', 1,
+    '/revoke: one trip' );
 my @none = trips( sub { is( $stack->http->get('/health/live')->status, 200, 'liveness' ) } );
 is( scalar @none, 0, '/health/live: no trip' ) or diag("@none");
 
 # Cold: a fresh worker, the client not in its cache.
 $stack->restart_service;
-my @cold = trips( sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the first token of a worker' ) } );
+my @cold =
+  trips( sub { oauth_ok( $stack->token( @crm, scope => 'orders.read' ), {}, 'the first token of a worker' ) } );
 ok( @cold >= 1, 'cold: counted' );
 note( 'cold /token: ', join ' | ', @cold );
 

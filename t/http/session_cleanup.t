@@ -7,11 +7,11 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Browser ();
-use Authz::Client ();
-use Authz::Idp ();
-use Authz::Path ();
+use Authz::Client  ();
+use Authz::Idp     ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
 my $idp   = Authz::Idp->start;
@@ -22,11 +22,15 @@ $stack->make_client( 'crm', undef, redirectUris => [$back] );
 
 sub sign_in {
     my $browser = Authz::Browser->new;
-    $browser->follow( "$base/authorize?" . Authz::Client::form( response_type => 'code', client_id => 'crm', redirect_uri => $back, scope => 'openid' ), stop => qr{\A\Q$back\E} );
+    $browser->follow(
+        "$base/authorize?" . Authz::Client::form(
+            response_type => 'code', client_id => 'crm', redirect_uri => $back,
+            scope         => 'openid' ),
+        stop => qr{\A\Q$back\E} );
     like( $browser->url, qr/code=ac_/, '(signed in)' );
     return;
 }
-sub count { return $stack->sql("SELECT count(*) FROM $_[0]") }
+sub count  { return $stack->sql("SELECT count(*) FROM $_[0]") }
 sub run_at { return $stack->sql("SELECT extract(epoch FROM ran_at) FROM job WHERE name = 'sessions'") || 0 }
 
 sub await {
@@ -38,17 +42,28 @@ sub await {
 
 # ---- the schedule
 
-sub check { my ($cron) = @_; return Authz::Process->run( name => 'check', env => { %{ $stack->settings }, SVC_SESSION_CLEANUP_CRON => $cron }, command => [ Authz::Path::program('authz.fcgi'), '--check' ] ) }
+sub check {
+    my ($cron) = @_;
+    return Authz::Process->run(
+        name    => 'check', env => { %{ $stack->settings }, SVC_SESSION_CLEANUP_CRON => $cron },
+        command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+}
 for my $cron ( '', '* * * *', '60 * * * *', 'hourly', '0 0 30 2 *' ) {
     my ( $status, $text ) = check($cron);
     is( $status, 78, "SVC_SESSION_CLEANUP_CRON=\"$cron\" is refused at start" );
-    like( $text, qr/^authz\.fcgi: SVC_SESSION_CLEANUP_CRON: [^\n]+; write for example/m, '... with the name, what is wrong and what to do' );
+    like(
+        $text, qr/^authz\.fcgi: SVC_SESSION_CLEANUP_CRON: [^\n]+; write for example/m,
+        '... with the name, what is wrong and what to do' );
 }
 is( ( check('0 */5 * * * ?') )[0], 0, 'six fields, seconds first, are taken (decisions.md "Readings")' );
 
 ok( await( sub { run_at() } ), 'the job runs' );
-is( $stack->sql("SELECT extract(minute FROM due_at)::integer % 5 = 0 AND extract(second FROM due_at) < 3 AND due_at BETWEEN ran_at AND ran_at + interval '5 minutes 3 seconds' FROM job WHERE name = 'sessions'"), 't', 'it is due every five minutes (the default)' )
-    or diag( $stack->sql("SELECT due_at, ran_at FROM job WHERE name = 'sessions'") );
+is( $stack->sql(
+        "SELECT extract(minute FROM due_at)::integer % 5 = 0 AND extract(second FROM due_at) < 3 AND due_at BETWEEN ran_at AND ran_at + interval '5 minutes 3 seconds' FROM job WHERE name = 'sessions'"
+    ),
+    't',
+    'it is due every five minutes (the default)'
+) or diag( $stack->sql("SELECT due_at, ran_at FROM job WHERE name = 'sessions'") );
 $stack->sql("UPDATE job SET due_at = now() + interval '30 seconds' WHERE name = 'sessions'");
 my $ran = run_at();
 $stack->restart_service;
@@ -57,7 +72,8 @@ is( run_at(), $ran, 'it does not run before it is due' );
 $stack->sql("UPDATE job SET due_at = now() + interval '1 year' WHERE name = 'sessions'");
 $stack->restart_service( settings => { SVC_SESSION_CLEANUP_CRON => '30 4 * * *' } );
 ok( await( sub { run_at() > $ran } ), 'a schedule that was changed counts at once' );
-is( $stack->sql("SELECT to_char(due_at AT TIME ZONE 'UTC', 'HH24:MI') FROM job WHERE name = 'sessions'"), '04:30', '... in UTC' );
+is( $stack->sql("SELECT to_char(due_at AT TIME ZONE 'UTC', 'HH24:MI') FROM job WHERE name = 'sessions'"), '04:30',
+    '... in UTC' );
 
 # ---- what is removed
 
@@ -71,31 +87,45 @@ INSERT INTO sign_in (state_hash, browser_hash, idp, nonce, verifier_sealed, requ
 INSERT INTO consent_request (id_hash, session, request, expires_at)
   SELECT sha256(n::text::bytea), (SELECT id_hash FROM browser_session WHERE sid NOT LIKE 'old%' LIMIT 1), '{}', now() + make_interval(secs => CASE WHEN n <= 600 THEN -1 ELSE 600 END) FROM generate_series(1, 601) n;
 END
-is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), ( $many + 2 ) . ' 601 601', '(rows that are over, and some that are not)' );
+is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), ( $many + 2 ) . ' 601 601',
+    '(rows that are over, and some that are not)' );
 my ( $status, $text ) = $stack->authzctl('maintain');
 is( $status, 0, 'maintain runs the job' ) or diag($text);
-is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '2 1 1', 'all that is over is removed, in batches, and nothing else' );
+is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '2 1 1',
+    'all that is over is removed, in batches, and nothing else' );
 is( count('subject'), 1, 'subjects stay' );
 like( $stack->sql("SELECT outcome FROM job WHERE name = 'sessions'"), qr/\A2403 /, '... and the count is recorded' );
 
 # ---- SVC_CREDENTIAL_KEY_DISCARD_PER_USER
 
 my %on = ( SVC_CREDENTIAL_KEY_DISCARD_PER_USER => 'true' );
-Authz::Process->run( name => 'check', env => { %{ $stack->settings }, %on }, command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
-Authz::Process->run( name => 'authzctl', env => { %{ $stack->settings }, %on }, command => [ Authz::Path::program('authzctl'), 'maintain' ] );
+Authz::Process->run(
+    name    => 'check', env => { %{ $stack->settings }, %on },
+    command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+Authz::Process->run(
+    name    => 'authzctl', env => { %{ $stack->settings }, %on },
+    command => [ Authz::Path::program('authzctl'), 'maintain' ] );
 is( count('browser_session'), 2, '--check and authzctl discard nothing' );
 $stack->restart_service( settings => \%on );
-is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '0 0 0', 'SVC_CREDENTIAL_KEY_DISCARD_PER_USER: sessions and sign-ins are gone at start' );
-is( $stack->sql("SELECT outcome || request_summary FROM audit_log WHERE operation = 'discardPerUser'"), 'allowed{"sessions":2,"signIns":1}', '... audited once, with the counts' );
+is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '0 0 0',
+    'SVC_CREDENTIAL_KEY_DISCARD_PER_USER: sessions and sign-ins are gone at start' );
+is( $stack->sql("SELECT outcome || request_summary FROM audit_log WHERE operation = 'discardPerUser'"),
+    'allowed{"sessions":2,"signIns":1}', '... audited once, with the counts' );
 like( $stack->{service}->log_text, qr/DISCARD_PER_USER: 2 browser sessions, 1 sign-ins/, '... and logged' );
 sign_in();
 my @worker = $stack->workers;
 kill KILL => @worker;
-ok( await( sub { my %old = map { ( $_ => 1 ) } @worker; my @now = $stack->workers; @now && !grep { $old{$_} } @now } ), '(all workers are new)' );
+ok( await(
+        sub {
+            my %old = map { ( $_ => 1 ) } @worker;
+            my @now = $stack->workers;
+            @now && !grep { $old{$_} } @now;
+        } ),
+    '(all workers are new)' );
 $stack->await_ready;
 is( count('browser_session'), 1, '... once per start of the parent, not of a worker' );
 $stack->restart_service;
 is( count('browser_session'), 0, '... and again at the next start' );
-is( count('subject'), 1, 'subjects stay' );
+is( count('subject'),         1, 'subjects stay' );
 
 done_testing;

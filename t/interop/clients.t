@@ -7,8 +7,8 @@ use Test::More;
 
 use Authz::Check;
 use Authz::Interop ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Stack   ();
+use Authz::Web     ();
 
 Authz::Interop::need();
 
@@ -18,23 +18,35 @@ my $stack = Authz::Stack->start(
         SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true',
         SVC_SAFE_HTTP_CA_FILE                  => "$dir/cimd/cert.pem",
         SVC_CIMD_ALLOW_INSECURE_LOCALHOST      => 'true',
-    }
-);
+    } );
 my $port = Authz::Web::free_port();
-my %at   = ( CLIENT_ID => 'authz', CLIENT_SECRET => 'a secret of ours at the provider', REDIRECT_URI => $stack->base . '/authorize/callback/npm', POST_LOGOUT_URI => $stack->base . '/logout/return' );
+my %at   = (
+    CLIENT_ID    => 'authz',                                  CLIENT_SECRET   => 'a secret of ours at the provider',
+    REDIRECT_URI => $stack->base . '/authorize/callback/npm', POST_LOGOUT_URI => $stack->base . '/logout/return' );
 Authz::Interop::serve( 'provider', PORT => $port, %at );
-my $made = $stack->admin( POST => '/admin/api/identity-providers', json => { idpId => 'npm', name => 'npm', issuer => "http://127.0.0.1:$port", clientId => $at{CLIENT_ID}, clientSecret => $at{CLIENT_SECRET}, scopes => [qw(openid profile email)], enabled => true } );
-is( $made->status, 201, 'npm oidc-provider is our upstream identity provider; its endpoints come from discovery' ) or diag $made->text;
+my $made = $stack->admin(
+    POST => '/admin/api/identity-providers',
+    json => {
+        idpId => 'npm', name => 'npm', issuer => "http://127.0.0.1:$port", clientId => $at{CLIENT_ID},
+        clientSecret => $at{CLIENT_SECRET}, scopes => [qw(openid profile email)], enabled => true } );
+is( $made->status, 201, 'npm oidc-provider is our upstream identity provider; its endpoints come from discovery' )
+  or diag $made->text;
 
 # Nobody listens there: the address a browser is sent to is all that counts.
 my $back    = 'http://127.0.0.1:9/callback';
 my $bye     = 'http://127.0.0.1:9/bye';
-my $binding = { grants => [qw(authorization_code refresh_token)], scopes => [qw(openid profile email)], endpoints => ['introspect'] };
-my @secret  = $stack->make_client( 'web', $binding, redirectUris => [$back], postLogoutRedirectUris => [$bye] );
-$stack->make_client( 'spa', $binding, clientType => 'public', redirectUris => [$back], postLogoutRedirectUris => [$bye] );
+my $binding = {
+    grants    => [qw(authorization_code refresh_token)], scopes => [qw(openid profile email)],
+    endpoints => ['introspect'] };
+my @secret = $stack->make_client( 'web', $binding, redirectUris => [$back], postLogoutRedirectUris => [$bye] );
+$stack->make_client(
+    'spa', $binding, clientType => 'public', redirectUris => [$back],
+    postLogoutRedirectUris => [$bye] );
 my %common = ( ISSUER => $stack->base, REDIRECT_URI => $back );
 
-Authz::Interop::tests( 'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => $secret[0], CLIENT_SECRET => $secret[1] );
+Authz::Interop::tests(
+    'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => $secret[0],
+    CLIENT_SECRET => $secret[1] );
 Authz::Interop::tests( 'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => 'spa', CLIENT_SECRET => '' );
 Authz::Interop::tests( 'oauth4webapi', %common );
 
@@ -48,10 +60,16 @@ Authz::Interop::tests( 'mcp', %common, RESOURCE_PORT => $mcp, CIMD_URL => '' );
 mkdir "$dir/cimd" or die "mkdir: $!";
 my $https = Authz::Web::free_port();
 my $url   = "https://localhost:$https/client.json";
-is( system("openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout $dir/cimd/key.pem -out $dir/cimd/cert.pem 2>/dev/null"),
-    0, 'a certificate for the host of the document' );
-Authz::Interop::serve( 'document', PORT => $https, KEY => "$dir/cimd/key.pem", CERT => "$dir/cimd/cert.pem", URL => $url, REDIRECT_URI => $back );
+is( system(
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout $dir/cimd/key.pem -out $dir/cimd/cert.pem 2>/dev/null"
+    ),
+    0,
+    'a certificate for the host of the document' );
+Authz::Interop::serve(
+    'document', PORT => $https, KEY => "$dir/cimd/key.pem", CERT => "$dir/cimd/cert.pem",
+    URL => $url, REDIRECT_URI => $back );
 Authz::Interop::tests( 'mcp', %common, RESOURCE_PORT => $mcp, CIMD_URL => $url );
-is( $stack->sql("SELECT registration_type, client_type FROM client WHERE client_id = '$url'"), "CIMD\tpublic", 'the metadata client has a row of its own, public (specification 4.2)' );
+is( $stack->sql("SELECT registration_type, client_type FROM client WHERE client_id = '$url'"), "CIMD\tpublic",
+    'the metadata client has a row of its own, public (specification 4.2)' );
 
 done_testing;

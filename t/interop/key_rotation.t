@@ -8,34 +8,50 @@ use Time::HiRes qw(sleep time);
 
 use Authz::Browser ();
 use Authz::Check;
-use Authz::Idp ();
+use Authz::Idp     ();
 use Authz::Interop ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 Authz::Interop::need();
 
 my $CACHE   = 2;
 my $SECONDS = 16;
-my $stack   = Authz::Stack->start( settings => { Authz::Idp->settings, SVC_OIDC_JWKS_CACHE_SECONDS => $CACHE, SVC_OIDC_KEY_RETIREMENT_SECONDS => 3600 } );
+my $stack   = Authz::Stack->start( settings =>
+      { Authz::Idp->settings, SVC_OIDC_JWKS_CACHE_SECONDS => $CACHE, SVC_OIDC_KEY_RETIREMENT_SECONDS => 3600 } );
 my $idp = Authz::Idp->start;
 $idp->register($stack);
 my $back = 'http://127.0.0.1:9/callback';
-my @web  = $stack->make_client( 'web', { grants => [qw(authorization_code refresh_token)], scopes => ['openid'] }, redirectUris => [$back] );
+my @web  = $stack->make_client(
+    'web', { grants => [qw(authorization_code refresh_token)], scopes => ['openid'] },
+    redirectUris => [$back] );
 
 my $browser = Authz::Browser->new;
-$browser->follow( $stack->base . '/authorize?' . Authz::Client::form( response_type => 'code', client_id => 'web', redirect_uri => $back, scope => 'openid', state => 's' ), stop => qr{\A\Q$back\E} );
-my %came = Authz::Browser::query( $browser->url );
-my $answer = $stack->http->post( '/token', headers => [ Authz::Client::basic(@web) ], form => [ grant_type => 'authorization_code', code => $came{code}, redirect_uri => $back ] );
+$browser->follow(
+        $stack->base
+      . '/authorize?'
+      . Authz::Client::form(
+        response_type => 'code', client_id => 'web', redirect_uri => $back, scope => 'openid', state => 's' ),
+    stop => qr{\A\Q$back\E} );
+my %came   = Authz::Browser::query( $browser->url );
+my $answer = $stack->http->post(
+    '/token', headers => [ Authz::Client::basic(@web) ],
+    form => [ grant_type => 'authorization_code', code => $came{code}, redirect_uri => $back ] );
 oauth_ok( $answer, {}, 'a person signs in, and the client gets a refresh token' );
 
-my %env = ( ISSUER => $stack->base, CLIENT_ID => $web[0], CLIENT_SECRET => $web[1], REFRESH_TOKEN => $answer->member('refresh_token') // '', SECONDS => $SECONDS, KIDS => 4 );
+my %env = (
+    ISSUER        => $stack->base,                           CLIENT_ID => $web[0],  CLIENT_SECRET => $web[1],
+    REFRESH_TOKEN => $answer->member('refresh_token') // '', SECONDS   => $SECONDS, KIDS          => 4 );
 my $process = Authz::Interop::start( 'verifier', %env );
 my ( $until, $rotated, $early ) = ( time + $SECONDS - 1, 0, 0 );
 while ( time < $until ) {
     my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
-    if   ( $status == 0 ) { $rotated++ }
-    else                  { $early++; like( $text, qr/not known to all verifiers yet/, 'rotation: a key that is not yet known to all is not used' ) if $early == 1 }
+    if ( $status == 0 ) { $rotated++ }
+    else {
+        $early++;
+        like( $text, qr/not known to all verifiers yet/, 'rotation: a key that is not yet known to all is not used' )
+          if $early == 1;
+    }
     sleep 0.5;
 }
 cmp_ok( $rotated, '>=', 4, "rotation: the keys were rotated $rotated times meanwhile" );

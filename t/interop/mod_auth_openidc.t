@@ -7,19 +7,22 @@ use Test::More;
 
 use Authz::Browser ();
 use Authz::Check;
-use Authz::Idp ();
-use Authz::Path ();
+use Authz::Idp     ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Stack   ();
+use Authz::Web     ();
 
 my $modules = Authz::Path::apache_modules() // '';
-plan skip_all => 'Apache httpd with mod_auth_openidc is not here (contrib/check installs it)' if !Authz::Path::apache() || !-e "$modules/mod_auth_openidc.so";
+plan skip_all => 'Apache httpd with mod_auth_openidc is not here (contrib/check installs it)'
+  if !Authz::Path::apache() || !-e "$modules/mod_auth_openidc.so";
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
-my $idp = Authz::Idp->start;
+my $idp   = Authz::Idp->start;
 $idp->register( $stack, idpId => 'corp' );
-$idp->user( { sub => 'alice', name => 'Alice Example', email => 'alice@corp.example', email_verified => true, preferred_username => 'alice' } );
+$idp->user(
+    {   sub                => 'alice', name => 'Alice Example', email => 'alice@corp.example', email_verified => true,
+        preferred_username => 'alice' } );
 
 my $port = Authz::Web::free_port();
 my $site = "http://127.0.0.1:$port";
@@ -32,9 +35,12 @@ my @web  = $stack->make_client(
 
 my $dir = Authz::Process::directory() . '/rp';
 mkdir $_, 0755 or die "$_: $!" for $dir, "$dir/htdocs", "$dir/htdocs/private";
-Authz::Web::write_file( "$dir/htdocs/private/index.shtml", '<p>sub=<!--#echo var="OIDC_CLAIM_sub" --> name=<!--#echo var="OIDC_CLAIM_name" --> email=<!--#echo var="OIDC_CLAIM_email" --></p>' );
+Authz::Web::write_file(
+    "$dir/htdocs/private/index.shtml",
+    '<p>sub=<!--#echo var="OIDC_CLAIM_sub" --> name=<!--#echo var="OIDC_CLAIM_name" --> email=<!--#echo var="OIDC_CLAIM_email" --></p>'
+);
 Authz::Web::write_file( "$dir/htdocs/bye", 'bye' );
-my $user = Authz::Path::unprivileged();
+my $user    = Authz::Path::unprivileged();
 my @account = defined $user ? ( "User $user", 'Group ' . ( getgrgid( ( getpwnam $user )[3] ) )[0] ) : ();
 Authz::Web::write_file( "$dir/httpd.conf", join "\n", @account, <<"END" );
 ServerRoot $dir
@@ -78,17 +84,26 @@ OIDCDefaultLoggedOutURL $site/bye
     Require valid-user
 </Location>
 END
-my $rp = Authz::Process->start( name => 'rp', command => [ Authz::Path::apache(), '-X', '-d', $dir, '-f', "$dir/httpd.conf" ] );
-Authz::Process::until_true( 30, sub { IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $port, Proto => 'tcp' ) } );
+my $rp = Authz::Process->start(
+    name    => 'rp',
+    command => [ Authz::Path::apache(), '-X', '-d', $dir, '-f', "$dir/httpd.conf" ] );
+Authz::Process::until_true(
+    30,
+    sub { IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $port, Proto => 'tcp' ) } );
 
 my $browser = Authz::Browser->new;
 my ($page) = reverse $browser->follow("$site/private/");
-is( $page->status, 200, 'mod_auth_openidc: a sign-in through us and the identity provider reaches the page' ) or diag $page->text, $rp->log_text, scalar `tail -n 20 $dir/error.log`;
-like( $page->text, qr/sub=alice name=Alice Example email=alice\@corp\.example/, 'mod_auth_openidc: ... whose claims are those of the ID token and of /userinfo' );
+is( $page->status, 200, 'mod_auth_openidc: a sign-in through us and the identity provider reaches the page' )
+  or diag $page->text, $rp->log_text, scalar `tail -n 20 $dir/error.log`;
+like(
+    $page->text, qr/sub=alice name=Alice Example email=alice\@corp\.example/,
+    'mod_auth_openidc: ... whose claims are those of the ID token and of /userinfo' );
 my ($again) = reverse $browser->follow("$site/private/");
 is( $again->status, 200, 'mod_auth_openidc: its own session lasts' );
 my ($out) = reverse $browser->follow( "$site/private/callback?logout=" . Authz::Client::escape("$site/bye") );
-is( $out->body, 'bye', 'mod_auth_openidc: logout goes through our end_session_endpoint and comes back' ) or diag $out->text;
-is( $stack->sql('SELECT count(*) FROM browser_session'), '0', 'mod_auth_openidc: ... and our session is over (OpenID Connect RP-Initiated Logout 2)' );
+is( $out->body, 'bye', 'mod_auth_openidc: logout goes through our end_session_endpoint and comes back' )
+  or diag $out->text;
+is( $stack->sql('SELECT count(*) FROM browser_session'), '0',
+    'mod_auth_openidc: ... and our session is over (OpenID Connect RP-Initiated Logout 2)' );
 
 done_testing;

@@ -3,10 +3,10 @@
 use strict;
 use warnings;
 
-use Authz::Idp ();
-use Authz::Node ();
+use Authz::Idp     ();
+use Authz::Node    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $why = Authz::Node::missing( browser => 1 );
 if ( defined $why ) {
@@ -20,11 +20,9 @@ my %back = ( wiki => 'https://app.example/cb', tool => 'http://127.0.0.1:1/cb' )
 for my $id ( sort keys %back ) {
     $stack->make_client(
         $id, undef, clientName => "The $id", clientType => 'public', redirectUris => [ $back{$id} ],
-        $id eq 'wiki' ? ( postLogoutRedirectUris => ['https://app.example/bye'] ) : ()
-    );
+        $id eq 'wiki' ? ( postLogoutRedirectUris => ['https://app.example/bye'] ) : () );
     $stack->sql("UPDATE client SET registration_type = 'DCR' WHERE client_id = '$id'");
 }
 Authz::Node::run_tap(
     [ Authz::Node::command( 'pages', 'flow.mjs' ) ],
-    AUTHZ_BASE => $stack->base, Authz::Node::tls()
-);
+    AUTHZ_BASE => $stack->base, Authz::Node::tls() );

@@ -13,4 +13,6 @@ if ( defined $why ) {
 }
 my $render = ( $ENV{AUTHZ_BUILDDIR} // '.' ) . '/t/pages/render';
 die "$render is not built: run make check TESTS=\n" if !-x $render;
-Authz::Node::run_tap( [ Authz::Node::command( 'pages', 'pages.mjs' ) ], AUTHZ_RENDER => $render, AUTHZ_SRCDIR => Authz::Path::source(), Authz::Node::tls() );
+Authz::Node::run_tap(
+    [ Authz::Node::command( 'pages', 'pages.mjs' ) ], AUTHZ_RENDER => $render,
+    AUTHZ_SRCDIR => Authz::Path::source(), Authz::Node::tls() );

@@ -7,22 +7,24 @@ use Test::More;
 
 use File::Copy ();
 
-use Authz::Path ();
+use Authz::Path     ();
 use Authz::Postgres ();
-use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authz::Web      ();
 
 my $postgres = Authz::Postgres->shared_or_new;
-my %good     = ( %{ Authz::Stack::base_settings( $postgres->url( $postgres->database ) ) }, SVC_OIDC_ISSUER => 'http://127.0.0.1:8080' );
-my $top      = Authz::Process::directory();
+my %good     = (
+    %{ Authz::Stack::base_settings( $postgres->url( $postgres->database ) ) },
+    SVC_OIDC_ISSUER => 'http://127.0.0.1:8080' );
+my $top = Authz::Process::directory();
 
 # A data directory with a copy of the shipped pages, some of them changed (undef: left out).
 sub data_dir {
     my (%change) = @_;
     my $dir = "$top/data" . ++( our $dirs );
     mkdir $_ or die "$_: $!" for $dir, "$dir/www";
-    symlink Authz::Path::source('sql'), "$dir/sql" or die $!;
+    symlink Authz::Path::source('sql'),             "$dir/sql"    or die $!;
     symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die $!;
     for my $file ( glob Authz::Path::source( 'etc', 'www' ) . '/*.html' ) {
         File::Copy::copy( $file, "$dir/www" ) or die "$file: $!";
@@ -37,7 +39,9 @@ sub data_dir {
 # (exit status, lines) of a program with that directory.
 sub run {
     my ( $dir, $program, @words ) = @_;
-    my ( $status, $text ) = Authz::Process->run( name => $program, env => { %good, SVC_DATA_DIR => $dir }, command => [ Authz::Path::program($program), @words ] );
+    my ( $status, $text ) = Authz::Process->run(
+        name    => $program, env => { %good, SVC_DATA_DIR => $dir },
+        command => [ Authz::Path::program($program), @words ] );
     return ( $status, split /\n/, $text );
 }
 
@@ -45,19 +49,25 @@ my ( $status, @line ) = run( data_dir(), 'authz.fcgi', '--check' );
 is( $status, 0, 'start: the shipped pages are right' ) or diag(@line);
 ( $status, @line ) = run( data_dir(), qw(authzctl config check --offline) );
 is( $status, 0, 'config check: says so too' ) or diag(@line);
-( $status, @line ) = run( data_dir( signed_out => "<title>Bye</title>\n<p>{{site}}</p>\n{{>legal}}", legal => '<p>Example Inc.</p>' ), 'authz.fcgi', '--check' );
+( $status, @line ) = run(
+    data_dir( signed_out => "<title>Bye</title>\n<p>{{site}}</p>\n{{>legal}}", legal => '<p>Example Inc.</p>' ),
+    'authz.fcgi', '--check' );
 is( $status, 0, 'start: a branded page, with a file of its own, is right' ) or diag(@line);
 
 my @cases = (
-    [ 'is missing',           'consent.html: No such file or directory',                     consent => undef ],
-    [ 'that others include',  'head.html: No such file or directory',                        head    => undef ],
-    [ 'does not end a section', 'error.html:2: text: this section is not ended',             error   => "<h1>x</h1>\n{{#text}}\n" ],
-    [ 'has an unknown name',  'choose.html:1: provider: there is no value of this name here', choose  => '{{#provider}}{{name}}{{/provider}}' ],
-    [ 'would not escape',     'consent.html:3: values are always escaped',                   consent => "\n\n{{{client_name}}}" ],
-    [ 'has a script',         'logout.html:1: this element does not work on these pages',    logout  => '<script>alert(1)</script>' ],
-    [ 'has a value in a style', 'head.html:1: nothing in braces may stand in a style',       head    => '<style>a { color: {{site}} }</style>' ],
-    [ 'has a bare attribute', 'logout.html:1: an attribute\'s value stands in quotes',       logout  => '<form action=/logout>' ],
-    [ 'is no text',           'error.html: is no text in UTF-8',                             error   => "\xff\xfe" ],
+    [ 'is missing',             'consent.html: No such file or directory',       consent => undef ],
+    [ 'that others include',    'head.html: No such file or directory',          head    => undef ],
+    [ 'does not end a section', 'error.html:2: text: this section is not ended', error   => "<h1>x</h1>\n{{#text}}\n" ],
+    [   'has an unknown name', 'choose.html:1: provider: there is no value of this name here',
+        choose => '{{#provider}}{{name}}{{/provider}}' ],
+    [ 'would not escape', 'consent.html:3: values are always escaped', consent => "\n\n{{{client_name}}}" ],
+    [   'has a script', 'logout.html:1: this element does not work on these pages',
+        logout => '<script>alert(1)</script>' ],
+    [   'has a value in a style', 'head.html:1: nothing in braces may stand in a style',
+        head => '<style>a { color: {{site}} }</style>' ],
+    [   'has a bare attribute', 'logout.html:1: an attribute\'s value stands in quotes',
+        logout => '<form action=/logout>' ],
+    [ 'is no text', 'error.html: is no text in UTF-8', error => "\xff\xfe" ],
 );
 for my $case (@cases) {
     my ( $what, $why, %change ) = @$case;
@@ -65,10 +75,15 @@ for my $case (@cases) {
     for my $program ( [ 'authz.fcgi', '--check' ], [qw(authzctl config check --offline)] ) {
         ( $status, @line ) = run( $dir, @$program );
         my @told = grep {m{SVC_DATA_DIR: \Q$dir/www/$why\E}} @line;
-        ok( $status == 78 && @told == 1 && $told[0] =~ /put the page that comes with the program there, or correct yours/, "$program->[0]: a page that $what is refused with file, line and what to do" ) or diag( $status, map {"\n$_"} @line );
+        ok(      $status == 78
+              && @told == 1
+              && $told[0] =~ /put the page that comes with the program there, or correct yours/,
+            "$program->[0]: a page that $what is refused with file, line and what to do"
+        ) or diag( $status, map {"\n$_"} @line );
     }
 }
 ( $status, @line ) = run( "$top/nowhere", 'authz.fcgi', '--check' );
-ok( $status == 78 && 1 == grep( {/SVC_DATA_DIR: \Q$top\E\/nowhere\/www: No such file/} @line ), 'start: a data directory without pages is one line' ) or diag( $status, @line );
+ok( $status == 78 && 1 == grep( {/SVC_DATA_DIR: \Q$top\E\/nowhere\/www: No such file/} @line ),
+    'start: a data directory without pages is one line' ) or diag( $status, @line );
 
 done_testing;

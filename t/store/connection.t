@@ -1,5 +1,5 @@
 # The life of a worker's connection to PostgreSQL: one that idled is looked at before anything is sent; one that died a moment
-# ago fails the trip, of which only reads are sent again (store/db.h, decisions.md). And its address, at start.
+# ago fails the trip, of which only reads are sent again (store/db/db.h, decisions.md). And its address, at start.
 use strict;
 use warnings;
 
@@ -7,31 +7,42 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
-use Authz::Stack ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( workers => 1 );
 my %cc    = ( grants => ['client_credentials'], scopes => ['orders.read'] );
 my @crm   = $stack->make_client( 'crm', \%cc );
-my @rs    = $stack->make_client( 'rs', { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
+my @rs    = $stack->make_client( 'rs',  { %cc, scopes => ['introspection'], endpoints => ['introspect'] } );
 
-sub token      { return $stack->token( @crm, scope => 'orders.read' ) }
-sub rows_of    { return $stack->sql('SELECT count(*) FROM access_token') }
-sub backend_of { return $stack->sql(q{SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database() AND query LIKE '%INTO access_token%'}) }
+sub token   { return $stack->token( @crm, scope => 'orders.read' ) }
+sub rows_of { return $stack->sql('SELECT count(*) FROM access_token') }
+
+sub backend_of {
+    return $stack->sql(
+        q{SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database() AND query LIKE '%INTO access_token%'}
+    );
+}
 
 # What comes soon; on a busy machine not at once.
 sub comes { my ($test) = @_; return defined Authz::Process::until_true( 20, $test ) }
 
 # Ends all sessions of the service, which PostgreSQL does not do at once; how many there were.
 sub end_all {
-    my @ended = grep {/\d/} split /\D+/, $stack->sql(q{SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database()});
-    comes( sub { !grep { -d "/proc/$_" } @ended } ) or die "sessions do not end\n";
+    my @ended = grep {/\d/} split /\D+/,
+      $stack->sql(
+        q{SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'authz' AND datname = current_database()}
+      );
+    comes(
+        sub {
+            !grep { -d "/proc/$_" } @ended;
+        } ) or die "sessions do not end\n";
     return scalar @ended;
 }
 
 # Issues a token and ends the connection in the same moment, which a busy machine may take some attempts for; how many were
-# issued. A connection that idled for a second (IDLE_MS of store/db.c) would be looked at.
+# issued. A connection that idled for a second (IDLE_MS of store/db/db.c) would be looked at.
 sub used_and_ended {
     for my $count ( 1 .. 20 ) {
         my $start = time;
@@ -56,7 +67,9 @@ for my $pass ( 1 .. 3 ) {
 for my $pass ( 1 .. 3 ) {
     oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a token is shown' );
     end_all();
-    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a read whose connection died a moment ago is sent again' );
+    oauth_ok(
+        $stack->introspect( @rs, $text ), { active => true },
+        'a read whose connection died a moment ago is sent again' );
     my $before = rows_of();
     $before += used_and_ended();
     oauth_error( token(), 503, 'temporarily_unavailable', 'a write whose connection died a moment ago is 503' );
@@ -76,7 +89,8 @@ is( backend_of(), $kept, 'a connection that lives is kept, busy or idle' );
 my $rows = $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'});
 $stack->introspect( @rs, $text );
 comes( sub { $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}) > $rows } );
-is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}), $rows + 1, 'an introspection has its audit row soon after, without another request' );
+is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}), $rows + 1,
+    'an introspection has its audit row soon after, without another request' );
 $stack->sql(q{ALTER TABLE audit_log ADD CONSTRAINT no_more CHECK (endpoint <> '/introspect') NOT VALID});
 oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'an introspection whose audit row fails' );
 my $lost = qr/"audit row lost".*audit_send.*23514/;
@@ -90,12 +104,19 @@ my %good = %{ Authz::Stack::base_settings( $stack->database_url ) };
 
 sub check {
     my ($url) = @_;
-    return Authz::Process->run( name => 'check', env => { %good, SVC_OIDC_ISSUER => 'http://127.0.0.1:8080', SVC_DATABASE_URL => $url }, command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
+    return Authz::Process->run(
+        name    => 'check',
+        env     => { %good, SVC_OIDC_ISSUER => 'http://127.0.0.1:8080', SVC_DATABASE_URL => $url },
+        command => [ Authz::Path::program('authz.fcgi'), '--check' ] );
 }
 
-for my $url ( 'geheim', 'host=h password=two geheim', 'postgresql://u:geheim%zz@h/d', 'postgresql://h/d?passwort=geheim', q{host=h password='geheim} ) {
+for my $url (
+    'geheim', 'host=h password=two geheim', 'postgresql://u:geheim%zz@h/d', 'postgresql://h/d?passwort=geheim',
+    q{host=h password='geheim} )
+{
     my ( $status, $said ) = check($url);
-    ok( $status == 78 && $said =~ /\Aauthz\.fcgi: SVC_DATABASE_URL: [^\n]+\n\z/, "start: SVC_DATABASE_URL=$url is refused in one line" ) or diag( $status, $said );
+    ok( $status == 78 && $said =~ /\Aauthz\.fcgi: SVC_DATABASE_URL: [^\n]+\n\z/,
+        "start: SVC_DATABASE_URL=$url is refused in one line" ) or diag( $status, $said );
     unlike( $said, qr/geheim/, '... without a part of it' );
 }
 for my $url ( 'postgresql://u:x@geheim@127.0.0.1:1/d', 'postgresql://u:geheim/x@127.0.0.1:1/d' ) {

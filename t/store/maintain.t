@@ -6,11 +6,11 @@ use warnings;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-use Authz::Path ();
+use Authz::Path     ();
 use Authz::Postgres ();
-use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Process  ();
+use Authz::Stack    ();
+use Authz::Web      ();
 
 my $postgres = Authz::Postgres->shared_or_new;
 my $database = $postgres->database;
@@ -20,48 +20,56 @@ sub sql { return $postgres->sql( $_[0], $database ) }
 
 sub settings {
     my ($at) = @_;
-    return { %{ Authz::Stack::base_settings($at) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200, SVC_OPA_URL => 'unix:/nonexistent/opa.sock' };
+    return {
+        %{ Authz::Stack::base_settings($at) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200,
+        SVC_OPA_URL => 'unix:/nonexistent/opa.sock' };
 }
 
 sub maintain {
     my (%setting) = @_;
-    return Authz::Process->run( name => 'maintain', env => { %{ settings($url) }, %setting }, command => [ Authz::Path::program('authzctl'), 'maintain' ] );
+    return Authz::Process->run(
+        name    => 'maintain', env => { %{ settings($url) }, %setting },
+        command => [ Authz::Path::program('authzctl'), 'maintain' ] );
 }
 
 # ---- run by hand
 
-my $jobs = q{SELECT count(*) FROM job WHERE due_at > now() AND ran_at > now() - interval '1 minute' AND outcome IS NOT NULL};
+my $jobs =
+  q{SELECT count(*) FROM job WHERE due_at > now() AND ran_at > now() - interval '1 minute' AND outcome IS NOT NULL};
 my ( $status, $text ) = maintain();
-is( $status, 0, 'maintain: runs' ) or diag($text);
+is( $status,    0,                               'maintain: runs' ) or diag($text);
 is( sql($jobs), sql('SELECT count(*) FROM job'), 'maintain: each job has its time and its outcome recorded' );
 my $jobs_there = sql('SELECT count(*) FROM job');
 cmp_ok( $jobs_there, '>=', 5, '... all of them' );
 sql(q{UPDATE job SET ran_at = now() - interval '1 hour', due_at = now() + interval '5 minutes', outcome = 'old'});
 ( $status, $text ) = maintain();
-is( $status, 0, 'maintain: runs what is not due' );
+is( $status,                           0,           'maintain: runs what is not due' );
 is( sql("$jobs AND outcome <> 'old'"), $jobs_there, '... and records that' );
 
-# ---- while another host is at it: 6 is LOCK_JOBS of store/locks.h
+# ---- while another host is at it: 6 is LOCK_JOBS of store/db/locks.h
 
 my $holder = Authz::Process->start(
     name    => 'holder',
     command => [
-        Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT, '-d', $database, '-c',
-        q{SELECT pg_advisory_lock(6, hashtext('partitions')), pg_sleep(60)}
-    ]
-);
-my $held  = q{SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 6 AND granted};
+        Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT, '-d',
+        $database, '-c',
+        q{SELECT pg_advisory_lock(6, hashtext('partitions')), pg_sleep(60)} ] );
+my $held =
+  q{SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 6 AND granted};
 my $until = time + 30;
 sleep 0.02 while sql($held) == 0 && time < $until;
 sql(q{UPDATE job SET ran_at = now() - interval '1 hour', outcome = 'old'});
 ( $status, $text ) = maintain();
 is( $status, 1, 'maintain: a job that another process is at is no success' );
-like( $text, qr/^authzctl: maintain: partitions: not run, [^\n]*another process[^\n]*; run this again later$/m, '... and is named' );
+like(
+    $text, qr/^authzctl: maintain: partitions: not run, [^\n]*another process[^\n]*; run this again later$/m,
+    '... and is named' );
 unlike( $text, qr/housekeeping: done/, '... it does not say done' );
-is( sql(q{SELECT outcome FROM job WHERE name = 'partitions'}), 'old', '... nothing is recorded for it' );
-is( sql("$jobs AND outcome <> 'old'"), $jobs_there - 1, '... the others ran' );
+is( sql(q{SELECT outcome FROM job WHERE name = 'partitions'}), 'old',           '... nothing is recorded for it' );
+is( sql("$jobs AND outcome <> 'old'"),                         $jobs_there - 1, '... the others ran' );
 $holder->stop;
-sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 6});
+sql(q{SELECT pg_terminate_backend(pid) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 6}
+);
 $until = time + 30;
 sleep 0.02 while sql($held) > 0 && time < $until;
 is( ( maintain() )[0], 0, 'maintain: afterwards it runs' );
@@ -69,16 +77,19 @@ is( ( maintain() )[0], 0, 'maintain: afterwards it runs' );
 # ---- partitions that somebody has detached
 
 sub there { my ($table) = @_; return sql("SELECT to_regclass('$table') IS NOT NULL") }
-my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/partitions.h
+my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/db/partitions.h
 sub detached_day { my ($table) = @_; sql("CREATE TABLE IF NOT EXISTS $table (LIKE audit_log)"); return $table }
-my ($attached) = split /\n/, sql(q{SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1});
+my ($attached) = split /\n/,
+  sql(q{SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'audit_log'::regclass ORDER BY 1});
 sql("ALTER TABLE audit_log DETACH PARTITION $attached");
 my ( $old, $due, $kept ) = map { detached_day("audit_log_p$_") } 0, $day - 91, $day - 90;
 ( $status, $text ) = maintain( SVC_AUDIT_RETENTION_DAYS => 0 );
 is( $status, 0, 'audit: kept for ever (SVC_AUDIT_RETENTION_DAYS=0)' ) or diag($text);
-is( there($_), 't', "audit: ... then a detached day stays, whatever its age: it is the operator's archive (architecture.md 4)" ) for $attached, $old, $due, $kept;
+is( there($_), 't',
+    "audit: ... then a detached day stays, whatever its age: it is the operator's archive (architecture.md 4)"
+) for $attached, $old, $due, $kept;
 is( ( maintain( SVC_AUDIT_RETENTION_DAYS => 90 ) )[0], 0, 'audit: kept for 90 days' );
-is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached, $kept;
+is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached,                               $kept;
 is( there($_), 'f', 'audit: a detached day beyond that is dropped, as one whose removal was cut off' ) for $due, $old;
 
 # ---- refresh tokens: by the day on which their family ends
@@ -86,10 +97,11 @@ is( there($_), 'f', 'audit: a detached day beyond that is dropped, as one whose 
 my %number = ( past => $day - 2, yesterday => $day - 1, today => $day, ahead => $day + 20 );
 sql("SELECT partition_create('refresh_token', $_)") for values %number;
 ( $status, $text ) = maintain( SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 30 * 86400 );
-is( $status, 0, 'refresh tokens: maintain runs' ) or diag($text);
+is( $status,                               0,   'refresh tokens: maintain runs' ) or diag($text);
 is( there("refresh_token_p$number{past}"), 'f', 'refresh tokens: a day that has passed is dropped' );
-is( there("refresh_token_p$number{$_}"), 't', "refresh tokens: $_ is kept" ) for qw(yesterday today ahead);
-is( there( 'refresh_token_p' . ( $day + 30 + $_ ) ), 't', "refresh tokens: the end of what is issued in $_ days is made ahead" ) for 0 .. 2;
+is( there("refresh_token_p$number{$_}"),   't', "refresh tokens: $_ is kept" ) for qw(yesterday today ahead);
+is( there( 'refresh_token_p' . ( $day + 30 + $_ ) ), 't',
+    "refresh tokens: the end of what is issued in $_ days is made ahead" ) for 0 .. 2;
 is( there( 'refresh_token_p' . ( $day + 33 ) ), 'f', '... and no more' );
 
 # Families go when no token of theirs can live any more.
@@ -102,21 +114,26 @@ SELECT gen_random_uuid(), '', now(), c.id, 'alice', p.id, e.name, gen_random_uui
   FROM client c, identity_provider p, (VALUES ('long', interval '49 hours'), ('lately', interval '47 hours'), ('live', interval '-1 day')) e(name, age);
 SQL
 is( ( maintain() )[0], 0, 'families: maintain runs' );
-is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately live', 'families: one is forgotten two days after its end, when the longest access token has ended too' );
+is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately live',
+    'families: one is forgotten two days after its end, when the longest access token has ended too' );
 
 # ---- a bundle that is published while another is confirmed
 
 # The statement as the service has it.
 sub statement {
     my ( $file, $name ) = @_;
-    my ($parts) = Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', $file ), qr/\A/ => '' ) =~ /"$name",((?:\s*"(?:[^"\\]|\\.)*")+)/ or die "no $name\n";
+    my ($parts) =
+      Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', $file ), qr/\A/ => '' ) =~
+      /"$name",((?:\s*"(?:[^"\\]|\\.)*")+)/
+      or die "no $name\n";
     return join '', $parts =~ /"((?:[^"\\]|\\.)*)"/g;
 }
 
 sub publish {
     my ($revision) = @_;
-    return "INSERT INTO bundle (revision, etag, status, trigger_source, triggered_by, size_octets, rule_paths, data_keys) VALUES ('$revision', '$revision', 'published', 't', 't', 0, '{}', '{}');"
-        . " UPDATE bundle_state SET served = (SELECT id FROM bundle WHERE revision = '$revision'), acceptable = array_append(acceptable, '$revision')";
+    return
+      "INSERT INTO bundle (revision, etag, status, trigger_source, triggered_by, size_octets, rule_paths, data_keys) VALUES ('$revision', '$revision', 'published', 't', 't', 0, '{}', '{}');"
+      . " UPDATE bundle_state SET served = (SELECT id FROM bundle WHERE revision = '$revision'), acceptable = array_append(acceptable, '$revision')";
 }
 
 sub psql_of {
@@ -124,8 +141,9 @@ sub psql_of {
     return Authz::Process->start(
         name    => $name,
         env     => { PGAPPNAME => $name },
-        command => [ Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT, '-d', $database, '-c', $sql ]
-    );
+        command => [
+            Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $postgres->socket, '-p', $Authz::Postgres::PORT,
+            '-d', $database, '-c', $sql ] );
 }
 
 sub comes {
@@ -136,32 +154,42 @@ sub comes {
     return $seen;
 }
 
-my $settle = "PREPARE settle (text, int) AS " . statement( 'engines.c', 'engines_settle' ) . '; EXECUTE settle(NULL, 60)';
+my $settle =
+  "PREPARE settle (text, int) AS " . statement( 'engines.c', 'engines_settle' ) . '; EXECUTE settle(NULL, 60)';
 my $acceptable = 'SELECT acceptable FROM bundle_state';
 sql( publish('r900-a') );
-sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('e1', 'r900-a', '', '', now())});
+sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('e1', 'r900-a', '', '', now())}
+);
 like( sql($acceptable), qr/,r900-a\}/, 'bundle: until it is confirmed the ones before may decide' );
 sql($settle);
 is( sql($acceptable), '{r900-a}', 'bundle: when every engine has it, it alone may' );
 sql(q{UPDATE bundle_state SET acceptable = '{r899-z,r900-a}'});
+
 # The publisher waits, before it commits, for a lock that is freed when the settler waits for the publisher.
 my $gate = psql_of( 'gate', 'SELECT pg_advisory_lock(42), pg_sleep(60)' );
 comes(q{application_name = 'gate' AND wait_event = 'PgSleep'});
 my $publisher = psql_of( 'publisher', 'BEGIN; ' . publish('r901-b') . '; SELECT pg_advisory_xact_lock(42); COMMIT' );
 comes(q{application_name = 'publisher' AND wait_event = 'advisory'});
 my $settler = psql_of( 'settler', $settle );
-is( comes(q{application_name = 'settler' AND wait_event_type = 'Lock'}), 't', 'bundle: a report confirms the one before while the next is being published' );
-sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gate' AND datname = current_database()});
+is( comes(q{application_name = 'settler' AND wait_event_type = 'Lock'}), 't',
+    'bundle: a report confirms the one before while the next is being published' );
+sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gate' AND datname = current_database()}
+);
 is( join( ' ', map { $_->wait(30) // 'late' } $publisher, $settler ), '0 0', '... both end well' );
-is( sql('SELECT revision FROM bundle_state s JOIN bundle b ON b.id = s.served'), 'r901-b', '... the new one is served' );
-is( sql($acceptable), '{r899-z,r900-a,r901-b}', '... and may decide: the late confirmation takes nothing away (decisions.md "Policy")' );
+is( sql('SELECT revision FROM bundle_state s JOIN bundle b ON b.id = s.served'), 'r901-b',
+    '... the new one is served' );
+is( sql($acceptable), '{r899-z,r900-a,r901-b}',
+    '... and may decide: the late confirmation takes nothing away (decisions.md "Policy")' );
 
 # ---- set up by four at once
 
 my $empty = $postgres->database( empty => 1 );
 my $count = sub { return $postgres->sql( $_[0], $empty ) };
 my @at    = map {
-    Authz::Process->start( name => "migrate$_", env => { %{ settings( $postgres->url($empty) ) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 30_000 }, command => [ Authz::Path::program('authzctl'), qw(db migrate) ] )
+    Authz::Process->start(
+        name    => "migrate$_",
+        env     => { %{ settings( $postgres->url($empty) ) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 30_000 },
+        command => [ Authz::Path::program('authzctl'), qw(db migrate) ] )
 } 1 .. 4;
 $until = time + 60;
 sleep 0.05 while grep( { $_->alive } @at ) && time < $until;
@@ -172,8 +200,14 @@ for my $one (@at) {
     $made += $1 if $said =~ /^partitions: (\d+) made/m;
     $keys++ if $said =~ /^signing keys: made/m;
 }
-is( $made, $count->('SELECT count(*) FROM pg_inherits WHERE inhparent IN (\'access_token\'::regclass, \'audit_log\'::regclass, \'refresh_token\'::regclass)'), 'partitions: each is counted by the one that made it' );
-ok( $keys >= 1 && $keys <= 4, 'signing keys: who says that it made one did: no more of them than keys' ) or diag( "$keys say so\n", map { $_->log_text } @at );
-is( $count->(q{SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key}), 'oidc active, oidc next, statement active, statement next', '... and each is there once' );
+is( $made,
+    $count->(
+        'SELECT count(*) FROM pg_inherits WHERE inhparent IN (\'access_token\'::regclass, \'audit_log\'::regclass, \'refresh_token\'::regclass)'
+    ),
+    'partitions: each is counted by the one that made it' );
+ok( $keys >= 1 && $keys <= 4, 'signing keys: who says that it made one did: no more of them than keys' )
+  or diag( "$keys say so\n", map { $_->log_text } @at );
+is( $count->(q{SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key}),
+    'oidc active, oidc next, statement active, statement next', '... and each is there once' );
 
 done_testing;

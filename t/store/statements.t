@@ -1,21 +1,23 @@
 # Every SQL statement of the program, read from its row in the source, against a fresh schema (style.md 7): PostgreSQL takes it,
-# it has as many parameters as its row says, and the enum of its columns is what it gives (store/db.h).
+# it has as many parameters as its row says, and the enum of its columns is what it gives (store/db/db.h).
 use strict;
 use warnings;
 
 use File::Find ();
 use Test::More;
 
-use Authz::Path ();
+use Authz::Path     ();
 use Authz::Postgres ();
-use Authz::Process ();
-use Authz::Web ();
+use Authz::Process  ();
+use Authz::Web      ();
 
 my $postgres = Authz::Postgres->shared_or_new;
 my $database = $postgres->database;
 
 my %source;
-File::Find::find( sub { $source{$File::Find::name} = read_source($_) if /\.[ch]\z/ }, map { Authz::Path::source($_) } qw(fcgi cli) );
+File::Find::find(
+    sub { $source{$File::Find::name} = read_source($_) if /\.[ch]\z/ },
+    map { Authz::Path::source($_) } qw(fcgi cli) );
 
 # Comments go; what is in quotes stays.
 sub read_source {
@@ -70,19 +72,31 @@ $count{ $_->{name} }++ for @statement;
 is( join( ' ', grep { $count{$_} > 1 } sort keys %count ), '', 'names are unique in the program' );
 cmp_ok( scalar keys %enum, '>=', 15, 'enums of columns are found' );
 is( join( ' ', grep { !$count{$_} } sort keys %enum ), '', 'each enum of columns is of a statement' );
-is( join( ' ', map { $_->{name} } grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
-    '', "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md Tokens)" );
+is( join(
+        ' ',
+        map    { $_->{name} }
+          grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
+    '',
+    "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md Tokens)"
+);
 my ($longest) = sort { length $b <=> length $a } keys %count;
-cmp_ok( length("$longest:99999999:999999:999999"), '<', 64, 'with its partitions the longest name is one that PostgreSQL does not cut' );
+cmp_ok(
+    length("$longest:99999999:999999:999999"), '<', 64,
+    'with its partitions the longest name is one that PostgreSQL does not cut' );
 
-my %partition = map { ( $_ => $postgres->sql( "SELECT min(substring(inhrelid::regclass::text FROM '[0-9]+\$')::integer) FROM pg_inherits WHERE inhparent = '$_'::regclass", $database ) ) } qw(access_token audit_log refresh_token);
+my %partition = map {
+    (   $_ => $postgres->sql(
+            "SELECT min(substring(inhrelid::regclass::text FROM '[0-9]+\$')::integer) FROM pg_inherits WHERE inhparent = '$_'::regclass",
+            $database ) )
+} qw(access_token audit_log refresh_token);
 
 # psql prepares and describes, and does not run, what ends in \gdesc; only a file may hold that.
 sub columns_of {
     my ($text) = @_;
     my $file = Authz::Web::write_file( Authz::Process::directory() . '/describe.sql', "$text \\gdesc\n" );
-    open my $out, '-|', Authz::Path::postgres('psql'), qw(-X -q -A -t -F), "\t", '-h', $postgres->socket, '-p', $Authz::Postgres::PORT, qw(-U postgres -d), $database, '-f', $file
-        or die "psql: $!";
+    open my $out, '-|', Authz::Path::postgres('psql'), qw(-X -q -A -t -F), "\t", '-h', $postgres->socket, '-p',
+      $Authz::Postgres::PORT, qw(-U postgres -d), $database, '-f', $file
+      or die "psql: $!";
     my @line = grep {/\t/} readline $out;
     close $out or return "exit status $?";
     return map { ( split /\t/ )[0] } @line;
@@ -90,15 +104,20 @@ sub columns_of {
 
 for my $statement (@statement) {
     my ( $name, $text ) = @{$statement}{qw(name text)};
-    next if $text =~ /\A(?:BEGIN|COMMIT)\z/;    # cannot be prepared by SQL; they have no parameters to get wrong
-    $text =~ s/%P/$partition{access_token}/g;
-    $text =~ s/%D/$partition{audit_log}/g;
-    $text =~ s/%R/$partition{refresh_token}/g;
-    my $params = eval { $postgres->sql( "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'", $database ) };
+    next if $text =~ /\A(?:BEGIN|COMMIT)\z/;           # cannot be prepared by SQL; they have no parameters to get wrong
+    $text         =~ s/%P/$partition{access_token}/g;
+    $text         =~ s/%D/$partition{audit_log}/g;
+    $text         =~ s/%R/$partition{refresh_token}/g;
+    my $params = eval {
+        $postgres->sql(
+            "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'",
+            $database );
+    };
     is( $params, $statement->{params}, "$name: PostgreSQL takes it, with $statement->{params} parameters" ) or diag($@);
     my $members = $enum{$name} // next;
     my ($prefix) = join( ' ', @$members ) =~ /\A([A-Z]+_)/;
-    is( join( ' ', map { $prefix . uc } columns_of($text) ), join( ' ', @$members ), "$name: its enum names its columns in their order" );
+    is( join( ' ', map { $prefix . uc } columns_of($text) ), join( ' ', @$members ),
+        "$name: its enum names its columns in their order" );
 }
 
 done_testing;

@@ -5,8 +5,8 @@ package Authz::Check;
 use strict;
 use warnings;
 
-use Exporter qw(import);
-use JSON::PP ();
+use Exporter   qw(import);
+use JSON::PP   ();
 use Test::More ();
 
 our @EXPORT = qw(oauth_error oauth_ok admin_ok admin_error inactive same_words true false members_are decode_packed);
@@ -28,9 +28,9 @@ sub _family {
     return 'no answer' if defined $answer->failure;
     my @wrong;
     push @wrong, 'Cache-Control is not no-store' if ( $answer->header('Cache-Control') // '' ) ne 'no-store';
-    push @wrong, 'Pragma is not no-cache' if ( $answer->header('Pragma') // '' ) ne 'no-cache';
-    push @wrong, 'no X-Request-ID, or several' if $answer->headers('X-Request-ID') != 1;
-    push @wrong, 'JSON with a null' if $answer->body =~ /:\s*null\b/;
+    push @wrong, 'Pragma is not no-cache'        if ( $answer->header('Pragma')        // '' ) ne 'no-cache';
+    push @wrong, 'no X-Request-ID, or several'   if $answer->headers('X-Request-ID') != 1;
+    push @wrong, 'JSON with a null'              if $answer->body =~ /:\s*null\b/;
     return @wrong;
 }
 
@@ -38,16 +38,17 @@ sub oauth_error {
     my ( $answer, $status, $code, $name ) = @_;
     my @wrong = _family($answer);
     my $error = $answer->member('error') // 'none';
-    push @wrong, "status is not $status" if $answer->status != $status;
+    push @wrong, "status is not $status"      if $answer->status != $status;
     push @wrong, "error is $error, not $code" if $error !~ /\A(?:$code)\z/;
-    push @wrong, 'Content-Type is not application/json' if ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
+    push @wrong, 'Content-Type is not application/json'
+      if ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
     my $text = $answer->member('error_description');
     push @wrong, 'no error_description, or one with a forbidden character (RFC 6749 5.2)'
-        if !defined $text || $text eq '' || $text !~ /\A[\x20\x21\x23-\x5b\x5d-\x7e]*\z/;
+      if !defined $text || $text eq '' || $text !~ /\A[\x20\x21\x23-\x5b\x5d-\x7e]*\z/;
     push @wrong, 'a 401 without WWW-Authenticate' if $status == 401 && !defined $answer->header('WWW-Authenticate');
     push @wrong, 'a 503 without Retry-After' if $status == 503 && ( $answer->header('Retry-After') // '' ) !~ /\A\d+\z/;
     push @wrong, 'members beside error and error_description'
-        if grep { !/\Aerror(?:_description)?\z/ } keys %{ ref $answer->json eq 'HASH' ? $answer->json : {} };
+      if grep { !/\Aerror(?:_description)?\z/ } keys %{ ref $answer->json eq 'HASH' ? $answer->json : {} };
     return _verdict( $name, $answer, @wrong );
 }
 
@@ -55,8 +56,8 @@ sub oauth_error {
 sub oauth_ok {
     my ( $answer, $members, $name ) = @_;
     my @wrong = _family($answer);
-    push @wrong, 'status is not 200' if $answer->status != 200;
-    push @wrong, 'no JSON object' if ref $answer->json ne 'HASH';
+    push @wrong, 'status is not 200'                 if $answer->status != 200;
+    push @wrong, 'no JSON object'                    if ref $answer->json ne 'HASH';
     push @wrong, _members( $answer->json, $members ) if !@wrong;
     return _verdict( $name, $answer, @wrong );
 }
@@ -68,10 +69,10 @@ sub _members {
     for my $name ( sort keys %{ $members // {} } ) {
         my ( $want, $have ) = ( $members->{$name}, $json->{$name} );
         my $good =
-              !defined $want          ? !exists $json->{$name}
-            : ref $want eq 'CODE'     ? $want->($have)
-            : ref $want eq 'Regexp'   ? defined $have && !ref $have && $have =~ $want
-            :                           defined $have && _plain($want) eq _plain($have);
+           !defined $want         ? !exists $json->{$name}
+          : ref $want eq 'CODE'   ? $want->($have)
+          : ref $want eq 'Regexp' ? defined $have && !ref $have && $have =~ $want
+          :                         defined $have && _plain($want) eq _plain($have);
         push @wrong, "$name is " . ( defined $have ? _plain($have) : 'absent' ) if !$good;
     }
     return @wrong;
@@ -99,7 +100,11 @@ sub inactive {
     push @wrong, 'status is not 200' if $answer->status != 200;
     my $json = $answer->json;
     push @wrong, 'the body is not exactly {active:false,inactive_reason:invalid_token}'
-        if ref $json ne 'HASH' || keys %$json != 2 || !JSON::PP::is_bool( $json->{active} ) || $json->{active} || ( $json->{inactive_reason} // '' ) ne 'invalid_token';
+      if ref $json ne 'HASH'
+      || keys %$json != 2
+      || !JSON::PP::is_bool( $json->{active} )
+      || $json->{active}
+      || ( $json->{inactive_reason} // '' ) ne 'invalid_token';
     return _verdict( $name, $answer, @wrong );
 }
 
@@ -107,8 +112,9 @@ sub admin_ok {
     my ( $answer, $status, $members, $name ) = @_;
     my @wrong;
     push @wrong, "status is not $status" if $answer->status != $status;
-    push @wrong, 'no X-Request-ID' if $answer->headers('X-Request-ID') != 1;
-    push @wrong, 'Content-Type is not application/json' if $status != 204 && ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
+    push @wrong, 'no X-Request-ID'       if $answer->headers('X-Request-ID') != 1;
+    push @wrong, 'Content-Type is not application/json'
+      if $status != 204 && ( $answer->header('Content-Type') // '' ) !~ m{\Aapplication/json\b};
     push @wrong, 'a 204 with a body' if $status == 204 && $answer->body ne '';
     push @wrong, _members( ref $answer->json eq 'HASH' ? $answer->json : {}, $members ) if !@wrong && $members;
     return _verdict( $name, $answer, @wrong );
@@ -120,10 +126,12 @@ sub admin_error {
     my @wrong;
     my $json = $answer->json;
     push @wrong, "status is not $status" if $answer->status != $status;
-    push @wrong, 'no X-Request-ID' if $answer->headers('X-Request-ID') != 1;
-    if ( $status == 404 ) { push @wrong, 'the body of a 404 is not empty' if $answer->body ne '' }
+    push @wrong, 'no X-Request-ID'       if $answer->headers('X-Request-ID') != 1;
+    if    ( $status == 404 ) { push @wrong, 'the body of a 404 is not empty' if $answer->body ne '' }
     elsif ( ref $json ne 'HASH' || !defined $json->{error} ) { push @wrong, 'no JSON object with error' }
-    elsif ( defined $option{error} && $json->{error} ne $option{error} ) { push @wrong, "error is $json->{error}, not $option{error}" }
+    elsif ( defined $option{error} && $json->{error} ne $option{error} ) {
+        push @wrong, "error is $json->{error}, not $option{error}";
+    }
     if ( $option{fields} && ref $json eq 'HASH' ) {
         my $have = join ' ', sort keys %{ ref $json->{fieldErrors} eq 'HASH' ? $json->{fieldErrors} : {} };
         my $want = join ' ', sort @{ $option{fields} };
@@ -144,10 +152,10 @@ sub same_words {
 sub _dictionaries {
     require Authz::Path;
     open my $in, '<', Authz::Path::source(qw(fcgi base pack_dictionaries.c)) or die "pack_dictionaries.c: $!";
-    my $source = do { local $/ = undef; readline $in };
+    my $source     = do { local $/ = undef; readline $in };
     my @dictionary = (undef);
     while ( $source =~ /^static const char \w+\[\] =\n((?:\s+"(?:[^"\\]|\\.)*"\n?)+);/mg ) {
-        push @dictionary, join '', map { s/\\(.)/$1/gr } $1 =~ /"((?:[^"\\]|\\.)*)"/g;
+        push @dictionary, join '', map {s/\\(.)/$1/gr} $1 =~ /"((?:[^"\\]|\\.)*)"/g;
     }
     die 'pack_dictionaries.c has another shape' if @dictionary < 2;
     return @dictionary;
@@ -178,10 +186,10 @@ sub _unpack_lz4 {
 
 # A packed document of the database (hex): dictionary, length, LZ4 block; see fcgi/base/pack.h.
 sub decode_packed {
-    my ($hex) = @_;
+    my ($hex)  = @_;
     my $octets = pack 'H*', $hex =~ s/\A\\x//r;
-    my ( $number, $length, $block ) = $octets =~ /\A(.)([\x80-\xff]*[\x00-\x7f])(.*)\z/s 
-        or die "no packed document\n";
+    my ( $number, $length, $block ) = $octets =~ /\A(.)([\x80-\xff]*[\x00-\x7f])(.*)\z/s
+      or die "no packed document\n";
     my $dictionary = ( _dictionaries() )[ ord $number ] // die "unknown dictionary\n";
     my $text       = substr _unpack_lz4( $block, $dictionary ), length $dictionary;
     my $wanted     = 0;

@@ -6,11 +6,11 @@ package Authz::Client;
 use strict;
 use warnings;
 
-use IO::Select ();
+use IO::Select       ();
 use IO::Socket::INET ();
-use JSON::PP ();
-use MIME::Base64 ();
-use Time::HiRes qw(time);
+use JSON::PP         ();
+use MIME::Base64     ();
+use Time::HiRes      qw(time);
 
 use Authz::Response ();
 
@@ -40,7 +40,10 @@ sub escape {
     return $text;
 }
 
-sub basic  { my ( $id, $secret ) = @_; return ( Authorization => 'Basic ' . MIME::Base64::encode_base64( "$id:$secret", '' ) ) }
+sub basic {
+    my ( $id, $secret ) = @_;
+    return ( Authorization => 'Basic ' . MIME::Base64::encode_base64( "$id:$secret", '' ) );
+}
 sub bearer { my ($token) = @_; return ( Authorization => "Bearer $token" ) }
 
 # The octets of a request. Option: headers => [name, value, ...], body, form => [...], json => ..., close => 1.
@@ -56,7 +59,7 @@ sub octets {
         $body = JSON::PP->new->utf8->canonical->allow_nonref->encode( $option{json} );
         push @header, 'Content-Type' => $option{type} // 'application/json';
     }
-    $body //= '' if $method =~ /\AP/ && !$option{no_length};    # lighttpd wants a length, as RFC 9110 8.6 asks of clients
+    $body //= '' if $method =~ /\AP/ && !$option{no_length};  # lighttpd wants a length, as RFC 9110 8.6 asks of clients
     push @header, 'Content-Length' => length $body if defined $body && !$option{no_length};
     push @header, Connection => 'close' if $option{close};
     my $text = "$method $target HTTP/1.1\r\nHost: $self->{host}:$self->{port}\r\n";
@@ -121,9 +124,9 @@ sub _exchange {
         }
         next if !$select->can_read($left);
         my $got = sysread $socket, my $part, 65536;
-        next if !defined $got && $!{EAGAIN};
+        next                   if !defined $got && $!{EAGAIN};
         return $answer->finish if !$got;
-        return $answer if $answer->take($part);
+        return $answer         if $answer->take($part);
     }
 }
 
@@ -140,9 +143,9 @@ sub together {
         syswrite $job->{socket}, substr $job->{octets}, -1;
         $job->{socket}->blocking(0);
     }
-    my %by      = map { ( fileno( $_->{socket} ) => $_ ) } grep { $_->{socket} } @job;
-    my $select  = IO::Select->new( map { $_->{socket} } values %by );
-    my $until   = time + $TIMEOUT;
+    my %by     = map { ( fileno( $_->{socket} ) => $_ ) } grep { $_->{socket} } @job;
+    my $select = IO::Select->new( map { $_->{socket} } values %by );
+    my $until  = time + $TIMEOUT;
     while ( $select->count && time < $until ) {
         for my $socket ( $select->can_read(1) ) {
             my $job = $by{ fileno $socket };

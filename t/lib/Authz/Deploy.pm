@@ -5,35 +5,35 @@ package Authz::Deploy;
 use strict;
 use warnings;
 
-use IO::Select ();
+use IO::Select       ();
 use IO::Socket::INET ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
+use Authz::Client         ();
 use Authz::Deploy::Reload qw(reload);
 use Authz::Deploy::SignIn qw(sign_in);
-use Authz::Idp ();
-use Authz::Path ();
-use Authz::Process ();
-use Authz::Stack ();
-use Authz::Web ();
+use Authz::Idp            ();
+use Authz::Path           ();
+use Authz::Process        ();
+use Authz::Stack          ();
+use Authz::Web            ();
 
-my $FORM   = 'application/x-www-form-urlencoded';
+my $FORM    = 'application/x-www-form-urlencoded';
 my $BINDING = { grants => ['client_credentials'], scopes => ['orders.read'], endpoints => ['introspect'] };
-my $CLIENT = 'https://app.example/c.json';          # an address as client id: its path holds %2F
+my $CLIENT  = 'https://app.example/c.json';    # an address as client id: its path holds %2F
 
 # single: one pool, whose workers the web server starts. patience: seconds that a reload may hold requests up, 5 and
 # some for a busy machine, and a save in hand is then cut off or unconfirmed; races: the web server itself loses requests in
 # some reloads, not in all. passes_on: a body comes to the service as it is sent. All as the comments of the configuration say.
 my %shape = (
-    'lighttpd'       => { server => 'lighttpd', needs => [], patience => 12 },
-    'lighttpd-spawn' => { server => 'lighttpd', needs => [], single => 1, patience => 12 },
-    'lighttpd-cgi'   => { server => 'lighttpd', needs => [], single => 1, patience => 12 },
-    'apache'         => { server => 'apache', needs => [qw(proxy proxy_fcgi)], passes_on => 1 },
-    'apache-fcgid'   => { server => 'apache', needs => ['fcgid'], single => 1, patience => 12 },
-    'apache-cgi'     => { server => 'apache', needs => ['cgid'], single => 1, races => 1 },
+    'lighttpd'       => { server => 'lighttpd', needs => [],                     patience  => 12 },
+    'lighttpd-spawn' => { server => 'lighttpd', needs => [],                     single    => 1, patience => 12 },
+    'lighttpd-cgi'   => { server => 'lighttpd', needs => [],                     single    => 1, patience => 12 },
+    'apache'         => { server => 'apache',   needs => [qw(proxy proxy_fcgi)], passes_on => 1 },
+    'apache-fcgid'   => { server => 'apache',   needs => ['fcgid'],              single    => 1, patience => 12 },
+    'apache-cgi'     => { server => 'apache',   needs => ['cgid'],               single    => 1, races    => 1 },
 );
 
 # Ends the test with a word when the server or a module is not installed.
@@ -51,7 +51,8 @@ sub start {
     my ( $class, $web, %option ) = @_;
     need($web);
     my $stack = Authz::Stack->start( web => $web, not_ready => 1, %option );
-    my $self = bless { web => $web, %{ $shape{$web} }, stack => $stack, http => $stack->http, path => $stack->{path} }, $class;
+    my $self  = bless { web => $web, %{ $shape{$web} }, stack => $stack, http => $stack->http, path => $stack->{path} },
+      $class;
     $self->open_engine;
     $stack->await_ready;
     return $self;
@@ -73,7 +74,9 @@ sub open_engine {
 sub check {
     my ( $class, $web ) = @_;
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
-    $self->$_ for qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted);
+    $self->$_
+      for
+      qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted);
     $self->slow_bodies if $self->{passes_on};
     $self->nothing_broke;
     $self->stopped if $self->{passes_on};
@@ -84,7 +87,9 @@ sub check {
 # What changes when the issuer has a path: https://host/auth.
 sub check_prefix {
     my ( $class, $web, $beside ) = @_;
-    my $self = $class->start( $web, path => '/auth', settings => { Authz::Idp->settings }, $beside ? ( beside => $beside->{stack} ) : () );
+    my $self = $class->start(
+        $web, path => '/auth', settings => { Authz::Idp->settings },
+        $beside ? ( beside => $beside->{stack} ) : () );
     $self->{client} = [ $self->{stack}->make_client( "crm-$web", $beside ? undef : $BINDING ) ];
     $self->{stack}->bind( "crm-$web", $BINDING ) if $beside;
     $self->$_ for qw(token_path sign_in metadata metadata_inserted outside);
@@ -99,7 +104,7 @@ sub end {
     return;
 }
 
-sub at   { my ( $self, $path ) = @_; return "$self->{path}$path" }
+sub at { my ( $self, $path ) = @_; return "$self->{path}$path" }
 sub auth { my ($self) = @_; return Authz::Client::basic( @{ $self->{client} } ) }
 
 # ---- the real path
@@ -116,11 +121,15 @@ sub token_path {
     my $stack  = $self->{stack};
     my @crm    = @{ $self->{client} };
     my %active = ( active => true, client_id => $crm[0], iss => "$stack->{base}$self->{path}" );
-    oauth_ok( $stack->token( @crm, scope => 'orders.read' ), { scope => 'orders.read', token_type => 'Bearer' }, 'token: a created client gets one; Authorization arrives (gateway-admin.md 7.2)' );
+    oauth_ok(
+        $stack->token( @crm, scope => 'orders.read' ), { scope => 'orders.read', token_type => 'Bearer' },
+        'token: a created client gets one; Authorization arrives (gateway-admin.md 7.2)' );
     oauth_error( $stack->token( $crm[0], 'wrong' ), 401, 'invalid_client', 'token: a wrong secret does not' );
     my $token = $stack->token_text(@crm);
     oauth_ok( $stack->introspect( @crm, $token ), \%active, 'introspect: the token is active' );
-    oauth_error( $self->{http}->post( $self->at('/introspect'), headers => [ Authz::Client::bearer('at_x') ], form => [ token => $token ] ),
+    oauth_error(
+        $self->{http}
+          ->post( $self->at('/introspect'), headers => [ Authz::Client::bearer('at_x') ], form => [ token => $token ] ),
         401, '[a-z_]+', 'introspect: Bearer arrives, and is refused' );
     is( $stack->revoke( @crm, token => $token )->status, 200, 'revoke: 200' );
     inactive( $stack->introspect( @crm, $token ), 'revoke: the token is dead' );
@@ -130,24 +139,42 @@ sub token_path {
 sub admin_path {
     my ($self) = @_;
     my $stack = $self->{stack};
-    admin_ok( $stack->admin( POST => '/admin/api/clients', json => { clientId => $CLIENT, clientType => 'public' } ), 201, {}, 'admin: an address as client id' );
+    admin_ok(
+        $stack->admin( POST => '/admin/api/clients', json => { clientId => $CLIENT, clientType => 'public' } ),
+        201, {}, 'admin: an address as client id' );
     my $path = '/admin/api/clients/' . Authz::Client::escape($CLIENT);
-    admin_ok( $stack->admin( GET => $path ), 200, { clientId => $CLIENT }, 'admin: its path with %2F is found (gateway-admin.md 7.2)' );
+    admin_ok(
+        $stack->admin( GET => $path ), 200, { clientId => $CLIENT },
+        'admin: its path with %2F is found (gateway-admin.md 7.2)' );
     admin_error( $stack->admin( GET => $path, key => 'wrong' ), 401, 'admin: a wrong key is 401' );
-    admin_error( $stack->admin( GET => '/admin/api/clients/https://app.example/c.json' ), 404, 'admin: a bare slash is another path' );
+    admin_error(
+        $stack->admin( GET => '/admin/api/clients/https://app.example/c.json' ), 404,
+        'admin: a bare slash is another path' );
     admin_ok( $stack->admin( DELETE => $path ), 204, undef, 'admin: DELETE arrives' );
+
     for my $id ( 'back~', 'x.inc', 'index.php', 'a.fcgi' ) {
         $stack->admin( POST => '/admin/api/clients', json => { clientId => $id, clientType => 'public' } );
-        admin_ok( $stack->admin( GET => "/admin/api/clients/$id" ), 200, { clientId => $id }, "admin: the web server does not take $id for a file of its own" );
+        admin_ok(
+            $stack->admin( GET => "/admin/api/clients/$id" ), 200, { clientId => $id },
+            "admin: the web server does not take $id for a file of its own" );
     }
     my $key = 'dataKey=svc%2Eentitlements%2e%62indings';
     my $row = $stack->admin( GET => "/admin/api/policy-data/by-key?$key" );
-    admin_ok( $row, 200, { dataKey => 'svc.entitlements.bindings' }, 'policy data: an encoded key in the query string is decoded once' );
-    admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%252Eentitlements%2Ebindings' ), 400, 'policy data: and only once', fields => ['dataKey'] );
-    my $patched = $stack->admin( PATCH => "/admin/api/policy-data/by-key?$key", type => 'application/merge-patch+json', json => { clients => { gone => undef } } );
+    admin_ok(
+        $row, 200, { dataKey => 'svc.entitlements.bindings' },
+        'policy data: an encoded key in the query string is decoded once' );
+    admin_error(
+        $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%252Eentitlements%2Ebindings' ), 400,
+        'policy data: and only once', fields => ['dataKey'] );
+    my $patched = $stack->admin(
+        PATCH => "/admin/api/policy-data/by-key?$key", type => 'application/merge-patch+json',
+        json  => { clients => { gone => undef } } );
     admin_ok( $patched, 200, {}, 'policy data: PATCH with its media type arrives' );
-    is( $patched->header('X-Policy-Activation'), 'confirmed', 'policy data: the engine got the bundle through this web server' );
-    admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', key => undef ), 401, 'admin: no key is 401' );
+    is( $patched->header('X-Policy-Activation'), 'confirmed',
+        'policy data: the engine got the bundle through this web server' );
+    admin_error(
+        $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', key => undef ), 401,
+        'admin: no key is 401' );
     return;
 }
 
@@ -156,14 +183,19 @@ sub metadata {
     my ( $stack, $http ) = @{$self}{qw(stack http)};
     my $issuer = "$stack->{base}$self->{path}";
     for my $name (qw(openid-configuration oauth-authorization-server)) {
-        my $answer = $http->raw( "GET $self->{path}/.well-known/$name HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n", 'GET' );
-        members_are( $answer->json, { issuer => $issuer, token_endpoint => "$issuer/token" }, "$name: addresses come from the issuer, never from Host (architecture.md 3)" );
+        my $answer = $http->raw(
+            "GET $self->{path}/.well-known/$name HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n",
+            'GET' );
+        members_are(
+            $answer->json, { issuer => $issuer, token_endpoint => "$issuer/token" },
+            "$name: addresses come from the issuer, never from Host (architecture.md 3)" );
         unlike( $answer->text, qr/evil/, "$name: a foreign host is nowhere in it" );
         is( $answer->header('Vary'), undef, "$name: one cached answer serves all" );
     }
     my $keys = $http->get( $self->at('/.well-known/jwks.json') );
     ok( $keys->status == 200 && @{ $keys->member('keys') // [] }, 'jwks: there are keys' ) or diag( $keys->text );
-    my $again = $http->get( $self->at('/.well-known/jwks.json'), headers => [ 'If-None-Match' => $keys->header('ETag') ] );
+    my $again =
+      $http->get( $self->at('/.well-known/jwks.json'), headers => [ 'If-None-Match' => $keys->header('ETag') ] );
     is( $again->status, 304, 'jwks: If-None-Match and ETag pass' ) or diag( $again->text );
     return;
 }
@@ -173,7 +205,9 @@ sub metadata_inserted {
     my ($self) = @_;
     for my $name (qw(openid-configuration oauth-authorization-server)) {
         my $answer = $self->{http}->get("/.well-known/$name$self->{path}");
-        members_are( $answer->json, { issuer => "$self->{stack}{base}$self->{path}" }, "$name: also in the path-inserted form (decisions.md; RFC 8414 3.1)" ) or diag( $answer->text );
+        members_are(
+            $answer->json, { issuer => "$self->{stack}{base}$self->{path}" },
+            "$name: also in the path-inserted form (decisions.md; RFC 8414 3.1)" ) or diag( $answer->text );
         is( $self->{http}->get("/.well-known/$name/another")->status, 404, "$name: not for another path" );
     }
     return;
@@ -184,11 +218,13 @@ sub outside {
     my ($self) = @_;
     for my $path ( '/token', '/health/live', '/admin/api/clients', "$self->{path}x/token", "$self->{path}.bak" ) {
         my $answer = $self->{http}->get($path);
-        ok( $answer->status == 404 && !defined $answer->header('X-Request-ID'), "outside the prefix: $path is not ours" ) or diag( $answer->text );
+        ok( $answer->status == 404 && !defined $answer->header('X-Request-ID'),
+            "outside the prefix: $path is not ours" ) or diag( $answer->text );
     }
     my $none = $self->{http}->get( $self->at('/nothing') );
     is( $none->member('error'), 'not_found', 'inside: an unknown path is' ) or diag( $none->text );
-    is( $self->{stack}->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%2Eentitlements%2Ebindings' )->member('dataKey'), 'svc.entitlements.bindings', 'inside: the admin API with a query string' );
+    is( $self->{stack}->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc%2Eentitlements%2Ebindings' )
+          ->member('dataKey'), 'svc.entitlements.bindings', 'inside: the admin API with a query string' );
     return;
 }
 
@@ -196,19 +232,23 @@ sub outside {
 
 sub answers {
     my ($self) = @_;
-    my $http = $self->{http};
-    my $none = $http->get( $self->at('/nothing/here') );
-    is( $none->status, 404, '404: an unknown path' );
-    is( $none->member('error'), 'not_found', '404: the body is ours, not a page of the web server' ) or diag( $none->text );
+    my $http   = $self->{http};
+    my $none   = $http->get( $self->at('/nothing/here') );
+    is( $none->status,          404,         '404: an unknown path' );
+    is( $none->member('error'), 'not_found', '404: the body is ours, not a page of the web server' )
+      or diag( $none->text );
     my $wrong = $http->get( $self->at('/token') );
-    is( $wrong->status, 405, '405: GET /token' );
+    is( $wrong->status,          405,    '405: GET /token' );
     is( $wrong->header('Allow'), 'POST', '405: Allow passes' );
     my $unauthorized = $self->{stack}->token( 'crm', 'wrong' );
     is( scalar( () = $unauthorized->headers('WWW-Authenticate') ), 1, '401: WWW-Authenticate passes, once' );
     my $socket = $http->_connect;
-    syswrite $socket, 'HEAD ' . $self->at('/.well-known/openid-configuration') . " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    syswrite $socket,
+      'HEAD '
+      . $self->at('/.well-known/openid-configuration')
+      . " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     my $text = do { local $/ = undef; readline $socket };
-    like( $text, qr/\AHTTP\/1\.1 200 .*\r\n\r\n\z/s, 'HEAD: 200, and no octet of a body (RFC 9110 9.3.2)' );
+    like( $text, qr/\AHTTP\/1\.1 200 .*\r\n\r\n\z/s,     'HEAD: 200, and no octet of a body (RFC 9110 9.3.2)' );
     like( $text, qr/^Content-Type: application\/json/mi, 'HEAD: the headers of GET' );
     unlike( $none->text, qr/^Status:/mi, 'the CGI header Status does not reach the caller' );
     return;
@@ -216,20 +256,23 @@ sub answers {
 
 sub headers {
     my ($self) = @_;
-    my $http = $self->{http};
-    my $id   = 'req-1.A_' . ( 'x' x 100 );
+    my $http   = $self->{http};
+    my $id     = 'req-1.A_' . ( 'x' x 100 );
     my $answer = $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => $id ] );
-    is( join( '|', $answer->headers('X-Request-ID') ), $id, 'X-Request-ID: a good one is echoed, once (decisions.md "Readings")' );
-    my $made = $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => "a b'<" ] )->header('X-Request-ID');
+    is( join( '|', $answer->headers('X-Request-ID') ), $id,
+        'X-Request-ID: a good one is echoed, once (decisions.md "Readings")' );
+    my $made =
+      $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => "a b'<" ] )->header('X-Request-ID');
     like( $made, qr/\A[0-9a-f-]{36}\z/, 'X-Request-ID: a bad one is replaced' );
     is( $self->{stack}->token( @{ $self->{client} } )->header('Cache-Control'), 'no-store', 'Cache-Control passes' );
-    my $trap = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 5 ) or die "listen: $!";
+    my $trap  = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 5 ) or die "listen: $!";
     my $proxy = 'http://127.0.0.1:' . $trap->sockport;
     my $token = $http->post(
         $self->at('/token'),
-        headers => [ $self->auth, Proxy => $proxy, 'Http-Proxy' => $proxy, 'All-Proxy' => $proxy, 'SVC-OPA-URL' => $proxy, 'SVC-Config' => '/nonexistent' ],
-        form => [ grant_type => 'client_credentials' ]
-    );
+        headers => [
+            $self->auth, Proxy => $proxy, 'Http-Proxy' => $proxy, 'All-Proxy' => $proxy, 'SVC-OPA-URL' => $proxy,
+            'SVC-Config' => '/nonexistent' ],
+        form => [ grant_type => 'client_credentials' ] );
     oauth_ok( $token, {}, 'a Proxy header does not become HTTP_PROXY, nor do others become settings (CVE-2016-5385)' );
     ok( !IO::Select->new($trap)->can_read(0.1), '... and nobody called at that address' );
     return;
@@ -238,8 +281,9 @@ sub headers {
 # The address that the audit row of a POST /token with these raw header lines has, or nobody.
 sub _address {
     my ( $self, @lines ) = @_;
-    my $id = 'addr-' . ++( our $requests );
-    my $octets = join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "X-Request-ID: $id", "Content-Type: $FORM", @lines, 'Content-Length: 0', 'Connection: close', '', '';
+    my $id     = 'addr-' . ++( our $requests );
+    my $octets = join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "X-Request-ID: $id",
+      "Content-Type: $FORM", @lines, 'Content-Length: 0', 'Connection: close', '', '';
     $self->{http}->raw($octets);
     return $self->{stack}->sql("SELECT coalesce(host(ip), 'nobody') FROM audit_log WHERE request_id = '$id'");
 }
@@ -248,23 +292,34 @@ sub _address {
 sub forwarded_untrusted {
     my ($self) = @_;
     is( $self->_address, '127.0.0.1', 'address: of the connection' );
-    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '127.0.0.1', 'X-Forwarded-For: not read without a trusted proxy (specification 8)' );
+    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '127.0.0.1',
+        'X-Forwarded-For: not read without a trusted proxy (specification 8)' );
     is( $self->_address($_), '127.0.0.1', "address: the header $_ changes nothing" )
-        for 'Remote-Addr: 198.51.100.9', 'REMOTE_ADDR: 198.51.100.9', 'X_Forwarded_For: 198.51.100.9', 'Forwarded: for=198.51.100.9', 'X-Real-IP: 198.51.100.9', 'Client-IP: 198.51.100.9';
+      for 'Remote-Addr: 198.51.100.9', 'REMOTE_ADDR: 198.51.100.9', 'X_Forwarded_For: 198.51.100.9',
+      'Forwarded: for=198.51.100.9', 'X-Real-IP: 198.51.100.9', 'Client-IP: 198.51.100.9';
     return;
 }
 
 # SVC_TRUSTED_PROXY_COUNT=1: one proxy stands before the web server and appends what it sees.
 sub forwarded_trusted {
     my ($self) = @_;
-    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '198.51.100.9', 'X-Forwarded-For, one trusted proxy: its word counts' );
-    is( $self->_address('X-Forwarded-For: 203.0.113.5, 198.51.100.9'), '198.51.100.9', '... the last entry alone; the caller may have written the others' );
-    is( $self->_address( 'X-Forwarded-For: 203.0.113.5', 'X-Forwarded-For: 198.51.100.9' ), '198.51.100.9', '... also when they come as two headers' );
+    is( $self->_address('X-Forwarded-For: 198.51.100.9'), '198.51.100.9',
+        'X-Forwarded-For, one trusted proxy: its word counts' );
+    is( $self->_address('X-Forwarded-For: 203.0.113.5, 198.51.100.9'), '198.51.100.9',
+        '... the last entry alone; the caller may have written the others' );
+    is( $self->_address( 'X-Forwarded-For: 203.0.113.5', 'X-Forwarded-For: 198.51.100.9' ), '198.51.100.9',
+        '... also when they come as two headers' );
     is( $self->_address, '127.0.0.1', '... without the header the connection counts' );
     for my $name (qw(X_Forwarded_For X-Forwarded_For X.Forwarded.For)) {
-        for my $order ( [ "$name: 203.0.113.5", 'X-Forwarded-For: 198.51.100.9' ], [ 'X-Forwarded-For: 198.51.100.9', "$name: 203.0.113.5" ] ) {
+        for my $order (
+            [ "$name: 203.0.113.5",            'X-Forwarded-For: 198.51.100.9' ],
+            [ 'X-Forwarded-For: 198.51.100.9', "$name: 203.0.113.5" ] )
+        {
             # Apache drops such names. lighttpd passes them on under one name: two hands wrote it, so it is nobody's, and not the connection's.
-            is( $self->_address(@$order), $self->{server} eq 'lighttpd' ? 'nobody' : '198.51.100.9', "... and the caller's $name neither passes for it nor makes the caller the proxy (" . ( $order->[0] =~ /203/ ? 'before' : 'after' ) . ' the proxy\'s own)' );
+            is( $self->_address(@$order), $self->{server} eq 'lighttpd' ? 'nobody' : '198.51.100.9',
+                "... and the caller's $name neither passes for it nor makes the caller the proxy ("
+                  . ( $order->[0] =~ /203/ ? 'before' : 'after' )
+                  . ' the proxy\'s own)' );
         }
     }
     return;
@@ -277,25 +332,39 @@ sub _chunked {
     my $half = int( length($body) / 2 );
     my $text = join '', map { sprintf "%x\r\n%s\r\n", length $_, $_ } substr( $body, 0, $half ), substr( $body, $half );
     my ( undef, $basic ) = $self->auth;
-    return $self->{http}->raw( 'POST ' . $self->at($path) . " HTTP/1.1\r\nHost: localhost\r\nAuthorization: $basic\r\nContent-Type: $FORM\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${text}0\r\n\r\n" );
+    return $self->{http}->raw( 'POST '
+          . $self->at($path)
+          . " HTTP/1.1\r\nHost: localhost\r\nAuthorization: $basic\r\nContent-Type: $FORM\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${text}0\r\n\r\n"
+    );
 }
 
 sub bodies {
     my ($self) = @_;
     my ( $stack, $http ) = @{$self}{qw(stack http)};
     my $token = $stack->token_text( @{ $self->{client} } );
-    oauth_ok( $self->_chunked( '/token', 'grant_type=client_credentials&scope=orders.read' ), { scope => 'orders.read' }, 'a chunked body is a body (RFC 9112 7.1)' );
+    oauth_ok(
+        $self->_chunked( '/token', 'grant_type=client_credentials&scope=orders.read' ),
+        { scope => 'orders.read' }, 'a chunked body is a body (RFC 9112 7.1)' );
     is( $self->_chunked( '/revoke', "token=$token" )->status, 200, 'revoke: a chunked body' );
     inactive( $stack->introspect( @{ $self->{client} }, $token ), '... revokes; it is not taken for an empty one' );
-    is( $self->_chunked( '/token', 'grant_type=client_credentials&x=' . 'y' x 70_000 )->status, 413, 'a chunked body over 64 KiB is 413 (oauth.md C7)' );
+    is( $self->_chunked( '/token', 'grant_type=client_credentials&x=' . 'y' x 70_000 )->status, 413,
+        'a chunked body over 64 KiB is 413 (oauth.md C7)' );
     my @with = ( headers => [ $self->auth, 'Content-Type' => $FORM ], close => 1 );
-    my $pad = 65536 - length 'grant_type=client_credentials&x=';
-    oauth_ok( $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x $pad ), {}, 'a body of 64 KiB passes whole' );
-    oauth_error( $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x ( $pad + 1 ) ), 413, 'invalid_request', 'one octet more is 413, and the answer arrives whole (oauth.md C7)' );
+    my $pad  = 65536 - length 'grant_type=client_credentials&x=';
+    oauth_ok(
+        $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x $pad ), {},
+        'a body of 64 KiB passes whole' );
+    oauth_error(
+        $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x ( $pad + 1 ) ),
+        413, 'invalid_request', 'one octet more is 413, and the answer arrives whole (oauth.md C7)' );
     my $text = '"' . 'x' x 300_000 . '"';
-    my $row = $stack->admin( PUT => '/admin/api/policy-data/by-key?dataKey=acme.big', json => { dataKey => 'acme.big', payload => $text } );
+    my $row  = $stack->admin(
+        PUT  => '/admin/api/policy-data/by-key?dataKey=acme.big',
+        json => { dataKey => 'acme.big', payload => $text } );
     ok( $row->status =~ /\A20[01]\z/, 'a body of 300 KB passes (gateway-admin.md 8, 7)' ) or diag( $row->text );
-    my $big = $stack->admin( PUT => '/admin/api/policy-data/by-key?dataKey=acme.big', json => { dataKey => 'acme.big', payload => 'x' x 1_100_000 }, close => 1 );
+    my $big = $stack->admin(
+        PUT  => '/admin/api/policy-data/by-key?dataKey=acme.big',
+        json => { dataKey => 'acme.big', payload => 'x' x 1_100_000 }, close => 1 );
     is( $big->status, 413, 'an admin body over 1 MiB is 413' ) or diag( $big->text );
     my $huge = $http->post( $self->at('/token'), @with, body => 'x' x 11_000_000 );
     is( $huge->status, 413, 'a body over the web server\'s own limit is 413' ) or diag( $huge->text );
@@ -309,18 +378,20 @@ my $BEGUN = 20_000;
 
 # A request to /token whose body has begun, and what is missing of it.
 sub _begin {
-    my ( $self, $body ) = @_;
+    my ( $self, $body )  = @_;
     my ( undef, $basic ) = $self->auth;
     my $socket = $self->{http}->_connect or die "connect: $!";
-    syswrite $socket, join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "Authorization: $basic", "Content-Type: $FORM", 'Content-Length: ' . length $body,
-        'Connection: close', '', substr $body, 0, $BEGUN;
+    syswrite $socket, join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost',
+      "Authorization: $basic", "Content-Type: $FORM", 'Content-Length: ' . length $body,
+      'Connection: close', '', substr $body, 0, $BEGUN;
     return ( $socket, substr $body, $BEGUN );
 }
 
 # Returns when so many workers have a request in hand, and have had the time to read what there is of it.
 sub _in_hand {
     my ( $self, $count ) = @_;
-    defined Authz::Process::until_true( 20, sub { $self->{stack}->accepted('core') >= $count } ) or die "the requests do not reach the workers\n";
+    defined Authz::Process::until_true( 20, sub { $self->{stack}->accepted('core') >= $count } )
+      or die "the requests do not reach the workers\n";
     sleep 0.3;
     return;
 }
@@ -328,8 +399,8 @@ sub _in_hand {
 # As many senders as there are workers, each with an octet now and then: the wait for one octet never ends the request.
 sub slow_bodies {
     my ($self) = @_;
-    my $body = 'grant_type=client_credentials&x=' . 'y' x 60_000;
-    my @slow = map { ( $self->_begin($body) )[0] } 1 .. $self->{stack}{workers};
+    my $body   = 'grant_type=client_credentials&x=' . 'y' x 60_000;
+    my @slow   = map { ( $self->_begin($body) )[0] } 1 .. $self->{stack}{workers};
     $self->_in_hand( scalar @slow );
     my $probe = $self->{http}->_connect or die "connect: $!";
     syswrite $probe, 'GET ' . $self->at('/health/live') . " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -337,14 +408,18 @@ sub slow_bodies {
     my ( $start, $select ) = ( time, IO::Select->new($probe) );
     until ( $select->can_read(0.4) || time > $start + 12 ) { syswrite $_, 'y' for @slow }
     my $took = time - $start;
-    cmp_ok( $took, '>', 1, 'slow bodies: they hold the workers, while the service waits for what is missing' );
+    cmp_ok( $took, '>', 1,  'slow bodies: they hold the workers, while the service waits for what is missing' );
     cmp_ok( $took, '<', 10, 'slow bodies: for 5 s at most, however they drip (performance.md R8)' );
-    like( $select->can_read(0) ? readline $probe : '', qr/\AHTTP\S+ 200/, 'slow bodies: then the next in line is answered' );
+    like(
+        $select->can_read(0) ? readline $probe : '', qr/\AHTTP\S+ 200/,
+        'slow bodies: then the next in line is answered' );
 
     # Apache looks at what comes back only between two pieces of the body: the sender drips on.
     my $answer = IO::Select->new( $slow[0] );
     until ( $answer->can_read(0.4) || time > $start + 20 ) { syswrite $slow[0], 'y' }
-    like( $answer->can_read(0) ? readline( $slow[0] ) // '' : 'nothing', qr/\AHTTP\S+ 4\d\d/, 'slow bodies: the sender is told that it was its fault' );
+    like(
+        $answer->can_read(0) ? readline( $slow[0] ) // '' : 'nothing', qr/\AHTTP\S+ 4\d\d/,
+        'slow bodies: the sender is told that it was its fault' );
     close $_ for @slow;
     oauth_ok( $self->{stack}->token( @{ $self->{client} } ), {}, 'slow bodies: the workers serve on' );
     return;
@@ -353,7 +428,7 @@ sub slow_bodies {
 # The service is asked to end (systemd's SIGTERM goes to all its processes) while a body is on its way.
 sub stopped {
     my ($self) = @_;
-    my ( $stack, $body ) = ( $self->{stack}, 'grant_type=client_credentials&x=' . 'y' x 30_000 );
+    my ( $stack,  $body ) = ( $self->{stack}, 'grant_type=client_credentials&x=' . 'y' x 30_000 );
     my ( $socket, $rest ) = $self->_begin($body);
     $self->_in_hand(1);
     kill 'TERM', $stack->{service}->pid, $stack->workers;
@@ -361,7 +436,9 @@ sub stopped {
     local $SIG{PIPE} = 'IGNORE';
     syswrite $socket, $rest;
     my $answer = do { local $/ = undef; readline($socket) // '' };
-    like( $answer, qr/\AHTTP\S+ 200 .*"access_token"/s, 'SIGTERM: a request whose body was on its way is answered (architecture.md 3)' );
+    like(
+        $answer, qr/\AHTTP\S+ 200 .*"access_token"/s,
+        'SIGTERM: a request whose body was on its way is answered (architecture.md 3)' );
     is( $stack->{service}->wait(15), 0, 'SIGTERM: then the service ends' );
     return;
 }
@@ -371,9 +448,12 @@ sub arguments {
     my ($self) = @_;
     my $victim = Authz::Web::directory_of_apache( $self->{stack}, 'victim' ) . '/file';
     Authz::Web::write_file( $victim, "mine\n" );
-    for my $query ( '--version', '--help', '--check', "--workers+1+--listen+unix:$victim+--socket-group+nobody-has-this" ) {
+    for
+      my $query ( '--version', '--help', '--check', "--workers+1+--listen+unix:$victim+--socket-group+nobody-has-this" )
+    {
         my $answer = $self->{stack}->client->get( $self->at("/health/live?$query") );
-        ok( $answer->status == 200 && $answer->member('status') eq 'UP' || $answer->status == 400, "arguments: ?$query reaches the program as a query alone" ) or diag( $answer->text );
+        ok( $answer->status == 200 && $answer->member('status') eq 'UP' || $answer->status == 400,
+            "arguments: ?$query reaches the program as a query alone" ) or diag( $answer->text );
     }
     ok( -f $victim, 'arguments: no file of the caller\'s choosing was replaced by a socket' );
     return;
@@ -383,9 +463,14 @@ sub nothing_broke {
     my ($self) = @_;
     my $stack = $self->{stack};
     ok( $stack->{server}->alive, 'the web server lives' );
-    my $log = join '', map { Authz::Web::edit( $_, qr/\A/ => '' ) } grep {-e} glob "$stack->{dir}/*.log " . ( $stack->{server}{log} // '' );
+    my $log = join '',
+      map { Authz::Web::edit( $_, qr/\A/ => '' ) }
+      grep {-e} glob "$stack->{dir}/*.log " . ( $stack->{server}{log} // '' );
     $log .= $stack->{service}->log_text if $stack->{service};
-    unlike( $log, qr/worker ended|AddressSanitizer|runtime error|malformed header|WARNING: unknown config-key|is not defined/, 'and nobody complained in a log' );
+    unlike(
+        $log,
+        qr/worker ended|AddressSanitizer|runtime error|malformed header|WARNING: unknown config-key|is not defined/,
+        'and nobody complained in a log' );
     my @bad = grep { /"status":5\d\d/ && !/health|bundles/ } split /\n/, $log;
     is( scalar @bad, 0, 'and no request was answered with 5xx' ) or diag( join "\n", @bad );
     return;

@@ -18,9 +18,9 @@ use strict;
 use warnings;
 
 use IO::Socket::UNIX ();
-use JSON::PP ();
-use Socket qw(SOCK_STREAM);
-use Time::HiRes qw(sleep);
+use JSON::PP         ();
+use Socket           qw(SOCK_STREAM);
+use Time::HiRes      qw(sleep);
 
 use Authz::Process ();
 
@@ -103,7 +103,7 @@ sub _serve {
             open my $count, '>>', "$self->{path}.count";
             syswrite $count, '.';
         }
-        last if $order->{do} eq 'close';
+        last                  if $order->{do} eq 'close';
         sleep $order->{value} if $order->{do} eq 'delay';
         if ( $order->{do} eq 'hold' ) { sleep 0.01 while $self->_order->{do} eq 'hold' }
         my $text = $order->{value};
@@ -121,12 +121,14 @@ sub _serve {
 sub _answer {
     my ( $client, $order, $text ) = @_;
     my $document = $order->{do} =~ /\A(?:set|drop)\z/ ? $json->decode($text) : undef;
-    _put( $document, $_, $order->{value}{$_} ) for $order->{do} eq 'set'  ? keys %{ $order->{value} } : ();
-    _put( $document, $_ )                      for $order->{do} eq 'drop' ? @{ $order->{value} }      : ();
+    _put( $document, $_, $order->{value}{$_} ) for $order->{do} eq 'set' ? keys %{ $order->{value} } : ();
+    _put( $document, $_ ) for $order->{do} eq 'drop' ? @{ $order->{value} } : ();
     $text = $json->encode($document) if defined $document;
     $text .= ' ' x ( $order->{pad} // 0 );
     $text =~ s/NEST/( '[' x $order->{nest} ) . ( ']' x $order->{nest} )/e if $order->{nest};
-    my $head = sprintf "HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", $order->{status} // 200, length $text;
+    my $head = sprintf "HTTP/1.1 %d Told\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+      $order->{status} // 200, length $text;
+
     if ( $order->{do} eq 'truncate' ) {
         syswrite $client, $head . substr $text, 0, $order->{value};
         return;
@@ -140,7 +142,7 @@ sub _answer {
     }
     local $SIG{PIPE} = 'IGNORE';
     my $whole = $order->{do} eq 'raw' ? $text : $head . $text;
-    for ( my $at = 0; $at < length $whole; ) {
+    for ( my $at = 0 ; $at < length $whole ; ) {
         my $put = syswrite $client, $whole, 65536, $at or return;
         $at += $put;
     }
@@ -153,8 +155,8 @@ sub _put {
     my @step = split /\./, $path;
     my $last = pop @step;
     $document = $document->{$_} //= {} for @step;
-    if   (@value) { $document->{$last} = $value[0] }
-    else          { delete $document->{$last} }
+    if (@value) { $document->{$last} = $value[0] }
+    else        { delete $document->{$last} }
     return;
 }
 

@@ -12,10 +12,10 @@ use strict;
 use warnings;
 
 use Compress::Zlib ();
-use Digest::SHA ();
-use JSON::PP ();
-use MIME::Base64 ();
-use Time::HiRes qw(time);
+use Digest::SHA    ();
+use JSON::PP       ();
+use MIME::Base64   ();
+use Time::HiRes    qw(time);
 
 use Authz::Client ();
 
@@ -42,8 +42,11 @@ sub token {
     my $bucket = int( ( $expires - $EPOCH ) / 3600 );
     my $random = _random(10);
     my $ms     = int( ( $made // time ) * 1000 );
-    my $id     = substr( pack( 'Q>', $ms ), 2 ) . pack( 'n', 0x7000 | ( unpack( 'n', $random ) & 0x0fff ) )
-        . pack( 'n', 0x8000 | ( unpack( 'n', substr $random, 2 ) & 0x3fff ) ) . substr( $random, 4, 6 );
+    my $id =
+        substr( pack( 'Q>', $ms ), 2 )
+      . pack( 'n', 0x7000 | ( unpack( 'n', $random ) & 0x0fff ) )
+      . pack( 'n', 0x8000 | ( unpack( 'n', substr $random, 2 ) & 0x3fff ) )
+      . substr( $random, 4, 6 );
     my $secret = _random(32);
     my $text   = "${kind}_" . base64url( pack( 'CC', 1, 0 ) . substr( pack( 'N', $bucket ), 1 ) . $id . $secret );
     my ( $crc, $check ) = ( Compress::Zlib::crc32($text), '' );
@@ -58,8 +61,9 @@ sub quote { my ($text) = @_; return 'NULL' if !defined $text; return q{'} . ( $t
 sub people {
     my ( $class, $stack, %option ) = @_;
     my %claims = (
-        sub  => 'alice', name => "Alice \x{c9}xample", preferred_username => 'alice.ex', email => 'alice@example.org', email_verified => JSON::PP::true(),
-        groups => ['ops'], %{ $option{claims} // {} },
+        sub => 'alice', name => "Alice \x{c9}xample", preferred_username => 'alice.ex', email => 'alice@example.org',
+        email_verified => JSON::PP::true(),
+        groups         => ['ops'], %{ $option{claims} // {} },
     );
     utf8::decode( my $claims = $json->encode( \%claims ) );
     my $idp = $option{idp} // 'corp';
@@ -85,20 +89,36 @@ sub codes {
     for ( 1 .. $count ) {
         my ( $text, $id, $hash ) = $class->token( 'ac', time + 60 );
         my @value = (
-            quote($id), "'\\x$hash'", "now() + interval '$expires'", 'c.id', 's.subject', 'p.id', quote( $option{sid} // 'sid-1' ), quote($id),
-            quote( $option{redirect_uri} // $REDIRECT ), quote( defined $verifier ? challenge($verifier) : undef ), quote( $option{nonce} ),
-            "now() - interval '10 seconds'", $option{max_age} ? 'true' : 'false', quote( $option{acr} ), $option{amr} ? quote( '{' . join( ',', @{ $option{amr} } ) . '}' ) . '::text[]' : 'NULL::text[]',
+            quote($id), "'\\x$hash'", "now() + interval '$expires'", 'c.id', 's.subject', 'p.id',
+            quote( $option{sid} // 'sid-1' ), quote($id),
+            quote( $option{redirect_uri} // $REDIRECT ), quote( defined $verifier ? challenge($verifier) : undef ),
+            quote( $option{nonce} ),
+            "now() - interval '10 seconds'", $option{max_age} ? 'true' : 'false', quote( $option{acr} ),
+            $option{amr} ? quote( '{' . join( ',', @{ $option{amr} } ) . '}' ) . '::text[]' : 'NULL::text[]',
             quote( exists $option{scope} ? $option{scope} : 'openid' ), quote( $option{resource} ),
-            ( map { defined $option{ $_->[0] } ? quote( $json->encode( $option{ $_->[0] } ) ) . "::$_->[1]" : "NULL::$_->[1]" } [ resource_types => 'jsonb' ], [ details => 'json' ] ), 'now()',
+            (   map {
+                    defined $option{ $_->[0] }
+                      ? quote( $json->encode( $option{ $_->[0] } ) ) . "::$_->[1]"
+                      : "NULL::$_->[1]"
+                } [ resource_types => 'jsonb' ],
+                [ details => 'json' ] ),
+            'now()',
             ("now() + interval '$expires' + interval '60 seconds'") x 2,
         );
         push @text, $text;
-        push @row, 'SELECT ' . join( ', ', @value );
+        push @row,  'SELECT ' . join( ', ', @value );
     }
-    my $from = "FROM client c, subject s, identity_provider p WHERE c.client_id = " . quote( $option{client} ) . ' AND s.subject = ' . quote( $option{subject} // 'alice' ) . ' AND p.idp_id = ' . quote( $option{idp} // 'corp' );
-    my $columns = 'id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, resource_types, details, created_at, idle_expires_at, expires_at';
+    my $from =
+        "FROM client c, subject s, identity_provider p WHERE c.client_id = "
+      . quote( $option{client} )
+      . ' AND s.subject = '
+      . quote( $option{subject} // 'alice' )
+      . ' AND p.idp_id = '
+      . quote( $option{idp} // 'corp' );
+    my $columns =
+      'id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, resource_types, details, created_at, idle_expires_at, expires_at';
     s/\ASELECT '([^']*)', '([^']*)'/SELECT '$1'::uuid, '$2'::bytea/ for @row;
-    s/(, p\.id, '[^']*', )'([^']*)'/$1'$2'::uuid/ for @row;
+    s/(, p\.id, '[^']*', )'([^']*)'/$1'$2'::uuid/                   for @row;
     $stack->sql( "INSERT INTO token_grant ($columns) " . join( ' UNION ALL ', map {"$_ $from"} @row ) );
     return @text;
 }
@@ -106,7 +126,9 @@ sub codes {
 # The form of a redemption: name, value, ...; undef leaves a member out.
 sub redemption {
     my ( $class, $code, %over ) = @_;
-    my %form = ( grant_type => 'authorization_code', code => $code, redirect_uri => $REDIRECT, code_verifier => $VERIFIER, %over );
+    my %form = (
+        grant_type => 'authorization_code', code => $code, redirect_uri => $REDIRECT, code_verifier => $VERIFIER,
+        %over );
     return map { ( $_ => $form{$_} ) } grep { defined $form{$_} } sort keys %form;
 }
 
@@ -114,23 +136,36 @@ sub redemption {
 sub _post {
     my ( $stack, $who, @form ) = @_;
     my @header = ref $who ? Authz::Client::basic(@$who) : ();
-    return $stack->http->post( "$stack->{path}/token", headers => \@header, form => [ ref $who ? () : ( client_id => $who ), @form ] );
+    return $stack->http->post(
+        "$stack->{path}/token", headers => \@header,
+        form => [ ref $who ? () : ( client_id => $who ), @form ] );
 }
 
-sub redeem  { my ( $class, $stack, $who, $code, %over ) = @_; return _post( $stack, $who, $class->redemption( $code, %over ) ) }
-sub refresh { my ( $class, $stack, $who, $token, @more ) = @_; return _post( $stack, $who, grant_type => 'refresh_token', ( defined $token ? ( refresh_token => $token ) : () ), @more ) }
+sub redeem {
+    my ( $class, $stack, $who, $code, %over ) = @_;
+    return _post( $stack, $who, $class->redemption( $code, %over ) );
+}
+
+sub refresh {
+    my ( $class, $stack, $who, $token, @more ) = @_;
+    return _post(
+        $stack, $who, grant_type => 'refresh_token', ( defined $token ? ( refresh_token => $token ) : () ),
+        @more );
+}
 
 # The octets of such requests, for many at the same moment.
 sub octets {
     my ( $class, $http, $who, @form ) = @_;
     my @header = ref $who ? Authz::Client::basic(@$who) : ();
-    return $http->octets( 'POST', '/token', headers => \@header, form => [ ref $who ? () : ( client_id => $who ), @form ], close => 1 );
+    return $http->octets(
+        'POST', '/token', headers => \@header,
+        form => [ ref $who ? () : ( client_id => $who ), @form ], close => 1 );
 }
 
 # Header and claims of a JWT, not verified.
 sub jwt {
     my ( $class, $text ) = @_;
-    return map { $json->decode( MIME::Base64::decode_base64( tr{-_}{+/}r ) ) } ( split /[.]/, $text )[ 0, 1 ];
+    return map { $json->decode( MIME::Base64::decode_base64(tr{-_}{+/}r) ) } ( split /[.]/, $text )[ 0, 1 ];
 }
 
 1;

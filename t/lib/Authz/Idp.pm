@@ -20,20 +20,21 @@ package Authz::Idp;
 use strict;
 use warnings;
 
-use Digest::SHA ();
+use Digest::SHA      ();
 use IO::Socket::INET ();
-use JSON::PP ();
-use MIME::Base64 ();
-use Time::HiRes qw(sleep time);
+use JSON::PP         ();
+use MIME::Base64     ();
+use Time::HiRes      qw(sleep time);
 
 use Authz::Process ();
 
-my $json = JSON::PP->new->utf8->canonical->allow_nonref;
-my %CONTROL = map { $_ => 1 } qw(status body type delay redirect huge close drip);
-my %SIGNING = map { $_ => 1 } qw(alg kid header stranger tamper raw);
+my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
+my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip);
+my %SIGNING  = map { $_ => 1 } qw(alg kid header stranger tamper raw);
 my %ENDPOINT = (
-    '/.well-known/openid-configuration' => 'discovery', '/authorize' => 'authorize', '/token' => 'token', '/jwks' => 'jwks',
-    '/userinfo' => 'userinfo', '/end_session' => 'end_session',
+    '/.well-known/openid-configuration' => 'discovery', '/authorize' => 'authorize', '/token' => 'token',
+    '/jwks'                             => 'jwks',
+    '/userinfo'                         => 'userinfo', '/end_session' => 'end_session',
 );
 
 sub start {
@@ -41,12 +42,14 @@ sub start {
     my $number = ++( our $count );
     my $dir    = Authz::Process::directory() . "/idp$number";
     mkdir $dir, 0755 or die "$dir: $!";
-    my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 64, ReuseAddr => 1 ) or die "no port: $!";
-    my $self   = bless { dir => $dir, client_id => 'authz', client_secret => 'up-s3cr3t:+%&', %option }, $class;
+    my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 64, ReuseAddr => 1 )
+      or die "no port: $!";
+    my $self = bless { dir => $dir, client_id => 'authz', client_secret => 'up-s3cr3t:+%&', %option }, $class;
     delete $self->{client_secret} if $self->{public};
     $self->{issuer} = 'http://127.0.0.1:' . $listen->sockport;
     $self->_make_keys;
-    $self->{control} = { user => { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' }, key => 'rsa1', misbehave => {} };
+    $self->{control} =
+      { user => { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' }, key => 'rsa1', misbehave => {} };
     $self->_tell;
     $self->{process} = Authz::Process->start( name => "idp$number", code => sub { $self->_accept($listen) } );
     close $listen;
@@ -60,10 +63,10 @@ sub issuer  { return $_[0]{issuer} }
 # Settings of a stack that may talk to it.
 sub settings { return ( SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true' ) }
 
-sub user      { my ( $self, $user )     = @_; $self->{control}{user}      = $user;      return $self->_tell }
-sub misbehave { my ( $self, %how )      = @_; $self->{control}{misbehave} = \%how;      return $self->_tell }
-sub behave    { my ($self)              = @_; $self->{control}{misbehave} = {};         return $self->_tell }
-sub rotate    { my ($self)              = @_; $self->{control}{key}       = 'rsa2';     return $self->_tell }
+sub user      { my ( $self, $user ) = @_; $self->{control}{user}      = $user; return $self->_tell }
+sub misbehave { my ( $self, %how )  = @_; $self->{control}{misbehave} = \%how; return $self->_tell }
+sub behave    { my ($self) = @_; $self->{control}{misbehave} = {};     return $self->_tell }
+sub rotate    { my ($self) = @_; $self->{control}{key}       = 'rsa2'; return $self->_tell }
 
 sub _tell {
     my ($self) = @_;
@@ -80,7 +83,9 @@ sub seen {
 # Makes the provider known to the service; further fields are those of IdentityProviderDto.
 sub register {
     my ( $self, $stack, %field ) = @_;
-    my %own = ( idpId => 'corp', name => 'Corp', issuer => $self->{issuer}, clientId => $self->{client_id}, enabled => JSON::PP::true() );
+    my %own = (
+        idpId   => 'corp', name => 'Corp', issuer => $self->{issuer}, clientId => $self->{client_id},
+        enabled => JSON::PP::true() );
     $own{clientSecret} = $self->{client_secret} if defined $self->{client_secret};
     my $answer = $stack->admin( POST => '/admin/api/identity-providers', json => { %own, %field } );
     die 'identity provider: ' . $answer->text if $answer->status != 201;
@@ -108,12 +113,12 @@ sub _slurp {
 # A command's output; its input is a file, if any.
 sub _command {
     my ( $input, @command ) = @_;
-    open my $keep, '<&', \*STDIN or die "dup: $!";
-    open STDIN, '<', $input // '/dev/null' or die "$input: $!";
-    open my $out, '-|', @command or die "$command[0]: $!";
+    open my $keep, '<&', \*STDIN               or die "dup: $!";
+    open STDIN,    '<',  $input // '/dev/null' or die "$input: $!";
+    open my $out,  '-|', @command              or die "$command[0]: $!";
     binmode $out;
     my $text = do { local $/ = undef; readline $out };
-    my $ok = close $out;
+    my $ok   = close $out;
     open STDIN, '<&', $keep or die "dup: $!";
     die "@command failed\n" if !$ok;
     return $text;
@@ -136,7 +141,9 @@ sub _make_keys {
         $jwk{$name} = { kty => 'RSA', kid => $name, use => 'sig', n => _b64( pack 'H*', $hex ), e => 'AQAB' };
     }
     my $point = substr _command( undef, qw(openssl pkey -pubout -outform DER -in), "$dir/ec1.pem" ), -64;
-    $jwk{ec1} = { kty => 'EC', crv => 'P-256', kid => 'ec1', use => 'sig', x => _b64( substr $point, 0, 32 ), y => _b64( substr $point, 32 ) };
+    $jwk{ec1} = {
+        kty => 'EC', crv => 'P-256', kid => 'ec1', use => 'sig', x => _b64( substr $point, 0, 32 ),
+        y   => _b64( substr $point, 32 ) };
     _write( "$dir/jwks", $json->encode( \%jwk ) );
     return;
 }
@@ -146,11 +153,12 @@ sub _b64 { my ($octets) = @_; my $text = MIME::Base64::encode_base64url($octets)
 sub _sign {
     my ( $self, $alg, $key, $text ) = @_;
     return '' if $alg eq 'none';
+
     # The attacks on a verifier that takes an RSA key's text, or the client secret, for the secret of an HMAC.
     return Digest::SHA::hmac_sha256( $text, $self->{client_secret} // _slurp("$self->{keys}/jwks") ) if $alg eq 'HS256';
     my $file = "$self->{dir}/sign.$$";
     _write( $file, $text );
-    my @pss = $alg eq 'PS256' ? qw(-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32) : ();
+    my @pss       = $alg eq 'PS256' ? qw(-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32) : ();
     my $signature = _command( $file, qw(openssl dgst -sha256), @pss, '-sign', "$self->{keys}/$key.pem" );
     unlink $file;
     return $alg eq 'ES256' ? _raw_ecdsa($signature) : $signature;
@@ -175,10 +183,11 @@ sub id_token {
     return $how{raw} if defined $how{raw};
     my $alg = $how{alg} // 'RS256';
     my $key = $how{stranger} ? 'stranger' : $alg eq 'ES256' ? 'ec1' : $self->{control}{key};
-    my %header = ( alg => $alg, kid => $alg eq 'ES256' ? 'ec1' : $self->{control}{key}, typ => 'JWT', %{ $how{header} // {} } );
+    my %header =
+      ( alg => $alg, kid => $alg eq 'ES256' ? 'ec1' : $self->{control}{key}, typ => 'JWT', %{ $how{header} // {} } );
     $header{kid} = $how{kid} if exists $how{kid};
     delete @header{ grep { !defined $header{$_} } keys %header };
-    my $text = _b64( $json->encode( \%header ) ) . '.' . _b64( $json->encode($claims) );
+    my $text      = _b64( $json->encode( \%header ) ) . '.' . _b64( $json->encode($claims) );
     my $signature = $self->_sign( $alg, $key, $text );
     substr( $signature, 10, 1 ) ^= "\1" if $how{tamper};
     return "$text." . _b64($signature);
@@ -219,14 +228,19 @@ sub _serve {
     my %header = map { /\A([^:]+): *(.*?)\s*\z/s ? ( lc $1, $2 ) : () } split /\r\n/, $head;
     my %param  = _pairs( $method eq 'POST' ? $body : $query );
     my ( $status, $document, @more ) = $self->can("_do_$name")->( $self, \%param, \%header );
-    $self->_note( $name, { %param, map { ( "header:$_" => $header{$_} ) } grep { defined $header{$_} } qw(authorization accept cookie content-type) } );
+    $self->_note(
+        $name,
+        {   %param,
+            map    { ( "header:$_" => $header{$_} ) }
+              grep { defined $header{$_} } qw(authorization accept cookie content-type) } );
     return $self->_send( $socket, $name, $status, $document, @more );
 }
 
 sub _pairs {
     my ($text) = @_;
     return map {
-        map { my $part = $_; $part =~ tr/+/ /; $part =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge; $part } ( split( /=/, $_, 2 ), '' )[ 0, 1 ]
+        map { my $part = $_; $part =~ tr/+/ /; $part =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge; $part }
+          ( split( /=/, $_, 2 ), '' )[ 0, 1 ]
     } split /&/, $text // '';
 }
 
@@ -241,14 +255,14 @@ sub _send {
     my ( $self, $socket, $name, $status, $document, @header ) = @_;
     my %how = %{ $self->{control}{misbehave}{$name} // {} };
     sleep $how{delay} if $how{delay};
-    return if $how{close};
+    return            if $how{close};
     if ( ref $document ) {
         for my $member ( grep { !$CONTROL{$_} } keys %how ) {
-            if   ( defined $how{$member} ) { $document->{$member} = $how{$member} }
-            else                           { delete $document->{$member} }
+            if ( defined $how{$member} ) { $document->{$member} = $how{$member} }
+            else                         { delete $document->{$member} }
         }
     }
-    my $type = $how{type} // ( ref $document ? 'application/json' : 'text/plain' );
+    my $type = $how{type} // ( ref $document ? 'application/json'       : 'text/plain' );
     my $body = $how{body} // ( ref $document ? $json->encode($document) : $document );
     $body .= ' ' x ( $how{huge} // 0 );
     ( $status, @header ) = ( 302, Location => $how{redirect} ) if defined $how{redirect};
@@ -257,11 +271,12 @@ sub _send {
 
 sub _answer {
     my ( $socket, $status, $type, $header, $body, $drip ) = @_;
-    my $text = "HTTP/1.1 $status Told\r\nContent-Type: $type\r\nConnection: close\r\nContent-Length: " . length($body) . "\r\n";
+    my $text =
+      "HTTP/1.1 $status Told\r\nContent-Type: $type\r\nConnection: close\r\nContent-Length: " . length($body) . "\r\n";
     my @header = @$header;
     while ( my ( $name, $value ) = splice @header, 0, 2 ) { $text .= "$name: $value\r\n" }
     $text .= "\r\n$body";
-    for ( my $at = 0; $at < length $text; ) {
+    for ( my $at = 0 ; $at < length $text ; ) {
         $at += syswrite( $socket, $text, $drip ? 1 : 65536, $at ) // return;
         sleep 0.5 if $drip;
     }
@@ -274,10 +289,13 @@ sub _do_discovery {
     my ($self) = @_;
     my $issuer = $self->{issuer};
     return 200, {
-        issuer => $issuer, authorization_endpoint => "$issuer/authorize", token_endpoint => "$issuer/token", jwks_uri => "$issuer/jwks",
-        userinfo_endpoint => "$issuer/userinfo", end_session_endpoint => "$issuer/end_session",
-        response_types_supported => ['code'], subject_types_supported => ['public'], id_token_signing_alg_values_supported => [qw(RS256 PS256 ES256)],
-        token_endpoint_auth_methods_supported => [qw(client_secret_basic client_secret_post)], code_challenge_methods_supported => ['S256'],
+        issuer   => $issuer, authorization_endpoint => "$issuer/authorize", token_endpoint => "$issuer/token",
+        jwks_uri => "$issuer/jwks",
+        userinfo_endpoint        => "$issuer/userinfo", end_session_endpoint    => "$issuer/end_session",
+        response_types_supported => ['code'],           subject_types_supported => ['public'],
+        id_token_signing_alg_values_supported          => [qw(RS256 PS256 ES256)],
+        token_endpoint_auth_methods_supported          => [qw(client_secret_basic client_secret_post)],
+        code_challenge_methods_supported               => ['S256'],
         authorization_response_iss_parameter_supported => JSON::PP::true(),
     };
 }
@@ -293,12 +311,12 @@ sub _do_authorize {
     my ( $self, $param ) = @_;
     my $user = $self->{control}{user};
     my %back = ( iss => $self->{issuer}, state => $param->{state} );
-    return 400, 'client_id' if ( $param->{client_id} // '' ) ne $self->{client_id};
+    return 400, 'client_id'    if ( $param->{client_id}    // '' ) ne $self->{client_id};
     return 400, 'redirect_uri' if ( $param->{redirect_uri} // '' ) !~ m{\Ahttps?://};
-    if    ( !$user )                                          { $back{error} = ( $param->{prompt} // '' ) eq 'none' ? 'login_required' : 'access_denied' }
-    elsif ( ( $param->{response_type} // '' ) ne 'code' )     { $back{error} = 'unsupported_response_type' }
+    if    ( !$user ) { $back{error} = ( $param->{prompt} // '' ) eq 'none' ? 'login_required' : 'access_denied' }
+    elsif ( ( $param->{response_type} // '' ) ne 'code' )           { $back{error} = 'unsupported_response_type' }
     elsif ( ( $param->{scope} // '' ) !~ /(?:\A| )openid(?: |\z)/ ) { $back{error} = 'invalid_scope' }
-    else                                                      { $back{code} = $self->_new_code( $param, $user ) }
+    else                                                            { $back{code}  = $self->_new_code( $param, $user ) }
     my %how = %{ $self->{control}{misbehave}{authorize} // {} };
     delete $back{code} if defined $how{error};
     %back = ( %back, map { $_ => $how{$_} } grep { !$CONTROL{$_} } keys %how );
@@ -318,25 +336,35 @@ sub _new_code {
     return $code;
 }
 
-sub _random { return unpack 'H*', do { open my $in, '<:raw', '/dev/urandom' or die "urandom: $!"; read $in, my $octets, 16; $octets } }
+sub _random {
+    return unpack 'H*',
+      do { open my $in, '<:raw', '/dev/urandom' or die "urandom: $!"; read $in, my $octets, 16; $octets }
+}
 
 # Once per code; what is wrong is an OAuth error, as at any provider.
 sub _do_token {
     my ( $self, $param, $header ) = @_;
     my ( $id, $secret ) = $self->_client( $param, $header );
-    return 401, { error => 'invalid_client' } if $id ne $self->{client_id} || ( $secret // '' ) ne ( $self->{client_secret} // '' );
+    return 401, { error => 'invalid_client' }
+      if $id ne $self->{client_id} || ( $secret // '' ) ne ( $self->{client_secret} // '' );
     my $code = $param->{code} // '';
     return 400, { error => 'unsupported_grant_type' } if ( $param->{grant_type} // '' ) ne 'authorization_code';
-    return 400, { error => 'invalid_grant', error_description => 'code' } if $code !~ /\A[0-9a-f]{32}\z/ || !rename "$self->{dir}/code.$code", "$self->{dir}/used.$code";
+    return 400, { error => 'invalid_grant', error_description => 'code' }
+      if $code !~ /\A[0-9a-f]{32}\z/ || !rename "$self->{dir}/code.$code", "$self->{dir}/used.$code";
     my $stored = $json->decode( _slurp("$self->{dir}/used.$code") );
     my $asked  = $stored->{param};
-    return 400, { error => 'invalid_grant', error_description => 'redirect_uri' } if ( $param->{redirect_uri} // '' ) ne $asked->{redirect_uri};
+    return 400, { error => 'invalid_grant', error_description => 'redirect_uri' }
+      if ( $param->{redirect_uri} // '' ) ne $asked->{redirect_uri};
     my $hash = _b64( Digest::SHA::sha256( $param->{code_verifier} // '' ) );
     return 400, { error => 'invalid_grant', error_description => 'PKCE' }
-        if ( $asked->{code_challenge_method} // '' ) ne 'S256' || ( $param->{code_verifier} // '' ) eq '' || $hash ne ( $asked->{code_challenge} // '' );
+      if ( $asked->{code_challenge_method} // '' ) ne 'S256'
+      || ( $param->{code_verifier} // '' ) eq ''
+      || $hash ne ( $asked->{code_challenge} // '' );
     my $token = _random();
     _write( "$self->{dir}/token.$token", $json->encode($stored) );
-    return 200, { access_token => $token, token_type => 'Bearer', expires_in => 300, scope => $asked->{scope}, id_token => $self->_token_of( $asked, $stored->{user}, $token ) };
+    return 200,
+      { access_token => $token, token_type => 'Bearer', expires_in => 300, scope => $asked->{scope},
+        id_token     => $self->_token_of( $asked, $stored->{user}, $token ) };
 }
 
 # How our client showed itself: in the header or in the form, never both. What it did is noted for seen('token').
@@ -362,8 +390,8 @@ sub _token_of {
     delete $claim{userinfo};
     $claim{nonce} = $asked->{nonce} if defined $asked->{nonce};
     for my $name ( grep { !$SIGNING{$_} } keys %how ) {
-        if   ( defined $how{$name} ) { $claim{$name} = $how{$name} }
-        else                         { delete $claim{$name} }
+        if ( defined $how{$name} ) { $claim{$name} = $how{$name} }
+        else                       { delete $claim{$name} }
     }
     return $self->id_token( \%claim, map { $_ => $how{$_} } grep { $SIGNING{$_} } keys %how );
 }
@@ -382,7 +410,8 @@ sub _do_end_session {
     my ( $self, $param ) = @_;
     my $to = $param->{post_logout_redirect_uri};
     return 200, 'signed out' if !defined $to;
-    return 302, '', Location => $to . ( defined $param->{state} ? ( $to =~ /\?/ ? '&' : '?' ) . 'state=' . _escape( $param->{state} ) : '' );
+    return 302, '', Location => $to
+      . ( defined $param->{state} ? ( $to =~ /\?/ ? '&' : '?' ) . 'state=' . _escape( $param->{state} ) : '' );
 }
 
 1;

@@ -6,10 +6,10 @@ use strict;
 use warnings;
 
 use IO::Socket::INET ();
-use Test::More ();
-use Time::HiRes qw(sleep time);
+use Test::More       ();
+use Time::HiRes      qw(sleep time);
 
-use Authz::Node ();
+use Authz::Node    ();
 use Authz::Process ();
 
 # Skips the whole test where Node.js or the packages are not; contrib/check brings both.
@@ -28,7 +28,9 @@ sub tests {
 # The same in two steps, for what goes on beside it.
 sub start {
     my ( $name, %env ) = @_;
-    return Authz::Process->start( name => "node-$name-" . ++( our $runs ), env => \%env, command => [ Authz::Node::command( 'interop', "$name.mjs" ) ] );
+    return Authz::Process->start(
+        name    => "node-$name-" . ++( our $runs ), env => \%env,
+        command => [ Authz::Node::command( 'interop', "$name.mjs" ) ] );
 }
 
 sub results {
@@ -42,9 +44,10 @@ sub results {
             Test::More::ok( !$1, $2 );
         }
         elsif ( $line =~ /\A1\.\.(\d+)\z/ ) { $planned = $1 }
-        else                                { Test::More::diag($line) if $line =~ /\S/ && $line !~ /\A\(node:|\(Use `node/ }
+        else { Test::More::diag($line) if $line =~ /\S/ && $line !~ /\A\(node:|\(Use `node/ }
     }
-    Test::More::ok( defined $planned && $planned == $count && $count > 0, "$name ran to its end, $count tests" ) or Test::More::diag( 'exit status ' . ( $status // 'none: it hangs' ) );
+    Test::More::ok( defined $planned && $planned == $count && $count > 0, "$name ran to its end, $count tests" )
+      or Test::More::diag( 'exit status ' . ( $status // 'none: it hangs' ) );
     return;
 }
 

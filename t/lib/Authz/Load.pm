@@ -18,10 +18,13 @@ my @COLUMNS = qw(start end what status error token active);
 sub start {
     my ( $class, $stack, %option ) = @_;
     my $number = ++( our $loads );
-    my $self = bless { stack => $stack, clients => 4, pause => 0.005, %option, dir => Authz::Process::directory() . "/load$number" }, $class;
+    my $self   = bless {
+        stack => $stack, clients => 4, pause => 0.005, %option,
+        dir   => Authz::Process::directory() . "/load$number" }, $class;
     mkdir $self->{dir} or die "$self->{dir}: $!";
     for my $client ( 1 .. $self->{clients} ) {
-        push @{ $self->{process} }, Authz::Process->start( name => "load$number-$client", code => sub { $self->_run($client) } );
+        push @{ $self->{process} },
+          Authz::Process->start( name => "load$number-$client", code => sub { $self->_run($client) } );
     }
     return $self;
 }
@@ -37,8 +40,8 @@ sub _run {
     while ( !$stopped ) {
         my $turn = rand;
         if    ( $turn < 0.40 || !@mine ) { push @mine, $self->_note( token => 'crm' ) // () }
-        elsif ( $turn < 0.75 ) { $self->_note( see => $mine[ rand @mine ] ) }
-        elsif ( $turn < 0.90 ) { $self->_note( $_ => $mine[-1] ) for qw(revoke see); pop @mine }
+        elsif ( $turn < 0.75 )           { $self->_note( see => $mine[ rand @mine ] ) }
+        elsif ( $turn < 0.90 )           { $self->_note( $_ => $mine[-1] ) for qw(revoke see); pop @mine }
         elsif ( defined( my $token = $self->_note( once => 'once' ) ) ) { $self->_note( show => $token ) for 1, 2 }
         sleep $self->{pause};
     }
@@ -51,12 +54,15 @@ sub _note {
     my $stack = $self->{stack};
     my $start = time;
     my $answer =
-          $what eq 'revoke'            ? $stack->revoke( @{ $self->{crm} }, token => $value )
-        : $what =~ /\A(?:see|show)\z/ ? $stack->introspect( @{ $self->{rs} }, $value )
-        :                               $stack->token( @{ $self->{$value} }, scope => 'orders.read' );
+        $what eq 'revoke'           ? $stack->revoke( @{ $self->{crm} }, token => $value )
+      : $what =~ /\A(?:see|show)\z/ ? $stack->introspect( @{ $self->{rs} }, $value )
+      :                               $stack->token( @{ $self->{$value} }, scope => 'orders.read' );
     my $token = $what =~ /\A(?:token|once)\z/ ? $answer->member('access_token') : $value;
-    my $error = $answer->failure ? 'no answer' : $answer->member('error') // ( $answer->status == 200 ? '' : 'not ours' );
-    syswrite $self->{ledger}, join( "\t", $start, time, $what, $answer->status, $error, $token // '', $answer->member('active') ? 1 : 0 ) . "\n";
+    my $error = $answer->failure              ? 'no answer'                     : $answer->member('error')
+      // ( $answer->status == 200 ? '' : 'not ours' );
+    syswrite $self->{ledger},
+      join( "\t", $start, time, $what, $answer->status, $error, $token // '', $answer->member('active') ? 1 : 0 )
+      . "\n";
     return $answer->status == 200 ? $token : undef;
 }
 
@@ -102,12 +108,14 @@ sub wrong {
         my $good  = $entry->{status} == 200;
         if    ( $entry->{what} =~ /\A(?:token|once)\z/ ) { $known->{once} = $entry->{what} eq 'once' }
         elsif ( $entry->{what} eq 'revoke' )             { $known->{ $good ? 'revoked' : 'perhaps' } = 1 }
-        else                                             { push @wrong, _judge( $known, $good, $entry->{active}, $entry->{start} ) }
+        else { push @wrong, _judge( $known, $good, $entry->{active}, $entry->{start} ) }
     }
     for my $text ( sort keys %token ) {
         my $answer = $self->{stack}->introspect( @{ $self->{rs} }, $text );
-        if ( $answer->status == 200 ) { push @wrong, _judge( $token{$text}, 1, $answer->member('active'), 'afterwards' ) }
-        else                          { push @wrong, "$token{$text}{name}: afterwards " . $answer->text }
+        if ( $answer->status == 200 ) {
+            push @wrong, _judge( $token{$text}, 1, $answer->member('active'), 'afterwards' );
+        }
+        else { push @wrong, "$token{$text}{name}: afterwards " . $answer->text }
     }
     return @wrong;
 }
@@ -116,10 +124,12 @@ sub wrong {
 # whatever is in its ledger before had ended before.
 sub _judge {
     my ( $known, $good, $active, $when ) = @_;
-    if ( !$good ) { $known->{perhaps} = 1 if $known->{once}; return }
-    if ( $active && $known->{revoked} ) { return "$known->{name}: revoked, and shown as active $when" }
+    if ( !$good )                                        { $known->{perhaps} = 1 if $known->{once}; return }
+    if ( $active && $known->{revoked} )                  { return "$known->{name}: revoked, and shown as active $when" }
     if ( $active && $known->{once} && $known->{active} ) { return "$known->{name}: single-use, shown again $when" }
-    if ( !$active && !$known->{revoked} && !$known->{perhaps} && !( $known->{once} && $known->{active} ) ) { return "$known->{name}: issued, and not active $when" }
+    if ( !$active && !$known->{revoked} && !$known->{perhaps} && !( $known->{once} && $known->{active} ) ) {
+        return "$known->{name}: issued, and not active $when";
+    }
     $known->{active} = 1 if $active;
     return;
 }

@@ -7,9 +7,9 @@ use strict;
 use warnings;
 
 use Digest::SHA ();
-use File::Copy ();
+use File::Copy  ();
 
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
 
 sub _cache { return ( $ENV{XDG_CACHE_HOME} // ( $ENV{HOME} // '' ) . '/.cache' ) . '/authz/npm' }
@@ -20,13 +20,15 @@ sub _on_path {
 }
 
 sub node {
-    return $ENV{AUTHZ_NODE} // ( grep { ( `"$_" --version` // '' ) =~ /\Av(\d+)/ && $1 >= 20 } grep {defined} _on_path('node'), glob _cache() . '/node-*/node_modules/node-linux-*/bin/node' )[0];
+    return $ENV{AUTHZ_NODE} // (
+        grep { ( `"$_" --version` // '' ) =~ /\Av(\d+)/ && $1 >= 20 } grep {defined} _on_path('node'),
+        glob _cache() . '/node-*/node_modules/node-linux-*/bin/node' )[0];
 }
 
 sub modules {
     return $ENV{AUTHZ_NODE_MODULES} if defined $ENV{AUTHZ_NODE_MODULES};
     my $list = Authz::Path::source( 'contrib', 'npm', 'package-lock.json' );
-    my $at = _cache() . '/' . substr( Digest::SHA->new(256)->addfile($list)->hexdigest, 0, 16 ) . '/node_modules';
+    my $at   = _cache() . '/' . substr( Digest::SHA->new(256)->addfile($list)->hexdigest, 0, 16 ) . '/node_modules';
     return -d $at ? $at : undef;
 }
 
@@ -60,17 +62,20 @@ sub command {
 sub tls {
     my $dir = Authz::Process::directory();
     my ( $status, $text ) = Authz::Process->run(
-        name => 'openssl',
-        command => [ qw(openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=app.example -keyout), "$dir/tls.key", '-out', "$dir/tls.pem" ]
-    );
+        name    => 'openssl',
+        command => [
+            qw(openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=app.example -keyout),
+            "$dir/tls.key", '-out', "$dir/tls.pem" ] );
     die "openssl: $text\n" if $status != 0;
     return ( AUTHZ_TLS_KEY => "$dir/tls.key", AUTHZ_TLS_CERT => "$dir/tls.pem" );
 }
 
 # Runs a module that prints TAP as the rest of this test, and ends with it.
 sub run_tap {
-    my ( $command, %env ) = @_;
-    my ( $status, $text ) = Authz::Process->run( name => 'node', timeout => 300, env => { AUTHZ_CHROMIUM => chromium(), %env }, command => $command );
+    my ( $command, %env )  = @_;
+    my ( $status,  $text ) = Authz::Process->run(
+        name    => 'node', timeout => 300, env => { AUTHZ_CHROMIUM => chromium(), %env },
+        command => $command );
     print $text;
     print "Bail out! the browser's test ended with status $status\n" if $text !~ /^1\.\.\d+$/m;
     exit( $status == 0 ? 0 : 1 );

@@ -6,13 +6,13 @@ package Authz::Path;
 use strict;
 use warnings;
 
-use Cwd ();
+use Cwd            ();
 use File::Basename ();
-use File::Spec ();
+use File::Spec     ();
 
 sub source {
     my @part = @_;
-    my $top = $ENV{AUTHZ_SRCDIR} // File::Spec->catdir( File::Basename::dirname(__FILE__), '..', '..', '..' );
+    my $top  = $ENV{AUTHZ_SRCDIR} // File::Spec->catdir( File::Basename::dirname(__FILE__), '..', '..', '..' );
     return File::Spec->catfile( Cwd::abs_path($top), @part );
 }
 
@@ -28,7 +28,7 @@ sub _on_path {
 sub program {
     my ($name) = @_;
     my @at;
-    push @at, Cwd::abs_path( $ENV{AUTHZ_BUILDDIR} ) . "/$name" if defined $ENV{AUTHZ_BUILDDIR};
+    push @at, Cwd::abs_path( $ENV{AUTHZ_BUILDDIR} ) . "/$name"                         if defined $ENV{AUTHZ_BUILDDIR};
     push @at, map {"$ENV{AUTHZ_PREFIX}/$_/$name"} qw(bin sbin libexec/authz lib/authz) if defined $ENV{AUTHZ_PREFIX};
     push @at, Cwd::getcwd() . "/$name", source($name) if !@at;
     for my $file (@at) {
@@ -57,8 +57,11 @@ sub postgres {
 sub lighttpd { return _on_path('lighttpd') // die "lighttpd is not installed\n" }
 
 # undef when Apache, or one of its modules, is not here: the deployment tests are skipped then.
-sub apache         { return _on_path('apache2') // _on_path('httpd') }
-sub apache_modules { return ( grep { -d $_ } '/usr/lib/apache2/modules', '/usr/lib64/httpd/modules' )[0] }
+sub apache { return _on_path('apache2') // _on_path('httpd') }
+
+sub apache_modules {
+    return ( grep { -d $_ } '/usr/lib/apache2/modules', '/usr/lib64/httpd/modules' )[0];
+}
 
 # Whom PostgreSQL runs as, since it refuses root; undef when we are not root ourselves.
 sub unprivileged {

@@ -21,12 +21,12 @@ package Authz::Peer;
 use strict;
 use warnings;
 
-use Fcntl qw(:flock);
-use IO::Select ();
+use Fcntl          qw(:flock);
+use IO::Select     ();
 use IO::Socket::IP ();
-use JSON::PP ();
-use Socket qw(SOL_SOCKET SO_LINGER);
-use Time::HiRes qw(sleep);
+use JSON::PP       ();
+use Socket         qw(SOL_SOCKET SO_LINGER);
+use Time::HiRes    qw(sleep);
 
 use Authz::Process ();
 
@@ -37,8 +37,10 @@ sub start {
     my $number = ++( our $peers );
     my $base   = Authz::Process::directory() . "/peer$number";
     my $self   = bless { base => $base, host => 'localhost', address => '127.0.0.1', %option, set => {} }, $class;
-    my $listen = IO::Socket::IP->new( LocalHost => $self->{address}, LocalPort => $self->{port} // 0, Listen => 128, ReuseAddr => 1 ) or die "listen: $@";
-    $self->{port} = $listen->sockport;
+    my $listen = IO::Socket::IP->new(
+        LocalHost => $self->{address}, LocalPort => $self->{port} // 0, Listen => 128,
+        ReuseAddr => 1 ) or die "listen: $@";
+    $self->{port}        = $listen->sockport;
     $self->{certificate} = certificate( %{ ref $option{tls} ? $option{tls} : {} } ) if $option{tls};
     require IO::Socket::SSL if $option{tls};
     $self->set;
@@ -46,7 +48,10 @@ sub start {
     return $self;
 }
 
-sub url { my ( $self, $path ) = @_; return ( $self->{tls} ? 'https' : 'http' ) . "://$self->{host}:$self->{port}" . ( $path // '' ) }
+sub url {
+    my ( $self, $path ) = @_;
+    return ( $self->{tls} ? 'https' : 'http' ) . "://$self->{host}:$self->{port}" . ( $path // '' );
+}
 sub port    { return $_[0]{port} }
 sub process { return $_[0]{process} }
 sub stop    { my ($self) = @_; return $self->{process}->stop }
@@ -88,7 +93,10 @@ sub _openssl {
 # The CA of this test program; SVC_SAFE_HTTP_CA_FILE.
 sub ca_file {
     my $file = Authz::Process::directory() . '/ca.pem';
-    _openssl( qw(req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj), '/CN=Test CA', '-keyout', "$file.key", '-out', $file ) if !-e $file;
+    _openssl(
+        qw(req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj), '/CN=Test CA', '-keyout',
+        "$file.key",                                                                    '-out',        $file
+    ) if !-e $file;
     return $file;
 }
 
@@ -96,14 +104,18 @@ sub ca_file {
 # foreign => 1 for one of no CA. Returns the file that holds both.
 sub certificate {
     my (%option) = @_;
-    my $ca   = ca_file();
-    my $file = Authz::Process::directory() . '/cert' . ++( our $certificates ) . '.pem';
-    my @name = $option{name} // ( 'localhost', 'peer.example' );
-    my @alt  = ( ( map {"DNS:$_"} @name ), defined $option{name} ? () : map {"IP:$_"} '127.0.0.1', '::1' );
+    my $ca       = ca_file();
+    my $file     = Authz::Process::directory() . '/cert' . ++( our $certificates ) . '.pem';
+    my @name     = $option{name} // ( 'localhost', 'peer.example' );
+    my @alt      = ( ( map {"DNS:$_"} @name ), defined $option{name} ? () : map {"IP:$_"} '127.0.0.1', '::1' );
     _write( "$file.ext", "subjectAltName=" . join( ',', @alt ) . "\n" );
-    _openssl( qw(req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj), "/CN=$name[0]", '-keyout', $file, '-out', "$file.req" );
+    _openssl(
+        qw(req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj), "/CN=$name[0]", '-keyout', $file,
+        '-out', "$file.req" );
     my @signer = $option{foreign} ? ( '-signkey', $file ) : ( '-CA', $ca, '-CAkey', "$ca.key" );
-    _openssl( qw(x509 -req -in), "$file.req", @signer, '-set_serial', $certificates + 1, '-days', $option{days} // 2, '-extfile', "$file.ext", '-out', "$file.crt" );
+    _openssl(
+        qw(x509 -req -in), "$file.req", @signer, '-set_serial', $certificates + 1, '-days', $option{days} // 2,
+        '-extfile',        "$file.ext", '-out',  "$file.crt" );
     open my $in, '<', "$file.crt" or die "$file.crt: $!";
     _write( $file, join( '', readline $in ), '>>' );
     return $file;
@@ -141,7 +153,9 @@ sub _accept {
 sub _start_tls {
     my ( $self, $client ) = @_;
     return 1 if !$self->{tls};
-    return IO::Socket::SSL->start_SSL( $client, SSL_server => 1, SSL_cert_file => $self->{certificate}, SSL_key_file => $self->{certificate} );
+    return IO::Socket::SSL->start_SSL(
+        $client, SSL_server => 1, SSL_cert_file => $self->{certificate},
+        SSL_key_file => $self->{certificate} );
 }
 
 sub _serve {
@@ -160,13 +174,15 @@ sub _read {
         sysread( $client, $text, 65536, length $text ) or return;
         return if $text !~ /\A[A-Z]/;    # no HTTP
     }
-    my ( $head, $body ) = split /\r\n\r\n/, $text, 2;
-    my ( $first, @line ) = split /\r\n/, $head;
-    my ( $method, $target ) = split / /, $first;
+    my ( $head,   $body )   = split /\r\n\r\n/, $text, 2;
+    my ( $first,  @line )   = split /\r\n/,     $head;
+    my ( $method, $target ) = split / /,        $first;
     my %header = map { /^([^:]+):\s*(.*?)\s*\z/ ? ( lc $1 => $2 ) : () } @line;
     my $length = $header{'content-length'} // 0;
     while ( length $body < $length ) { sysread( $client, $body, 65536, length $body ) or return }
-    return { method => $method, target => $target, path => ( split /\?/, $target )[0], headers => \%header, body => $body };
+    return {
+        method => $method, target => $target, path => ( split /\?/, $target )[0], headers => \%header,
+        body   => $body };
 }
 
 # Writes it down, and finds the answer: the nth of the list for the nth request of the path.
@@ -185,7 +201,7 @@ sub _note {
 
 sub _put {
     my ( $client, $octets, $drip ) = @_;
-    for ( my $at = 0; $at < length $octets; ) {
+    for ( my $at = 0 ; $at < length $octets ; ) {
         my $put = syswrite $client, $octets, $drip ? 1 : 16384, $at or return;
         $at += $put;
         sleep $drip if $drip;
@@ -196,7 +212,7 @@ sub _put {
 sub _head {
     my ( $answer, @framing ) = @_;
     my @field = ( 'Content-Type' => $answer->{type} // 'application/json', @{ $answer->{headers} // [] }, @framing );
-    my $head = sprintf "HTTP/1.1 %d Told\r\n", $answer->{status} // 200;
+    my $head  = sprintf "HTTP/1.1 %d Told\r\n", $answer->{status} // 200;
     while ( my ( $name, $value ) = splice @field, 0, 2 ) { $head .= "$name: $value\r\n" if length $value }
     return "$head\r\n";
 }
@@ -206,7 +222,7 @@ sub _answer {
     my ( $client, $answer ) = @_;
     sleep $answer->{delay} if $answer->{delay};
     setsockopt $client, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0 if $answer->{reset};
-    return if $answer->{reset} || $answer->{close};
+    return                                                       if $answer->{reset} || $answer->{close};
     return _put( $client, $answer->{raw}, $answer->{drip} ) && 0 if defined $answer->{raw};
     my $body = $answer->{body} // '';
     $body = ( ref $body ? $json->encode($body) : $body ) . ' ' x ( $answer->{pad} // 0 );
@@ -217,7 +233,7 @@ sub _answer {
         return _put( $client, "0\r\n\r\n" );
     }
     my $whole = _head( $answer, 'Content-Length' => length $body );
-    my $cut = $answer->{truncate} // $answer->{stall};
+    my $cut   = $answer->{truncate} // $answer->{stall};
     _put( $client, $whole . substr( $body, 0, $cut // length $body ), $answer->{drip} ) or return;
     IO::Select->new($client)->can_read(600) if defined $answer->{stall};
     return !defined $cut;

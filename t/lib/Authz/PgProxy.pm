@@ -7,17 +7,20 @@ package Authz::PgProxy;
 use strict;
 use warnings;
 
-use IO::Select ();
+use IO::Select       ();
 use IO::Socket::UNIX ();
-use Socket qw(SOCK_STREAM);
-use Time::HiRes qw(sleep);
+use Socket           qw(SOCK_STREAM);
+use Time::HiRes      qw(sleep);
 
 use Authz::Process ();
 
 sub start {
     my ( $class, $dir, $upstream_dir, $port ) = @_;
-    my $self = bless { path => "$dir/.s.PGSQL.$port", upstream => "$upstream_dir/.s.PGSQL.$port", record => "$dir/pg-trips" }, $class;
-    my $listen = IO::Socket::UNIX->new( Local => $self->{path}, Listen => 64, Type => SOCK_STREAM ) or die "$self->{path}: $!";
+    my $self =
+      bless { path => "$dir/.s.PGSQL.$port", upstream => "$upstream_dir/.s.PGSQL.$port", record => "$dir/pg-trips" },
+      $class;
+    my $listen = IO::Socket::UNIX->new( Local => $self->{path}, Listen => 64, Type => SOCK_STREAM )
+      or die "$self->{path}: $!";
     chmod 0666, $self->{path};
     $self->{process} = Authz::Process->start( name => 'pg-proxy', code => sub { $self->_accept($listen) } );
     return $self;
@@ -72,7 +75,7 @@ sub _serve {
         for my $from ( $select->can_read ) {
             sysread( $from, my $octets, 65536 ) or return;
             $self->_note($octets) if $from == $client;
-            for ( my $at = 0; $at < length $octets; ) {
+            for ( my $at = 0 ; $at < length $octets ; ) {
                 $at += syswrite( $other{ fileno $from }, $octets, length($octets) - $at, $at ) // return;
             }
         }
@@ -95,6 +98,7 @@ sub _note {
         if    ( $type eq 'B' ) { push @{ $self->{trip} }, ( split /\0/, substr( $message, 5 ), 3 )[1] }
         elsif ( $type eq 'P' ) { push @{ $self->{trip} }, 'prepare' }
         elsif ( $type eq 'Q' ) { push @{ $self->{trip} }, substr( $message, 5 ) =~ s/\s+/ /gr =~ s/\0//gr }
+
         if ( $type eq 'S' || $type eq 'Q' ) {
             syswrite $self->{out}, join( ', ', @{ $self->{trip} // ['(nothing)'] } ) . "\n";
             $self->{trip} = undef;

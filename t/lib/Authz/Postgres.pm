@@ -6,10 +6,10 @@ package Authz::Postgres;
 use strict;
 use warnings;
 
-use POSIX ();
+use POSIX       ();
 use Time::HiRes qw(sleep time);
 
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
 
 our $TEMPLATE = 'authz_template';
@@ -40,7 +40,9 @@ sub new {
     my ( $status, $text ) = Authz::Process->run(
         name    => 'initdb',
         user    => $user,
-        command => [ Authz::Path::postgres('initdb'), '-D', $self->{data}, qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) ],
+        command => [
+            Authz::Path::postgres('initdb'), '-D', $self->{data},
+            qw(-A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync) ],
     );
     die "initdb: $text" if $status != 0;
     $self->start;
@@ -55,10 +57,9 @@ sub start {
         user    => $self->{user},
         signal  => 'INT',
         command => [
-            Authz::Path::postgres('postgres'), '-D', $self->{data}, '-k', $self->{socket}, '-p', $PORT,
+            Authz::Path::postgres('postgres'),        '-D',        $self->{data}, '-k', $self->{socket}, '-p', $PORT,
             map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=150',
-            'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off'
-        ],
+            'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off' ],
     );
     $self->await(30);
     return $self;
@@ -75,7 +76,10 @@ sub await {
 }
 
 # immediate: as a crash, without a checkpoint.
-sub stop { my ( $self, $how ) = @_; return $self->{process}->stop( ( $how // 'fast' ) eq 'immediate' ? 'QUIT' : 'INT', 30 ) }
+sub stop {
+    my ( $self, $how ) = @_;
+    return $self->{process}->stop( ( $how // 'fast' ) eq 'immediate' ? 'QUIT' : 'INT', 30 );
+}
 
 sub process { return $_[0]{process} }
 sub socket  { return $_[0]{socket} }
@@ -88,9 +92,9 @@ sub url {
 sub _psql {
     my ( $self, $sql, $database ) = @_;
     my @command = (
-        Authz::Path::postgres('psql'), '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', '-h', $self->{socket}, '-p', $PORT, '-U', 'postgres',
-        '-d', $database // 'postgres', '-c', $sql
-    );
+        Authz::Path::postgres('psql'), '-X', '-q', '-A', '-t', '-F', "\t", '-v', 'ON_ERROR_STOP=1', '-h',
+        $self->{socket}, '-p', $PORT, '-U', 'postgres',
+        '-d',            $database // 'postgres', '-c', $sql );
     local $ENV{PGOPTIONS} = '--client-min-messages=warning';
     my $pid = open( my $out, '-|' ) // die "fork: $!";
     if ( $pid == 0 ) {

@@ -6,9 +6,9 @@ package Authz::Process;
 use strict;
 use warnings;
 
-use File::Temp ();
-use IO::Handle ();
-use POSIX ();
+use File::Temp  ();
+use IO::Handle  ();
+use POSIX       ();
 use Time::HiRes qw(sleep time);
 
 my ( $owner, $directory, $guard, $guard_pid, $quiet, @running );
@@ -16,7 +16,7 @@ my ( $owner, $directory, $guard, $guard_pid, $quiet, @running );
 # One directory per test program. The name is short: a socket's path has at most 107 octets.
 sub directory {
     if ( !defined $directory ) {
-        $owner = $$;
+        $owner     = $$;
         $directory = File::Temp::tempdir( 'azt-XXXXXX', DIR => '/tmp', CLEANUP => 0 );
         chmod 0755, $directory or die "chmod: $!";
         _start_guard();
@@ -52,7 +52,8 @@ sub _start_guard {
     close $read;
     $guard = $write;
     $guard->autoflush(1);
-    $SIG{$_} = sub { exit 130 } for qw(INT TERM HUP);
+    $SIG{$_} = sub { exit 130 }
+      for qw(INT TERM HUP);
     return;
 }
 
@@ -60,10 +61,10 @@ sub _start_guard {
 sub start {
     my ( $class, %option ) = @_;
     my $log = $option{log} // directory() . "/$option{name}.log";
-    my $pid = fork // die "fork: $!";
+    my $pid = fork         // die "fork: $!";
     if ( $pid == 0 ) {
         close $guard if $guard;
-        open STDIN, '<', '/dev/null';
+        open STDIN,  '<',  '/dev/null';
         open STDOUT, '>>', $log;
         open STDERR, '>&', \*STDOUT;
         _become( $option{user} ) if defined $option{user};
@@ -71,6 +72,7 @@ sub start {
         %ENV = ( %ENV, %{ $option{env} // {} } );
         $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
         setpgrp 0, 0;
+
         if ( $option{code} ) {
             $guard = undef;
             eval { $option{code}->(); 1 } or print STDERR $@;
@@ -99,8 +101,8 @@ sub _become {
 # Runs to the end: (exit status, output).
 sub run {
     my ( $class, %option ) = @_;
-    my $log = directory() . '/run.' . ++( our $runs );
-    my $self = $class->start( %option, log => $log );
+    my $log    = directory() . '/run.' . ++( our $runs );
+    my $self   = $class->start( %option, log => $log );
     my $status = $self->wait( $option{timeout} // 60 );
     open my $in, '<', $log or die "$log: $!";
     local $/ = undef;
@@ -154,7 +156,11 @@ sub alive { my ($self) = @_; $self->wait(0); return !defined $self->{status} }
 sub signal {
     my ( $self, $signal ) = @_;
     my $sent = kill $signal, $self->{pid};
-    until_true( 20, sub { !grep { !_stopped($_) } glob "/proc/$self->{pid}/task/*/stat" } ) if $sent && $signal eq 'STOP';
+    until_true(
+        20,
+        sub {
+            !grep { !_stopped($_) } glob "/proc/$self->{pid}/task/*/stat";
+        } ) if $sent && $signal eq 'STOP';
     return $sent;
 }
 
@@ -168,7 +174,7 @@ sub _stopped {
 sub stop {
     my ( $self, $signal, $seconds ) = @_;
     return $self->{status} if defined $self->{status};
-    kill 'CONT', $self->{pid};
+    kill 'CONT',                     $self->{pid};
     kill $signal // $self->{signal}, $self->{pid};
     my $status = $self->wait( $seconds // 15 );
     return $status if defined $status;
@@ -221,7 +227,7 @@ END {
         my $failed = $status != 0 || ( Test::Builder->can('new') && !Test::Builder->new->is_passing );
         show_logs() if $failed && !$quiet;
         $_->stop for reverse( my @left = @running );
-        print {$guard} "keep\n" if $ENV{AUTHZ_KEEP};
+        print {$guard} "keep\n"             if $ENV{AUTHZ_KEEP};
         print STDERR "# kept: $directory\n" if $ENV{AUTHZ_KEEP};
         close $guard;
         waitpid $guard_pid, 0;

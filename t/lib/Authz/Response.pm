@@ -7,8 +7,18 @@ use warnings;
 
 use JSON::PP ();
 
-sub new    { my ( $class, $method ) = @_; return bless { method => $method, text => '', status => 0, header => [], body => '' }, $class }
-sub failed { my ( $class, $why )    = @_; my $self = $class->new(''); $self->{failure} = $why; $self->{done} = 1; return $self }
+sub new {
+    my ( $class, $method ) = @_;
+    return bless { method => $method, text => '', status => 0, header => [], body => '' }, $class;
+}
+
+sub failed {
+    my ( $class, $why ) = @_;
+    my $self = $class->new('');
+    $self->{failure} = $why;
+    $self->{done}    = 1;
+    return $self;
+}
 
 # True once the answer is complete.
 sub take {
@@ -30,8 +40,9 @@ sub finish {
 
 sub _read_head {
     my ($self) = @_;
-    $self->{text} =~ s/\AHTTP\/1\.[01] (\d{3})[^\r\n]*\r\n(.*?)\r\n\r\n//s || $self->{text} =~ s/\AHTTP\/1\.[01] (\d{3})[^\r\n]*\r\n()\r\n//
-        or return;
+    $self->{text} =~ s/\AHTTP\/1\.[01] (\d{3})[^\r\n]*\r\n(.*?)\r\n\r\n//s
+      || $self->{text} =~ s/\AHTTP\/1\.[01] (\d{3})[^\r\n]*\r\n()\r\n//
+      or return;
     ( $self->{status}, my $lines ) = ( $1, $2 );
     $self->{header} = [ map { /\A([^:]+):[ \t]*(.*?)[ \t]*\z/s ? [ lc $1, $2 ] : () } split /\r\n/, $lines ];
     if ( $self->{status} == 100 ) {
@@ -58,7 +69,7 @@ sub _read_body {
         }
         return 0;
     }
-    return 0 if defined $length && length $self->{text} < $length;
+    return 0 if defined $length  && length $self->{text} < $length;
     return 0 if !defined $length && !$ended;
     $self->{body} = defined $length ? substr $self->{text}, 0, $length : $self->{text};
     return $self->{done} = 1;
@@ -93,7 +104,8 @@ sub member {
 sub text {
     my ($self) = @_;
     return "no answer: $self->{failure}" if defined $self->{failure};
-    return join "\n", $self->{status}, ( map {"$_->[0]: $_->[1]"} @{ $self->{header} } ), '', substr $self->{body}, 0, 2000;
+    return join "\n", $self->{status}, ( map {"$_->[0]: $_->[1]"} @{ $self->{header} } ), '', substr $self->{body}, 0,
+      2000;
 }
 
 1;

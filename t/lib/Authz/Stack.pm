@@ -8,13 +8,13 @@ use warnings;
 
 use Time::HiRes qw(sleep time);
 
-use Authz::Client ();
-use Authz::FakeOpa ();
-use Authz::Path ();
-use Authz::PgProxy ();
+use Authz::Client   ();
+use Authz::FakeOpa  ();
+use Authz::Path     ();
+use Authz::PgProxy  ();
 use Authz::Postgres ();
-use Authz::Process ();
-use Authz::Web ();
+use Authz::Process  ();
+use Authz::Web      ();
 
 our %KEY = (
     SVC_ADMIN_API_KEY  => 'adm-3f1c9a7e5b2d48f6a0c1',
@@ -26,7 +26,9 @@ our %KEY = (
 # What authzctl and the service need at least; also for the template database.
 sub base_settings {
     my ($url) = @_;
-    return { %KEY, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => $url, SVC_DATA_DIR => data_dir(), SVC_RUNTIME_DIR => runtime_dir('run') };
+    return {
+        %KEY, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => $url, SVC_DATA_DIR => data_dir(),
+        SVC_RUNTIME_DIR => runtime_dir('run') };
 }
 
 # sql/, policy/ and www/ of the source tree, laid out as they are installed.
@@ -36,7 +38,7 @@ sub data_dir {
         mkdir $dir or die "$dir: $!";
         symlink Authz::Path::source('sql'), "$dir/sql" or die "symlink: $!";
         symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die "symlink: $!";
-        symlink Authz::Path::source( 'etc', 'www' ), "$dir/www" or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'www' ),    "$dir/www"    or die "symlink: $!";
     }
     return $dir;
 }
@@ -62,22 +64,23 @@ sub start {
     my $self   = bless { number => $number, dir => $dir, workers => 4, web => 'lighttpd', path => '', %option }, $class;
     $self->{postgres} = $beside ? $beside->{postgres} : $option{postgres} // Authz::Postgres->shared_or_new;
     $self->{database} = $beside ? $beside->{database} : $option{database} // $self->{postgres}->database;
-    $self->{port} = Authz::Web::free_port();
-    $self->{base} = "http://127.0.0.1:$self->{port}";
+    $self->{port}     = Authz::Web::free_port();
+    $self->{base}     = "http://127.0.0.1:$self->{port}";
     my $shares_opa = $beside && !$option{own_opa};
     $self->{opa_socket} = $shares_opa ? $beside->{opa_socket} : "$dir/opa.sock";
-    $self->{http} = $self->client;
+    $self->{http}       = $self->client;
+
     if ( $option{fake_opa} ) {
-        $self->{fake} = Authz::FakeOpa->start( "$dir/fake.sock", $self->{opa_socket} );
+        $self->{fake}    = Authz::FakeOpa->start( "$dir/fake.sock", $self->{opa_socket} );
         $self->{opa_url} = "unix:$dir/fake.sock";
     }
     if ( $option{pg_proxy} ) {
-        $self->{proxy} = Authz::PgProxy->start( $dir, $self->{postgres}->socket, $Authz::Postgres::PORT );
+        $self->{proxy}           = Authz::PgProxy->start( $dir, $self->{postgres}->socket, $Authz::Postgres::PORT );
         $self->{postgres_socket} = $dir;
     }
     $self->start_service if $self->{web} !~ /spawn|fcgid|cgi\z/;
     $self->{server} = Authz::Web->start( $self->{web}, $self );
-    $self->start_opa if !$shares_opa;
+    $self->start_opa   if !$shares_opa;
     $self->await_ready if !$option{not_ready};
     return $self;
 }
@@ -86,12 +89,12 @@ sub settings {
     my ($self) = @_;
     return {
         %{ base_settings( $self->database_url ) },
-        SVC_RUNTIME_DIR        => runtime_dir("run$self->{number}"),
-        SVC_OIDC_ISSUER        => "$self->{base}$self->{path}",
-        SVC_OPA_URL            => $self->{opa_url} // "unix:$self->{opa_socket}",
-        SVC_RATE_LIMIT_ENABLED => 'false',
-        SVC_BUNDLE_CONFIRM_POLL_MS => 50,
-        SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,    # for a busy machine
+        SVC_RUNTIME_DIR               => runtime_dir("run$self->{number}"),
+        SVC_OIDC_ISSUER               => "$self->{base}$self->{path}",
+        SVC_OPA_URL                   => $self->{opa_url} // "unix:$self->{opa_socket}",
+        SVC_RATE_LIMIT_ENABLED        => 'false',
+        SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
+        SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
         %{ $self->{settings} // {} },
     };
 }
@@ -105,7 +108,13 @@ sub start_service {
     $self->{service} = Authz::Process->start(
         name    => "authz$self->{number}",
         env     => $self->settings,
-        command => [ Authz::Path::program('authz.fcgi'), '--workers', $self->{workers}, map( { defined $self->{ $_->[1] } ? ( "--$_->[0]", $self->{ $_->[1] } ) : () } [ bundles => 'bundles' ], [ web => 'web_workers' ] ), @pool ],
+        command => [
+            Authz::Path::program('authz.fcgi'),
+            '--workers',
+            $self->{workers},
+            map( { defined $self->{ $_->[1] } ? ( "--$_->[0]", $self->{ $_->[1] } ) : () } [ bundles => 'bundles' ],
+                [ web => 'web_workers' ] ),
+            @pool ],
     );
     my $until = time + 60;
     while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles gateway) ) {
@@ -120,25 +129,27 @@ sub start_opa {
     my ($self) = @_;
     my $config = Authz::Web::edit(
         Authz::Path::source( 'etc', 'opa', 'opa.yaml' ),
-        qr{http://127\.0\.0\.1:8080} => "$self->{base}$self->{path}",
+        qr{http://127\.0\.0\.1:8080}   => "$self->{base}$self->{path}",
         qr{^persistence_directory:.*}m => "persistence_directory: $self->{dir}/opa",
         @{ $self->{opa_edit} // [] },
     );
     Authz::Web::write_file( "$self->{dir}/opa.yaml", $config );
     $self->{opa} = Authz::Process->start(
-        name    => "opa$self->{number}",
-        env     => { SVC_BUNDLE_API_KEY => $KEY{SVC_BUNDLE_API_KEY}, OPA_INSTANCE => "test-$self->{number}", GOGC => 400, GOMEMLIMIT => '512MiB' },
+        name => "opa$self->{number}",
+        env  => {
+            SVC_BUNDLE_API_KEY => $KEY{SVC_BUNDLE_API_KEY}, OPA_INSTANCE => "test-$self->{number}", GOGC => 400,
+            GOMEMLIMIT         => '512MiB' },
         command => [
-            Authz::Path::opa(), qw(run --server --config-file), "$self->{dir}/opa.yaml", qw(--log-level error --skip-version-check),
-            '--addr', "unix://$self->{opa_socket}", '--unix-socket-perm', '660'
-        ],
+            Authz::Path::opa(), qw(run --server --config-file), "$self->{dir}/opa.yaml",
+            qw(--log-level error --skip-version-check),
+            '--addr', "unix://$self->{opa_socket}", '--unix-socket-perm', '660' ],
     );
     return;
 }
 
 sub await_ready {
-    my ( $self, $seconds ) = @_;
-    my ( $until, $answer ) = time + ( $seconds // 60 );
+    my ( $self,  $seconds ) = @_;
+    my ( $until, $answer )  = time + ( $seconds // 60 );
     do {
         $answer = $self->{http}->get("$self->{path}/health/ready");
         return 1 if $answer->status == 200;
@@ -168,22 +179,30 @@ sub sql    { my ( $self, $sql ) = @_; return $self->{postgres}->sql( $sql, $self
 
 sub authzctl {
     my ( $self, @words ) = @_;
-    return Authz::Process->run( name => 'authzctl', env => $self->settings, command => [ Authz::Path::program('authzctl'), @words ] );
+    return Authz::Process->run(
+        name    => 'authzctl', env => $self->settings,
+        command => [ Authz::Path::program('authzctl'), @words ] );
 }
 
 # A request to the admin API with the admin key: admin(PATCH => target, json => {...}).
 sub admin {
     my ( $self, $method, $target, %option ) = @_;
-    my @key = exists $option{key} ? ( defined $option{key} ? ( 'X-Admin-API-Key' => $option{key} ) : () ) : ( 'X-Admin-API-Key' => $KEY{SVC_ADMIN_API_KEY} );
-    return $self->{http}->request( $method, "$self->{path}$target", %option, headers => [ @key, @{ $option{headers} // [] } ] );
+    my @key =
+      exists $option{key}
+      ? ( defined $option{key} ? ( 'X-Admin-API-Key' => $option{key} ) : () )
+      : ( 'X-Admin-API-Key' => $KEY{SVC_ADMIN_API_KEY} );
+    return $self->{http}
+      ->request( $method, "$self->{path}$target", %option, headers => [ @key, @{ $option{headers} // [] } ] );
 }
 
 # A client with what it may do: make_client('crm', {grants => [...], ...}, clientType => 'public', ...). Returns (id, secret).
 sub make_client {
     my ( $self, $id, $binding, %field ) = @_;
-    my $answer = $self->admin( POST => '/admin/api/clients', json => { clientId => $id, clientType => 'confidential', enabled => JSON::PP::true(), %field } );
+    my $answer = $self->admin(
+        POST => '/admin/api/clients',
+        json => { clientId => $id, clientType => 'confidential', enabled => JSON::PP::true(), %field } );
     die "client $id: " . $answer->text if $answer->status != 201;
-    $self->bind( $id, $binding ) if $binding;
+    $self->bind( $id, $binding )       if $binding;
     return ( $id, $answer->member('clientSecret') );
 }
 
@@ -196,7 +215,7 @@ sub bind {
 sub patch_row {
     my ( $self, $key, $patch ) = @_;
     my $answer = $self->admin( PATCH => "/admin/api/policy-data/by-key?dataKey=$key", json => $patch );
-    die "PATCH $key: " . $answer->text if $answer->status != 200;
+    die "PATCH $key: " . $answer->text             if $answer->status != 200;
     die "PATCH $key: not active: " . $answer->text if ( $answer->header('X-Policy-Activation') // '' ) ne 'confirmed';
     return $answer;
 }
@@ -204,7 +223,9 @@ sub patch_row {
 # POST /token with client_credentials; more form parameters may follow.
 sub token {
     my ( $self, $id, $secret, @more ) = @_;
-    return $self->{http}->post( "$self->{path}/token", headers => [ Authz::Client::basic( $id, $secret ) ], form => [ grant_type => 'client_credentials', @more ] );
+    return $self->{http}->post(
+        "$self->{path}/token", headers => [ Authz::Client::basic( $id, $secret ) ],
+        form => [ grant_type => 'client_credentials', @more ] );
 }
 
 # The access token itself, or the test is over.
@@ -216,12 +237,15 @@ sub token_text {
 
 sub introspect {
     my ( $self, $id, $secret, $token, @more ) = @_;
-    return $self->{http}->post( "$self->{path}/introspect", headers => [ Authz::Client::basic( $id, $secret ) ], form => [ token => $token, @more ] );
+    return $self->{http}->post(
+        "$self->{path}/introspect", headers => [ Authz::Client::basic( $id, $secret ) ],
+        form => [ token => $token, @more ] );
 }
 
 sub revoke {
     my ( $self, $id, $secret, @form ) = @_;
-    return $self->{http}->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
+    return $self->{http}
+      ->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
 }
 
 # How many connections the workers of a pool have accepted, of those that still last: the kernel calls one that waits yet to

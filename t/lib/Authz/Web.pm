@@ -6,9 +6,9 @@ use strict;
 use warnings;
 
 use IO::Socket::INET ();
-use Time::HiRes qw(sleep time);
+use Time::HiRes      qw(sleep time);
 
-use Authz::Path ();
+use Authz::Path    ();
 use Authz::Process ();
 
 sub write_file {
@@ -59,10 +59,12 @@ sub start {
 
 # Settings in a file, for the shapes where the web server starts the program.
 sub settings_file {
-    my ($stack)  = @_;
+    my ($stack) = @_;
     my $settings = $stack->settings;
     delete $settings->{SVC_CONFIG};
-    return write_file( "$stack->{dir}/authz.conf", join( '', map {"$_=$settings->{$_}\n"} sort keys %$settings ), 0600 );
+    return write_file(
+        "$stack->{dir}/authz.conf", join( '', map {"$_=$settings->{$_}\n"} sort keys %$settings ),
+        0600 );
 }
 
 # What lighttpd.conf of Debian says beside places and accounts; ours is read after it.
@@ -81,7 +83,10 @@ sub _shipped {
     my ( $server, $file, %variable ) = @_;
     my @change;
     for my $name ( sort keys %variable ) {
-        my ( $find, $put ) = $server eq 'lighttpd' ? ( qr/^var\.authz_\L$name\E = .*$/m, "var.authz_\L$name\E = " ) : ( qr/^Define AUTHZ_$name .*$/m, "Define AUTHZ_$name " );
+        my ( $find, $put ) =
+          $server eq 'lighttpd'
+          ? ( qr/^var\.authz_\L$name\E = .*$/m, "var.authz_\L$name\E = " )
+          : ( qr/^Define AUTHZ_$name .*$/m, "Define AUTHZ_$name " );
         push @change, $find, $put . ( $variable{$name} =~ /\A\d+\z/ ? $variable{$name} : qq{"$variable{$name}"} );
     }
     return edit( Authz::Path::source( 'etc', $server, $file ), @change );
@@ -89,30 +94,38 @@ sub _shipped {
 
 sub _run_lighttpd {
     my ( $stack, $modules, $text ) = @_;
-    my $dir = $stack->{dir};
-    my $head = join "\n", "server.modules = ( \"mod_indexfile\", \"mod_access\", \"mod_alias\", \"mod_redirect\", $modules )", 'server.bind = "127.0.0.1"',
-        "server.port = $stack->{port}", "server.document-root = \"$dir\"", "server.errorlog = \"$dir/lighttpd.log\"", "server.upload-dirs = ( \"$dir\" )", $LIGHTTPD_STOCK;
+    my $dir  = $stack->{dir};
+    my $head = join "\n",
+      "server.modules = ( \"mod_indexfile\", \"mod_access\", \"mod_alias\", \"mod_redirect\", $modules )",
+      'server.bind = "127.0.0.1"',
+      "server.port = $stack->{port}", "server.document-root = \"$dir\"", "server.errorlog = \"$dir/lighttpd.log\"",
+      "server.upload-dirs = ( \"$dir\" )", $LIGHTTPD_STOCK;
     $stack->{web_config} = write_file( "$dir/lighttpd.conf", $head . $text );
-    return Authz::Process->start( name => "lighttpd$stack->{number}", command => [ Authz::Path::lighttpd(), '-D', '-f', "$dir/lighttpd.conf" ] );
+    return Authz::Process->start(
+        name    => "lighttpd$stack->{number}",
+        command => [ Authz::Path::lighttpd(), '-D', '-f', "$dir/lighttpd.conf" ] );
 }
 
 sub _lighttpd {
     my ($stack) = @_;
-    return _run_lighttpd( $stack, '"mod_fastcgi"', _shipped( 'lighttpd', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" ) );
+    return _run_lighttpd(
+        $stack, '"mod_fastcgi"',
+        _shipped( 'lighttpd', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" ) );
 }
 
 sub _lighttpd_spawn {
     my ($stack) = @_;
     my %variable = (
-        PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), SOCKETS => $stack->{dir}, WORKERS => $stack->{workers},
-        PATH => "$stack->{path}/"
-    );
+        PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), SOCKETS => $stack->{dir},
+        WORKERS => $stack->{workers},
+        PATH    => "$stack->{path}/" );
     return _run_lighttpd( $stack, '"mod_fastcgi"', _shipped( 'lighttpd', 'authz-spawn.conf', %variable ) );
 }
 
 sub _lighttpd_cgi {
     my ($stack) = @_;
-    my %variable = ( PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), PATH => "$stack->{path}/" );
+    my %variable =
+      ( PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), PATH => "$stack->{path}/" );
     return _run_lighttpd( $stack, '"mod_cgi", "mod_setenv"', _shipped( 'lighttpd', 'authz-cgi.conf', %variable ) );
 }
 
@@ -122,9 +135,14 @@ sub _run_apache {
     my $from = Authz::Path::apache_modules();
     my @load = map {"LoadModule ${_}_module $from/mod_$_.so"} qw(mpm_event authz_core), @$modules;
     my $user = $> == 0 ? "User www-data\nGroup www-data\n" : '';
-    $stack->{web_config} = write_file( "$dir/apache.conf", join "\n", @load, "ServerRoot $dir", "Listen 127.0.0.1:$stack->{port}", 'ServerName localhost',
-        "PidFile $dir/apache.pid", "DefaultRuntimeDir $dir", "Mutex file:$dir default", "ErrorLog $dir/apache.log", 'LogLevel warn', $user, $text );
-    return Authz::Process->start( name => "apache$stack->{number}", command => [ Authz::Path::apache(), '-D', 'FOREGROUND', '-f', "$dir/apache.conf" ] );
+    $stack->{web_config} = write_file(
+        "$dir/apache.conf", join "\n", @load, "ServerRoot $dir", "Listen 127.0.0.1:$stack->{port}",
+        'ServerName localhost',
+        "PidFile $dir/apache.pid", "DefaultRuntimeDir $dir", "Mutex file:$dir default", "ErrorLog $dir/apache.log",
+        'LogLevel warn', $user, $text );
+    return Authz::Process->start(
+        name    => "apache$stack->{number}",
+        command => [ Authz::Path::apache(), '-D', 'FOREGROUND', '-f', "$dir/apache.conf" ] );
 }
 
 # Apache's account is in the group of the sockets, as the socket units have it.
@@ -138,7 +156,9 @@ sub _apache {
     my ($stack) = @_;
     open_sockets($stack);
     my $text = _shipped( 'apache', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" );
-    return _run_apache( $stack, [qw(proxy proxy_fcgi)], "<VirtualHost 127.0.0.1:$stack->{port}>\n$text</VirtualHost>\n" );
+    return _run_apache(
+        $stack, [qw(proxy proxy_fcgi)],
+        "<VirtualHost 127.0.0.1:$stack->{port}>\n$text</VirtualHost>\n" );
 }
 
 # A directory of the account that the workers run as, when Apache starts them.
@@ -161,7 +181,7 @@ sub give_to_apache {
 # Apache's account must get to the program; a build below somebody's home directory is out of its reach.
 sub _apache_variables {
     my ($stack) = @_;
-    mkdir "$stack->{dir}/bin" or die "mkdir: $!";
+    mkdir "$stack->{dir}/bin"                                                               or die "mkdir: $!";
     system( 'cp', Authz::Path::program('authz.fcgi'), "$stack->{dir}/bin/authz.fcgi" ) == 0 or die 'cp failed';
     chmod 0755, "$stack->{dir}/bin/authz.fcgi";
     my $file = settings_file($stack);
@@ -171,8 +191,8 @@ sub _apache_variables {
 
 sub _apache_fcgid {
     my ($stack) = @_;
-    my $text = _shipped( 'apache', 'authz-fcgid.conf', _apache_variables($stack) );
-    my $dir  = directory_of_apache( $stack, 'fcgid' );
+    my $text    = _shipped( 'apache', 'authz-fcgid.conf', _apache_variables($stack) );
+    my $dir     = directory_of_apache( $stack, 'fcgid' );
     return _run_apache( $stack, [qw(alias fcgid)], "FcgidIPCDir $dir\nFcgidProcessTableFile $dir/shm\n$text" );
 }
 

@@ -6,17 +6,18 @@ use strict;
 use warnings;
 
 use Exporter qw(import);
-use POSIX ();
+use POSIX    ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-use Authz::Client ();
+use Authz::Client  ();
 use Authz::Process ();
-use Authz::Web ();
+use Authz::Web     ();
 
 our @EXPORT_OK = qw(reload);
 
-my $BODY    = 'grant_type=client_credentials';
+my $BODY = 'grant_type=client_credentials';
+
 # Seconds that a request may take on a busy machine when nothing holds it up; the engine's long poll would for 25.
 my $BUSY = 8;
 
@@ -26,12 +27,13 @@ my $GRANTED = qr/\AHTTP\/1\.1 200 .*"access_token"/s;
 sub _traffic {
     my ( $self, $seconds ) = @_;
     my @auth = $self->auth;
-    my $pid = open( my $out, '-|' ) // die "fork: $!";
+    my $pid  = open( my $out, '-|' ) // die "fork: $!";
     return $out if $pid;
     my ( $until, $longest, %by ) = ( time + $seconds, 0 );
     while ( time < $until ) {
         my $began  = time;
-        my $answer = Authz::Client->new( port => $self->{stack}{port} )->post( $self->at('/token'), headers => \@auth, form => [ grant_type => 'client_credentials' ], close => 1 );
+        my $answer = Authz::Client->new( port => $self->{stack}{port} )
+          ->post( $self->at('/token'), headers => \@auth, form => [ grant_type => 'client_credentials' ], close => 1 );
         $by{ $answer->failure // $answer->status }++;
         $longest = time - $began if time - $began > $longest;
     }
@@ -59,10 +61,13 @@ sub reload {
     }
     like( $seen{rest}, $GRANTED, 'reload: a request whose body was on its way is answered' );
     ok( $seen{good} && !$seen{lost}, 'reload: so are requests before, while and after' ) or diag( $seen{counts} );
-    ok( $seen{longest} < ( $self->{patience} // $BUSY ), 'reload: and none waits longer than the configuration says' ) or diag( $seen{counts} );
+    ok( $seen{longest} < ( $self->{patience} // $BUSY ), 'reload: and none waits longer than the configuration says' )
+      or diag( $seen{counts} );
     is( $seen{saved}, 200, 'reload: a policy save in hand is finished' ) if !$self->{patience};
     my ( $header, $wanted ) = ( '', $self->{server} eq 'lighttpd' ? 'reloaded' : 'Apache' );
-    Authz::Process::until_true( 20, sub { ( $header = $stack->client->get( $self->at('/health/live') )->header('Server') // '' ) eq $wanted } );
+    Authz::Process::until_true(
+        20,
+        sub { ( $header = $stack->client->get( $self->at('/health/live') )->header('Server') // '' ) eq $wanted } );
     is( $header, $wanted, 'reload: the new configuration is in force' );
     _restart_service($self) if $stack->{service};
     return;
@@ -78,7 +83,9 @@ sub _once {
     sleep 0.1;
     $self->{stack}{server}->signal('USR1');
     sleep 0.5;
-    my %seen = ( rest => _other_half($half), counts => scalar readline $traffic, saved => $save ? 0 + readline $save : 200, lost => 0 );
+    my %seen = (
+        rest => _other_half($half), counts => scalar readline $traffic, saved => $save ? 0 + readline $save : 200,
+        lost => 0 );
     ( $seen{good} )    = $seen{counts} =~ /\b200=(\d+)/;
     ( $seen{longest} ) = $seen{counts} =~ /longest=([\d.]+)/;
     $seen{lost} += $1 while $seen{counts} =~ /\b(?!200)\w+=(\d+)(?= )/g;
@@ -99,8 +106,9 @@ sub _half_request {
     my ($self) = @_;
     my ( undef, $basic ) = $self->auth;
     my $socket = $self->{http}->_connect or die "connect: $!";
-    syswrite $socket, join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "Authorization: $basic", 'Content-Type: application/x-www-form-urlencoded',
-        'Content-Length: ' . length $BODY, 'Connection: close', '', substr $BODY, 0, 10;
+    syswrite $socket, join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost',
+      "Authorization: $basic", 'Content-Type: application/x-www-form-urlencoded',
+      'Content-Length: ' . length $BODY, 'Connection: close', '', substr $BODY, 0, 10;
     return $socket;
 }
 
@@ -118,7 +126,9 @@ sub _save {
     my $pid = open( my $out, '-|' ) // die "fork: $!";
     return $out if $pid;
     local $self->{stack}{http} = $self->{stack}->client;
-    my $answer = $self->{stack}->admin( PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', json => { clients => { later => { scopes => ['x'] } } }, close => 1 );
+    my $answer = $self->{stack}->admin(
+        PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings',
+        json  => { clients => { later => { scopes => ['x'] } } }, close => 1 );
     syswrite STDOUT, $answer->status . "\n";
     POSIX::_exit(0);
 }
