@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "base/utf8.h"
 #include "output.h"
-#include "store/admin_keys.h"
-#include "store/signing_keys.h"
+#include "store/people/admin_keys.h"
+#include "store/tokens/signing_keys.h"
 #include "verbs.h"
 
 const struct cli_option admin_key_mint_options[] = {

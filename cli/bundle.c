@@ -9,8 +9,8 @@
 #include "base/jsonx.h"
 #include "bundle_dir.h"
 #include "output.h"
-#include "policy/data_key.h"
-#include "store/policy_rows.h"
+#include "policy/rows/data_key.h"
+#include "store/policy/policy_rows.h"
 #include "verbs.h"
 
 /* Nesting of a list of rows. */

@@ -8,9 +8,9 @@
 #include "base/utf8.h"
 #include "dir.h"
 #include "json_text.h"
-#include "policy/archive.h"
-#include "policy/data_key.h"
-#include "policy/rule.h"
+#include "policy/rows/data_key.h"
+#include "policy/rows/rule.h"
+#include "policy/save/archive.h"
 
 #define DATA_DIR "data/"
 #define DATA_SUFFIX ".json"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/deploy.h"
+#include "policy/save/deploy.h"
 
 /* The layout, for the help of the verbs that read or write it. */
 #define BUNDLE_DIR_LAYOUT                                                                          \

@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "bundle.h"
 #include "output.h"
-#include "policy/bundle_diff.h"
-#include "store/bundle_history.h"
+#include "policy/save/bundle_diff.h"
+#include "store/policy/bundle_history.h"
 #include "verbs.h"
 
 /* Nesting of a list of bundles, whose rows list paths and keys. */

@@ -14,11 +14,11 @@
 #include "dir.h"
 #include "json_text.h"
 #include "output.h"
-#include "policy/data_key.h"
-#include "policy/rule.h"
-#include "store/bundle_history.h"
-#include "store/policy_rows.h"
-#include "store/policy_rules.h"
+#include "policy/rows/data_key.h"
+#include "policy/rows/rule.h"
+#include "store/policy/bundle_history.h"
+#include "store/policy/policy_rows.h"
+#include "store/policy/policy_rules.h"
 #include "verbs.h"
 
 /* Nesting of a list of rules or rows. */

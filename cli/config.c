@@ -7,12 +7,12 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "output.h"
-#include "policy/engine.h"
+#include "policy/decide/engine.h"
 #include "process.h"
 #include "run.h"
-#include "store/db.h"
-#include "store/schema.h"
-#include "store/signing_keys.h"
+#include "store/db/db.h"
+#include "store/db/schema.h"
+#include "store/tokens/signing_keys.h"
 #include "verbs.h"
 
 const struct cli_option config_check_options[] = {

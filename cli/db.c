@@ -5,11 +5,11 @@
 
 #include "base/jsonx.h"
 #include "output.h"
-#include "policy/save.h"
-#include "store/admin_keys.h"
-#include "store/partitions.h"
-#include "store/schema.h"
-#include "store/signing_keys.h"
+#include "policy/save/save.h"
+#include "store/db/partitions.h"
+#include "store/db/schema.h"
+#include "store/people/admin_keys.h"
+#include "store/tokens/signing_keys.h"
 #include "verbs.h"
 
 static enum az_status

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "output.h"
-#include "store/signing_keys.h"
+#include "store/tokens/signing_keys.h"
 #include "verbs.h"
 
 const struct cli_option keys_rotate_options[] = {

@@ -9,10 +9,10 @@
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
 #include "output.h"
-#include "policy/data_check.h"
-#include "policy/data_key.h"
-#include "policy/save.h"
-#include "store/policy_rows.h"
+#include "policy/rows/data_check.h"
+#include "policy/rows/data_key.h"
+#include "policy/save/save.h"
+#include "store/policy/policy_rows.h"
 #include "verbs.h"
 
 const struct cli_option policy_data_set_options[] = {

@@ -10,8 +10,8 @@
 #include "bundle.h"
 #include "bundle_dir.h"
 #include "output.h"
-#include "policy/rule.h"
-#include "store/policy_rules.h"
+#include "policy/rows/rule.h"
+#include "store/policy/policy_rules.h"
 #include "verbs.h"
 
 const struct cli_option policy_rule_set_options[] = {

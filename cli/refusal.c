@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "bundle_dir.h"
 #include "output.h"
-#include "policy/rule.h"
-#include "store/policy_rules.h"
+#include "policy/rows/rule.h"
+#include "store/policy/policy_rules.h"
 
 /* Whether a path that stands in a message begins there, and is not the end of a longer one:
  * `b.rego:3` stands in `a/b.rego:3`, which need not be a rule of ours. One slash may precede it. */

@@ -4,7 +4,7 @@
 #define AZ_CLI_REFUSAL_H
 
 #include "cli.h"
-#include "policy/deploy.h"
+#include "policy/save/deploy.h"
 
 /* What was to be saved, and what its files are called. */
 struct refusal_source {

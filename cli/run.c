@@ -9,8 +9,8 @@
 #include "cli.h"
 #include "output.h"
 #include "process.h"
-#include "store/db.h"
-#include "store/schema.h"
+#include "store/db/db.h"
+#include "store/db/schema.h"
 
 const char run_database_url_problem[] =
     "SVC_DATABASE_URL: is no connection string or URI that libpq understands; write it as "

@@ -24,7 +24,7 @@
 #include "base/settings.h"
 #include "housekeeping.h"
 #include "process.h"
-#include "store/db.h"
+#include "store/db/db.h"
 
 /* Connections the kernel queues while all workers are busy; lighttpd opens one per request. */
 #define BACKLOG 1024

@@ -10,16 +10,16 @@
 
 #include "base/log.h"
 #include "crypto/keyring.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "http/shared.h"
-#include "policy/engine.h"
-#include "store/admin_keys.h"
-#include "store/audit.h"
-#include "store/clients.h"
-#include "store/db.h"
-#include "store/schema.h"
-#include "store/session_ends.h"
-#include "store/signing_keys.h"
+#include "policy/decide/engine.h"
+#include "store/clients/clients.h"
+#include "store/db/audit.h"
+#include "store/db/db.h"
+#include "store/db/schema.h"
+#include "store/people/admin_keys.h"
+#include "store/people/session_ends.h"
+#include "store/tokens/signing_keys.h"
 
 static volatile int stopping;
 

@@ -30,7 +30,7 @@
 #include "oidc/discovery.h"
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
-#include "policy/engine.h"
+#include "policy/decide/engine.h"
 
 static const struct route_credential none = {"none", NULL, false};
 

@@ -2,7 +2,7 @@
 
 #include "admin/admin_keys.h"
 
-#include "store/admin_keys.h"
+#include "store/people/admin_keys.h"
 
 enum az_status
 admin_keys_list_handle(struct request *req)

@@ -8,9 +8,9 @@
 #include "admin/policy_request.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
-#include "policy/bundle_diff.h"
-#include "policy/deploy.h"
-#include "store/bundle_history.h"
+#include "policy/save/bundle_diff.h"
+#include "policy/save/deploy.h"
+#include "store/policy/bundle_history.h"
 
 const struct route_param bundle_audit_list_params[] = {
     {"page", false},

@@ -22,8 +22,8 @@ enum az_status bundle_audit_latest_handle(struct request *req);
 enum az_status bundle_audit_at_handle(struct request *req);
 enum az_status bundle_audit_get_handle(struct request *req);
 
-/* The rows of a bundle, and what differs between those of two (policy/bundle_diff.h). 409 for one
- * whose rows were not kept. */
+/* The rows of a bundle, and what differs between those of two (policy/save/bundle_diff.h). 409 for
+ * one whose rows were not kept. */
 enum az_status bundle_audit_content_handle(struct request *req);
 enum az_status bundle_audit_diff_handle(struct request *req);
 

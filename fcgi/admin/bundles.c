@@ -13,12 +13,12 @@
 #include "crypto/secret.h"
 #include "http/header_value.h"
 #include "http/shared.h"
-#include "policy/ask.h"
-#include "policy/bundle.h"
-#include "policy/engine.h"
-#include "store/bundles.h"
-#include "store/db.h"
-#include "store/engines.h"
+#include "policy/decide/ask.h"
+#include "policy/decide/engine.h"
+#include "policy/save/bundle.h"
+#include "store/db/db.h"
+#include "store/policy/bundles.h"
+#include "store/policy/engines.h"
 
 /* Only this type on a 200 keeps an engine in long polling; any other makes it poll (policy.md 2.2).
  */

@@ -8,7 +8,7 @@
 #include <talloc.h>
 
 #include "base/fields.h"
-#include "store/clients_admin.h"
+#include "store/clients/clients_admin.h"
 
 /* What a ClientDto is held against beside its table. */
 struct client_dto_rules {

@@ -9,9 +9,9 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/secret.h"
-#include "store/client_secrets.h"
-#include "store/clients.h"
-#include "store/clients_admin.h"
+#include "store/clients/client_secrets.h"
+#include "store/clients/clients.h"
+#include "store/clients/clients_admin.h"
 #include "token/software_statement.h"
 
 /* Longest overlap of two secrets (decisions.md "Clients and registration"): 30 days. */

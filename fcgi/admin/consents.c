@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/consents.h"
-#include "store/session_ends.h"
+#include "store/people/consents.h"
+#include "store/people/session_ends.h"
 
 /* Digits of an id: any bigint. */
 #define ID_DIGITS_MAX 18

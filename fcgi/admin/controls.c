@@ -2,7 +2,7 @@
 
 #include "admin/controls.h"
 
-#include "policy/controls.h"
+#include "policy/catalogue/controls.h"
 
 enum az_status
 controls_list_handle(struct request *req)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/settings.h"
-#include "store/admin_keys.h"
+#include "store/people/admin_keys.h"
 
 /* Who acted while the admin API stood open. */
 #define DEVELOPMENT_LABEL "development mode"

@@ -6,11 +6,11 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "policy/engine.h"
-#include "store/db.h"
-#include "store/engines.h"
-#include "store/schema.h"
-#include "store/signing_keys.h"
+#include "policy/decide/engine.h"
+#include "store/db/db.h"
+#include "store/db/schema.h"
+#include "store/policy/engines.h"
+#include "store/tokens/signing_keys.h"
 
 enum az_status
 health_live_handle(struct request *req)

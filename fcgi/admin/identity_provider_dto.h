@@ -7,7 +7,7 @@
 #include <talloc.h>
 
 #include "base/fields.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 
 /* Characters of an idpId (decisions.md "Browser side"). */
 #define IDP_ID_MAX 64

@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
-#include "store/identity_providers.h"
-#include "store/identity_providers_admin.h"
+#include "store/people/identity_providers.h"
+#include "store/people/identity_providers_admin.h"
 
 static enum az_status
 no_such_provider(struct request *req)

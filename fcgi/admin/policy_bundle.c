@@ -7,8 +7,8 @@
 
 #include "admin/policy_refusal.h"
 #include "base/jsonx.h"
-#include "policy/data_key.h"
-#include "policy/deploy.h"
+#include "policy/rows/data_key.h"
+#include "policy/save/deploy.h"
 
 _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits into a body of its own");
 

@@ -3,7 +3,7 @@
 #define AZ_ADMIN_POLICY_BUNDLE_H
 
 #include "http/route.h"
-#include "policy/deploy.h"
+#include "policy/save/deploy.h"
 
 enum az_status policy_bundle_deploy_handle(struct request *req);
 

@@ -6,7 +6,7 @@
 
 #include "admin/policy_data_write.h"
 #include "admin/policy_request.h"
-#include "policy/data_check.h"
+#include "policy/rows/data_check.h"
 
 const struct route_param policy_data_params[] = {
     {"dataKey", false},

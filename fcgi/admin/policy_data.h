@@ -4,7 +4,7 @@
 #define AZ_ADMIN_POLICY_DATA_H
 
 #include "http/route.h"
-#include "policy/data_key.h"
+#include "policy/rows/data_key.h"
 
 /* The parameter `dataKey`. */
 extern const struct route_param policy_data_params[];

@@ -5,7 +5,7 @@
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
 #include "base/jsonx.h"
-#include "policy/data_check.h"
+#include "policy/rows/data_check.h"
 
 /* A write that finds the row changed under it reads again so often; then somebody writes all the
  * time. */

@@ -7,9 +7,9 @@
 #include "admin/policy_request.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
-#include "policy/decision.h"
-#include "policy/engine.h"
-#include "store/audit_read.h"
+#include "policy/decide/decision.h"
+#include "policy/decide/engine.h"
+#include "store/db/audit_read.h"
 
 /* Where the entrypoints of decisions are (policy.md 6.3). */
 #define DECISIONS "svc/decision/"

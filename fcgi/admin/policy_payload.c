@@ -11,9 +11,9 @@
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
 #include "http/route.h"
-#include "policy/data_check.h"
-#include "policy/data_key.h"
-#include "policy/save.h"
+#include "policy/rows/data_check.h"
+#include "policy/rows/data_key.h"
+#include "policy/save/save.h"
 
 /* A JSON Patch has its values in objects in an array. */
 #define PATCH_DEPTH_MAX (POLICY_DATA_DEPTH_MAX + 2)

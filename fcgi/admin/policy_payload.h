@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "http/request.h"
-#include "store/policy_rows.h"
+#include "store/policy/policy_rows.h"
 
 /* A PolicyDataDto as it was sent. */
 struct policy_payload {

@@ -3,7 +3,7 @@
 #define AZ_ADMIN_POLICY_REFUSAL_H
 
 #include "http/request.h"
-#include "policy/save.h"
+#include "policy/save/save.h"
 
 /*
  * Passes the status of a save through; when the engines refused it, the answer's body becomes

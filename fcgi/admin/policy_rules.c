@@ -8,9 +8,9 @@
 #include "admin/policy_request.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
-#include "policy/rule.h"
-#include "policy/rule_check.h"
-#include "store/policy_rules.h"
+#include "policy/rows/rule.h"
+#include "policy/save/rule_check.h"
+#include "store/policy/policy_rules.h"
 
 const struct route_param policy_rules_params[] = {
     {"path",    false},

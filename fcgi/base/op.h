@@ -36,7 +36,7 @@ struct az {
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
     const char *pool;        /* core, web, bundles or gateway; "single" when there is but one */
     int pool_workers;        /* processes of the pool */
-    bool fetching;           /* it holds a place for fetches (http/fetch_places.h) */
+    bool fetching;           /* it holds a place for fetches (http/fetch/fetch_places.h) */
     bool check_owed;         /* the database was away at start: check it before serving */
     long parent;             /* pid whose start is the service's: the parent of the workers, the web
                                 server; 0 where nothing is served */

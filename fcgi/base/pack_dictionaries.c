@@ -3,10 +3,11 @@
 #include "base/pack_dictionaries.h"
 
 /*
- * Pieces of the documents that policy/question.c and the shipped policy make, rarer ones too. LZ4
- * takes the last place where five octets occur, and knows every third octet of a dictionary alone:
- * which order and which cuts pack best was found by trial over stored documents, so that the first
- * two read like shreds. A document that has changed since is packed all the same, only less well.
+ * Pieces of the documents that policy/decide/question.c and the shipped policy make, rarer ones
+ * too. LZ4 takes the last place where five octets occur, and knows every third octet of a
+ * dictionary alone: which order and which cuts pack best was found by trial over stored documents,
+ * so that the first two read like shreds. A document that has changed since is packed all the same,
+ * only less well.
  */
 /* clang-format off */
 static const char issue[] =

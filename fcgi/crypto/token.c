@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/b64url.h"
-#include "base/base62.h"
+#include "crypto/base62.h"
 #include "crypto/random.h"
 
 #define TOKEN_VERSION 1

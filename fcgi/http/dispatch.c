@@ -11,7 +11,7 @@
 #include "http/failure.h"
 #include "http/route.h"
 #include "http/shared.h"
-#include "store/db.h"
+#include "store/db/db.h"
 
 /* Octets of an answer with its head. */
 #define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))

@@ -7,7 +7,7 @@
 #include "base/jsonx.h"
 #include "base/query.h"
 #include "base/settings.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "http/route.h"
 
 /* Seconds a caller is asked to wait while the database or the engine is away, or a browser while

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/op.h"
-#include "store/audit.h"
+#include "store/db/audit.h"
 
 struct route;
 struct client;

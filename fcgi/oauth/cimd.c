@@ -6,11 +6,11 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "http/documents.h"
+#include "http/fetch/documents.h"
 #include "oauth/cimd_document.h"
-#include "store/audit.h"
-#include "store/clients_cimd.h"
-#include "store/clients_dynamic.h"
+#include "store/clients/clients_cimd.h"
+#include "store/clients/clients_dynamic.h"
+#include "store/db/audit.h"
 
 /* Octets of what the audit row says about a document that changed; beyond, the number of its
  * redirect URIs alone: the document's author chooses how long they are, we what they cost. */

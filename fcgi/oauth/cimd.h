@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
-#include "store/clients.h"
+#include "store/clients/clients.h"
 
 /* Whether a client_id is the address of a metadata document: it begins with https://, or with
  * http:// where SVC_CIMD_ALLOW_INSECURE_LOCALHOST is true. */

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include "base/status.h"
-#include "store/clients.h"
+#include "store/clients/clients.h"
 
 /* Limits, as those of ClientDto (specification 8), so that its row can be shown and kept. */
 #define CIMD_ADDRESS_MAX 256 /* characters of the client_id, all of them ASCII */

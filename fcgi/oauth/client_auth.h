@@ -4,7 +4,7 @@
 #define AZ_OAUTH_CLIENT_AUTH_H
 
 #include "http/route.h"
-#include "store/clients.h"
+#include "store/clients/clients.h"
 
 /* What a caller showed of itself. */
 struct client_credentials {

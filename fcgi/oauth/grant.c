@@ -9,7 +9,7 @@
 #include "crypto/random.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
-#include "policy/registry.h"
+#include "policy/decide/registry.h"
 
 /* How often a grant is tried: the cached client may be stale, and the one that was read then may
  * change while policy is asked. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "store/clients.h"
+#include "store/clients/clients.h"
 
 /*
  * The rule for one registered URI: byte for byte the same (RFC 3986 6.2.1, RFC 9700 2.1). With

@@ -14,9 +14,9 @@
 #include "oauth/register_metadata.h"
 #include "oauth/statement.h"
 #include "oauth/token.h"
-#include "policy/registration.h"
-#include "store/client_secrets.h"
-#include "store/clients_dynamic.h"
+#include "policy/decide/registration.h"
+#include "store/clients/client_secrets.h"
+#include "store/clients/clients_dynamic.h"
 #include "token/issue.h"
 
 /* What the endpoint knows of a registration, step by step. */

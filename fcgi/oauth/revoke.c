@@ -6,8 +6,8 @@
 
 #include "crypto/token.h"
 #include "oauth/client_auth.h"
-#include "store/partitions.h"
-#include "store/tokens.h"
+#include "store/db/partitions.h"
+#include "store/tokens/tokens.h"
 
 const struct route_param revoke_params[] = {
     {"token",                 false},

@@ -10,9 +10,9 @@
 #include "base/uri.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
-#include "http/documents.h"
-#include "policy/trust.h"
-#include "store/signing_keys.h"
+#include "http/fetch/documents.h"
+#include "policy/decide/trust.h"
+#include "store/tokens/signing_keys.h"
 #include "token/software_statement.h"
 
 /* oauth.md 3.1 J3: asymmetric ones alone. */

@@ -4,7 +4,7 @@
 
 #include "http/route.h"
 #include "oidc/authorize_params.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 
 /* Checks a request and takes its first step. A form that came from another site without our cookies
  * is asked for again as a GET, which brings them. */

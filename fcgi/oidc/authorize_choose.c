@@ -7,7 +7,7 @@
 #include "base/query.h"
 #include "base/settings.h"
 #include "base/visible.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "oidc/authorize.h"
 #include "token/issue.h"
 

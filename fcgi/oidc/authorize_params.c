@@ -8,7 +8,7 @@
 
 #include "base/query.h"
 #include "oauth/parameters.h"
-#include "policy/registry.h"
+#include "policy/decide/registry.h"
 #include "token/id_token.h"
 #include "token/issue.h"
 

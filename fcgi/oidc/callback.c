@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "http/fetch_places.h"
+#include "http/fetch/fetch_places.h"
 #include "oidc/flow.h"
 #include "oidc/session.h"
 #include "oidc/upstream.h"
-#include "store/identity_providers.h"
-#include "store/sign_ins.h"
+#include "store/people/identity_providers.h"
+#include "store/people/sign_ins.h"
 #include "token/authorization.h"
 #include "token/subject.h"
 

@@ -9,11 +9,11 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "base/visible.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "oidc/flow.h"
 #include "oidc/session.h"
-#include "store/consents.h"
-#include "store/identity_providers.h"
+#include "store/people/consents.h"
+#include "store/people/identity_providers.h"
 #include "token/authorization.h"
 
 #define NOT_WAITING                                                                                \

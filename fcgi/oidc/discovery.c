@@ -8,8 +8,8 @@
 #include "base/settings.h"
 #include "crypto/digest.h"
 #include "oauth/token.h"
-#include "policy/registry.h"
-#include "store/signing_keys.h"
+#include "policy/decide/registry.h"
+#include "store/tokens/signing_keys.h"
 
 /* Endpoints that work: member name and path below the issuer. */
 static const struct {

@@ -14,9 +14,9 @@
 #include "oidc/authorize.h"
 #include "oidc/session.h"
 #include "oidc/upstream.h"
-#include "store/consents.h"
-#include "store/grants.h"
-#include "store/sign_ins.h"
+#include "store/people/consents.h"
+#include "store/people/sign_ins.h"
+#include "store/tokens/grants.h"
 
 /* A request on the step that is taken for it. */
 struct step {

@@ -4,8 +4,8 @@
 #define AZ_OIDC_FLOW_H
 
 #include "http/route.h"
-#include "store/identity_providers.h"
-#include "store/sessions.h"
+#include "store/people/identity_providers.h"
+#include "store/people/sessions.h"
 #include "token/authorization.h"
 
 /* Random octets of what a browser carries for us: upstream state, nonce, PKCE verifier, consent

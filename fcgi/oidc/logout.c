@@ -8,11 +8,11 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "base/visible.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "oauth/redirect_uri.h"
 #include "oidc/logout_upstream.h"
 #include "oidc/session.h"
-#include "store/session_ends.h"
+#include "store/people/session_ends.h"
 #include "token/id_token.h"
 
 /* Octets of a state that is given back; with a redirect_uri it must fit a header line. */

@@ -9,7 +9,7 @@
 #include "base/query.h"
 #include "base/settings.h"
 #include "crypto/keyring.h"
-#include "http/page.h"
+#include "http/page/page.h"
 #include "oidc/upstream.h"
 
 /* Nesting of a sealed target. */

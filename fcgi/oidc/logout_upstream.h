@@ -4,8 +4,8 @@
 #define AZ_OIDC_LOGOUT_UPSTREAM_H
 
 #include "http/request.h"
-#include "store/identity_providers.h"
-#include "store/session_ends.h"
+#include "store/people/identity_providers.h"
+#include "store/people/session_ends.h"
 
 /* A sealed logout is good for so long: a page may stay open. Seconds. */
 #define LOGOUT_VALIDITY 600

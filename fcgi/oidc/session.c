@@ -11,7 +11,7 @@
 #include "crypto/secret.h"
 #include "http/cookie.h"
 #include "http/route.h"
-#include "store/sign_ins.h"
+#include "store/people/sign_ins.h"
 
 /* Octets of a cookie: nobody guesses it. */
 #define COOKIE_OCTETS 32

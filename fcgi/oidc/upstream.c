@@ -7,7 +7,7 @@
 #include "base/query.h"
 #include "base/settings.h"
 #include "crypto/jwk_set.h"
-#include "http/documents.h"
+#include "http/fetch/documents.h"
 #include "oidc/upstream_endpoints.h"
 #include "oidc/upstream_id_token.h"
 #include "oidc/upstream_tokens.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/op.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 
 /* What goes into the upstream authorization request. */
 struct upstream_request {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/uri.h"
-#include "http/documents.h"
+#include "http/fetch/documents.h"
 
 /* Endpoints of the row, and the members of the document that stand in for them. */
 /* clang-format off */

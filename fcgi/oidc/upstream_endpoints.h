@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 
 /* What the caller cannot do without. */
 enum upstream_need { UPSTREAM_NEED_NOTHING, UPSTREAM_NEED_AUTHORIZATION, UPSTREAM_NEED_TOKEN };

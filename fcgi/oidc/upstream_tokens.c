@@ -12,7 +12,7 @@
 #include "crypto/jwt.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
-#include "http/fetch.h"
+#include "http/fetch/fetch.h"
 
 /* Octets of an answer of the token or the userinfo endpoint: an ID token of JWS_OCTETS_MAX and an
  * access token of the same size fit. */

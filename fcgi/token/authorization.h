@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/op.h"
-#include "store/grants.h"
+#include "store/tokens/grants.h"
 
 /* Clocks of providers may run so much behind ours. Seconds. */
 #define AUTHORIZATION_CLOCK_SKEW 60

@@ -11,7 +11,7 @@
 #include "crypto/jwk_set.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
-#include "store/signing_keys.h"
+#include "store/tokens/signing_keys.h"
 #include "token/signing_key.h"
 
 #define ALG "RS256"

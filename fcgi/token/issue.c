@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "store/tokens.h"
+#include "store/tokens/tokens.h"
 #include "token/id_token.h"
 
 char *

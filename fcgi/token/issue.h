@@ -3,9 +3,9 @@
 #define AZ_TOKEN_ISSUE_H
 
 #include "crypto/token.h"
-#include "policy/ask.h"
-#include "store/audit.h"
-#include "store/grants_use.h"
+#include "policy/decide/ask.h"
+#include "store/db/audit.h"
+#include "store/tokens/grants_use.h"
 
 /* The family that a token is issued from; all checked (redeem.h). */
 struct issue_family {

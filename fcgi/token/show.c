@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
-#include "policy/engine.h"
+#include "policy/decide/engine.h"
 #include "token/issue.h"
 
 static enum az_status

@@ -2,8 +2,8 @@
 #ifndef AZ_TOKEN_SHOW_H
 #define AZ_TOKEN_SHOW_H
 
-#include "policy/ask.h"
-#include "store/tokens.h"
+#include "policy/decide/ask.h"
+#include "store/tokens/tokens.h"
 
 /* What the caller is told. */
 enum shown_as {

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/settings.h"
 #include "crypto/jwk.h"
-#include "store/signing_keys.h"
+#include "store/tokens/signing_keys.h"
 
 struct signing_key {
     const struct jwk *key; /* child of this */

@@ -7,7 +7,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/jws.h"
-#include "store/signing_keys.h"
+#include "store/tokens/signing_keys.h"
 
 /* A statement with these could be read as an ID token, an assertion or the like. */
 static const char *const reserved[] = {"iss",   "sub", "aud",       "exp", "nbf", "iat",     "jti",

@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 
 /* Whether it is the home issuer: by the setting, else the oldest provider's. */
 static bool

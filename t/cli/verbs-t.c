@@ -7,7 +7,7 @@
 #include "help.h"
 #include "nearest.h"
 #include "run.h"
-#include "store/db.h"
+#include "store/db/db.h"
 #include "tap.h"
 
 /* Longest help line: beside the column of names it shall not fill more than three lines. */

@@ -6,7 +6,7 @@
 
 #include "base/jsonx.h"
 #include "fuzz/fuzz.h"
-#include "policy/decision.h"
+#include "policy/decide/decision.h"
 
 #define DEPTH 32
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "http/fetch_head.h"
+#include "http/fetch/fetch_head.h"
 
 static void
 check_age(const char *value, size_t length)

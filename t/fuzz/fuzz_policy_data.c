@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
-#include "store/db.h"
+#include "store/db/db.h"
 
 #define VERSION_MAX 64
 

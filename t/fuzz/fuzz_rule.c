@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "policy/rule.h"
+#include "policy/rows/rule.h"
 
 /* What a name may hold, and that it is one: words that are not empty. */
 static void

@@ -9,7 +9,7 @@
 #include "base/jsonx.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "policy/schema.h"
+#include "policy/rows/schema.h"
 
 #define DEPTH 32
 

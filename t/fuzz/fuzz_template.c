@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/template.h"
 #include "fuzz/fuzz.h"
+#include "http/page/template.h"
 
 static const char *const names[] = {"a", "b", "list", "list.a", NULL};
 

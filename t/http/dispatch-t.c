@@ -16,9 +16,9 @@
 #include "env.h"
 #include "http/fake_io.h"
 #include "http/shared.h"
-#include "policy/engine.h"
-#include "store/clients.h"
-#include "store/db.h"
+#include "policy/decide/engine.h"
+#include "store/clients/clients.h"
+#include "store/db/db.h"
 #include "tap.h"
 
 #define BUNDLE_KEY "a bundle key of the tests"

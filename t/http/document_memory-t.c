@@ -2,7 +2,7 @@
  * stays (performance.md 3.6). */
 #include "config.h"
 
-#include "http/document_memory.h"
+#include "http/fetch/document_memory.h"
 
 #include <string.h>
 

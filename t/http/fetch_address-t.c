@@ -2,7 +2,7 @@
  * one before and one after. */
 #include "config.h"
 
-#include "http/fetch_address.h"
+#include "http/fetch/fetch_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

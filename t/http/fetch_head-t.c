@@ -1,7 +1,7 @@
 /* The head of a foreign server's answer. */
 #include "config.h"
 
-#include "http/fetch_head.h"
+#include "http/fetch/fetch_head.h"
 
 #include <stdio.h>
 #include <string.h>

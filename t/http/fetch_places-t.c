@@ -2,7 +2,7 @@
  */
 #include "config.h"
 
-#include "http/fetch_places.h"
+#include "http/fetch/fetch_places.h"
 
 #include <signal.h>
 #include <sys/wait.h>

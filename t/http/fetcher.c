@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #include "base/settings.h"
-#include "http/documents.h"
-#include "http/fetch.h"
+#include "http/fetch/documents.h"
+#include "http/fetch/fetch.h"
 #include "process.h"
-#include "store/db.h"
+#include "store/db/db.h"
 
 static const char *const faults[] = {"ok",  "url",  "address", "connect", "timeout",
                                      "tls", "size", "http",    "busy",    "ours"};

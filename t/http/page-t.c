@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/page.h"
+#include "http/page/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "env.h"
 #include "http/fake_io.h"
-#include "store/db.h"
+#include "store/db/db.h"
 #include "tap.h"
 
 static const struct route_param params[] = {

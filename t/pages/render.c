@@ -15,7 +15,7 @@
 #include "base/jsonx.h"
 #include "env.h"
 #include "http/fake_io.h"
-#include "http/page.h"
+#include "http/page/page.h"
 
 /* Texts of the tests stay far below. */
 #define VALUES_DEPTH 8

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/archive.h"
+#include "policy/save/archive.h"
 
 #include <stdio.h>
 #include <stdlib.h>

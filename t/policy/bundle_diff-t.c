@@ -1,12 +1,13 @@
-/* What differs between the rows of two bundles (policy/bundle_diff.h; gateway-admin.md 3.6). */
+/* What differs between the rows of two bundles (policy/save/bundle_diff.h; gateway-admin.md 3.6).
+ */
 #include "config.h"
 
-#include "policy/bundle_diff.h"
+#include "policy/save/bundle_diff.h"
 
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "base/text_diff.h"
+#include "policy/save/text_diff.h"
 #include "tap.h"
 
 static TALLOC_CTX *mem;

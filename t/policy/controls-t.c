@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/controls.h"
+#include "policy/catalogue/controls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 #include "base/jsonx.h"
 #include "env.h"
-#include "policy/control_settings.h"
-#include "policy/control_sites.h"
-#include "policy/shipped_files.h"
+#include "policy/catalogue/control_settings.h"
+#include "policy/catalogue/control_sites.h"
+#include "policy/catalogue/shipped_files.h"
 #include "tap.h"
 
 static void

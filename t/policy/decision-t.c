@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "policy/decision.h"
+#include "policy/decide/decision.h"
 
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "env.h"
-#include "store/db.h"
+#include "store/db/db.h"
 #include "tap.h"
 
 /* The bounds of a question, written as one JSON object; absent members are NULL. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/engine.h"
+#include "policy/decide/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The questions to the engine, when memory ends at any point: whole, or not asked at all. */
 #include "config.h"
 
-#include "policy/question.h"
+#include "policy/decide/question.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/registry.h"
+#include "policy/decide/registry.h"
 
 #include "tap.h"
 

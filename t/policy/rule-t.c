@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/rule.h"
+#include "policy/rows/rule.h"
 
 #include <stdio.h>
 #include <stdlib.h>

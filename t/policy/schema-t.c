@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/schema.h"
+#include "policy/rows/schema.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "policy/schema_format.h"
+#include "policy/rows/schema_format.h"
 #include "tap.h"
 
 static json_t *

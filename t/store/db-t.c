@@ -1,10 +1,10 @@
-/* Parameters, batches and connection strings of store/db.h, as far as they need no database. */
+/* Parameters, batches and connection strings of store/db/db.h, as far as they need no database. */
 #include "config.h"
 
 #include <string.h>
 
 #include "env.h"
-#include "store/db.h"
+#include "store/db/db.h"
 #include "tap.h"
 
 static void

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/tokens.h"
+#include "store/tokens/tokens.h"
 
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 #include "base/b64url.h"
 #include "crypto/digest.h"
 #include "env.h"
-#include "store/identity_providers.h"
+#include "store/people/identity_providers.h"
 #include "tap.h"
 
 #define HOME "https://home.example"

@@ -1,0 +1,310 @@
+#include "config.h"
+
+#include "http/page/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/b64url.h"
+#include "base/buf.h"
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "crypto/digest.h"
+#include "http/page/template.h"
+
+/* Includes that the pages may name besides our own; a page needs no more. */
+#define PAGE_INCLUDES_MAX 16
+
+/* Octets of a Content-Security-Policy: a page's styles, four in each of its templates, at 54
+ * octets. */
+#define PAGE_CSP_MAX 4096
+
+#define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
+
+/* A page, and the names its template may use. */
+struct page_row {
+    const char *name;
+    const char *values[24]; /* ends with NULL; "list.member" for those of a list's objects */
+};
+
+static const struct page_row rows[] = {
+    {"error",
+     {"site", "refused", "busy", "unavailable", "broken", "error", "text", "request_id", NULL}   },
+    {"busy",       {"site", NULL}                                                                },
+    {"choose",     {"site", "client_name", "providers", "providers.name", "providers.href", NULL}},
+    {"consent",    {"site",         "action",         "id",          "client_name",
+                 "client_id",    "client_host",    "verified",    "redirect_host",
+                 "loopback",     "private_scheme", "scopes",      "scopes.name",
+                 "scopes.text",  "resource",       "details",     "details.text",
+                 "subject_name", "idp_name",       "switch_href", NULL}           },
+    {"logout",     {"site", "action", "token", "client_name", "subject_name", NULL}              },
+    {"signed_out", {"site", "client_name", NULL}                                                 },
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+struct pages {
+    struct templates *set;
+    const char *site;         /* host of the issuer */
+    const char *styles[ROWS]; /* style-src of each row */
+};
+
+/* What is being read. */
+struct loading {
+    struct pages *pages;
+    const char *dir;           /* SVC_DATA_DIR/www */
+    struct problems *problems; /* lines are allocated on pages' parent */
+    TALLOC_CTX *mem;
+};
+
+static void
+problem(struct loading *loading, const char *why)
+{
+    problems_add(
+        loading->mem, loading->problems,
+        "SVC_DATA_DIR: %s; put the page that comes with the program there, or correct yours", why);
+}
+
+/* A file whole, one octet past the most there may be at most. NULL with errno. */
+static char *
+read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
+{
+    char *text = talloc_size(mem, TEMPLATE_SIZE_MAX + 1);
+    FILE *file = text != NULL ? fopen(path, "re") : NULL;
+    if (file == NULL)
+        return NULL;
+    errno = 0;
+    *ret_length = fread(text, 1, TEMPLATE_SIZE_MAX + 1, file);
+    int failed = ferror(file) ? errno : 0; /* a folder opens, and then cannot be read */
+    fclose(file);
+    errno = failed;
+    return failed == 0 ? text : NULL;
+}
+
+static bool
+load_file(struct loading *loading, const char *name)
+{
+    const char *why = "no memory";
+    TALLOC_CTX *mem = talloc_new(NULL);
+    char *path = talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
+    size_t length = 0;
+    char *text = path != NULL ? read_file(mem, path, &length) : NULL;
+    bool loaded = false;
+    if (text == NULL)
+        why = talloc_asprintf(mem, "%s: %s", path, strerror(errno));
+    else
+        loaded = templates_add(loading->pages->set, name, path, text, length, &why) == AZ_OK;
+    if (!loaded)
+        problem(loading, why);
+    talloc_free(mem);
+    return loaded;
+}
+
+/* One source of style-src for each <style>: 'sha256-...' (CSP 3 section 2.3.1). */
+static enum az_status
+add_style(void *arg, const char *text, size_t length)
+{
+    unsigned char hash[SHA256_OCTETS];
+    char word[B64URL_LENGTH(SHA256_OCTETS) + 1];
+    enum az_status st = sha256(text, length, hash);
+    if (st != AZ_OK)
+        return st;
+    b64url_encode_into(hash, sizeof(hash), word);
+    for (char *c = word; *c != '\0'; c++) /* the other base64: not every browser takes both */
+        *c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
+    return buf_append_format(arg, " 'sha256-%s='", word);
+}
+
+static const char *
+style_sources(struct pages *pages, const char *name)
+{
+    BUF_AUTO out;
+    buf_init(&out, pages, PAGE_CSP_MAX);
+    if (templates_each_style(pages->set, name, add_style, &out) != AZ_OK)
+        return NULL;
+    return out.len > 0 ? buf_take(&out, NULL) : " 'none'";
+}
+
+/* The pages, then what they include, by whatever name. */
+static bool
+load_files(struct loading *loading)
+{
+    bool loaded = true;
+    if (access(loading->dir, R_OK | X_OK) != 0) {
+        problem(loading, talloc_asprintf(loading->mem, "%s: %s", loading->dir, strerror(errno)));
+        return false;
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        loaded = load_file(loading, rows[i].name) && loaded;
+    const char *name = NULL;
+    for (size_t i = 0; loaded && i < PAGE_INCLUDES_MAX; i++)
+        if ((name = templates_missing(loading->pages->set)) != NULL)
+            loaded = load_file(loading, name);
+    return loaded;
+}
+
+static bool
+check_pages(struct loading *loading)
+{
+    bool right = true;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *why = "no memory";
+        struct pages *pages = loading->pages;
+        enum az_status st = templates_check(pages->set, rows[i].name, rows[i].values, &why);
+        if (st == AZ_OK)
+            pages->styles[i] = style_sources(pages, rows[i].name);
+        if (st == AZ_OK && pages->styles[i] == NULL)
+            why = talloc_asprintf(loading->mem, "%s/%s.html: has too many style elements",
+                                  loading->dir, rows[i].name);
+        if (pages->styles[i] != NULL)
+            continue;
+        problem(loading, why);
+        right = false;
+    }
+    return right;
+}
+
+static const char *
+site_of(struct pages *pages, const char *issuer)
+{
+    struct uri uri;
+    if (issuer == NULL || uri_parse(pages, issuer, &uri) != AZ_OK || uri.host == NULL)
+        return "";
+    return uri.host;
+}
+
+struct pages *
+pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems)
+{
+    struct pages *pages = talloc_zero(mem, struct pages);
+    struct loading loading = {.pages = pages, .problems = problems, .mem = mem};
+    if (pages == NULL)
+        return NULL;
+    pages->set = templates_new(pages);
+    pages->site = site_of(pages, cfg->oidc_issuer);
+    loading.dir = talloc_asprintf(pages, "%s/www", cfg->data_dir);
+    if (pages->set != NULL && loading.dir != NULL && load_files(&loading) && check_pages(&loading))
+        return pages;
+    talloc_free(pages);
+    return NULL;
+}
+
+static size_t
+row_of(const char *name)
+{
+    size_t i = 0;
+    while (i < ROWS && strcmp(rows[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/*
+ * A source of CSP 3 section 2.3.1 for an origin or scheme, NULL for what is none: a blank or
+ * semicolon would begin another source or directive. By their scheme alone go IPv6 addresses, which
+ * cannot be written there (loopback redirects of native applications, RFC 8252 7.3), and schemes
+ * that have no origins.
+ */
+static const char *
+csp_source(TALLOC_CTX *mem, const char *origin)
+{
+    size_t scheme = strspn(origin, PAGE_SOURCE_CHARS);
+    const char *rest = origin + scheme;
+    bool web = strncmp(origin, "https:", 6) == 0 || strncmp(origin, "http:", 5) == 0;
+    if (scheme == 0 || *rest != ':' || strpbrk(rest, " \t\r\n;,'*\"") != NULL)
+        return NULL;
+    if (rest[1] == '\0' || !web)
+        return talloc_asprintf(mem, "%.*s:", (int) scheme, origin);
+    if (strncmp(rest, "://", 3) != 0 || rest[3] == '\0')
+        return NULL;
+    if (rest[3] == '[')
+        return talloc_asprintf(mem, "%.*s:", (int) scheme, origin);
+    return rest[3 + strspn(rest + 3, PAGE_SOURCE_CHARS ":")] == '\0' ? origin : NULL;
+}
+
+/*
+ * Where a form may lead besides us. Chromium holds every hop of the way against this, also those
+ * behind the client's redirect_uri: many command-line programs send the browser on from their
+ * loopback address to a page of their maker, and applications from one of their hosts to another.
+ * So any https is allowed where a form leads to a client at all.
+ */
+static const char *
+form_sources(TALLOC_CTX *mem, const char *origin)
+{
+    if (origin == NULL)
+        return "";
+    const char *source = csp_source(mem, origin);
+    if (source == NULL || strcmp(source, "https:") == 0)
+        return source != NULL ? " https:" : NULL;
+    return talloc_asprintf(mem, " %s https:", source);
+}
+
+/*
+ * No script, no frame, nothing from elsewhere, and nobody frames us (clickjacking). No
+ * Cross-Origin-Opener-Policy: applications that sign in through a popup would lose sight of it.
+ */
+static void
+set_headers(struct request *req, const char *styles, const char *form)
+{
+    respond_header(req, "Content-Security-Policy",
+                   talloc_asprintf(req->op.mem,
+                                   "default-src 'none'; style-src%s; img-src data:; form-action "
+                                   "'self'%s; frame-ancestors 'none'; base-uri 'none'",
+                                   styles, form));
+    respond_header(req, "X-Frame-Options", "DENY");
+    respond_header(req, "Referrer-Policy", "no-referrer");
+}
+
+enum az_status
+respond_page(struct request *req, int status, const char *name, json_t *values,
+             const char *form_action)
+{
+    const struct pages *pages = req->op.az->pages;
+    const char *form = form_sources(req->op.mem, form_action), *why = "no memory";
+    size_t row = row_of(name), length = 0;
+    json_t *all = jsonx_own(req->op.mem, json_copy(values));
+    BUF_AUTO out;
+    buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
+    if (pages == NULL || row == ROWS)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no template of the page %s", name);
+    if (form == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no form may lead to %s", form_action);
+    if (all == NULL || json_object_set_new(all, "site", json_string(pages->site)) != 0
+        || templates_fill(pages->set, name, all, &out, &why) != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: %s", name, why);
+    const char *body = buf_take(&out, &length);
+    enum az_status st = respond_octets(req, status, "text/html; charset=utf-8", body, length);
+    if (st == AZ_OK)
+        set_headers(req, pages->styles[row], form);
+    return st;
+}
+
+/* What the reader can do about it, by status: the template has the words. */
+static const char *
+error_kind(int status)
+{
+    switch (status) {
+    case 429:
+        return "busy";
+    case 503:
+        return "unavailable";
+    default:
+        return status >= 500 ? "broken" : "refused";
+    }
+}
+
+void
+respond_error_page(struct request *req, int status, const char *error, const char *text)
+{
+    struct az_fault fault = req->op.fault;
+    json_t *values =
+        jsonx_own(req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*}", error_kind(status), 1, "error",
+                                         error, "text", text, "request_id", req->op.request_id));
+    if (values == NULL || respond_page(req, status, "error", values, NULL) != AZ_OK) {
+        const char *plain =
+            talloc_asprintf(req->op.mem, "%s: %s\nRequest: %s\n", error, text, req->op.request_id);
+        plain = plain != NULL ? plain : "";
+        respond_octets(req, status, "text/plain; charset=utf-8", plain, strlen(plain));
+    }
+    req->op.fault = fault;
+}

@@ -1,0 +1,46 @@
+/* Pages for people: templates of SVC_DATA_DIR/www, filled with escaped values, no JavaScript, a
+ * strict Content-Security-Policy (decisions.md "Browser side"). */
+#ifndef AZ_HTTP_PAGE_PAGE_H
+#define AZ_HTTP_PAGE_PAGE_H
+
+#include <jansson.h>
+
+#include "base/settings.h"
+#include "http/request.h"
+
+/* The templates of a process. */
+struct pages;
+
+/*
+ * Reads and checks every page. What is missing or broken is a line of `problems` that names
+ * SVC_DATA_DIR, the file and line, and what to do. NULL when there was any, or no memory.
+ */
+struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems);
+
+/*
+ * Answers with a page: `name` is a template, `values` an object of strings, booleans and arrays of
+ * such objects (borrowed). Sets the security headers. `form_action`: an origin or scheme ("https://
+ * app.example", "com.example.app:") that a form of the page may lead to besides our own (Chromium
+ * blocks the redirect otherwise), or NULL; https follows it, for what the client does next.
+ * AZ_SERVER_ERROR: no templates, or no such origin.
+ *
+ * What each page takes, besides `site` (host of the issuer), which all have; what is missing counts
+ * as empty or false (etc/www/README has the same list for who brands them):
+ *   busy        nothing more; it is sent with a Refresh header, so that the browser asks again
+ *   choose      client_name, providers [{name, href}]
+ *   consent     action, id, client_name, client_id, client_host, verified, redirect_host, loopback,
+ *               private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,
+ *               idp_name, switch_href
+ *   logout      action, token, client_name, subject_name
+ *   signed_out  client_name
+ * The form of `consent` posts `id` and `decision` (allow or deny), that of `logout` posts `token`.
+ * Pages are sent with Referrer-Policy: no-referrer, so a form arrives with `Origin: null`.
+ */
+enum az_status respond_page(struct request *req, int status, const char *name, json_t *values,
+                            const char *form_action);
+
+/* The error page of a failure: what happened, in words, and the request id. Used by the dispatcher;
+ * never fails: without the template it is a plain text. The fault stays as it is. */
+void respond_error_page(struct request *req, int status, const char *error, const char *text);
+
+#endif

@@ -1,0 +1,263 @@
+#include "config.h"
+
+#include "http/page/template.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "http/page/template_private.h"
+
+/* A section that is open. */
+struct opening {
+    size_t piece;
+    struct html_scan html; /* where it began */
+};
+
+/* A template while it is read. */
+struct reader {
+    struct template_file *to;
+    const char *text;                        /* NUL-terminated */
+    const char *at;                          /* read so far */
+    struct opening open[TEMPLATE_DEPTH_MAX]; /* sections, outermost first */
+    size_t depth;                            /* of them */
+    const char *why;                         /* names the fault once found */
+};
+
+struct templates *
+templates_new(TALLOC_CTX *mem)
+{
+    return talloc_zero(mem, struct templates);
+}
+
+struct template_file *
+templates_find(const struct templates *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (strcmp(set->item[i]->name, name) == 0)
+            return set->item[i];
+    return NULL;
+}
+
+static unsigned
+line_of(const char *text, const char *at)
+{
+    unsigned line = 1;
+    for (const char *c = text; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
+static enum az_status
+fault_at(struct reader *reader, const char *at, const char *why, const char *name)
+{
+    reader->why =
+        talloc_asprintf(reader->to, "%s:%u: %s%s%s", reader->to->file, line_of(reader->text, at),
+                        name != NULL ? name : "", name != NULL ? ": " : "", why);
+    return reader->why != NULL ? AZ_INVALID : AZ_SERVER_ERROR;
+}
+
+static enum az_status
+add_piece(struct reader *reader, struct piece piece)
+{
+    struct template_file *to = reader->to;
+    struct piece *grown = to->piece;
+    if ((to->pieces & (to->pieces - 1)) == 0) /* full: 0, 1, 2, 4, ... */
+        grown = talloc_realloc(to, to->piece, struct piece,
+                               to->pieces == 0 ? 1 : (unsigned) to->pieces * 2);
+    if (grown == NULL)
+        return AZ_SERVER_ERROR;
+    to->piece = grown;
+    to->piece[to->pieces++] = piece;
+    return AZ_OK;
+}
+
+static enum az_status
+read_literal(struct reader *reader, const char *end)
+{
+    size_t length = (size_t) (end - reader->at), at = 0;
+    const char *why = html_scan(&reader->to->html, reader->at, length, &at);
+    if (why != NULL)
+        return fault_at(reader, reader->at + at, why, NULL);
+    struct piece piece = {.kind = PIECE_TEXT, .text = reader->at, .length = length};
+    reader->at = end;
+    return length > 0 ? add_piece(reader, piece) : AZ_OK;
+}
+
+/* The name between the braces, without the blanks around it: a-z 0-9 _, NULL for anything else. */
+static const char *
+read_name(TALLOC_CTX *mem, const char *from, const char *end)
+{
+    while (from < end && *from == ' ')
+        from++;
+    while (from < end && end[-1] == ' ')
+        end--;
+    size_t length = (size_t) (end - from);
+    char *name = talloc_strndup(mem, from, length);
+    if (name == NULL || length == 0 || length > TEMPLATE_NAME_MAX
+        || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
+        return NULL;
+    return name;
+}
+
+static enum az_status
+open_section(struct reader *reader, const char *at, struct piece piece)
+{
+    const char *why = html_section_fault(&reader->to->html);
+    if (why == NULL && reader->depth == TEMPLATE_DEPTH_MAX)
+        why = "sections are nested too deep";
+    if (why != NULL)
+        return fault_at(reader, at, why, piece.text);
+    reader->open[reader->depth++] =
+        (struct opening){.piece = reader->to->pieces, .html = reader->to->html};
+    return add_piece(reader, piece);
+}
+
+static enum az_status
+close_section(struct reader *reader, const char *at, const char *name)
+{
+    struct template_file *to = reader->to;
+    if (reader->depth == 0)
+        return fault_at(reader, at, "this section was not begun", name);
+    const struct opening *opening = &reader->open[--reader->depth];
+    struct piece *begun = &to->piece[opening->piece];
+    if (strcmp(begun->text, name) != 0)
+        return fault_at(reader, at, "another section is open: end that one first", name);
+    if (!html_same(&opening->html, &to->html))
+        return fault_at(reader, at,
+                        "the section ends within a tag or value that it did not begin in", name);
+    begun->end = to->pieces;
+    return AZ_OK;
+}
+
+static enum az_status
+read_named(struct reader *reader, const char *at, char sign, const char *name)
+{
+    const struct html_scan *html = &reader->to->html;
+    struct piece piece = {.text = name, .line = line_of(reader->text, at)};
+    const char *why = NULL;
+    switch (sign) {
+    case '#':
+    case '^':
+        piece.kind = sign == '#' ? PIECE_SECTION : PIECE_INVERTED;
+        return open_section(reader, at, piece);
+    case '/':
+        return close_section(reader, at, name);
+    case '>':
+        piece.kind = PIECE_INCLUDE;
+        why = html_is_between(html) ? NULL : "a template is included in text only";
+        break;
+    default:
+        piece.kind = PIECE_VALUE;
+        why = html_value_fault(html);
+    }
+    return why != NULL ? fault_at(reader, at, why, name) : add_piece(reader, piece);
+}
+
+/* One {{...}}; reader->at is at its first brace. */
+static enum az_status
+read_tag(struct reader *reader)
+{
+    const char *at = reader->at, *begin = at + 2, *end = strstr(begin, "}}");
+    if (end == NULL)
+        return fault_at(reader, at, "{{ without }}", NULL);
+    reader->at = end + 2;
+    if (reader->to->html.place == HTML_STYLE) /* its hash is of what stands here */
+        return fault_at(reader, at, "nothing in braces may stand in a style", NULL);
+    if (*begin == '!')
+        return AZ_OK;
+    if (*begin == '{' || *begin == '&')
+        return fault_at(reader, at, "values are always escaped: write {{name}}", NULL);
+    char sign = strchr("#^/>", *begin) != NULL ? *begin : ' ';
+    const char *name = read_name(reader->to, begin + (sign != ' '), end);
+    if (name == NULL)
+        return fault_at(reader, at, "a name is made of a-z, 0-9 and _", NULL);
+    return read_named(reader, at, sign, name);
+}
+
+static enum az_status
+read_all(struct reader *reader)
+{
+    enum az_status st = AZ_OK;
+    for (const char *next; st == AZ_OK && (next = strstr(reader->at, "{{")) != NULL;)
+        if ((st = read_literal(reader, next)) == AZ_OK)
+            st = read_tag(reader);
+    const char *end = reader->at + strlen(reader->at);
+    if (st == AZ_OK)
+        st = read_literal(reader, end);
+    if (st == AZ_OK && reader->depth > 0) {
+        const struct piece *open = &reader->to->piece[reader->open[reader->depth - 1].piece];
+        reader->why = talloc_asprintf(reader->to, "%s:%u: %s: this section is not ended",
+                                      reader->to->file, open->line, open->text);
+        st = AZ_INVALID;
+    }
+    if (st == AZ_OK && !html_is_between(&reader->to->html))
+        st = fault_at(reader, end, "ends within a tag, a value or a style", NULL);
+    return st;
+}
+
+/* CR LF and CR become LF: a browser does the same before it hashes a style. */
+static char *
+copy_lines(TALLOC_CTX *mem, const char *text, size_t length)
+{
+    char *copy = talloc_size(mem, length + 1), *to = copy;
+    for (size_t i = 0; copy != NULL && i < length; i++)
+        if (text[i] != '\r')
+            *to++ = text[i];
+        else if (i + 1 == length || text[i + 1] != '\n')
+            *to++ = '\n';
+    if (copy != NULL)
+        *to = '\0';
+    return copy;
+}
+
+static const char *
+text_fault(const struct templates *set, const char *name, const char *text, size_t length)
+{
+    if (length > TEMPLATE_SIZE_MAX)
+        return "is too large";
+    if (!utf8_valid(text, length) || text_has_nul(text, length))
+        return "is no text in UTF-8";
+    return templates_find(set, name) != NULL ? "is there already" : NULL;
+}
+
+enum az_status
+templates_add(struct templates *set, const char *name, const char *file, const char *text,
+              size_t length, const char **ret_why)
+{
+    struct template_file *to = talloc_zero(set, struct template_file);
+    struct template_file **grown =
+        talloc_realloc(set, set->item, struct template_file *, (unsigned) set->count + 1);
+    if (to == NULL || grown == NULL)
+        return AZ_SERVER_ERROR;
+    set->item = grown;
+    to->name = talloc_strdup(to, name);
+    to->file = talloc_strdup(to, file);
+    struct reader reader = {.to = to};
+    const char *why = text_fault(set, name, text, length);
+    if (why != NULL) {
+        *ret_why = talloc_asprintf(set, "%s: %s", file, why);
+        return AZ_INVALID;
+    }
+    reader.text = reader.at = copy_lines(to, text, length);
+    if (reader.text == NULL || to->name == NULL || to->file == NULL)
+        return AZ_SERVER_ERROR;
+    enum az_status st = read_all(&reader);
+    if (st == AZ_OK)
+        set->item[set->count++] = to;
+    else if (st == AZ_INVALID)
+        *ret_why = reader.why;
+    return st;
+}
+
+const char *
+templates_missing(const struct templates *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        for (size_t k = 0; k < set->item[i]->pieces; k++) {
+            const struct piece *piece = &set->item[i]->piece[k];
+            if (piece->kind == PIECE_INCLUDE && templates_find(set, piece->text) == NULL)
+                return piece->text;
+        }
+    return NULL;
+}

@@ -1,0 +1,139 @@
+#include "config.h"
+
+#include "policy/catalogue/control_settings.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+/* Octets of a path. The longest that is shipped has 60; nesting is bounded where the schema is
+ * parsed. */
+#define PATH_MAX_OCTETS 1024
+
+/* The walk over one schema. */
+struct walk {
+    struct op *op;
+    const struct control_row *row;
+    json_t *settings; /* found so far */
+};
+
+static enum az_status add_inner(struct walk *walk, const char *path, const json_t *schema);
+
+static enum az_status
+fail(const struct walk *walk, const char *path, const char *why)
+{
+    return op_fail(walk->op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: the schema of %s: %s: %s",
+                   walk->row->key, path, why);
+}
+
+/* The path with a reference token of RFC 6901 section 3 more, or NULL. */
+static const char *
+join(const struct walk *walk, const char *path, const char *name)
+{
+    struct buf joined;
+    buf_init(&joined, walk->op->mem, PATH_MAX_OCTETS);
+    buf_append_format(&joined, "%s/", path);
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c == '~' || *c == '/')
+            buf_append_text(&joined, *c == '~' ? "~0" : "~1");
+        else
+            buf_append_char(&joined, *c);
+    return buf_take(&joined, NULL);
+}
+
+static bool
+is_required(const json_t *schema, const char *name)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach (json_object_get(schema, "required"), index, item)
+        if (json_is_string(item) && strcmp(json_string_value(item), name) == 0)
+            return true;
+    return false;
+}
+
+static json_t *
+borrowed(json_t *value)
+{
+    return value != NULL ? json_incref(value) : json_null();
+}
+
+/* One setting, and what is in it. */
+static enum az_status
+add_setting(struct walk *walk, const char *path, const json_t *schema, bool required)
+{
+    json_t *type = json_object_get(schema, "type"), *text = json_object_get(schema, "description");
+    if (path == NULL)
+        return fail(walk, "", "a path is too long");
+    if (!json_is_string(type) || json_string_length(text) == 0)
+        return fail(walk, path, "has no type or no description");
+    const char *name = talloc_asprintf(walk->op->mem, "%s#%s", walk->row->key, path);
+    json_t *setting = json_pack("{s:O,s:o,s:O,s:s,s:b}", "type", type, "default",
+                                borrowed(json_object_get(schema, "default")), "description", text,
+                                "control", walk->row->control, "required", required);
+    if (name == NULL || json_object_set_new(walk->settings, name, setting) != 0)
+        return fail(walk, path, "no memory");
+    return add_inner(walk, path, schema);
+}
+
+static enum az_status
+add_members(struct walk *walk, const char *path, const json_t *schema)
+{
+    enum az_status st = AZ_OK;
+    const char *name;
+    json_t *member;
+    json_object_foreach (json_object_get(schema, "properties"), name, member)
+        if (st == AZ_OK)
+            st = add_setting(walk, join(walk, path, name), member, is_required(schema, name));
+    return st;
+}
+
+/* The entries of a map have one schema and the operator's keys. */
+static enum az_status
+add_entries(struct walk *walk, const char *path, const json_t *schema)
+{
+    const json_t *entry = json_object_get(schema, "additionalProperties");
+    const char *key = json_string_value(json_object_get(schema, "x-key"));
+    if (!json_is_object(entry))
+        return AZ_OK;
+    if (key == NULL)
+        return fail(walk, path, "has no x-key");
+    const char *word = talloc_asprintf(walk->op->mem, "{%s}", key);
+    return add_setting(walk, word != NULL ? join(walk, path, word) : NULL, entry, false);
+}
+
+static enum az_status
+add_items(struct walk *walk, const char *path, const json_t *schema)
+{
+    const json_t *items = json_object_get(schema, "items");
+    const char *inner = items != NULL ? join(walk, path, "{index}") : NULL;
+    if (items == NULL)
+        return AZ_OK;
+    return inner != NULL ? add_inner(walk, inner, items)
+                         : fail(walk, path, "a path in it is too long");
+}
+
+/* What may stand inside a value. */
+static enum az_status
+add_inner(struct walk *walk, const char *path, const json_t *schema)
+{
+    size_t index;
+    const json_t *branch;
+    enum az_status st = add_members(walk, path, schema);
+    if (st == AZ_OK)
+        st = add_entries(walk, path, schema);
+    if (st == AZ_OK)
+        st = add_items(walk, path, schema);
+    json_array_foreach (json_object_get(schema, "anyOf"), index, branch)
+        if (st == AZ_OK)
+            st = add_inner(walk, path, branch);
+    return st;
+}
+
+enum az_status
+control_settings_add(struct op *op, const struct control_row *row, json_t *settings)
+{
+    struct walk walk = {op, row, settings};
+    return add_inner(&walk, "", row->schema);
+}

@@ -1,0 +1,141 @@
+#include "config.h"
+
+#include "policy/catalogue/control_sites.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "policy/catalogue/shipped_files.h"
+
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* A piece of the text; start NULL: there is none. */
+struct piece {
+    const char *start;
+    size_t length;
+};
+
+/* One file. */
+struct scan {
+    struct op *op;
+    const char *id;       /* of the control */
+    const char *file;     /* its name */
+    struct piece package; /* as declared */
+    struct piece rule;    /* that the line is in */
+    int line;             /* number, from 1 */
+    json_t *sites;        /* found so far */
+};
+
+static bool
+piece_is(struct piece piece, const char *text)
+{
+    return piece.length == strlen(text) && memcmp(piece.start, text, piece.length) == 0;
+}
+
+/* The value of a member written `"name": "value"` in a line. */
+static struct piece
+member(struct piece line, const char *name)
+{
+    const char *at = memmem(line.start, line.length, name, strlen(name));
+    if (at == NULL)
+        return (struct piece){NULL, 0};
+    at += strlen(name);
+    const char *end = memchr(at, '"', line.length - (size_t) (at - line.start));
+    return (struct piece){end != NULL ? at : NULL, end != NULL ? (size_t) (end - at) : 0};
+}
+
+/* A site in the line that is scanned; without code it is the package. */
+static enum az_status
+add_site(struct scan *scan, struct piece code)
+{
+    char *rule = talloc_strndup(scan->op->mem, scan->package.start, scan->package.length);
+    if (code.start != NULL && scan->rule.start != NULL)
+        rule = talloc_asprintf_append(rule, ".%.*s", (int) scan->rule.length, scan->rule.start);
+    json_t *site = json_pack("{s:s,s:s,s:i}", "file", scan->file, "rule", rule, "line", scan->line);
+    if (code.start != NULL
+        && json_object_set_new(site, "code", json_stringn(code.start, code.length)) != 0) {
+        json_decref(site);
+        site = NULL;
+    }
+    if (json_array_append_new(scan->sites, site) != 0)
+        return op_fail(scan->op, AZ_SERVER_ERROR, NULL, "no memory for the sites of a control");
+    return AZ_OK;
+}
+
+/* A line that begins in its first column: the package, a rule, or something else. */
+static enum az_status
+scan_head(struct scan *scan, struct piece line)
+{
+    struct piece word = {line.start, strspn(line.start, WORD)};
+    if (piece_is(word, "default") || piece_is(word, "package")) {
+        const char *next = word.start + word.length + strspn(word.start + word.length, " ");
+        bool package = piece_is(word, "package");
+        word = (struct piece){next, strspn(next, package ? WORD "." : WORD)};
+        if (package) {
+            const char *own = talloc_asprintf(scan->op->mem, "svc.controls.%s", scan->id);
+            scan->package = word;
+            return own != NULL && piece_is(word, own) ? add_site(scan, (struct piece){NULL, 0})
+                                                      : AZ_OK;
+        }
+    }
+    if (!piece_is(word, "import") && !piece_is(word, "else"))
+        scan->rule = word;
+    return AZ_OK;
+}
+
+static enum az_status
+scan_line(struct scan *scan, struct piece line)
+{
+    size_t blanks = strspn(line.start, " \t");
+    if (blanks >= line.length || line.start[blanks] == '#')
+        return AZ_OK;
+    if (strchr(WORD, line.start[0]) != NULL) {
+        enum az_status st = scan_head(scan, line);
+        if (st != AZ_OK)
+            return st;
+    }
+    struct piece code = member(line, "\"code\": \""), control = member(line, "\"control\": \"");
+    if (code.start == NULL || control.start == NULL || !piece_is(control, scan->id))
+        return AZ_OK;
+    return add_site(scan, code);
+}
+
+enum az_status
+control_sites_scan(struct op *op, const char *id, const char *file, const char *text, json_t *sites)
+{
+    struct scan scan = {.op = op, .id = id, .file = file, .sites = sites};
+    enum az_status st = AZ_OK;
+    scan.package = (struct piece){text, 0};
+    for (const char *line = text; st == AZ_OK && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        scan.line++;
+        st = scan_line(&scan, (struct piece){line, length});
+        line += length + (line[length] == '\n');
+    }
+    return st;
+}
+
+/* What the walk over the files carries. */
+struct hunt {
+    const char *id;
+    json_t *sites;
+};
+
+static enum az_status
+take_file(struct op *op, void *arg, const char *name, const char *text)
+{
+    const struct hunt *hunt = arg;
+    return control_sites_scan(op, hunt->id, name, text, hunt->sites);
+}
+
+enum az_status
+control_sites(struct op *op, const char *id, json_t **ret)
+{
+    struct hunt hunt = {id, jsonx_own(op->mem, json_array())};
+    if (hunt.sites == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the sites of a control");
+    enum az_status st = shipped_each(op, "svc", ".rego", take_file, &hunt);
+    if (st == AZ_OK)
+        *ret = hunt.sites;
+    return st;
+}

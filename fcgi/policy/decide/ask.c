@@ -1,0 +1,141 @@
+#include "config.h"
+
+#include "policy/decide/ask.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/pack.h"
+#include "policy/decide/engine.h"
+
+/* Pause between two questions while a save is being confirmed; OPA needs 10 to 50 ms to activate.
+ */
+#define PAUSE_MS 20
+
+bool
+ask_again(struct op *op, int64_t started_ms, const char *revision)
+{
+    if (clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
+        op_fail(op, AZ_UNAVAILABLE, NULL,
+                "policy engine decides by revision %s, which is not acceptable", revision);
+        return false;
+    }
+    struct timespec pause = {0, PAUSE_MS * 1000000L};
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+/* How the answer was got (policy.md 6.6). */
+static void
+describe_answer(json_t *output, const struct engine_answer *answer)
+{
+    if (answer->revision != NULL)
+        json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
+    json_object_set_new_nocheck(output, "engine",
+                                answer->version != NULL ? json_sprintf("opa/%s", answer->version)
+                                                        : json_string_nocheck("opa"));
+    json_object_set_new_nocheck(output, "eval_us", json_integer(answer->us));
+}
+
+static enum az_status
+pack_input(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+{
+    unsigned char *packed;
+    if (pack_text(op->mem, answer->input, answer->input_length, &packed, &ret->input_length)
+        != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy input of %zu octets cannot be packed",
+                       answer->input_length);
+    ret->input = packed;
+    return AZ_OK;
+}
+
+static enum az_status
+pack_output(struct op *op, struct verdict *ret)
+{
+    unsigned char *packed;
+    size_t length;
+    char *text = jsonx_dump_around(op->mem, "", ret->decision.output, "", &length);
+    if (text == NULL || pack_text(op->mem, text, length, &packed, &ret->output_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "policy answer cannot be packed");
+    ret->output = packed;
+    return AZ_OK;
+}
+
+void
+ask_note_error(struct op *op, struct verdict *verdict)
+{
+    json_t *why = json_string(op->fault.detail);
+    json_object_set_new_nocheck(verdict->decision.output, "error",
+                                why != NULL ? why : json_string_nocheck("no decision"));
+    pack_output(op, verdict); /* without it the row is written all the same, and says less */
+}
+
+/*
+ * For the audit of a question without a decision: what was asked and what went wrong. An answer
+ * that was refused is not kept: nobody who reads the row may take it for a decision.
+ */
+static void
+note_failure(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+{
+    struct verdict verdict = {.input = NULL};
+    verdict.decision.output = jsonx_own(op->mem, json_object());
+    if (answer->input == NULL || verdict.decision.output == NULL
+        || pack_input(op, answer, &verdict) != AZ_OK)
+        return;
+    describe_answer(verdict.decision.output, answer);
+    ask_note_error(op, &verdict);
+    *ret = verdict;
+}
+
+enum az_status
+ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
+               const struct decision_bounds *bounds, struct verdict *ret)
+{
+    struct engine_answer answer = {.input = NULL};
+    if (input == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+    enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
+    struct verdict verdict = {.decision = {.revision = answer.revision}};
+    if (st == AZ_OK)
+        st = decision_read(op, answer.result, bounds, &verdict.decision);
+    if (st != AZ_OK) {
+        note_failure(op, &answer, ret);
+        return st;
+    }
+    describe_answer(verdict.decision.output, &answer);
+    st = pack_input(op, &answer, &verdict);
+    if (st == AZ_OK)
+        st = pack_output(op, &verdict);
+    if (st == AZ_OK)
+        *ret = verdict;
+    return st;
+}
+
+enum az_status
+ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret)
+{
+    const struct decision_bounds bounds = {
+        .scopes = question_asked(question),
+        .ceiling = question->ceiling,
+        .resource = question->resource,
+        .details = question->details,
+        .resource_types = question->resource_types,
+        .types_by_resource = true,
+    };
+    return ask_entrypoint(op, "svc/decision/issue", question_issue(op, question), &bounds, ret);
+}
+
+enum az_status
+ask_introspect(struct op *op, const struct introspect_question *question, struct verdict *ret)
+{
+    const json_t *baseline = question->baseline;
+    const struct decision_bounds bounds = {
+        .scopes = json_object_get(baseline, "scopes"),
+        .resource = json_string_value(json_object_get(baseline, "resource")),
+        .resource_types = json_object_get(baseline, "resource_types"),
+        .details = json_object_get(baseline, "authorization_details"),
+    };
+    return ask_entrypoint(op, "svc/decision/introspect", question_introspect(op, question), &bounds,
+                          ret);
+}

@@ -1,0 +1,390 @@
+#include "config.h"
+
+#include "policy/decide/decision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "policy/decide/registry.h"
+
+/* Reason categories in the order in which the first one speaks (decisions.md), and what each means
+ * at /token. */
+/* clang-format off */
+static const struct category { const char *name; enum az_status status; } categories[] = {
+    {"client",       AZ_UNAUTHORIZED_CLIENT},
+    {"registration", AZ_ACCESS_DENIED},
+    {"trust",        AZ_INVALID_GRANT},
+    {"grant",        AZ_UNAUTHORIZED_CLIENT},
+    {"token",        AZ_INVALID_GRANT},
+    {"subject",      AZ_INVALID_GRANT},
+    {"resource",     AZ_INVALID_TARGET},
+    {"details",      AZ_INVALID_AUTHORIZATION_DETAILS},
+    {"scope",        AZ_INVALID_SCOPE},
+    {"delegation",   AZ_ACCESS_DENIED},
+    {"environment",  AZ_ACCESS_DENIED},
+    {"policy",       AZ_ACCESS_DENIED},
+    {"system",       AZ_ACCESS_DENIED},
+};
+/* clang-format on */
+#define CATEGORIES (sizeof(categories) / sizeof(categories[0]))
+
+/* Names a policy may not put into `claims`: they are the server's to say (draft AuthZEN issuance
+ * profile). */
+static const char *const reserved_claims[] = {"iss",       "iat",   "jti", "sub",
+                                              "aud",       "exp",   "nbf", "scope",
+                                              "client_id", "cnf",   "act", "authorization_details",
+                                              "may_act",   "active"};
+
+static enum az_status
+nonsense(struct op *op, const char *member, const char *what)
+{
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: %s %s", member, what);
+}
+
+static bool
+array_has(const json_t *array, const json_t *wanted)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) array, index, item)
+        if (json_equal(item, wanted))
+            return true;
+    return false;
+}
+
+static bool
+array_within(const json_t *inner, const json_t *outer)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) inner, index, item)
+        if (!array_has(outer, item))
+            return false;
+    return true;
+}
+
+static bool
+all_strings(const json_t *array)
+{
+    size_t index;
+    json_t *item;
+    json_array_foreach ((json_t *) (uintptr_t) array, index, item)
+        if (!json_is_string(item))
+            return false;
+    return true;
+}
+
+/* The member, with null as absent; *ret_ok false when its type is another. */
+static json_t *
+member(const json_t *result, const char *name, json_type type, bool *ret_ok)
+{
+    json_t *value = json_object_get(result, name);
+    if (value == NULL || json_is_null(value))
+        return NULL;
+    if (json_typeof(value) != type)
+        *ret_ok = false;
+    return value;
+}
+
+/* A rule that adds lists may name a scope twice; the token has it once (RFC 6749 3.3: a set). */
+static void
+drop_repeats(json_t *array)
+{
+    for (size_t i = json_array_size(array); i-- > 1;)
+        for (size_t j = 0; j < i; j++)
+            if (json_equal(json_array_get(array, i), json_array_get(array, j))) {
+                json_array_remove(array, i);
+                break;
+            }
+}
+
+/* Members whose value must be an array of strings, or an object. */
+static enum az_status
+read_members(struct op *op, const json_t *result, struct decision *decision)
+{
+    const struct {
+        const char *name;
+        json_type type;
+        bool strings;
+        json_t **at;
+    } members[] = {
+        {"scopes",                JSON_ARRAY,  true,  &decision->scopes        },
+        {"resource_types",        JSON_ARRAY,  true,  &decision->resource_types},
+        {"authorization_details", JSON_ARRAY,  false, &decision->details       },
+        {"obligations",           JSON_OBJECT, false, &decision->obligations   },
+        {"deny_reasons",          JSON_ARRAY,  false, &decision->reasons       },
+        {"matched_segments",      JSON_ARRAY,  true,  &decision->segments      },
+        {"extensions",            JSON_OBJECT, false, &decision->extensions    },
+    };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        bool ok = true;
+        *members[i].at = member(result, members[i].name, members[i].type, &ok);
+        if (!ok || (members[i].strings && !all_strings(*members[i].at)))
+            return nonsense(op, members[i].name, "has another type");
+    }
+    drop_repeats(decision->scopes);
+    return AZ_OK;
+}
+
+/* true, false, or absent for false. */
+static enum az_status
+read_flag(struct op *op, const json_t *result, const char *name, bool *ret)
+{
+    const json_t *flag = json_object_get(result, name);
+    if (flag != NULL && !json_is_null(flag) && !json_is_boolean(flag))
+        return nonsense(op, name, "is no boolean");
+    *ret = json_is_true(flag);
+    return AZ_OK;
+}
+
+/* allow, resource, lifetime, single use, refresh: the scalars. */
+static enum az_status
+read_scalars(struct op *op, const json_t *result, struct decision *decision)
+{
+    const json_t *allow = json_object_get(result, "allow");
+    bool ok = true;
+    if (!json_is_boolean(allow))
+        return nonsense(op, "allow", "is no boolean");
+    decision->allow = json_is_true(allow);
+    decision->resource = json_string_value(member(result, "resource", JSON_STRING, &ok));
+    if (!ok)
+        return nonsense(op, "resource", "is no string");
+    enum az_status st = read_flag(op, result, "jit_single_use", &decision->jit);
+    if (st == AZ_OK)
+        st = read_flag(op, result, "refresh", &decision->refresh);
+    if (st != AZ_OK)
+        return st;
+    const json_t *ttl = member(result, "expires_in_override", JSON_INTEGER, &ok);
+    if (!ok)
+        return nonsense(op, "expires_in_override", "is no integer");
+    decision->has_ttl = ttl != NULL;
+    decision->ttl =
+        json_integer_value(ttl) > DECISION_TTL_MAX ? DECISION_TTL_MAX : json_integer_value(ttl);
+    return AZ_OK;
+}
+
+/* RFC 9396 6.2: an entry is covered by another of the same type whose members are equal or, for
+ * lists, hold its items. */
+static bool
+entry_within(json_t *entry, json_t *wider)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(entry) || !json_is_object(wider))
+        return false;
+    if (json_object_size(entry) != json_object_size(wider))
+        return false; /* a restriction that is left out would widen */
+    json_object_foreach (entry, name, value) {
+        const json_t *limit = json_object_get(wider, name);
+        bool lists = json_is_array(value) && json_is_array(limit);
+        if (!(lists ? array_within(value, limit) && json_array_size(value) > 0
+                    : json_equal(value, limit))
+            && !(lists && json_array_size(limit) == 0 && json_array_size(value) == 0))
+            return false;
+    }
+    return true;
+}
+
+/* Which answered entry each asked one covers; entry numbers plus one, 0 for none. */
+struct cover {
+    const json_t *details, *wider;
+    size_t *owner;
+    bool *seen; /* asked entries looked at for the entry in hand */
+};
+
+/* Finds an asked entry for one answered entry, moving others to their second choice if need be. */
+static bool
+cover_entry(struct cover *cover, size_t index)
+{
+    json_t *entry = json_array_get(cover->details, index);
+    for (size_t i = 0; i < json_array_size(cover->wider); i++) {
+        if (cover->seen[i] || !entry_within(entry, json_array_get(cover->wider, i)))
+            continue;
+        cover->seen[i] = true;
+        if (cover->owner[i] == 0 || cover_entry(cover, cover->owner[i] - 1)) {
+            cover->owner[i] = index + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each asked entry covers one answered entry at most: one payment asked for is not two. */
+static bool
+details_within(struct op *op, const json_t *details, const json_t *wider)
+{
+    size_t count = json_array_size(details), asked = json_array_size(wider);
+    if (count > asked)
+        return false;
+    struct cover cover = {
+        .details = details,
+        .wider = wider,
+        .owner = talloc_zero_array(op->mem, size_t, (unsigned) asked + 1),
+        .seen = talloc_array(op->mem, bool, (unsigned) asked + 1),
+    };
+    if (cover.owner == NULL || cover.seen == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        memset(cover.seen, 0, asked * sizeof(bool));
+        if (!cover_entry(&cover, i))
+            return false;
+    }
+    return true;
+}
+
+/* Types beyond the named ones are right only when the registry says that the named resource is
+ * theirs. */
+static enum az_status
+check_types(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
+{
+    size_t index;
+    json_t *type;
+    json_array_foreach (decision->resource_types, index, type) {
+        if (bounds->open_types || array_has(bounds->resource_types, type))
+            continue;
+        bool tied = false;
+        if (bounds->types_by_resource && bounds->resource != NULL) {
+            enum az_status st = registry_ties(op, decision->revision, json_string_value(type),
+                                              bounds->resource, &tied);
+            if (st != AZ_OK)
+                return st;
+        }
+        if (!tied)
+            return nonsense(op, "resource_types", "widens the request");
+    }
+    return AZ_OK;
+}
+
+static enum az_status
+check_bounds(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
+{
+    if (!bounds->open_scopes && !array_within(decision->scopes, bounds->scopes))
+        return nonsense(op, "scopes", "widens the request");
+    if (bounds->ceiling != NULL && !array_within(decision->scopes, bounds->ceiling))
+        return nonsense(op, "scopes", "widens the ceiling");
+    if (decision->resource != NULL
+        && (bounds->resource == NULL || strcmp(decision->resource, bounds->resource) != 0))
+        return nonsense(op, "resource", "is not the requested one");
+    if (bounds->resource != NULL && decision->resource == NULL)
+        return nonsense(op, "resource",
+                        "is missing: a token for everything instead of one resource");
+    if (json_array_size(bounds->resource_types) > 0
+        && json_array_size(decision->resource_types) == 0)
+        return nonsense(op, "resource_types", "are missing: a token for everything instead");
+    if (decision->details != NULL && !details_within(op, decision->details, bounds->details))
+        return nonsense(op, "authorization_details", "widens the request");
+    return check_types(op, decision, bounds);
+}
+
+static size_t
+category_rank(const json_t *reason)
+{
+    const char *name = json_string_value(json_object_get(reason, "category"));
+    for (size_t i = 0; name != NULL && i < CATEGORIES; i++)
+        if (strcmp(categories[i].name, name) == 0)
+            return i;
+    return CATEGORIES;
+}
+
+static int
+compare_member(const json_t *a, const json_t *b, const char *name)
+{
+    const char *left = json_string_value(json_object_get(a, name)),
+               *right = json_string_value(json_object_get(b, name));
+    return strcmp(left != NULL ? left : "", right != NULL ? right : "");
+}
+
+static int
+compare_reasons(const void *left, const void *right)
+{
+    const json_t *a = *(json_t *const *) left, *b = *(json_t *const *) right;
+    size_t rank_a = category_rank(a), rank_b = category_rank(b);
+    if (rank_a != rank_b)
+        return rank_a < rank_b ? -1 : 1;
+    int order = compare_member(a, b, "control");
+    return order != 0 ? order : compare_member(a, b, "code");
+}
+
+/* Every reason is an object with a code; sorted, so that the same facts always give the same first
+ * reason. */
+static enum az_status
+sort_reasons(struct op *op, struct decision *decision)
+{
+    size_t count = json_array_size(decision->reasons);
+    json_t **list = talloc_array(op->mem, json_t *, (unsigned) count + 1);
+    json_t *sorted = jsonx_own(op->mem, json_array());
+    if (list == NULL || sorted == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        list[i] = json_array_get(decision->reasons, i);
+        if (!json_is_string(json_object_get(list[i], "code")))
+            return nonsense(op, "deny_reasons", "holds an entry without code");
+    }
+    qsort(list, count, sizeof(list[0]), compare_reasons);
+    for (size_t i = 0; i < count; i++)
+        json_array_append(sorted, list[i]);
+    if (count > 0)
+        json_object_set(decision->output, "deny_reasons", sorted);
+    decision->reasons = sorted;
+    return AZ_OK;
+}
+
+static enum az_status
+drop_reserved_claims(struct op *op, json_t *output)
+{
+    bool ok = true;
+    json_t *claims = member(output, "claims", JSON_OBJECT, &ok);
+    if (!ok)
+        return nonsense(op, "claims", "is no object");
+    for (size_t i = 0; claims != NULL && i < sizeof(reserved_claims) / sizeof(reserved_claims[0]);
+         i++)
+        json_object_del(claims, reserved_claims[i]);
+    return AZ_OK;
+}
+
+enum az_status
+decision_read(struct op *op, json_t *result, const struct decision_bounds *bounds,
+              struct decision *ret)
+{
+    struct decision decision = {.output = result, .revision = ret->revision};
+    if (!json_is_object(result))
+        return nonsense(op, "result", result == NULL ? "is undefined" : "is no object");
+    enum az_status st = read_scalars(op, result, &decision);
+    if (st == AZ_OK)
+        st = read_members(op, result, &decision);
+    if (st == AZ_OK && decision.scopes == NULL)
+        decision.scopes = jsonx_own(op->mem, json_array());
+    if (st == AZ_OK && decision.allow)
+        st = check_bounds(op, &decision, bounds);
+    if (st == AZ_OK)
+        st = drop_reserved_claims(op, result);
+    if (st == AZ_OK)
+        st = sort_reasons(op, &decision);
+    if (st != AZ_OK)
+        return st;
+    *ret = decision;
+    return AZ_OK;
+}
+
+enum az_status
+decision_deny_status(const struct decision *decision, const char **ret_text)
+{
+    const json_t *first = json_array_get(decision->reasons, 0);
+    size_t rank = first != NULL ? category_rank(first) : CATEGORIES;
+    *ret_text = json_string_value(json_object_get(first, "message"));
+    return rank < CATEGORIES ? categories[rank].status : AZ_ACCESS_DENIED;
+}
+
+bool
+decision_has_code(const struct decision *decision, const char *code)
+{
+    size_t index;
+    json_t *reason;
+    json_array_foreach (decision->reasons, index, reason) {
+        const char *its = json_string_value(json_object_get(reason, "code"));
+        if (its != NULL && strcmp(its, code) == 0)
+            return true;
+    }
+    return false;
+}

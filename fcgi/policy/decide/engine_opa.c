@@ -1,0 +1,246 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "policy/decide/engine.h"
+#include "policy/decide/engine_http.h"
+
+/* The bundle's name in opa.yaml (decisions.md "Policy"). */
+#define BUNDLE "svc"
+
+/* How the message of an error begins that was met before there was a bundle to judge. */
+#define FETCH_FAILED "request failed"
+
+/* What OPA's data API wants around an input document. */
+#define BODY_BEFORE "{\"input\":"
+#define BODY_AFTER "}"
+
+/* Which bundle answered, and by which engine. */
+static enum az_status
+read_provenance(struct op *op, const json_t *answer, const char **ret_revision,
+                const char **ret_version)
+{
+    const json_t *provenance = json_object_get(answer, "provenance");
+    const json_t *bundles = json_object_get(provenance, "bundles");
+    const char *revision =
+        json_string_value(json_object_get(json_object_get(bundles, BUNDLE), "revision"));
+    if (revision == NULL || *revision == '\0')
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: no bundle is active yet");
+    *ret_revision = revision;
+    *ret_version = json_string_value(json_object_get(provenance, "version"));
+    return AZ_OK;
+}
+
+enum az_status
+engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                struct engine_answer *ret)
+{
+    char *text;
+    json_t *answer;
+    size_t length, text_length;
+    const char *why;
+    char *path = talloc_asprintf(op->mem, "/v1/data/%s/result?provenance=true", entrypoint);
+    char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
+    if (path == NULL || body == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+    ret->input = body + strlen(BODY_BEFORE);
+    ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
+    int64_t started = clock_monotonic_us();
+    enum az_status st =
+        engine_http_call(op, path, body, length, ENGINE_DECISION_MAX, &text, &text_length);
+    if (st == AZ_OK)
+        st = jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, &answer, &why);
+    if (st == AZ_INVALID)
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
+    ret->us = (long) (clock_monotonic_us() - started);
+    if (st != AZ_OK)
+        return st;
+    if ((st = read_provenance(op, answer, &ret->revision, &ret->version)) == AZ_OK)
+        ret->result = json_object_get(answer, "result");
+    return st;
+}
+
+/* Cuts a text between two code points. */
+static char *
+cut(char *text)
+{
+    size_t length = text != NULL ? strlen(text) : 0;
+    if (length <= ENGINE_MESSAGE_MAX)
+        return text;
+    for (length = ENGINE_MESSAGE_MAX; ((unsigned char) text[length] & 0xc0) == 0x80;)
+        length--;
+    text[length] = '\0';
+    return text;
+}
+
+/* The first of the engine's errors with its place, else `otherwise`. */
+static const char *
+first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
+{
+    const json_t *first = json_array_get(errors, 0);
+    const json_t *place = json_object_get(first, "location");
+    const char *detail = json_string_value(json_object_get(first, "message"));
+    const char *file = json_string_value(json_object_get(place, "file"));
+    /* ENGINE_STATUS_FLAGS makes a real of it. */
+    double row = json_number_value(json_object_get(place, "row"));
+    if (detail != NULL && file != NULL)
+        return cut(talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
+                                   row > 0 && row < INT32_MAX ? (int) row : 0, detail));
+    return cut(talloc_strdup(mem, detail != NULL ? detail : otherwise));
+}
+
+void
+engine_read_status(TALLOC_CTX *mem, const json_t *bundle, struct engine_status *ret)
+{
+    const char *revision = json_string_value(json_object_get(bundle, "active_revision"));
+    const char *code = json_string_value(json_object_get(bundle, "code"));
+    const char *message = json_string_value(json_object_get(bundle, "message"));
+    const char *last = json_string_value(json_object_get(bundle, "last_request"));
+    ret->tried_ms = 0;
+    if (last != NULL && iso8601_parse(last, strlen(last), &ret->tried_ms) != AZ_OK)
+        ret->tried_ms = 0;
+    ret->transport =
+        json_object_get(bundle, "http_code") != NULL
+        || (message != NULL && strncmp(message, FETCH_FAILED, strlen(FETCH_FAILED)) == 0);
+    ret->active_revision = talloc_strdup(mem, revision != NULL ? revision : "");
+    ret->code = talloc_strdup(mem, code != NULL ? code : "");
+    ret->message =
+        first_error(mem, json_object_get(bundle, "errors"), message != NULL ? message : "");
+}
+
+const char *
+engine_instance(const json_t *labels)
+{
+    const char *instance = json_string_value(json_object_get(labels, "instance"));
+    if (instance == NULL || *instance == '\0')
+        instance = json_string_value(json_object_get(labels, "id"));
+    return instance != NULL && strlen(instance) <= ENGINE_INSTANCE_MAX ? instance : NULL;
+}
+
+enum az_status
+engine_revision(struct op *op, struct engine_status *ret)
+{
+    char *text;
+    size_t length;
+    enum az_status st =
+        engine_http_call(op, "/v1/status", NULL, 0, ENGINE_STATUS_MAX, &text, &length);
+    if (st != AZ_OK)
+        return st;
+    const json_t *answer = jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
+    if (answer == NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: the status is not JSON");
+    const json_t *result = json_object_get(answer, "result");
+    const char *instance = engine_instance(json_object_get(result, "labels"));
+    engine_read_status(op->mem, json_object_get(json_object_get(result, "bundles"), BUNDLE), ret);
+    ret->instance = instance != NULL ? talloc_strdup(op->mem, instance) : NULL;
+    return AZ_OK;
+}
+
+/* ---- trying out ---- */
+
+const char *const engine_explain_words[ENGINE_EXPLAIN_COUNT] = {
+    [ENGINE_EXPLAIN_OFF] = "",        [ENGINE_EXPLAIN_NOTES] = "notes",
+    [ENGINE_EXPLAIN_FAILS] = "fails", [ENGINE_EXPLAIN_FULL] = "full",
+    [ENGINE_EXPLAIN_DEBUG] = "debug",
+};
+
+static enum az_status
+refuse(struct op *op, struct engine_trial *ret, const char *error, const char *message)
+{
+    ret->error = error;
+    ret->message = message;
+    return op_fail(op, AZ_UNPROCESSABLE, message, "policy engine: %s", message);
+}
+
+/*
+ * A question it could not answer: 500 for what goes wrong while rules are evaluated (two values of
+ * one rule), 400 and 404 for what it does not take. Its error has a code and a message; what has
+ * none is not the engine speaking.
+ */
+static enum az_status
+read_refusal(struct op *op, const struct http_answer *answer, struct engine_trial *ret)
+{
+    json_t *error = NULL;
+    bool told = answer->status == 500 || answer->status == 400 || answer->status == 404;
+    if (told)
+        jsonx_parse(op->mem, answer->body, answer->body_length, ENGINE_ANSWER_DEPTH_MAX, &error,
+                    NULL);
+    const char *message = json_string_value(json_object_get(error, "message"));
+    json_t *errors = json_object_get(error, "errors");
+    if (message == NULL || !json_is_string(json_object_get(error, "code")))
+        return engine_http_unexpected(op, answer);
+    ret->errors = json_array_size(errors) > 0 ? errors : NULL;
+    message = first_error(op->mem, errors, message);
+    return message != NULL ? refuse(op, ret, "evaluation_failed", message)
+                           : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* JSON that we do not take (a number beyond 64 bits, a NUL) is the doing of a rule. What is no JSON
+ * is not. */
+static enum az_status
+refuse_unreadable(struct op *op, const struct http_answer *answer, const char *why,
+                  struct engine_trial *ret)
+{
+    const size_t flags = ENGINE_STATUS_FLAGS | JSON_ALLOW_NUL;
+    if (jsonx_own(op->mem, json_loadb(answer->body, answer->body_length, flags, NULL)) == NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
+    return refuse(op, ret, "answer_unreadable",
+                  talloc_asprintf(op->mem, "The answer cannot be shown: %s", why));
+}
+
+static enum az_status
+read_trial(struct op *op, const struct http_answer *answer, struct engine_trial *ret)
+{
+    json_t *body;
+    const char *why, *version;
+    enum az_status st = jsonx_parse(op->mem, answer->body, answer->body_length,
+                                    ENGINE_ANSWER_DEPTH_MAX, &body, &why);
+    if (st == AZ_INVALID)
+        return refuse_unreadable(op, answer, why, ret);
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "no memory for the policy answer");
+    if ((st = read_provenance(op, body, &ret->revision, &version)) != AZ_OK)
+        return st;
+    ret->result = json_object_get(body, "result");
+    ret->explanation = json_object_get(body, "explanation");
+    const char *line = json_string_value(json_array_get(ret->explanation, 0));
+    if (json_array_size(ret->explanation) == 1 && line != NULL && *line == '\0')
+        json_array_clear(ret->explanation); /* how OPA writes a trace of no lines */
+    ret->metrics = json_object_get(body, "metrics");
+    return AZ_OK;
+}
+
+enum az_status
+engine_try(struct op *op, const char *path, const json_t *input, enum engine_explain explain,
+           struct engine_trial *ret)
+{
+    struct http_answer answer;
+    long configured = op->az->cfg->policy_timeout_ms;
+    struct http_question question = {
+        .answer_max = ENGINE_TRIAL_MAX,
+        .timeout_ms = configured > ENGINE_TRIAL_WAIT_MS ? configured : ENGINE_TRIAL_WAIT_MS,
+    };
+    bool traced = explain != ENGINE_EXPLAIN_OFF;
+    *ret = (struct engine_trial){.result = NULL};
+    question.path = talloc_asprintf(op->mem, "/v1/data/%s?provenance=true&metrics=true%s%s%s", path,
+                                    traced ? "&explain=" : "", engine_explain_words[explain],
+                                    traced ? "&pretty=true" : "");
+    question.body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &question.length);
+    if (question.path == NULL || question.body == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+    enum az_status st = engine_http_exchange(op, &question, &answer);
+    if (st != AZ_OK && answer.too_large) {
+        az_fault_clear(&op->fault);
+        return refuse(op, ret, "answer_too_large",
+                      traced ? "The answer with its trace is too large: ask with explain notes or "
+                               "without explain"
+                             : "The answer is too large: ask for a path further down");
+    }
+    if (st != AZ_OK)
+        return st;
+    return answer.status == 200 ? read_trial(op, &answer, ret) : read_refusal(op, &answer, ret);
+}

@@ -1,0 +1,275 @@
+#include "config.h"
+
+#include "policy/decide/question.h"
+
+#include <string.h>
+
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "policy/decide/engine.h"
+
+/* The document format; grows when a member changes its meaning. */
+#define SCHEMA 1
+
+#define NS_PER_MS 1000000
+
+/* What is said of a document that is being written: memory may end anywhere, and a question that
+ * lacks a member (a statement that cuts, say) must not be asked. */
+struct draft {
+    bool lost; /* a member could not be set */
+};
+
+/* Sets a member to a value that is handed over; NULL: it could not be made. */
+static void
+set_new(struct draft *draft, json_t *object, const char *name, json_t *value)
+{
+    if (json_object_set_new_nocheck(object, name, value) != 0)
+        draft->lost = true;
+}
+
+/* Sets a text member unless it is NULL. */
+static void
+set_text(struct draft *draft, json_t *object, const char *name, const char *text)
+{
+    if (text != NULL)
+        set_new(draft, object, name, json_string_nocheck(text));
+}
+
+/* Sets a borrowed value unless it is NULL. */
+static void
+set_value(struct draft *draft, json_t *object, const char *name, json_t *value)
+{
+    if (value != NULL)
+        set_new(draft, object, name, json_incref(value));
+}
+
+static json_t *
+request_part(struct draft *draft, const struct op *op, const struct question *frame)
+{
+    char time[ISO8601_SIZE];
+    json_t *part = json_object();
+    iso8601_format(op_now(op), time);
+    set_text(draft, part, "id", op->request_id);
+    set_text(draft, part, "flow_id", frame->flow_id);
+    set_text(draft, part, "endpoint", frame->endpoint);
+    /* The clock three ways: Rego's time functions take nanoseconds, rows hold seconds, people read
+     * the text. */
+    set_new(draft, part, "now", json_integer(op_now(op)));
+    set_new(draft, part, "time_ns", json_integer(op->now_ms * NS_PER_MS));
+    set_text(draft, part, "time", time);
+    return part;
+}
+
+/* Statement claims are type-checked here: a wrong type counts as an empty list, so that it cuts
+ * (policy.md 6.5). */
+static void
+check_claims(struct draft *draft, json_t *claims)
+{
+    static const char *const lists[] = {"grants", "resources"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *list = json_object_get(claims, lists[i]), *item;
+        bool good = list == NULL || json_is_array(list);
+        size_t index;
+        json_array_foreach (list, index, item)
+            good = good && json_is_string(item);
+        if (!good)
+            set_new(draft, claims, lists[i], json_array());
+    }
+    if (json_object_get(claims, "scope") != NULL
+        && !json_is_string(json_object_get(claims, "scope")))
+        set_new(draft, claims, "scope", json_string(""));
+}
+
+/* The statement of a client as it is stored. */
+static json_t *
+statement_part(struct draft *draft, struct op *op, const struct client *client)
+{
+    json_t *claims = NULL;
+    enum az_status st = jsonx_parse(op->mem, client->statement, strlen(client->statement),
+                                    ENGINE_ANSWER_DEPTH_MAX, &claims, NULL);
+    bool readable = json_is_object(claims);
+    if (!readable)
+        claims = jsonx_own(op->mem, json_object());
+    draft->lost = draft->lost || st == AZ_SERVER_ERROR || claims == NULL;
+    check_claims(draft, claims);
+    bool verified = readable && json_object_get(claims, STATEMENT_UNVERIFIED) == NULL;
+    const char *iss = json_string_value(json_object_get(claims, "iss"));
+    json_t *part = json_pack("{s:b}", "verified", verified);
+    set_text(draft, part, "iss", iss);
+    set_value(draft, part, "claims", claims);
+    return part;
+}
+
+static void
+set_client(struct draft *draft, struct op *op, json_t *part, const struct client *client,
+           const char *id_name, const char *auth_method)
+{
+    set_text(draft, part, id_name, client->client_id);
+    set_text(draft, part, "type", client->type);
+    set_text(draft, part, "registration", client->registration);
+    set_text(draft, part, "auth_method", auth_method);
+    set_text(draft, part, "software_id", client->software_id);
+    set_text(draft, part, "software_version", client->software_version);
+    if (client->statement != NULL)
+        set_new(draft, part, "statement", statement_part(draft, op, client));
+}
+
+static json_t *
+client_part(struct draft *draft, struct op *op, const struct client *client,
+            const char *auth_method)
+{
+    json_t *part = json_object();
+    set_client(draft, op, part, client, "id", auth_method);
+    set_new(draft, part, "enabled", json_boolean(client->enabled));
+    return part;
+}
+
+static json_t *
+environment_part(struct draft *draft, const struct op *op, const struct question *frame)
+{
+    json_t *part = json_object();
+    set_text(draft, part, "ip", frame->ip);
+    set_text(draft, part, "user_agent", frame->user_agent);
+    set_new(draft, part, "tls", json_boolean(strncmp(op->az->cfg->oidc_issuer, "https:", 6) == 0));
+    return part;
+}
+
+static json_t *
+frame_part(struct draft *draft, struct op *op, const struct question *frame, const char *evaluation)
+{
+    json_t *input = jsonx_own(op->mem, json_object());
+    if (input == NULL)
+        return NULL;
+    set_new(draft, input, "schema", json_integer(SCHEMA));
+    set_text(draft, input, "evaluation", evaluation);
+    set_text(draft, input, "issuer", op->az->cfg->oidc_issuer);
+    set_new(draft, input, "request", request_part(draft, op, frame));
+    if (frame->client != NULL)
+        set_new(draft, input, "client", client_part(draft, op, frame->client, frame->auth_method));
+    set_new(draft, input, "environment", environment_part(draft, op, frame));
+    return input;
+}
+
+json_t *
+question_asked(const struct issue_question *question)
+{
+    return json_array_size(question->scopes) > 0 ? question->scopes : question->default_scopes;
+}
+
+json_t *
+question_subject(const char *id, const struct question_user *user)
+{
+    struct draft draft = {.lost = false};
+    json_t *part = json_object();
+    set_text(&draft, part, "type", user != NULL ? "user" : "client");
+    set_new(&draft, part, "id", json_string(id));
+    if (user != NULL) {
+        set_text(&draft, part, "iss", user->iss);
+        set_text(&draft, part, "idp", user->idp);
+        set_text(&draft, part, "acr", user->acr);
+        set_value(&draft, part, "amr", user->amr);
+        if (user->auth_time > 0) /* 0: the provider did not say */
+            set_new(&draft, part, "auth_time", json_integer(user->auth_time));
+        set_value(&draft, part, "claims", user->claims);
+    }
+    if (draft.lost) {
+        json_decref(part);
+        return NULL;
+    }
+    return part;
+}
+
+json_t *
+question_issue(struct op *op, const struct issue_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, &question->frame, "issue");
+    json_t *request = json_object_get(input, "request");
+    if (input == NULL)
+        return NULL;
+    set_text(&draft, request, "grant_type", question->grant_type);
+    set_text(&draft, request, "token_type", "access_token");
+    set_new(&draft, request, "default_ttl", json_integer(question->default_ttl));
+    set_new(&draft, input, "subject", question_subject(question->subject_id, question->user));
+    if (question->resource != NULL || question->resource_types != NULL) {
+        json_t *resource = json_object();
+        set_text(&draft, resource, "indicator", question->resource);
+        set_value(&draft, resource, "types", question->resource_types);
+        set_new(&draft, input, "resource", resource);
+    }
+    json_t *scopes = json_object();
+    set_value(&draft, scopes, "requested", question->scopes);
+    set_value(&draft, scopes, "default", question->default_scopes);
+    set_value(&draft, scopes, "ceiling", question->ceiling);
+    set_new(&draft, input, "scopes", scopes);
+    set_value(&draft, input, "authorization_details", question->details);
+    set_new(&draft, input, "baseline", json_null());
+    return draft.lost ? NULL : input;
+}
+
+/* Of the stored pdpInput, what evaluation 2 looks at. */
+static json_t *
+issued_part(struct draft *draft, const json_t *stored)
+{
+    static const char *const members[] = {"client", "subject", "resource", "environment"};
+    json_t *part = json_object();
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        set_value(draft, part, members[i], json_object_get(stored, members[i]));
+    set_value(draft, part, "grant_type",
+              json_object_get(json_object_get(stored, "request"), "grant_type"));
+    return part;
+}
+
+json_t *
+question_introspect(struct op *op, const struct introspect_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, &question->frame, "introspect");
+    if (input == NULL)
+        return NULL;
+    json_t *caller = json_object();
+    if (question->service) {
+        /* Built here alone: nothing of a request gets into this object under that name. */
+        set_new(&draft, caller, "service", json_true());
+        set_text(&draft, caller, "client_id", question->caller->client_id);
+    } else {
+        set_client(&draft, op, caller, question->caller, "client_id", question->caller_method);
+        set_value(&draft, caller, "token", question->caller_token);
+    }
+    set_new(&draft, input, "caller", caller);
+    set_value(&draft, input, "token", question->token);
+    if (question->baseline != NULL)
+        set_value(&draft, input, "baseline", question->baseline);
+    else
+        set_new(&draft, input, "baseline", json_null());
+    if (question->issued != NULL) {
+        set_new(&draft, input, "issued", issued_part(&draft, question->issued));
+        set_value(&draft, input, "subject", json_object_get(question->issued, "subject"));
+    }
+    set_new(&draft, input, "context",
+            question->context != NULL ? json_incref(question->context) : json_object());
+    return draft.lost ? NULL : input;
+}
+
+json_t *
+question_register(struct op *op, const struct register_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, &question->frame, "register");
+    if (input == NULL)
+        return NULL;
+    set_value(&draft, input, "registration", question->registration);
+    if (question->claims != NULL) {
+        json_t *claims = json_copy(question->claims),
+               *statement = json_pack("{s:b}", "verified", question->verified);
+        if (claims == NULL || statement == NULL)
+            draft.lost = true;
+        else
+            check_claims(&draft, claims);
+        set_text(&draft, statement, "iss", question->issuer);
+        set_new(&draft, statement, "claims", claims);
+        set_new(&draft, input, "statement", statement);
+    }
+    return draft.lost ? NULL : input;
+}

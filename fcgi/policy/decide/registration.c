@@ -1,0 +1,206 @@
+#include "config.h"
+
+#include "policy/decide/registration.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/uri.h"
+
+#define ENTRYPOINT "svc/decision/register"
+
+/* {uri, scheme, loopback} for each: a rule must not have to take addresses apart (policy.md 6.5).
+ */
+static json_t *
+address_part(struct op *op, const json_t *value)
+{
+    struct uri uri;
+    const char *text = json_string_value(value);
+    if (text == NULL || uri_parse(op->mem, text, &uri) != AZ_OK)
+        return NULL;
+    return json_pack("{s:s,s:s,s:b}", "uri", text, "scheme", uri.scheme, "loopback",
+                     uri.host != NULL && uri_host_is_loopback(uri.host));
+}
+
+static json_t *
+addresses(struct op *op, const json_t *redirect_uris)
+{
+    size_t index;
+    const json_t *value;
+    json_t *list = jsonx_own(op->mem, json_array());
+    json_array_foreach (redirect_uris, index, value)
+        if (json_array_append_new(list, address_part(op, value)) != 0)
+            return NULL;
+    return list;
+}
+
+/* Scope as on the wire: words with one space between. */
+static const char *
+join(TALLOC_CTX *mem, const json_t *words)
+{
+    char *text = talloc_strdup(mem, "");
+    size_t index;
+    const json_t *word;
+    json_array_foreach (words, index, word)
+        text = talloc_asprintf_append_buffer(text, "%s%s", index > 0 ? " " : "",
+                                             json_string_value(word));
+    return text;
+}
+
+static json_t *
+document(struct op *op, const struct registration *registration)
+{
+    const char *scope = NULL;
+    if (registration->scopes != NULL && (scope = join(op->mem, registration->scopes)) == NULL)
+        return NULL;
+    json_t *list = addresses(op, registration->redirect_uris);
+    if (list == NULL)
+        return NULL;
+    const struct register_question question = {
+        .frame = registration->frame,
+        .registration = jsonx_own(
+            op->mem,
+            json_pack("{s:s,s:O,s:O,s:O,s:s,s:s*,s:s*,s:s*}", "mode",
+                      registration->claims != NULL ? "statement" : "plain", "redirect_uris", list,
+                      "grant_types", registration->grant_types, "response_types",
+                      registration->response_types, "token_endpoint_auth_method",
+                      registration->auth_method, "scope", scope, "client_name",
+                      registration->client_name, "software_id", registration->software_id)),
+        .issuer = registration->issuer,
+        .verified = registration->verified,
+        .claims = registration->claims,
+    };
+    return question.registration != NULL ? question_register(op, &question) : NULL;
+}
+
+static bool
+has_word(const json_t *words, const json_t *wanted)
+{
+    size_t index;
+    const json_t *word;
+    json_array_foreach (words, index, word)
+        if (json_equal(word, wanted))
+            return true;
+    return false;
+}
+
+/* The one member that other answers do not have; what is wrong with it, or NULL. */
+static const char *
+grants_fault(const json_t *grants, const json_t *asked)
+{
+    size_t index;
+    const json_t *grant;
+    if (grants == NULL || json_is_null(grants))
+        return NULL;
+    if (!json_is_array(grants))
+        return "is no array";
+    json_array_foreach (grants, index, grant) {
+        if (!json_is_string(grant))
+            return "has another type";
+        if (!has_word(asked, grant))
+            return "widens the request";
+    }
+    return NULL;
+}
+
+/* An answer that was refused is not kept, as in ask.c: nobody may take it for a decision. */
+static enum az_status
+refuse_answer(struct op *op, const char *why, struct verdict *verdict)
+{
+    static const char *const kept[] = {"revision", "engine", "eval_us"};
+    json_t *shown = jsonx_own(op->mem, json_object());
+    op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: grant_types %s", why);
+    if (shown == NULL)
+        return AZ_UNAVAILABLE;
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        json_object_set(shown, kept[i], json_object_get(verdict->decision.output, kept[i]));
+    verdict->decision = (struct decision){.output = shown};
+    ask_note_error(op, verdict);
+    return AZ_UNAVAILABLE;
+}
+
+/* Those asked for that were granted, in the order they were asked for, once each. */
+static json_t *
+granted_of(struct op *op, const json_t *asked, const json_t *granted)
+{
+    size_t index;
+    json_t *word, *list = jsonx_own(op->mem, json_array());
+    json_array_foreach ((json_t *) (uintptr_t) asked, index, word)
+        if (has_word(granted, word) && json_array_append(list, word) != 0)
+            return NULL;
+    return list;
+}
+
+enum az_status
+registration_ask(struct op *op, const struct registration *registration,
+                 struct registration_verdict *ret)
+{
+    const struct decision_bounds bounds = {
+        .scopes = registration->scopes,
+        .open_scopes = registration->scopes == NULL,
+        .open_types = true,
+    };
+    enum az_status st =
+        ask_entrypoint(op, ENTRYPOINT, document(op, registration), &bounds, &ret->verdict);
+    if (st != AZ_OK)
+        return st;
+    const struct decision *decision = &ret->verdict.decision;
+    const json_t *grants =
+        decision->allow ? json_object_get(decision->output, "grant_types") : NULL;
+    const char *why = grants_fault(grants, registration->grant_types);
+    if (why != NULL)
+        return refuse_answer(op, why, &ret->verdict);
+    ret->grant_types = granted_of(op, registration->grant_types, grants);
+    return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+}
+
+/* Codes that mean more than "these metadata are not taken", in the order in which they speak. */
+static const struct outcome {
+    const char *code;
+    enum az_status status;
+} outcomes[] = {
+    {"registration_disabled",    AZ_FORBIDDEN                    },
+    {"statement_not_trusted",    AZ_UNAPPROVED_SOFTWARE_STATEMENT},
+    {"issuer_not_trusted",       AZ_UNAPPROVED_SOFTWARE_STATEMENT},
+    {"redirect_uri_not_allowed", AZ_INVALID_REDIRECT_URI         },
+};
+
+static const char *
+message_of(const json_t *reasons, const char *code)
+{
+    size_t index;
+    const json_t *reason;
+    json_array_foreach (reasons, index, reason) {
+        const char *its = json_string_value(json_object_get(reason, "code"));
+        if (code == NULL || (its != NULL && strcmp(its, code) == 0))
+            return json_string_value(json_object_get(reason, "message"));
+    }
+    return NULL;
+}
+
+static enum az_status
+deny_status(const struct decision *decision, const char **ret_text)
+{
+    for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
+        if (decision_has_code(decision, outcomes[i].code)) {
+            *ret_text = message_of(decision->reasons, outcomes[i].code);
+            return outcomes[i].status;
+        }
+    *ret_text = message_of(decision->reasons, NULL);
+    return AZ_INVALID_CLIENT_METADATA;
+}
+
+enum az_status
+registration_refusal(const struct registration *registration,
+                     const struct registration_verdict *verdict, const char **ret_text)
+{
+    const struct decision *decision = &verdict->verdict.decision;
+    *ret_text = NULL;
+    if (!decision->allow)
+        return deny_status(decision, ret_text);
+    if (json_array_size(verdict->grant_types) == 0)
+        *ret_text = "None of the requested grant types may be registered";
+    else if (registration->scopes != NULL && json_array_size(decision->scopes) == 0)
+        *ret_text = "None of the requested scopes may be registered";
+    return *ret_text == NULL ? AZ_OK : AZ_INVALID_CLIENT_METADATA;
+}

@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "policy/decide/registry.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "store/policy/policy_rows.h"
+
+#define ROW "svc.registry.resource_types"
+/* The row's schema is flat; this is far above it. */
+#define DEPTH_MAX 32
+
+bool
+resource_equal(const char *a, const char *b)
+{
+    size_t length_a = strlen(a), length_b = strlen(b);
+    if (length_a > length_b) {
+        const char *swap = a;
+        a = b, b = swap;
+        size_t size = length_a;
+        length_a = length_b, length_b = size;
+    }
+    if (length_a == length_b)
+        return strcmp(a, b) == 0;
+    const char *authority = strstr(a, "://");
+    bool bare = authority != NULL && strchr(authority + 3, '/') == NULL && strpbrk(a, "?#") == NULL;
+    return bare && length_b == length_a + 1 && strncmp(a, b, length_a) == 0 && b[length_a] == '/';
+}
+
+/* The row as it was published with one revision. Kept by the process; replaced, never changed. */
+struct registry {
+    const char *revision; /* NULL: nothing is published yet */
+    json_t *row;          /* NULL: the bundle has no such row */
+};
+
+static enum az_status
+make_registry(struct op *op, const char *revision, const char *payload, struct registry **ret)
+{
+    const char *why = NULL;
+    struct registry *made = talloc_zero(op->mem, struct registry);
+    if (made == NULL
+        || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    if (payload != NULL
+        && jsonx_parse(made, payload, strlen(payload), DEPTH_MAX, &made->row, &why) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
+                       why != NULL ? why : "no memory");
+    *ret = made;
+    return AZ_OK;
+}
+
+/* The registry as it is served now; read whole only when the process has another revision's. */
+static enum az_status
+fetch_served(struct op *op, const struct registry **ret)
+{
+    struct registry *kept = op->az->registry, *made = NULL;
+    const char *known = kept != NULL ? kept->revision : NULL, *revision, *payload;
+    enum az_status st = policy_published_fetch(op, ROW, known, &revision, &payload);
+    if (st != AZ_OK)
+        return st;
+    if (known != NULL && revision != NULL && strcmp(known, revision) == 0) {
+        *ret = kept;
+        return AZ_OK;
+    }
+    if ((st = make_registry(op, revision, payload, &made)) != AZ_OK)
+        return st;
+    if (revision != NULL) {
+        /* The old one lives to the end of the operation, which may be looking at it. */
+        if (kept != NULL)
+            talloc_steal(op->mem, kept);
+        op->az->registry = talloc_steal(op->az, made);
+    }
+    *ret = made;
+    return AZ_OK;
+}
+
+/*
+ * The registry that an answer of `revision` is held against (policy.md 6.4): the kept one when it
+ * is that revision's, else the served one, read anew.
+ *
+ * Why an old registry widens nothing: it is used for answers of its own revision alone, so the
+ * engine and this check read the same row; and what such an answer grants is written only while
+ * that revision may decide (token_insert compares it with the acceptable ones in the statement
+ * that writes). Once a change is confirmed the old revision is acceptable no more, and with it goes
+ * what its registry allowed. An engine that names a revision that is not the served one gets the
+ * served registry, which is the newest configuration.
+ */
+static enum az_status
+find_registry(struct op *op, const char *revision, const struct registry **ret)
+{
+    const struct registry *kept = op->az->registry;
+    if (kept == NULL || revision == NULL || strcmp(kept->revision, revision) != 0)
+        return fetch_served(op, ret);
+    *ret = kept;
+    return AZ_OK;
+}
+
+enum az_status
+registry_ties(struct op *op, const char *revision, const char *type, const char *resource,
+              bool *ret_tied)
+{
+    const struct registry *registry;
+    enum az_status st = find_registry(op, revision, &registry);
+    if (st != AZ_OK)
+        return st;
+    json_t *types = json_object_get(json_object_get(registry->row, "resource"), "types");
+    const char *indicator =
+        json_string_value(json_object_get(json_object_get(types, type), "indicator"));
+    *ret_tied = indicator != NULL && resource_equal(indicator, resource);
+    return AZ_OK;
+}
+
+enum az_status
+registry_type_names(struct op *op, json_t **ret)
+{
+    static const char *const parts[] = {"resource", "rar"};
+    const struct registry *registry;
+    json_t *names = jsonx_own(op->mem, json_array()), *value;
+    const char *name;
+    enum az_status st = fetch_served(op, &registry);
+    if (st != AZ_OK)
+        return st;
+    for (size_t i = 0; i < 2; i++)
+        json_object_foreach (json_object_get(json_object_get(registry->row, parts[i]), "types"),
+                             name, value)
+            json_array_append_new(names, json_string(name));
+    *ret = names;
+    return AZ_OK;
+}

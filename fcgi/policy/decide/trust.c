@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "policy/decide/trust.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "store/policy/policy_rows.h"
+
+#define ROW "svc.operator.controls.trust"
+/* The row's schema is flat; this is far above it. */
+#define DEPTH_MAX 32
+
+static const char *const list_names[TRUST_LISTS] = {
+    [TRUST_TOKENS] = "trusted_issuers",
+    [TRUST_STATEMENTS] = "statement_issuers",
+};
+
+static bool
+text_is(const json_t *value, const char *text)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+/* An optional member; false when it is there and no array of strings. */
+static bool
+read_words(const json_t *entry, const char *name, const json_t **ret)
+{
+    const json_t *words = json_object_get(entry, name), *word;
+    size_t index;
+    if (words == NULL)
+        return true;
+    if (!json_is_array(words))
+        return false;
+    json_array_foreach (words, index, word)
+        if (!json_is_string(word))
+            return false;
+    *ret = words;
+    return true;
+}
+
+static bool
+read_entry(const json_t *entry, struct trust_issuer *ret)
+{
+    const json_t *jwks_uri = json_object_get(entry, "jwks_uri");
+    struct trust_issuer issuer = {.issuer = json_string_value(json_object_get(entry, "issuer"))};
+    if (jwks_uri != NULL && (issuer.jwks_uri = json_string_value(jwks_uri)) == NULL)
+        return false;
+    if (!read_words(entry, "audiences", &issuer.audiences)
+        || !read_words(entry, "subject_types", &issuer.subject_types))
+        return false;
+    *ret = issuer;
+    return true;
+}
+
+bool
+trust_read(const json_t *row, enum trust_list list, const char *issuer, struct trust_issuer *ret)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach (json_object_get(row, list_names[list]), index, entry) {
+        if (text_is(entry, issuer)) {
+            *ret = (struct trust_issuer){.issuer = json_string_value(entry)};
+            return true;
+        }
+        if (text_is(json_object_get(entry, "issuer"), issuer))
+            return read_entry(entry, ret);
+    }
+    return false;
+}
+
+enum az_status
+trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust_issuer *ret,
+           bool *ret_found)
+{
+    const char *revision, *payload, *why = NULL;
+    json_t *row = NULL;
+    enum az_status st = policy_published_fetch(op, ROW, NULL, &revision, &payload);
+    if (st != AZ_OK)
+        return st;
+    if (payload != NULL
+        && jsonx_parse(op->mem, payload, strlen(payload), DEPTH_MAX, &row, &why) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
+                       why != NULL ? why : "no memory");
+    *ret_found = trust_read(row, list, issuer, ret);
+    return AZ_OK;
+}

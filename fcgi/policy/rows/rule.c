@@ -1,0 +1,198 @@
+#include "config.h"
+
+#include "policy/rows/rule.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+/* ---- paths ---- */
+
+static bool
+ends_with(const char *text, size_t length, const char *end)
+{
+    size_t size = strlen(end);
+    return length >= size && memcmp(text + length - size, end, size) == 0;
+}
+
+static const char *
+segment_fault(const char *segment, size_t length)
+{
+    if (length == 0)
+        return "must be relative, without empty segments";
+    if ((length == 1 && segment[0] == '.') || (length == 2 && memcmp(segment, "..", 2) == 0))
+        return "must not have . or .. as a segment";
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char) segment[i] < 0x20 || segment[i] == 0x7f || segment[i] == '\\')
+            return "must not have backslashes or control characters";
+    return NULL;
+}
+
+/*
+ * The two suffixes also keep out the names that the engine reads as something else: data.json,
+ * policy.wasm, plan.json, and all that end in .manifest or .signatures.json (policy.md 2.3).
+ */
+const char *
+rule_path_fault(const char *path)
+{
+    size_t length = strlen(path);
+    if (length == 0)
+        return "must not be empty";
+    if (length > RULE_PATH_MAX)
+        return "must have at most 512 octets";
+    if (!utf8_valid(path, length))
+        return "must be UTF-8";
+    const char *why = NULL, *segment = path;
+    for (size_t size; why == NULL && segment != NULL;
+         segment = segment[size] == '/' ? segment + size + 1 : NULL) {
+        size = strcspn(segment, "/");
+        why = segment_fault(segment, size);
+    }
+    if (why != NULL)
+        return why;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    if (strcmp(name, ".rego") == 0 || strcmp(name, ".cedar") == 0
+        || !(ends_with(path, length, ".rego") || ends_with(path, length, ".cedar")))
+        return "must be a name that ends in .rego or .cedar";
+    return NULL;
+}
+
+const char *
+rule_kind(const char *path)
+{
+    return ends_with(path, strlen(path), ".cedar") ? "cedar" : "rego";
+}
+
+bool
+rule_path_is_ours(const char *path)
+{
+    return strncmp(path, "svc/", 4) == 0 || strcmp(path, "svc.rego") == 0
+           || strcmp(path, "svc.cedar") == 0;
+}
+
+/* ---- packages ---- */
+
+/*
+ * The engine's declaration (OPA v1/ast/parser.go, parsePackage; v1/ast/internal/scanner):
+ *
+ *   module  = [BOM] blanks "package" blank blanks word *( "." word / "[" blanks text blanks "]" )
+ *   blanks  = *( blank / comment )         blank   = SP / HTAB / LF / CR
+ *   comment = "#" *( anything but LF )     word    = ( ALPHA / "_" ) *( ALPHA / DIGIT / "_" )
+ *   text    = DQUOTE *char DQUOTE / "`" *char "`"
+ *
+ * The name ends at the first blank or comment. Keywords are words here. What the engine takes
+ * beyond this is refused: decimal digits of other scripts in words, escapes in texts, texts in
+ * parentheses, the wildcard `_` as first word, something other than a blank after the name, names
+ * over RULE_PACKAGE_MAX.
+ */
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static const char *
+skip_blanks(const char *c)
+{
+    for (;;) {
+        while (is_blank(*c))
+            c++;
+        if (*c != '#')
+            return c;
+        c += strcspn(c, "\n");
+    }
+}
+
+/* Octets of the word at c; 0 when there is none. */
+static size_t
+word_length(const char *c)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+                                  "0123456789";
+    return *c >= '0' && *c <= '9' ? 0 : strspn(c, letters);
+}
+
+/* Whether an octet may stand in a text: no dot, so that the joined name has one reading; nothing
+ * that ends, escapes or hides. */
+static bool
+is_text(char c)
+{
+    return c >= ' ' && c <= '~' && c != '.' && c != '"' && c != '\\' && c != '`';
+}
+
+/*
+ * The member in brackets at c. Its text begins at *ret_text and has *ret_length octets. Where the
+ * declaration goes on, or NULL when it is not read.
+ */
+static const char *
+read_bracket(const char *c, const char **ret_text, size_t *ret_length)
+{
+    c = skip_blanks(c + 1);
+    char quote = *c;
+    if (quote != '"' && quote != '`')
+        return NULL;
+    const char *text = ++c;
+    while (is_text(*c))
+        c++;
+    *ret_text = text;
+    *ret_length = (size_t) (c - text);
+    if (*ret_length == 0 || *c != quote)
+        return NULL;
+    c = skip_blanks(c + 1);
+    return *c == ']' ? c + 1 : NULL;
+}
+
+/* The member after the name's first word, with a dot or in brackets. */
+static const char *
+read_member(const char *c, const char **ret_text, size_t *ret_length)
+{
+    if (*c == '[')
+        return read_bracket(c, ret_text, ret_length);
+    if (*c != '.')
+        return NULL;
+    *ret_text = c + 1;
+    *ret_length = word_length(c + 1);
+    return *ret_length > 0 ? c + 1 + *ret_length : NULL;
+}
+
+/* The name that begins at c. */
+static enum rule_package
+read_name(TALLOC_CTX *mem, const char *c, const char **ret)
+{
+    BUF_AUTO name;
+    const char *text = c;
+    size_t length = word_length(c);
+    buf_init(&name, mem, RULE_PACKAGE_MAX);
+    if (length == 0 || (length == 1 && *c == '_'))
+        return RULE_PACKAGE_UNREAD;
+    buf_append(&name, text, length);
+    for (c += length; *c != '\0' && *c != '#' && !is_blank(*c);) {
+        c = read_member(c, &text, &length);
+        if (c == NULL)
+            return RULE_PACKAGE_UNREAD;
+        buf_append_char(&name, '.');
+        buf_append(&name, text, length);
+    }
+    const char *whole = buf_take(&name, NULL);
+    if (whole == NULL)
+        return RULE_PACKAGE_UNREAD;
+    *ret = whole;
+    return RULE_PACKAGE_NAMED;
+}
+
+enum rule_package
+rule_package(TALLOC_CTX *mem, const char *content, const char **ret)
+{
+    static const char mark[] = "\xef\xbb\xbf", keyword[] = "package";
+    const size_t length = sizeof(keyword) - 1;
+    const char *c = content;
+    if (strncmp(c, mark, sizeof(mark) - 1) == 0)
+        c += sizeof(mark) - 1;
+    c = skip_blanks(c);
+    if (strncmp(c, keyword, length) != 0 || word_length(c) > length)
+        return RULE_PACKAGE_NONE;
+    c += length;
+    return is_blank(*c) || *c == '#' ? read_name(mem, skip_blanks(c), ret) : RULE_PACKAGE_UNREAD;
+}

@@ -1,0 +1,124 @@
+#include "config.h"
+
+#include "policy/rows/schema_format.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/uri.h"
+
+/* Where tzdata lies on every system we know. */
+#define ZONES "/usr/share/zoneinfo"
+
+/* Characters of the longest name, America/Argentina/ComodRivadavia, and room to grow. */
+#define ZONE_MAX 64
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+static bool
+is_uri(const char *text)
+{
+    struct uri uri;
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    bool good = scratch != NULL && uri_parse(scratch, text, &uri) == AZ_OK;
+    talloc_free(scratch);
+    return good;
+}
+
+/* address "/" length, as Go's ParseCIDR (and so OPA's net.cidr_contains) takes it: no leading
+ * zeros, no zone. */
+static bool
+is_cidr(const char *text)
+{
+    char address[INET6_ADDRSTRLEN];
+    unsigned char octets[16];
+    const char *slash = strchr(text, '/');
+    if (slash == NULL || (size_t) (slash - text) >= sizeof(address))
+        return false;
+    memcpy(address, text, (size_t) (slash - text));
+    address[slash - text] = '\0';
+    const char *length = slash + 1;
+    size_t digits = strspn(length, DIGITS);
+    if (digits == 0 || digits > 3 || length[digits] != '\0' || (digits > 1 && *length == '0'))
+        return false;
+    if (inet_pton(AF_INET, address, octets) == 1)
+        return atoi(length) <= 32;
+    return inet_pton(AF_INET6, address, octets) == 1 && atoi(length) <= 128;
+}
+
+/*
+ * Names of the tz database: words of letters, digits, _, + and - with / between them, each
+ * beginning with a letter. So no dot, no empty word, no way up or out of the directory. posix/ and
+ * right/ exist on some hosts only.
+ */
+static bool
+zone_syntax_ok(const char *text)
+{
+    if (strlen(text) > ZONE_MAX || strncmp(text, "posix", 5) == 0 || strncmp(text, "right/", 6) == 0
+        || strcmp(text, "localtime") == 0)
+        return false;
+    for (const char *word = text;; word++) {
+        if (*word == '\0' || strchr(LETTERS, *word) == NULL)
+            return false;
+        word += strspn(word, LETTERS DIGITS "_+-");
+        if (*word != '/')
+            return *word == '\0';
+    }
+}
+
+bool
+schema_format_knows_zones(void)
+{
+    return access(ZONES "/UTC", R_OK) == 0;
+}
+
+/* RFC 8536 section 3.1: a zone's file begins with TZif; lists and other files of the directory do
+ * not. */
+static bool
+zone_exists(const char *name)
+{
+    char path[sizeof(ZONES) + 1 + ZONE_MAX], magic[4];
+    snprintf(path, sizeof(path), "%s/%s", ZONES, name);
+    FILE *file = fopen(path, "re");
+    bool good = file != NULL && fread(magic, 1, sizeof(magic), file) == sizeof(magic)
+                && memcmp(magic, "TZif", 4) == 0;
+    if (file != NULL)
+        fclose(file);
+    return good;
+}
+
+static bool
+is_zone(const char *text)
+{
+    return zone_syntax_ok(text) && (!schema_format_knows_zones() || zone_exists(text));
+}
+
+/* 00:00 to 23:59. */
+static bool
+is_minute(const char *text)
+{
+    if (strlen(text) != 5 || text[2] != ':' || strspn(text, DIGITS) != 2
+        || strspn(text + 3, DIGITS) != 2)
+        return false;
+    return atoi(text) <= 23 && atoi(text + 3) <= 59;
+}
+
+static const struct schema_format formats[] = {
+    {"uri",      "must be a URI with a scheme",                 is_uri   },
+    {"cidr",     "must be an address range such as 10.0.0.0/8", is_cidr  },
+    {"timezone", "must be a time zone such as Europe/Berlin",   is_zone  },
+    {"hh:mm",    "must be a time from 00:00 to 23:59",          is_minute},
+};
+
+const struct schema_format *
+schema_format_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}

@@ -1,0 +1,413 @@
+/* The keywords of schema.h: what their own value must be, and what they ask of a value. */
+#include "config.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "policy/rows/schema_format.h"
+#include "policy/rows/schema_private.h"
+
+static size_t
+limit_of(const json_t *rule)
+{
+    return (size_t) json_integer_value(rule);
+}
+
+/* ---- type ---- */
+
+#define BIT(type) (1U << (type))
+#define ANY (BIT(JSON_NULL + 1) - 1)
+#define NUMBERS (BIT(JSON_INTEGER) | BIT(JSON_REAL))
+
+static const struct type {
+    const char *name;    /* in a schema */
+    const char *article; /* in a message */
+    unsigned bits;       /* json_types */
+} types[] = {
+    {"object",  "an object",     BIT(JSON_OBJECT)                },
+    {"array",   "an array",      BIT(JSON_ARRAY)                 },
+    {"string",  "a string",      BIT(JSON_STRING)                },
+    {"integer", "an integer",    BIT(JSON_INTEGER)               },
+    {"number",  "a number",      NUMBERS                         },
+    {"boolean", "true or false", BIT(JSON_TRUE) | BIT(JSON_FALSE)},
+    {"null",    "null",          BIT(JSON_NULL)                  },
+};
+
+static const struct type *
+find_type(const json_t *name)
+{
+    for (size_t i = 0; json_is_string(name) && i < sizeof(types) / sizeof(types[0]); i++)
+        if (strcmp(types[i].name, json_string_value(name)) == 0)
+            return &types[i];
+    return NULL;
+}
+
+/* The nth name of a `type`, which is one name or an array of them; NULL after the last. */
+static const json_t *
+type_name(const json_t *rule, size_t index)
+{
+    return json_is_array(rule) ? json_array_get(rule, index) : index == 0 ? rule : NULL;
+}
+
+bool
+schema_type_admits(const json_t *rule, const json_t *value)
+{
+    const json_t *name;
+    for (size_t i = 0; (name = type_name(rule, i)) != NULL; i++)
+        if (find_type(name)->bits & BIT(json_typeof(value)))
+            return true;
+    return false;
+}
+
+static const char *
+fault_type(const json_t *rule)
+{
+    const json_t *name;
+    for (size_t i = 0; (name = type_name(rule, i)) != NULL; i++)
+        if (find_type(name) == NULL)
+            return "not a type";
+    return type_name(rule, 0) != NULL ? NULL : "no type";
+}
+
+/* Called for values that are not admitted. */
+static void
+check_type(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    char *message = talloc_strdup(walk->mem, "must be");
+    const json_t *name;
+    if (schema_type_admits(rule, site->value))
+        return;
+    for (size_t i = 0; (name = type_name(rule, i)) != NULL; i++)
+        message =
+            talloc_asprintf_append(message, "%s %s", i > 0 ? " or" : "", find_type(name)->article);
+    schema_walk_fail(walk, site->place, message);
+}
+
+/* ---- what the values of keywords must be ---- */
+
+static const char *
+fault_map(const json_t *rule)
+{
+    return json_is_object(rule) ? NULL : "not an object";
+}
+
+static const char *
+fault_list(const json_t *rule)
+{
+    return json_array_size(rule) > 0 ? NULL : "not an array with an item";
+}
+
+static const char *
+fault_names(const json_t *rule)
+{
+    size_t index;
+    const json_t *name;
+    json_array_foreach (rule, index, name)
+        if (!json_is_string(name))
+            return "not an array of strings";
+    return json_is_array(rule) ? NULL : "not an array of strings";
+}
+
+static const char *
+fault_number(const json_t *rule)
+{
+    return json_is_number(rule) ? NULL : "not a number";
+}
+
+static const char *
+fault_count(const json_t *rule)
+{
+    return json_is_integer(rule) && json_integer_value(rule) >= 0 ? NULL : "not a count";
+}
+
+static const char *
+fault_boolean(const json_t *rule)
+{
+    return json_is_boolean(rule) ? NULL : "not true or false";
+}
+
+static const char *
+fault_format(const json_t *rule)
+{
+    return json_is_string(rule) && schema_format_find(json_string_value(rule)) != NULL
+               ? NULL
+               : "not a format";
+}
+
+/*
+ * Patterns are POSIX extended expressions over octets. A backslash, (?, a lazy repetition or a
+ * character beyond ASCII would mean something else than in the standard's dialect: refused rather
+ * than misread. [.] does for an escaped dot.
+ */
+static const char *
+fault_pattern(const json_t *rule)
+{
+    regex_t regex;
+    const char *text = json_string_value(rule);
+    if (text == NULL || *text == '\0')
+        return "not a pattern";
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '\\' || (unsigned char) *c >= 0x7f
+            || (*c == '?' && c > text && strchr("(*+?}", c[-1]) != NULL))
+            return "a pattern that POSIX and ECMA 262 read differently";
+    if (regcomp(&regex, text, REG_EXTENDED | REG_NOSUB) != 0)
+        return "not a pattern";
+    regfree(&regex);
+    return NULL;
+}
+
+/* ---- what they ask of a value ---- */
+
+static void
+check_properties(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    const char *name;
+    json_t *schema;
+    json_object_foreach (schema_plain(rule), name, schema) {
+        const json_t *value = json_object_get(site->value, name);
+        const struct schema_place place = {site->place, name, 0};
+        if (value != NULL)
+            schema_walk_value(walk, schema, value, &place);
+    }
+}
+
+static void
+check_additional(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    const json_t *named = json_object_get(site->schema, "properties");
+    const char *name;
+    json_t *value;
+    json_object_foreach (schema_plain(site->value), name, value) {
+        const struct schema_place place = {site->place, name, 0};
+        if (json_object_get(named, name) == NULL)
+            schema_walk_value(walk, rule, value, &place);
+    }
+}
+
+static void
+check_required(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    size_t index;
+    const json_t *name;
+    json_array_foreach (rule, index, name) {
+        const struct schema_place place = {site->place, json_string_value(name), 0};
+        if (json_object_get(site->value, place.name) == NULL)
+            schema_walk_fail(walk, &place, "is required");
+    }
+}
+
+static void
+check_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    size_t index;
+    const json_t *item;
+    json_array_foreach (site->value, index, item) {
+        const struct schema_place place = {site->place, NULL, index};
+        schema_walk_value(walk, rule, item, &place);
+    }
+}
+
+static void
+check_enum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    size_t index;
+    const json_t *allowed;
+    json_array_foreach (rule, index, allowed)
+        if (schema_value_same(walk, allowed, site->value))
+            return;
+    schema_walk_fail_rule(walk, site->place, "must be one of", rule, "");
+}
+
+static void
+check_const(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (!schema_value_same(walk, rule, site->value))
+        schema_walk_fail_rule(walk, site->place, "must be", rule, "");
+}
+
+static void
+check_pattern(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    regex_t regex;
+    if (regcomp(&regex, json_string_value(rule), REG_EXTENDED | REG_NOSUB) != 0) {
+        walk->out_of_memory = true; /* it compiled before */
+        return;
+    }
+    if (regexec(&regex, json_string_value(site->value), 0, NULL, 0) != 0)
+        schema_walk_fail_rule(walk, site->place, "must match", rule, "");
+    regfree(&regex);
+}
+
+static void
+check_minimum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (schema_value_less(site->value, rule))
+        schema_walk_fail_rule(walk, site->place, "must be at least", rule, "");
+}
+
+static void
+check_maximum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (schema_value_less(rule, site->value))
+        schema_walk_fail_rule(walk, site->place, "must be at most", rule, "");
+}
+
+static size_t
+text_length(const json_t *value)
+{
+    return utf8_length(json_string_value(value), json_string_length(value));
+}
+
+/* At least so many characters or items. */
+static void
+fail_few(struct schema_walk *walk, const struct schema_site *site, const json_t *rule,
+         const char *unit)
+{
+    if (limit_of(rule) == 1)
+        schema_walk_fail(walk, site->place, "must not be empty");
+    else
+        schema_walk_fail_rule(walk, site->place, "must have at least", rule, unit);
+}
+
+static void
+check_min_length(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (text_length(site->value) < limit_of(rule))
+        fail_few(walk, site, rule, " characters");
+}
+
+static void
+check_max_length(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (text_length(site->value) > limit_of(rule))
+        schema_walk_fail_rule(walk, site->place, "must have at most", rule, " characters");
+}
+
+static void
+check_min_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (json_array_size(site->value) < limit_of(rule))
+        fail_few(walk, site, rule, " items");
+}
+
+static void
+check_max_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    if (json_array_size(site->value) > limit_of(rule))
+        schema_walk_fail_rule(walk, site->place, "must have at most", rule, " items");
+}
+
+/* An item of an array as text that can be sorted. */
+struct item {
+    char *text;   /* canonical */
+    size_t index; /* in the array */
+};
+
+static int
+compare_items(const void *a, const void *b)
+{
+    const struct item *left = a, *right = b;
+    int order = strcmp(left->text, right->text);
+    return order != 0 ? order : left->index < right->index ? -1 : 1;
+}
+
+/* Sorted, not each against each: a row of a megabyte has room for 300,000 items. */
+static void
+check_unique(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    size_t count = json_array_size(site->value), made = 0;
+    if (json_is_false(rule) || count < 2)
+        return;
+    struct item *items = talloc_array(walk->mem, struct item, (unsigned) count);
+    for (; items != NULL && made < count; made++) {
+        items[made] = (struct item){schema_value_text(json_array_get(site->value, made)), made};
+        if (items[made].text == NULL)
+            break;
+    }
+    walk->out_of_memory |= made < count;
+    if (made == count)
+        qsort(items, count, sizeof(items[0]), compare_items);
+    for (size_t i = 1; made == count && i < count; i++) {
+        const struct schema_place place = {site->place, NULL, items[i].index};
+        if (strcmp(items[i - 1].text, items[i].text) == 0)
+            schema_walk_fail(walk, &place, "repeats another item");
+    }
+    for (size_t i = 0; i < made; i++)
+        free(items[i].text);
+    talloc_free(items);
+}
+
+static void
+check_format(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    const struct schema_format *format = schema_format_find(json_string_value(rule));
+    if (!format->matches(json_string_value(site->value)))
+        schema_walk_fail(walk, site->place, format->message);
+}
+
+/*
+ * One branch must hold. If just one is for values of this type, that is the one its writer meant:
+ * its failures are told. Each branch is walked once, so that nested ones do not multiply.
+ */
+static void
+check_any_of(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+{
+    size_t index, meant = 0;
+    const json_t *branch;
+    json_auto_t *told = NULL; /* what the first such branch told */
+    json_array_foreach (rule, index, branch) {
+        const json_t *type = json_object_get(branch, "type");
+        struct schema_walk inner = {walk->mem, json_array(), false};
+        schema_walk_value(&inner, branch, site->value, site->place);
+        walk->out_of_memory |= inner.out_of_memory || inner.failures == NULL;
+        bool holds = json_array_size(inner.failures) == 0;
+        if (!holds && (type == NULL || schema_type_admits(type, site->value)) && meant++ == 0)
+            told = json_incref(inner.failures);
+        json_decref(inner.failures);
+        if (holds)
+            return;
+    }
+    if (meant != 1)
+        schema_walk_fail(walk, site->place, "has none of the allowed forms");
+    else
+        schema_walk_append(walk, told);
+}
+
+/* clang-format off */
+static const struct schema_keyword keywords[] = {
+    {"type",                 HOLDS_NONE,        fault_type,    ANY,               check_type},
+    {"properties",           HOLDS_SCHEMA_MAP,  fault_map,     BIT(JSON_OBJECT),  check_properties},
+    {"required",             HOLDS_NONE,        fault_names,   BIT(JSON_OBJECT),  check_required},
+    {"additionalProperties", HOLDS_SCHEMA,      NULL,          BIT(JSON_OBJECT),  check_additional},
+    {"items",                HOLDS_SCHEMA,      NULL,          BIT(JSON_ARRAY),   check_items},
+    {"minItems",             HOLDS_NONE,        fault_count,   BIT(JSON_ARRAY),   check_min_items},
+    {"maxItems",             HOLDS_NONE,        fault_count,   BIT(JSON_ARRAY),   check_max_items},
+    {"uniqueItems",          HOLDS_NONE,        fault_boolean, BIT(JSON_ARRAY),   check_unique},
+    {"minLength",            HOLDS_NONE,        fault_count,   BIT(JSON_STRING),  check_min_length},
+    {"maxLength",            HOLDS_NONE,        fault_count,   BIT(JSON_STRING),  check_max_length},
+    {"pattern",              HOLDS_NONE,        fault_pattern, BIT(JSON_STRING),  check_pattern},
+    {"format",               HOLDS_NONE,        fault_format,  BIT(JSON_STRING),  check_format},
+    {"minimum",              HOLDS_NONE,        fault_number,  NUMBERS,           check_minimum},
+    {"maximum",              HOLDS_NONE,        fault_number,  NUMBERS,           check_maximum},
+    {"enum",                 HOLDS_NONE,        fault_list,    ANY,               check_enum},
+    {"const",                HOLDS_NONE,        NULL,          ANY,               check_const},
+    {"anyOf",                HOLDS_SCHEMA_LIST, fault_list,    ANY,               check_any_of},
+    {"title",                HOLDS_NONE,        NULL,          0,                 NULL},
+    {"description",          HOLDS_NONE,        NULL,          0,                 NULL},
+    {"default",              HOLDS_NONE,        NULL,          0,                 NULL},
+    {"examples",             HOLDS_NONE,        NULL,          0,                 NULL},
+    {"$schema",              HOLDS_NONE,        NULL,          0,                 NULL},
+};
+/* clang-format on */
+
+const struct schema_keyword *
+schema_keyword_find(const char *name)
+{
+    static const struct schema_keyword extension = {"x-", HOLDS_NONE, NULL, 0, NULL};
+    for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
+        if (strcmp(keywords[i].name, name) == 0)
+            return &keywords[i];
+    return strncmp(name, "x-", 2) == 0 ? &extension : NULL;
+}

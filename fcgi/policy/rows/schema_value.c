@@ -1,0 +1,62 @@
+/* Comparing values as JSON Schema does: 1 and 1.0 are one (core, 4.2.2). */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/rows/schema_private.h"
+
+/* Up to here a double holds every integer, so that 1.0 and 1 can be told to be one value. */
+#define EXACT_MAX 9007199254740992.0
+
+/* A copy in which equal numbers are written alike. */
+static json_t *
+normalise(const json_t *value)
+{
+    size_t index;
+    const char *name;
+    json_t *item, *copy;
+    double number = json_real_value(value);
+    bool exact = json_is_real(value) && number >= -EXACT_MAX && number <= EXACT_MAX;
+    if (exact && (double) (json_int_t) number == number)
+        return json_integer((json_int_t) number);
+    if (!json_is_array(value) && !json_is_object(value))
+        return json_incref(schema_plain(value));
+    copy = json_is_array(value) ? json_array() : json_object();
+    json_array_foreach (value, index, item)
+        json_array_append_new(copy, normalise(item));
+    json_object_foreach (schema_plain(value), name, item)
+        json_object_set_new(copy, name, normalise(item));
+    return copy;
+}
+
+/* Text that is the same for equal values and for no others; free() it. NULL: no memory. */
+char *
+schema_value_text(const json_t *value)
+{
+    json_t *copy = normalise(value);
+    char *text = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    json_decref(copy);
+    return text;
+}
+
+bool
+schema_value_same(struct schema_walk *walk, const json_t *a, const json_t *b)
+{
+    if (json_is_string(a) || json_is_string(b))
+        return json_equal(a, b);
+    char *left = schema_value_text(a), *right = schema_value_text(b);
+    bool same = left != NULL && right != NULL && strcmp(left, right) == 0;
+    walk->out_of_memory |= left == NULL || right == NULL;
+    free(left);
+    free(right);
+    return same;
+}
+
+bool
+schema_value_less(const json_t *a, const json_t *b)
+{
+    if (json_is_integer(a) && json_is_integer(b))
+        return json_integer_value(a) < json_integer_value(b);
+    return json_number_value(a) < json_number_value(b);
+}

@@ -1,0 +1,128 @@
+#include "config.h"
+
+#include "policy/save/bundle.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/jsonx.h"
+#include "crypto/digest.h"
+#include "policy/save/archive.h"
+#include "policy/save/bundle_conflicts.h"
+
+/* Hex digits of the hash of the rows that name a revision. 128 bits: a bundle with the name of
+ * another one would not be published. */
+#define REVISION_DIGITS 32
+#define ROW_DEPTH_MAX 64
+
+/* Puts a row at its place: the key split on dots into nested objects. */
+static enum az_status
+place_row(struct op *op, json_t *root, const char *key, const char *payload)
+{
+    json_t *value, *at = root;
+    const char *why;
+    if (jsonx_parse(op->mem, payload, strlen(payload), ROW_DEPTH_MAX, &value, &why) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "row %s is not JSON: %s", key, why);
+    for (const char *dot; (dot = strchr(key, '.')) != NULL; key = dot + 1) {
+        json_t *next = json_object_getn(at, key, (size_t) (dot - key));
+        if (next == NULL) {
+            next = json_object();
+            json_object_setn_new(at, key, (size_t) (dot - key), next);
+        }
+        at = next;
+    }
+    return json_object_set(at, key, value) == 0
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s does not fit", key);
+}
+
+/* data.json: the rows in one document, members sorted. */
+static enum az_status
+build_data(struct op *op, const struct bundle_rows *rows, char **ret)
+{
+    json_t *root = jsonx_own(op->mem, json_object());
+    for (size_t i = 0; i < rows->data; i++) {
+        enum az_status st = place_row(op, root, rows->data_key[i], rows->data_payload[i]);
+        if (st != AZ_OK)
+            return st;
+    }
+    *ret = jsonx_dump_sorted(op->mem, root);
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for data.json");
+}
+
+static enum az_status
+too_large(struct op *op)
+{
+    return op_fail(op, AZ_TOO_LARGE,
+                   "All rules and rows together would be more than a bundle holds", NULL);
+}
+
+/* The revision: a hash over all that the archive holds but itself. */
+static enum az_status
+name_revision(struct op *op, const struct bundle_rows *rows, const char *data, const char **ret)
+{
+    struct buf all;
+    char *hash = talloc_array(op->mem, char, SHA256_HEX_SIZE);
+    buf_init(&all, op->mem, ARCHIVE_MAX);
+    buf_append_text(&all, data);
+    for (size_t i = 0; i < rows->rules; i++) {
+        buf_append(&all, "", 1);
+        buf_append_text(&all, rows->rule_path[i]);
+        buf_append(&all, "", 1);
+        buf_append_text(&all, rows->rule_content[i]);
+    }
+    if (all.status == AZ_INVALID)
+        return too_large(op);
+    if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the rows of the bundle");
+    buf_done(&all);
+    hash[REVISION_DIGITS] = '\0';
+    *ret = hash;
+    return AZ_OK;
+}
+
+enum az_status
+bundle_read(struct op *op, struct bundle_build *ret)
+{
+    *ret = (struct bundle_build){.bundle = {.rows = &ret->rows}};
+    enum az_status st = bundle_rows_fetch(op, &ret->rows);
+    if (st == AZ_OK)
+        st = bundle_check_conflicts(op, &ret->rows);
+    if (st == AZ_OK)
+        st = build_data(op, &ret->rows, &ret->data);
+    return st == AZ_OK ? name_revision(op, &ret->rows, ret->data, &ret->bundle.revision) : st;
+}
+
+enum az_status
+bundle_pack(struct op *op, struct bundle_build *build)
+{
+    const struct bundle_rows *rows = &build->rows;
+    struct bundle_new *bundle = &build->bundle;
+    struct archive *archive = archive_new(op->mem);
+    char *manifest =
+        talloc_asprintf(op->mem, "{\"revision\":\"%s\",\"rego_version\":1}", bundle->revision);
+    unsigned char *body;
+    char *etag = talloc_array(op->mem, char, SHA256_HEX_SIZE);
+    enum az_status st = bundle_content_fetch(op, &bundle->content);
+    if (st == AZ_OK)
+        st = archive != NULL && manifest != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    if (st == AZ_OK)
+        st = archive_add(archive, ".manifest", manifest, strlen(manifest));
+    if (st == AZ_OK)
+        st = archive_add(archive, "data.json", build->data, strlen(build->data));
+    for (size_t i = 0; i < rows->rules && st == AZ_OK; i++)
+        st = archive_add(archive, rows->rule_path[i], rows->rule_content[i],
+                         strlen(rows->rule_content[i]));
+    if (st == AZ_OK)
+        st = archive_finish(op->mem, archive, &body, &bundle->length);
+    if (st == AZ_OK)
+        st = sha256_hex(body, bundle->length, etag);
+    talloc_free(archive);
+    if (st == AZ_INVALID)
+        return too_large(op); /* paths were checked when they were saved */
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle archive cannot be built");
+    bundle->body = body;
+    bundle->etag = etag;
+    return AZ_OK;
+}

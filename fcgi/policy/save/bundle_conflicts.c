@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "policy/save/bundle_conflicts.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "policy/rows/rule.h"
+
+/* Names of one kind, for finding one at or above another: a name is looked up by its beginnings, so
+ * that a bundle of many rows costs no more than each of them. */
+struct names {
+    json_t *set;    /* name to where it stands */
+    char separator; /* between the words of a name */
+};
+
+/* Where the longest name stands that is `name` (with `itself`) or lies above it; NULL if none. */
+static const char *
+find_above(const struct names *names, const char *name, bool itself)
+{
+    size_t length = strlen(name);
+    if (!itself)
+        while (length > 0 && name[--length] != names->separator)
+            continue;
+    while (length > 0) {
+        const json_t *found = json_object_getn(names->set, name, length);
+        if (found != NULL)
+            return json_string_value(found);
+        while (length > 0 && name[--length] != names->separator)
+            continue;
+    }
+    return NULL;
+}
+
+static enum az_status
+collide(struct op *op, const char *what, const char *name, const char *other)
+{
+    return op_fail(op, AZ_CONFLICT,
+                   talloc_asprintf(op->mem, "%s %s overlaps %s", what, name, other), NULL);
+}
+
+/* Packages by name; a rule whose package we cannot read could be anywhere. */
+static enum az_status
+collect_packages(struct op *op, const struct bundle_rows *rows, struct names *packages)
+{
+    for (size_t i = 0; i < rows->rules; i++) {
+        const char *name;
+        switch (rule_package(op->mem, rows->rule_content[i], &name)) {
+        case RULE_PACKAGE_NAMED:
+            json_object_set_new(
+                packages->set, name,
+                json_string(talloc_asprintf(op->mem, "the package of %s", rows->rule_path[i])));
+            break;
+        case RULE_PACKAGE_UNREAD:
+            return op_fail(
+                op, AZ_CONFLICT,
+                talloc_asprintf(op->mem, "The package of %s is written in a form that is not read",
+                                rows->rule_path[i]),
+                NULL);
+        case RULE_PACKAGE_NONE:
+            break;
+        }
+    }
+    return AZ_OK;
+}
+
+static void
+collect(struct names *names, const char *const *name, size_t count, TALLOC_CTX *mem,
+        const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(names->set, name[i],
+                            json_string(talloc_asprintf(mem, "%s %s", what, name[i])));
+}
+
+enum az_status
+bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
+{
+    struct names keys = {jsonx_own(op->mem, json_object()), '.'},
+                 packages = {jsonx_own(op->mem, json_object()), '.'},
+                 paths = {jsonx_own(op->mem, json_object()), '/'};
+    const char *other, *name;
+    json_t *value;
+    collect(&keys, rows->data_key, rows->data, op->mem, "the data key");
+    collect(&paths, rows->rule_path, rows->rules, op->mem, "the path");
+    enum az_status st = collect_packages(op, rows, &packages);
+    if (st != AZ_OK)
+        return st;
+    for (size_t i = 0; i < rows->data; i++) {
+        if ((other = find_above(&keys, rows->data_key[i], false)) != NULL
+            || (other = find_above(&packages, rows->data_key[i], true)) != NULL)
+            return collide(op, "The data key", rows->data_key[i], other);
+    }
+    json_object_foreach (packages.set, name, value)
+        if ((other = find_above(&keys, name, true)) != NULL)
+            return collide(op, "The package", name, other);
+    for (size_t i = 0; i < rows->rules; i++)
+        if ((other = find_above(&paths, rows->rule_path[i], false)) != NULL)
+            return collide(op, "The path", rows->rule_path[i], other);
+    return AZ_OK;
+}

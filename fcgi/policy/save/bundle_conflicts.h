@@ -1,0 +1,15 @@
+/* Rows that cannot be in one bundle (decisions.md "Admin API"). */
+#ifndef AZ_POLICY_SAVE_BUNDLE_CONFLICTS_H
+#define AZ_POLICY_SAVE_BUNDLE_CONFLICTS_H
+
+#include "base/op.h"
+#include "store/policy/bundles.h"
+
+/*
+ * AZ_CONFLICT, naming both, when the engine would refuse the rows or read one for another: a data
+ * key at or below another one, a key and a package of which one lies at or below the other, a path
+ * below another path. Said before anything is published.
+ */
+enum az_status bundle_check_conflicts(struct op *op, const struct bundle_rows *rows);
+
+#endif

@@ -1,0 +1,44 @@
+/* Going back to the rows of a bundle that was. */
+#include "config.h"
+
+#include "policy/save/deploy.h"
+
+static const char *
+member(const json_t *row, const char *name)
+{
+    return json_string_value(json_object_get(row, name));
+}
+
+enum az_status
+deploy_rollback(struct op *op, const json_t *content, const char *who, struct deploy_result *ret)
+{
+    const json_t *rules = json_object_get(content, "rules"),
+                 *data = json_object_get(content, "data"), *row;
+    size_t i, rule_count = json_array_size(rules), data_count = json_array_size(data);
+    struct deploy_rule *rule =
+        talloc_zero_array(op->mem, struct deploy_rule, (unsigned) rule_count + 1);
+    struct deploy_data *entry =
+        talloc_zero_array(op->mem, struct deploy_data, (unsigned) data_count + 1);
+    if (rule == NULL || entry == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a rollback");
+    json_array_foreach (rules, i, row)
+        rule[i] = (struct deploy_rule){.path = member(row, "path"),
+                                       .content = member(row, "content"),
+                                       .enabled = true,
+                                       .version = member(row, "version")};
+    json_array_foreach (data, i, row)
+        entry[i] = (struct deploy_data){.data_key = member(row, "dataKey"),
+                                        .payload = member(row, "payload"),
+                                        .version = member(row, "version")};
+    const struct deploy deploy = {
+        .rule = rule,
+        .rules = rule_count,
+        .data = entry,
+        .data_rows = data_count,
+        .replace = true,
+        .bundle_only = true,
+        .source = "rollback",
+        .who = who,
+    };
+    return deploy_run(op, &deploy, ret);
+}

@@ -1,0 +1,258 @@
+#include "config.h"
+
+#include "policy/save/save.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+#include "policy/save/activation.h"
+#include "policy/save/bundle.h"
+#include "policy/save/save_lock.h"
+#include "store/db/db.h"
+#include "store/policy/bundle_history.h"
+
+/* One save on its way. */
+struct save {
+    const struct save_plan *plan;
+    unsigned session;              /* that holds the lock */
+    struct bundle_served previous; /* what was served when it began */
+    struct bundle_build build;     /* what it would be */
+    bool changed;                  /* the bundle differs */
+    int64_t id;                    /* of the row published */
+    struct save_outcome outcome;
+};
+
+const char *
+save_activation_word(enum save_activation activation)
+{
+    static const char *const words[] = {
+        [SAVE_CONFIRMED] = "confirmed",
+        [SAVE_PENDING] = "pending",
+        [SAVE_UNCONFIRMED] = "unconfirmed",
+        [SAVE_REHEARSED] = "dry-run",
+    };
+    return words[activation];
+}
+
+enum az_status
+save_refuse(struct op *op, struct save_refusal *ret, const char *description)
+{
+    struct bundle_served now = {.revision = NULL};
+    enum az_status st = bundle_current(op, &now);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct save_refusal){.error = "bundle_not_activated",
+                                 .description = description,
+                                 .expected = "",
+                                 .active = now.revision != NULL ? now.revision : ""};
+    return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s", description);
+}
+
+/* Makes the change in the open transaction and builds the bundle it gives, if it is another one. */
+static enum az_status
+make_change(struct op *op, struct save *save)
+{
+    struct bundle_new *bundle = &save->build.bundle;
+    enum az_status st = save->plan->apply(op, save->plan->arg);
+    if (st == AZ_OK)
+        st = bundle_current(op, &save->previous);
+    if (st == AZ_OK)
+        st = bundle_read(op, &save->build);
+    if (st != AZ_OK)
+        return st;
+    save->changed =
+        save->previous.revision == NULL || strcmp(save->previous.revision, bundle->revision) != 0;
+    if (save->changed && (st = bundle_pack(op, &save->build)) != AZ_OK)
+        return st;
+    bundle->source = save->plan->source;
+    bundle->who = save->plan->who;
+    save->outcome.revision = bundle->revision;
+    save->outcome.etag = save->changed ? bundle->etag : save->previous.etag;
+    save->outcome.previous_etag = save->previous.etag != NULL ? save->previous.etag : "";
+    return AZ_OK;
+}
+
+/* Whether the change works, and what it would give; nothing stays of it. */
+static enum az_status
+rehearse(struct op *op, struct save *save)
+{
+    enum az_status st = save_begin(op, save->session);
+    if (st != AZ_OK)
+        return st;
+    st = make_change(op, save);
+    db_rollback(op);
+    if (st == AZ_OK && !save_lock_held(op, save->session))
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "database: the session with the save lock was lost");
+    return st;
+}
+
+/* Rows and bundle in one transaction: what is served is always built from the rows. */
+static enum az_status
+write_and_publish(struct op *op, struct save *save)
+{
+    enum az_status st = save_begin(op, save->session);
+    if (st != AZ_OK)
+        return st;
+    st = make_change(op, save);
+    if (st == AZ_OK && save->changed)
+        st = bundle_publish(op, &save->build.bundle, &save->id);
+    if (st == AZ_OK && save->changed)
+        st = bundle_history_prune(op);
+    if (st == AZ_OK)
+        return db_commit(op);
+    db_rollback(op);
+    return st;
+}
+
+/* The candidate, served from now on; only by who still holds the lock. */
+static enum az_status
+publish(struct op *op, struct save *save)
+{
+    enum az_status st = save_begin(op, save->session);
+    if (st != AZ_OK)
+        return st;
+    save->build.bundle.pending = true;
+    st = bundle_publish(op, &save->build.bundle, &save->id);
+    if (st == AZ_OK)
+        return db_commit(op);
+    db_rollback(op);
+    return st;
+}
+
+/* What the engines took is what is stored: rows that somebody changed past us meanwhile would stand
+ * under a revision that is not theirs. */
+static enum az_status
+check_same(struct op *op, const struct save *save)
+{
+    struct bundle_build now;
+    enum az_status st = bundle_read(op, &now);
+    if (st == AZ_OK && strcmp(now.bundle.revision, save->build.bundle.revision) != 0)
+        st =
+            op_fail(op, AZ_UNAVAILABLE, NULL, "the policy rows were changed without the save lock");
+    return st;
+}
+
+/* The change once more, now to stay, together with the end of the candidate's trial. */
+static enum az_status
+apply(struct op *op, struct save *save)
+{
+    enum az_status st = save_begin(op, save->session);
+    if (st != AZ_OK)
+        return st;
+    st = save->plan->apply(op, save->plan->arg);
+    if (st == AZ_OK)
+        st = check_same(op, save);
+    if (st == AZ_OK)
+        st = bundle_confirm(op, save->id);
+    if (st == AZ_OK)
+        st = bundle_history_prune(op);
+    if (st == AZ_OK)
+        return db_commit(op);
+    db_rollback(op);
+    return st;
+}
+
+/* Serves the bundle before it again. On another session when ours was lost: then only if nobody
+ * holds the lock, else he does it himself. */
+static void
+take_back(struct op *op, const struct save *save, const char *status)
+{
+    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    enum az_status st = save_lock_held(op, save->session)
+                            ? bundle_withdraw(&after, save->id, status)
+                            : bundle_reconcile(&after, NULL);
+    if (st != AZ_OK)
+        log_text(AZ_SEV_ERROR, "candidate not withdrawn",
+                 "%s; whoever serves or saves next does it", after.fault.detail);
+}
+
+/* The time is up: which engine is it that says nothing? */
+static const char *
+describe_delay(struct op *op, const struct activation *activation)
+{
+    const char *what = "no policy engine has answered", *late = "";
+    if (activation->reached) {
+        what = "not every policy engine has reported the bundle active";
+        if (activation->late != NULL)
+            late = talloc_asprintf(op->mem, "; waited for %s", activation->late);
+    }
+    return talloc_asprintf(op->mem, "%s within %ld ms (SVC_BUNDLE_CONFIRM_TIMEOUT_MS)%s", what,
+                           op->az->cfg->bundle_confirm_timeout_ms, late);
+}
+
+static enum az_status
+refused(struct op *op, struct save *save, const struct activation *activation)
+{
+    struct save_refusal *refusal = &save->outcome.refusal;
+    const char *previous = save->previous.revision != NULL ? save->previous.revision : "";
+    take_back(op, save, "refused");
+    refusal->error = activation->reached || activation->refusal != NULL ? "bundle_not_activated"
+                                                                        : "opa_unreachable";
+    refusal->expected = save->build.bundle.revision;
+    refusal->active = activation->active != NULL ? activation->active : previous;
+    if (activation->refusal != NULL)
+        refusal->description = activation->refusal;
+    else
+        refusal->description = describe_delay(op, activation);
+    return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s: %s", refusal->error, refusal->description);
+}
+
+static enum az_status
+save_and_keep(struct op *op, struct save *save, bool wait)
+{
+    enum az_status st = write_and_publish(op, save);
+    if (st == AZ_OK && !(wait && activation_follow(op)))
+        save->outcome.activation =
+            save->plan->mode == SAVE_STRICT && !wait ? SAVE_UNCONFIRMED : SAVE_PENDING;
+    return st;
+}
+
+/* Rehearsed, published, waited for; then applied, or taken back. */
+static enum az_status
+save_strictly(struct op *op, struct save *save)
+{
+    struct activation activation;
+    enum az_status st = rehearse(op, save);
+    if (st != AZ_OK || save->plan->mode == SAVE_DRY_RUN) {
+        save->outcome.activation = SAVE_REHEARSED;
+        return st;
+    }
+    /* Nothing that the engines would see: a disabled rule, the same text again. */
+    if (!save->changed)
+        return save_and_keep(op, save, true);
+    st = publish(op, save);
+    if (st == AZ_OK)
+        st = activation_await(op, save->session, save->id, &activation);
+    if (st == AZ_OK && !activation.taken)
+        return refused(op, save, &activation);
+    if (st == AZ_OK)
+        st = apply(op, save);
+    if (st != AZ_OK)
+        take_back(op, save, "withdrawn");
+    return st;
+}
+
+enum az_status
+save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *ret)
+{
+    bool wait = op->az->cfg->bundle_confirm_activation
+                && (plan->mode == SAVE_STRICT || plan->mode == SAVE_KEEP);
+    struct save save = {.plan = plan, .outcome = {.activation = SAVE_CONFIRMED}};
+    enum az_status st = save_lock(op, &save.session);
+    if (st != AZ_OK)
+        return st;
+    if (wait)
+        st = db_listen(op, "svc_bundle_status");
+    if (st == AZ_OK && (plan->mode == SAVE_DRY_RUN || (plan->mode == SAVE_STRICT && wait)))
+        st = save_strictly(op, &save);
+    else if (st == AZ_OK)
+        st = save_and_keep(op, &save, wait);
+    struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    if (wait)
+        db_unlisten(&after);
+    save_unlock(op);
+    if (st == AZ_OK || save.outcome.refusal.error != NULL)
+        *ret = save.outcome;
+    return st;
+}

@@ -1,0 +1,69 @@
+/* Saving one data row. */
+#include "config.h"
+
+#include <string.h>
+
+#include "policy/rows/data_key.h"
+#include "policy/save/save.h"
+#include "store/policy/policy_rows.h"
+
+enum save_owner
+save_key_owner(const char *data_key, bool known)
+{
+    if (policy_name_lies_in(data_key, "system"))
+        return SAVE_OWNER_ENGINE;
+    return policy_name_lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
+}
+
+/* The change, and what was found when it was made. */
+struct row_save {
+    const struct data_change *change;
+    bool created; /* there was no such row */
+};
+
+static enum az_status
+check_row(struct op *op, const struct data_change *change, const struct policy_row *row)
+{
+    if (change->payload == NULL && row->payload == NULL)
+        return op_fail(op, AZ_NOT_FOUND, NULL, "no row %s", change->data_key);
+    if (change->payload == NULL && row->shipped)
+        return op_fail(op, AZ_PROTECTED, "The row is shipped with a control and cannot be deleted",
+                       NULL);
+    if (change->must_be_new && row->payload != NULL)
+        return op_fail(op, AZ_CONFLICT, NULL, "there is a row %s", change->data_key);
+    if (change->if_match != NULL
+        && (row->digest == NULL || strcmp(row->digest, change->if_match) != 0))
+        return op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL);
+    return AZ_OK;
+}
+
+static enum az_status
+apply_row(struct op *op, void *arg)
+{
+    struct row_save *save = arg;
+    const struct data_change *change = save->change;
+    struct policy_row row = {.payload = NULL};
+    enum az_status st = policy_data_fetch(op, change->data_key, &row);
+    if (st == AZ_OK)
+        st = check_row(op, change, &row);
+    save->created = row.payload == NULL;
+    if (st != AZ_OK)
+        return st;
+    if (change->payload == NULL)
+        return policy_data_delete(op, change->data_key);
+    return policy_data_write(op, change->data_key, change->payload, change->version,
+                             change->in_bundle);
+}
+
+enum az_status
+save_data_row(struct op *op, const struct data_change *change, const char *who,
+              struct save_outcome *ret, bool *ret_created)
+{
+    struct row_save save = {.change = change};
+    const struct save_plan plan = {
+        .apply = apply_row, .arg = &save, .mode = SAVE_KEEP, .source = "policy-data", .who = who};
+    enum az_status st = save_policy(op, &plan, ret);
+    if (st == AZ_OK)
+        *ret_created = save.created;
+    return st;
+}

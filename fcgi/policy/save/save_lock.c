@@ -1,0 +1,97 @@
+#include "config.h"
+
+#include "policy/save/save_lock.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "store/db/db.h"
+#include "store/db/locks.h"
+#include "store/policy/bundles.h"
+
+/* A saver speaks to the database at least each poll interval, and waits for an engine at most the
+ * policy timeout; with this on top its session is that of a process that hangs, or of a host that
+ * is gone, and PostgreSQL ends it, so that the lock is free. Milliseconds. */
+#define SILENCE_MS 5000
+/* Others wait the confirm timeout plus this for the save lock. Milliseconds. */
+#define LOCK_EXTRA_MS 5000
+#define LOCK_PAUSE_MS 10
+
+/* Who holds the lock must not fall silent. */
+static enum az_status
+limit_silence(struct op *op)
+{
+    const struct settings *cfg = op->az->cfg;
+    int ms = (int) (cfg->bundle_confirm_poll_ms + cfg->policy_timeout_ms) + SILENCE_MS;
+    return db_script(op, talloc_asprintf(op->mem,
+                                         "SET idle_session_timeout = %d; SET "
+                                         "idle_in_transaction_session_timeout = %d",
+                                         ms, ms));
+}
+
+static enum az_status
+wait_for_lock(struct op *op, unsigned *ret_session)
+{
+    int64_t started = clock_monotonic_ms();
+    for (bool got = false;;) {
+        enum az_status st = lock_session_try(op, LOCK_POLICY, "", &got);
+        *ret_session = db_generation(op->az->db);
+        if (st != AZ_OK || got)
+            return st;
+        if (*op->az->stopping
+            || clock_monotonic_ms() - started
+                   > op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS)
+            return op_fail(op, AZ_SAVE_IN_PROGRESS, NULL, NULL);
+        nanosleep(&(struct timespec){0, LOCK_PAUSE_MS * 1000000L}, NULL);
+    }
+}
+
+enum az_status
+save_lock(struct op *op, unsigned *ret_session)
+{
+    bool withdrawn = false;
+    enum az_status st = wait_for_lock(op, ret_session);
+    if (st != AZ_OK)
+        return st;
+    st = limit_silence(op);
+    if (st == AZ_OK)
+        st = bundle_reconcile(op, &withdrawn);
+    if (withdrawn)
+        log_text(AZ_SEV_WARN, "candidate withdrawn",
+                 "a policy save ended without a verdict; the bundle before it is served again");
+    if (st != AZ_OK)
+        save_unlock(op);
+    return st;
+}
+
+bool
+save_lock_held(const struct op *op, unsigned session)
+{
+    return db_raw(op->az->db) != NULL && db_generation(op->az->db) == session;
+}
+
+enum az_status
+save_begin(struct op *op, unsigned session)
+{
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK && db_generation(op->az->db) != session) {
+        db_rollback(op);
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "database: the session with the save lock was lost");
+    }
+    return st;
+}
+
+void
+save_unlock(struct op *op)
+{
+    struct op quiet = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    bool got;
+    if (lock_session_drop(&quiet, LOCK_POLICY, "", &got) != AZ_OK || !got
+        || db_script(&quiet,
+                     "RESET idle_session_timeout; RESET idle_in_transaction_session_timeout")
+               != AZ_OK)
+        db_close(op->az->db); /* the lock goes with the session */
+}

@@ -1,0 +1,146 @@
+#include "config.h"
+
+#include "store/clients/client_use.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+
+#define DAY_SECONDS 86400
+
+/* The day is the process's, which also decides when it marks the next one. The row of the client is
+ * held, so that it is not removed between this and the token. */
+static const struct db_stmt mark_stmt = {
+    "client_use_mark",
+    "INSERT INTO client_use (client, used_on)"
+    " SELECT id, date '1970-01-01' + $2::integer FROM client WHERE id = $1 FOR KEY SHARE"
+    " ON CONFLICT (client) DO UPDATE SET used_on = excluded.used_on"
+    " WHERE client_use.used_on < excluded.used_on",
+    2};
+
+/* Of clients c: no token and no birth within $1 days, or $3 days for one that never had a token. A
+ * token lives a day at most, so those of client credentials are dead too. */
+#define IDLE                                                                                       \
+    " c.registration_type IN ('DCR', 'CIMD') AND c.created_at < now() - make_interval(days => "    \
+    "CASE WHEN EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id) THEN $1::integer ELSE "   \
+    "$3::integer END)"                                                                             \
+    " AND NOT EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id"                            \
+    "  AND u.used_on >= (now() AT TIME ZONE 'UTC')::date - $1::integer)"                           \
+    " AND NOT EXISTS (SELECT 1 FROM token_grant g WHERE g.client = c.id AND g.revoked_at IS NULL"  \
+    "  AND g.expires_at > now() AND g.idle_expires_at > now())"
+
+/*
+ * Two statements, because one does not see what was committed after it began: a client whose first
+ * token in months came just then. The second looks again at rows that are locked.
+ */
+enum client_idle_lock_column { LOCK_IDS, LOCK_FOUND };
+static const struct db_stmt lock_stmt = {
+    "client_idle_lock",
+    "WITH idle AS (SELECT c.id FROM client c WHERE" IDLE
+    "  ORDER BY c.id LIMIT $2::integer FOR UPDATE OF c SKIP LOCKED)"
+    " SELECT coalesce(array_agg(id), '{}')::text AS ids, count(*) AS found FROM idle",
+    3};
+static const struct db_stmt remove_stmt = {
+    "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 3};
+
+/* Whether more than $1 clients registered themselves. */
+enum client_crowd_column { CROWD_CROWDED };
+static const struct db_stmt crowd_stmt = {
+    "client_crowd",
+    "SELECT count(*) > $1::integer AS crowded FROM (SELECT 1 FROM client"
+    " WHERE registration_type <> 'ADMIN' LIMIT $1::integer + 1) AS dynamic",
+    1};
+
+/* Days after which a client without any token goes once half of the room is taken: else whoever
+ * fills it keeps everybody out for as long as unused clients are kept. */
+#define CROWDED_DAYS 1
+
+static int64_t
+today(const struct op *op)
+{
+    return op_now(op) / DAY_SECONDS;
+}
+
+struct db_step *
+client_use_add(struct op *op, struct db_batch *batch, const struct client *client)
+{
+    if (client->id == 0 || strcmp(client->registration, "ADMIN") == 0
+        || client_used_day(op, client->client_id) == today(op))
+        return NULL;
+    struct db_step *step = db_batch_add(batch, &mark_stmt);
+    if (step == NULL)
+        return NULL;
+    db_number(&step->params, client->id);
+    db_number(&step->params, today(op));
+    return step;
+}
+
+void
+client_use_done(struct op *op, const struct client *client, const struct db_step *step)
+{
+    if (step != NULL)
+        client_set_used_day(op, client->client_id, today(op));
+}
+
+/* How long a client that never had a token is kept. */
+static enum az_status
+unused_days(struct op *op, long *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    long days = op->az->cfg->dynamic_client_idle_days;
+    db_number(&params, op->az->cfg->dynamic_clients_max / 2);
+    enum az_status st = db_exec(op, &crowd_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret = db_get_bool(result, 0, CROWD_CROWDED) && days > CROWDED_DAYS ? CROWDED_DAYS : days;
+    return st;
+}
+
+/* One batch, in a transaction of its own. *ret_found: how many looked idle at first. */
+static enum az_status
+remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed)
+{
+    struct db_params lock = {.count = 0}, remove = {.count = 0};
+    PGresult *locked, *gone;
+    db_number(&lock, op->az->cfg->dynamic_client_idle_days);
+    db_number(&lock, CLIENT_IDLE_BATCH);
+    db_number(&lock, unused);
+    enum az_status st = db_exec(op, &lock_stmt, &lock, false, &locked);
+    if (st != AZ_OK)
+        return st;
+    *ret_found = db_get_number(locked, 0, LOCK_FOUND, 0);
+    *ret_removed = 0;
+    if (*ret_found == 0)
+        return AZ_OK;
+    db_number(&remove, op->az->cfg->dynamic_client_idle_days);
+    db_text(&remove, db_get(locked, 0, LOCK_IDS));
+    db_number(&remove, unused);
+    if ((st = db_exec(op, &remove_stmt, &remove, false, &gone)) == AZ_OK)
+        *ret_removed = db_written(gone);
+    return st;
+}
+
+enum az_status
+clients_remove_idle(struct op *op, int *ret_removed)
+{
+    int64_t found = CLIENT_IDLE_BATCH, removed = 0;
+    int all = 0;
+    long unused = 0;
+    if (op->az->cfg->dynamic_client_idle_days == 0)
+        return AZ_OK;
+    enum az_status crowd = unused_days(op, &unused);
+    if (crowd != AZ_OK)
+        return crowd;
+    while (found == CLIENT_IDLE_BATCH && !*op->az->stopping) {
+        enum az_status st = db_begin(op);
+        if (st == AZ_OK && (st = remove_some(op, unused, &found, &removed)) == AZ_OK)
+            st = db_commit(op);
+        if (st != AZ_OK) {
+            db_rollback(op);
+            return st;
+        }
+        all += (int) removed;
+        *ret_removed = all;
+    }
+    return AZ_OK;
+}

@@ -1,0 +1,235 @@
+#include "config.h"
+
+#include "store/clients/clients.h"
+
+#include <string.h>
+
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "store/db/db.h"
+
+#define SLOTS 256
+
+enum client_fetch_column {
+    FETCH_ID,
+    FETCH_VERSION,
+    FETCH_CLIENT_ID,
+    FETCH_CLIENT_TYPE,
+    FETCH_REGISTRATION_TYPE,
+    FETCH_AUTH_METHOD,
+    FETCH_SCOPE,
+    FETCH_ENABLED,
+    FETCH_SECRET_SEALED,
+    FETCH_PREVIOUS_SECRET_SEALED,
+    FETCH_PREVIOUS_EXPIRES_AT,
+    FETCH_SOFTWARE_ID,
+    FETCH_SOFTWARE_VERSION,
+    FETCH_STATEMENT,
+    FETCH_CLIENT_NAME,
+    FETCH_CLIENT_URI,
+    FETCH_LOGO_URI,
+    FETCH_REDIRECT_URIS,
+    FETCH_GRANT_TYPES
+};
+static const struct db_stmt fetch_stmt = {
+    "client_fetch",
+    "SELECT id, version, client_id, client_type, registration_type, auth_method, scope, enabled, "
+    "secret_sealed,"
+    " previous_secret_sealed, extract(epoch FROM previous_secret_expires_at)::bigint AS "
+    "previous_expires_at,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_id END AS software_id,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_version END AS software_version,"
+    " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement,"
+    " client_name, client_uri, logo_uri, to_json(redirect_uris) AS redirect_uris,"
+    " to_json(grant_types) AS grant_types"
+    " FROM client WHERE client_id = $1",
+    1};
+
+/* A remembered client; entries of one hash hang together. */
+struct entry {
+    struct entry *next;   /* same slot */
+    struct client client; /* the row */
+    int64_t used_day;     /* see client_used_day */
+    size_t octets;        /* of it and what hangs on it */
+};
+
+struct client_cache {
+    struct entry *slot[SLOTS]; /* by hash of client_id */
+    size_t count;              /* entries */
+    size_t octets;             /* of all of them */
+};
+
+struct client_cache *
+client_cache_new(TALLOC_CTX *mem)
+{
+    return talloc_zero(mem, struct client_cache);
+}
+
+static struct entry **
+find_slot(struct client_cache *cache, const char *client_id)
+{
+    uint32_t hash = 5381;
+    for (const char *c = client_id; *c != '\0'; c++)
+        hash = hash * 33 ^ (unsigned char) *c;
+    struct entry **at = &cache->slot[hash % SLOTS];
+    while (*at != NULL && strcmp((*at)->client.client_id, client_id) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+bool
+client_is_cached(const struct op *op, const char *client_id)
+{
+    return *find_slot(op->az->clients, client_id) != NULL;
+}
+
+int64_t
+client_used_day(const struct op *op, const char *client_id)
+{
+    const struct entry *entry = *find_slot(op->az->clients, client_id);
+    return entry != NULL ? entry->used_day : 0;
+}
+
+void
+client_set_used_day(struct op *op, const char *client_id, int64_t day)
+{
+    struct entry *entry = *find_slot(op->az->clients, client_id);
+    if (entry != NULL)
+        entry->used_day = day;
+}
+
+/* The entry moves to the operation, so that a pointer handed out before stays good to its end. */
+void
+client_forget(struct op *op, const char *client_id)
+{
+    struct client_cache *cache = op->az->clients;
+    struct entry **at = find_slot(cache, client_id), *entry = *at;
+    if (entry == NULL)
+        return;
+    *at = entry->next;
+    cache->count--;
+    cache->octets -= entry->octets;
+    talloc_steal(op->mem, entry);
+}
+
+static void
+forget_all(struct op *op)
+{
+    struct client_cache *cache = op->az->clients;
+    for (size_t i = 0; i < SLOTS; i++)
+        while (cache->slot[i] != NULL)
+            client_forget(op, cache->slot[i]->client.client_id);
+}
+
+const char *
+client_secret_place(TALLOC_CTX *mem, const char *client_id)
+{
+    char digest[SHA256_HEX_SIZE];
+    /* The digest keeps the place short whatever the client_id. */
+    if (sha256_hex(client_id, strlen(client_id), digest) != AZ_OK)
+        return NULL;
+    return talloc_asprintf(mem, "client/secret/%s", digest);
+}
+
+/* Opens a sealed secret and keeps its digest alone. */
+static enum az_status
+read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
+            const char *client_id, bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
+{
+    unsigned char *box, *plain;
+    size_t box_length, length;
+    if (db_get(row, 0, column) == NULL)
+        return AZ_OK;
+    const char *place = client_secret_place(op->mem, client_id);
+    if (place == NULL || db_get_octets(op->mem, row, 0, column, &box, &box_length) != AZ_OK
+        || keyring_open(op->mem, op->az->keyring, KEYRING_CLIENT_SECRET, place, box, box_length,
+                        &plain, &length)
+               != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "client %s: %s does not open; was SVC_CREDENTIAL_KEY changed?", client_id,
+                       PQfname(row, column));
+    enum az_status st = sha256(plain, length, ret_hash);
+    secret_wipe(plain, length);
+    *ret_has = st == AZ_OK;
+    return st;
+}
+
+static enum az_status
+read_row(struct op *op, const PGresult *row, struct entry *entry)
+{
+    struct client *client = &entry->client;
+    const struct {
+        enum client_fetch_column column;
+        const char **at;
+    } texts[] = {
+        {FETCH_CLIENT_ID,         &client->client_id       },
+        {FETCH_CLIENT_TYPE,       &client->type            },
+        {FETCH_REGISTRATION_TYPE, &client->registration    },
+        {FETCH_AUTH_METHOD,       &client->auth_method     },
+        {FETCH_SCOPE,             &client->scope           },
+        {FETCH_SOFTWARE_ID,       &client->software_id     },
+        {FETCH_SOFTWARE_VERSION,  &client->software_version},
+        {FETCH_STATEMENT,         &client->statement       },
+        {FETCH_CLIENT_NAME,       &client->name            },
+        {FETCH_CLIENT_URI,        &client->uri             },
+        {FETCH_LOGO_URI,          &client->logo            },
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const char *text = db_get(row, 0, texts[i].column);
+        if (text != NULL && (*texts[i].at = talloc_strdup(entry, text)) == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    }
+    enum az_status st = db_get_words(entry, row, 0, FETCH_REDIRECT_URIS, &client->redirect_uris);
+    if (st == AZ_OK)
+        st = db_get_words(entry, row, 0, FETCH_GRANT_TYPES, &client->grant_types);
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "the lists of client %s cannot be read", client->client_id);
+    client->id = db_get_number(row, 0, FETCH_ID, 0);
+    client->version = db_get_number(row, 0, FETCH_VERSION, 0);
+    client->enabled = db_get_bool(row, 0, FETCH_ENABLED);
+    client->previous_expires_at = db_get_number(row, 0, FETCH_PREVIOUS_EXPIRES_AT, 0);
+    st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id, &client->has_secret,
+                     client->secret_hash);
+    if (st == AZ_OK)
+        st = read_secret(op, row, FETCH_PREVIOUS_SECRET_SEALED, client->client_id,
+                         &client->has_previous, client->previous_hash);
+    return st;
+}
+
+enum az_status
+client_fetch(struct op *op, const char *client_id, bool fresh, struct client **ret_client)
+{
+    struct client_cache *cache = op->az->clients;
+    struct entry **at = find_slot(cache, client_id);
+    if (*at != NULL && !fresh) {
+        *ret_client = &(*at)->client;
+        return AZ_OK;
+    }
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, client_id);
+    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    struct entry was = *at != NULL ? **at : (struct entry){.used_day = 0};
+    client_forget(op, client_id);
+    if (PQntuples(result) == 0) {
+        *ret_client = NULL;
+        return AZ_OK;
+    }
+    struct entry *entry = talloc_zero(cache, struct entry);
+    if (entry == NULL || (st = read_row(op, result, entry)) != AZ_OK) {
+        talloc_free(entry);
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    }
+    entry->octets = talloc_total_size(entry);
+    if (cache->count >= CLIENT_CACHE_MAX || cache->octets + entry->octets > CLIENT_CACHE_OCTETS_MAX)
+        forget_all(op);
+    entry->used_day = entry->client.id == was.client.id ? was.used_day : 0;
+    at = find_slot(cache, client_id);
+    *at = entry;
+    cache->count++;
+    cache->octets += entry->octets;
+    *ret_client = &entry->client;
+    return AZ_OK;
+}

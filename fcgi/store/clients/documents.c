@@ -1,0 +1,213 @@
+#include "config.h"
+
+#include "store/clients/documents.h"
+
+#include <string.h>
+
+#include "store/db/db.h"
+
+/* Beyond the limit at most so many go at a time: each fetch brings one. */
+#define EVICT_AT_ONCE "100"
+
+/* Whether the kept one will do: $2 not_before, $3 again. While somebody fetches it, one asks for a
+ * newer one and waits. What counts for $3 is the fetch that $2 asked for, not the one that was due:
+ * keys may change a moment after that. */
+#define GOOD                                                                                       \
+    " coalesce(d.body IS NOT NULL AND d.expires_at > now() AND ($2::bigint = 0"                    \
+    "  OR d.fetched_at >= to_timestamp($2::bigint)"                                                \
+    "  OR (d.forced_at > now() - make_interval(secs => $3::double precision)"                      \
+    "      AND (d.leased_until IS NULL OR d.leased_until <= now()))), false)"
+/* Whether one must do without: $4 began, $5 the lease that was waited for. */
+#define FAILED                                                                                     \
+    " coalesce(d.failed_until > now(), false) OR coalesce(d.failure IS NOT NULL"                   \
+    "  AND (d.ended_at >= $4::timestamptz OR encode(d.lease, 'hex') = $5::text), false)"
+
+enum document_look_column {
+    LOOK_BODY,
+    LOOK_FETCHED,
+    LOOK_LASTS,
+    LOOK_GOOD,
+    LOOK_KEPT,
+    LOOK_LEASED,
+    LOOK_FAILED,
+    LOOK_IDLE,
+    LOOK_FAILURE,
+    LOOK_LEASE,
+    LOOK_NOW,
+    LOOK_NOW_S
+};
+static const struct db_stmt look_stmt = {
+    "document_look",
+    "SELECT CASE WHEN d.leased_until > now() AND encode(d.lease, 'hex') = $5::text THEN NULL"
+    "  ELSE d.body END AS body,"
+    " floor(extract(epoch FROM d.fetched_at))::bigint AS fetched,"
+    " floor(extract(epoch FROM d.expires_at - now()))::bigint AS lasts," GOOD " AS good,"
+    " coalesce(d.body IS NOT NULL AND d.expires_at + make_interval(secs => $6::double precision)"
+    "  > now(), false) AS kept,"
+    " coalesce(d.leased_until > now(), false) AS leased, (" FAILED ") AS failed,"
+    " coalesce(d.used_at < now() - interval '1 hour', false) AS idle, d.failure,"
+    " encode(d.lease, 'hex') AS lease, now()::text AS now,"
+    " floor(extract(epoch FROM now()))::bigint AS now_s"
+    " FROM (SELECT) one LEFT JOIN fetched_document d ON d.key = $1",
+    6};
+enum document_lease_column { LEASE_BODY };
+static const struct db_stmt lease_stmt = {
+    "document_lease",
+    "INSERT INTO fetched_document AS d (key, kind, url, leased_until, lease)"
+    " VALUES ($1, $6, $7, now() + make_interval(secs => $8::double precision), $9)"
+    " ON CONFLICT (key) DO UPDATE SET leased_until = excluded.leased_until, lease = excluded.lease,"
+    "  failure = NULL, failed_until = NULL, used_at = now(), forced_at = CASE WHEN $2::bigint <> 0"
+    "   AND d.body IS NOT NULL AND d.expires_at > now() THEN now() ELSE d.forced_at END"
+    " WHERE (d.leased_until IS NULL OR d.leased_until <= now())"
+    "  AND NOT (" FAILED ") AND NOT (" GOOD ")"
+    " RETURNING d.body",
+    9};
+enum document_keep_column { KEEP_FETCHED };
+static const struct db_stmt keep_stmt = {
+    "document_keep",
+    "UPDATE fetched_document SET body = $3, fetched_at = now(), failure = NULL, failed_until = "
+    "NULL,"
+    "  expires_at = now() + make_interval(secs => $4::double precision), leased_until = NULL,"
+    "  ended_at = clock_timestamp()"
+    " WHERE key = $1 AND lease = $2 RETURNING floor(extract(epoch FROM fetched_at))::bigint AS "
+    "fetched",
+    4};
+static const struct db_stmt fail_stmt = {
+    "document_fail",
+    "UPDATE fetched_document SET failure = $3, failed_until = CASE WHEN $4::bigint > 0"
+    "  THEN now() + make_interval(secs => $4::bigint::double precision) END, leased_until = NULL,"
+    "  ended_at = clock_timestamp()"
+    " WHERE key = $1 AND lease = $2",
+    4};
+static const struct db_stmt touch_stmt = {
+    "document_touch", "UPDATE fetched_document SET used_at = now() WHERE key = $1", 1};
+static const struct db_stmt forget_stmt = {
+    "document_forget",
+    "DELETE FROM fetched_document WHERE (leased_until IS NULL OR leased_until <= now())"
+    " AND (used_at < now() - make_interval(days => $1)"
+    "  OR (body IS NULL AND used_at < now() - interval '1 minute'))",
+    1};
+static const struct db_stmt evict_stmt = {
+    "document_evict",
+    "DELETE FROM fetched_document WHERE key IN (SELECT key FROM fetched_document WHERE kind = $1"
+    " AND (leased_until IS NULL OR leased_until <= now()) ORDER BY used_at DESC OFFSET $2"
+    " LIMIT " EVICT_AT_ONCE " FOR UPDATE SKIP LOCKED)",
+    2};
+
+/* $1 to $5, as GOOD and FAILED want them. */
+static void
+add_wish(struct db_params *params, const struct document_wish *wish)
+{
+    db_octets(params, wish->key, sizeof(wish->key));
+    db_number(params, wish->not_before);
+    db_number(params, wish->again);
+    db_text(params, wish->began);
+    db_text(params, wish->seen);
+}
+
+/* A copy of a text column; NULL stays NULL. */
+static const char *
+copy(struct op *op, const PGresult *result, int column)
+{
+    const char *text = db_get(result, 0, column);
+    return text != NULL ? talloc_strdup(op->mem, text) : NULL;
+}
+
+enum az_status
+document_look(struct op *op, const struct document_wish *wish, struct document_look *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    add_wish(&params, wish);
+    db_number(&params, wish->grace);
+    enum az_status st = db_exec(op, &look_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct document_look){.body = db_get(result, 0, LOOK_BODY),
+                                  .fetched_at = db_get_number(result, 0, LOOK_FETCHED, 0),
+                                  .lasts = db_get_number(result, 0, LOOK_LASTS, 0),
+                                  .good = db_get_bool(result, 0, LOOK_GOOD),
+                                  .kept = db_get_bool(result, 0, LOOK_KEPT),
+                                  .leased = db_get_bool(result, 0, LOOK_LEASED),
+                                  .failed = db_get_bool(result, 0, LOOK_FAILED),
+                                  .idle = db_get_bool(result, 0, LOOK_IDLE),
+                                  .failure = db_get(result, 0, LOOK_FAILURE),
+                                  .lease = copy(op, result, LOOK_LEASE),
+                                  .now = copy(op, result, LOOK_NOW),
+                                  .now_s = db_get_number(result, 0, LOOK_NOW_S, 0)};
+    return AZ_OK;
+}
+
+enum az_status
+document_lease(struct op *op, const struct document_wish *wish, long seconds,
+               const unsigned char lease[DOCUMENT_LEASE_OCTETS], bool *ret_ours,
+               const char **ret_before)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    add_wish(&params, wish);
+    db_text(&params, wish->kind);
+    db_text(&params, wish->url);
+    db_number(&params, seconds);
+    db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
+    enum az_status st = db_exec(op, &lease_stmt, &params, false, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret_ours = db_written(result) > 0;
+    *ret_before = *ret_ours ? db_get(result, 0, LEASE_BODY) : NULL;
+    return AZ_OK;
+}
+
+enum az_status
+document_keep(struct op *op, const struct document_wish *wish,
+              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *body, int64_t seconds,
+              int64_t *ret_fetched_at)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, wish->key, sizeof(wish->key));
+    db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
+    db_text(&params, body);
+    db_number(&params, seconds);
+    enum az_status st = db_exec(op, &keep_stmt, &params, false, &result);
+    if (st == AZ_OK)
+        *ret_fetched_at = db_get_number(result, 0, KEEP_FETCHED, *ret_fetched_at);
+    return st;
+}
+
+enum az_status
+document_fail(struct op *op, const struct document_wish *wish,
+              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *failure, long pause)
+{
+    struct db_params params = {.count = 0};
+    db_octets(&params, wish->key, sizeof(wish->key));
+    db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
+    db_text(&params, failure);
+    db_number(&params, pause);
+    return db_exec(op, &fail_stmt, &params, false, NULL);
+}
+
+enum az_status
+document_touch(struct op *op, const struct document_wish *wish)
+{
+    struct db_params params = {.count = 0};
+    db_octets(&params, wish->key, sizeof(wish->key));
+    return db_exec(op, &touch_stmt, &params, false, NULL);
+}
+
+enum az_status
+document_forget(struct op *op, int days)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, days);
+    return db_exec(op, &forget_stmt, &params, false, NULL);
+}
+
+enum az_status
+document_evict(struct op *op, const char *kind, int64_t most)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, kind);
+    db_number(&params, most);
+    return db_exec(op, &evict_stmt, &params, false, NULL);
+}

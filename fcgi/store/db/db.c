@@ -1,0 +1,224 @@
+#include "config.h"
+
+#include "store/db/db.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/db/db_private.h"
+#include "store/db/partitions.h"
+
+/* A dead first host of a multi-host address costs each worker this long. Seconds. */
+#define CONNECT_TIMEOUT "2"
+/* A statement that waits for a lock gives up before we do, and one whose caller is gone ends: else
+ * each worker would leave a backend behind that still writes once the lock is free. An `options` in
+ * SVC_DATABASE_URL takes the place of these. */
+#define SESSION_OPTIONS "-c lock_timeout=5s -c client_connection_check_interval=2s"
+/* Wait between attempts to connect, doubled up to the maximum, so that an outage is not made worse.
+ * Milliseconds. */
+#define BACKOFF_FIRST_MS 50
+#define BACKOFF_MAXIMUM_MS 1000
+/* Reads of an idle connection before it counts as broken: a last message and the end are two. */
+#define IDLE_LOOKS 8
+/* A connection that answered so lately is not looked at before the next trip: that is a system call
+ * per request, and what dies in between is an error of the trip. Milliseconds. */
+#define IDLE_MS 1000
+
+static int
+db_destroy(struct db *db)
+{
+    db_close(db);
+    return 0;
+}
+
+struct db *
+db_new(TALLOC_CTX *mem, const char *url)
+{
+    struct db *db = talloc_zero(mem, struct db);
+    if (db == NULL)
+        return NULL;
+    db->url = talloc_strdup(db, url);
+    db->partitions = partition_lists_new(db);
+    if (db->url == NULL || db->partitions == NULL) {
+        talloc_free(db);
+        return NULL;
+    }
+    talloc_set_destructor(db, db_destroy);
+    return db;
+}
+
+void
+db_close(struct db *db)
+{
+    if (db->conn != NULL)
+        PQfinish(db->conn);
+    db->conn = NULL;
+    db->in_transaction = false;
+    TALLOC_FREE(db->pending);
+    db_prepared_drop(db);
+}
+
+PGconn *
+db_raw(struct db *db)
+{
+    return db->conn;
+}
+
+struct partition_lists *
+db_partition_lists(struct db *db)
+{
+    return db->partitions;
+}
+
+uint64_t
+db_trips(const struct db *db)
+{
+    return db->trips;
+}
+
+unsigned
+db_generation(const struct db *db)
+{
+    return db->generation;
+}
+
+/*
+ * How libpq's complaints about a connection string begin, and what is said in their place: the rest
+ * of its text quotes the value.
+ */
+/* clang-format off */
+static const struct url_fault {
+    const char *theirs, *ours;
+} url_faults[] = {
+    {"missing \"=\"",                 "has a word without =; a value with blanks needs quotes"},
+    {"unterminated quoted string",    "has a quote that is not closed"},
+    {"invalid connection option",     "has a keyword that libpq does not know"},
+    {"invalid URI query parameter",   "has a parameter after ? that libpq does not know"},
+    {"missing key/value separator",   "has a parameter after ? without ="},
+    {"extra key/value separator",     "has a parameter after ? with more than one ="},
+    {"invalid percent-encoded token", "has a % without two hex digits; write % itself as %25"},
+    {"forbidden value %00",           "has %00 in it"},
+    {"end of string reached",         "has a [ without ]"},
+    {"IPv6 host address",             "has an empty address in [ ]"},
+    {"unexpected character",          "has something else than : or / behind the ] of an address"},
+};
+/* clang-format on */
+
+const char *
+db_url_fault(const char *url)
+{
+    char *theirs = NULL;
+    const char *ours = "is no connection string or URI that libpq understands";
+    PQconninfoOption *options = PQconninfoParse(url, &theirs);
+    if (options != NULL)
+        ours = NULL;
+    for (size_t i = 0; theirs != NULL && i < sizeof(url_faults) / sizeof(url_faults[0]); i++)
+        if (strncmp(theirs, url_faults[i].theirs, strlen(url_faults[i].theirs)) == 0)
+            ours = url_faults[i].ours;
+    PQconninfoFree(options);
+    PQfreemem(theirs);
+    return ours;
+}
+
+/*
+ * libpq names host, port and database when it cannot connect. With a bare @ or / in the password of
+ * a URI it takes a part of the password for one of these, for the first @ or / ends what it reads.
+ */
+static bool
+url_is_plain(const char *url)
+{
+    static const char *const schemes[] = {"postgresql://", "postgres://"};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncmp(url, schemes[i], length) != 0)
+            continue;
+        const char *at = strchr(url + length, '@'), *slash = strchr(url + length, '/');
+        return at == NULL || (strchr(at + 1, '@') == NULL && (slash == NULL || slash > at));
+    }
+    return true;
+}
+
+/* Why there is no connection, for the log. */
+static const char *
+connect_fault(const struct db *db)
+{
+    if (db->conn == NULL)
+        return "no memory";
+    if (!url_is_plain(db->url))
+        return "cannot connect; libpq's reason is not shown, for an @ or / in SVC_DATABASE_URL may "
+               "belong to a password: write %40 and %2F there";
+    return PQerrorMessage(db->conn);
+}
+
+/*
+ * An idle connection whose server went away is readable: find out now, while nothing has been sent
+ * yet. A dying server says why first, so what is there is read until the end shows.
+ */
+static bool
+still_alive(struct db *db)
+{
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK)
+        return false;
+    if (db->pending != NULL || clock_monotonic_ms() - db->heard_ms < IDLE_MS)
+        return true;
+    struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+    for (int looks = 0; poll(&fd, 1, 0) != 0; looks++)
+        if (looks == IDLE_LOOKS || PQconsumeInput(db->conn) != 1
+            || PQstatus(db->conn) != CONNECTION_OK)
+            return false;
+    return true;
+}
+
+/* Notices are not ours to print. */
+static void
+be_quiet(void *unused, const char *message)
+{
+    (void) unused;
+    (void) message;
+}
+
+enum az_status
+db_connect(struct op *op)
+{
+    struct db *db = op->az->db;
+    if (still_alive(db))
+        return AZ_OK;
+    bool inside = db->in_transaction;
+    db_close(db);
+    /* The rest of a transaction must never run on another session, without its beginning and its
+     * locks. */
+    if (inside)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost inside a transaction");
+    if (db->backoff_ms != 0 && clock_monotonic_ms() < db->retry_at_ms)
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "database: waiting before the next connection attempt");
+    const char *fault = db_url_fault(db->url);
+    if (fault != NULL)
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "SVC_DATABASE_URL: %s; write it as postgresql://USER@HOST/DATABASE", fault);
+    const char *const keys[] = {"connect_timeout",
+                                "tcp_user_timeout",
+                                "application_name",
+                                "options",
+                                "client_encoding",
+                                "dbname",
+                                NULL};
+    const char *const values[] = {CONNECT_TIMEOUT, "5000",  "authz", SESSION_OPTIONS,
+                                  "UTF8",          db->url, NULL};
+    db->conn = PQconnectdbParams(keys, values, 1);
+    if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
+        op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", connect_fault(db));
+        db_close(db);
+        db->backoff_ms = db->backoff_ms == 0 ? BACKOFF_FIRST_MS : db->backoff_ms * 2;
+        if (db->backoff_ms > BACKOFF_MAXIMUM_MS)
+            db->backoff_ms = BACKOFF_MAXIMUM_MS;
+        db->retry_at_ms = clock_monotonic_ms() + db->backoff_ms;
+        return AZ_UNAVAILABLE;
+    }
+    db->backoff_ms = 0;
+    db->generation++;
+    db->heard_ms = clock_monotonic_ms();
+    PQsetNoticeProcessor(db->conn, be_quiet, NULL);
+    return AZ_OK;
+}

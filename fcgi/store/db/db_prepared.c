@@ -1,0 +1,95 @@
+/* The statements this connection has prepared, found by statement and partitions. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/db/db.h"
+#include "store/db/db_private.h"
+
+/* Prepared statements of dropped partitions pile up slowly; past this many all are forgotten and
+ * made anew. */
+#define PREPARED_MAXIMUM 400
+
+/* Rows of statements are static, so their addresses tell them apart. */
+static size_t
+slot_of(const struct db_step *step)
+{
+    uintptr_t hash = (uintptr_t) step->stmt / sizeof(void *);
+    return (hash ^ step->bucket * 31 ^ step->day * 17 ^ step->refresh * 13) % DB_PREPARED_SLOTS;
+}
+
+/* "name:bucket:day", and ":refresh" where there is one; what else a statement does not have stays
+ * empty. */
+static void
+write_name(const struct db_step *step, char ret[DB_NAME_SIZE])
+{
+    char bucket[12] = "", day[12] = "", refresh[13] = "";
+    if (step->bucket != DB_NO_PARTITION)
+        snprintf(bucket, sizeof(bucket), "%u", (unsigned) step->bucket);
+    if (step->day != DB_NO_PARTITION)
+        snprintf(day, sizeof(day), "%u", (unsigned) step->day);
+    if (step->refresh != DB_NO_PARTITION)
+        snprintf(refresh, sizeof(refresh), ":%u", (unsigned) step->refresh);
+    snprintf(ret, DB_NAME_SIZE, "%s:%s:%s%s", step->stmt->name, bucket, day, refresh);
+}
+
+struct prepared *
+db_prepared_find(struct db *db, const struct db_step *step)
+{
+    struct prepared **slot = &db->table[slot_of(step)];
+    for (; *slot != NULL; slot = &(*slot)->next)
+        if ((*slot)->stmt == step->stmt && (*slot)->bucket == step->bucket
+            && (*slot)->day == step->day && (*slot)->refresh == step->refresh)
+            return *slot;
+    if (db->prepared == NULL && (db->prepared = talloc_new(db)) == NULL)
+        return NULL;
+    struct prepared *entry = talloc(db->prepared, struct prepared);
+    if (entry == NULL)
+        return NULL;
+    *entry = (struct prepared){
+        .stmt = step->stmt, .bucket = step->bucket, .day = step->day, .refresh = step->refresh};
+    write_name(step, entry->name);
+    db->prepared_count++;
+    return *slot = entry;
+}
+
+char *
+db_prepared_text(TALLOC_CTX *mem, const struct db_step *step)
+{
+    char *text = talloc_strdup(mem, "");
+    for (const char *c = step->stmt->text; *c != '\0' && text != NULL;) {
+        size_t plain = strcspn(c, "%");
+        text = talloc_strndup_append_buffer(text, c, plain);
+        c += plain;
+        if (c[0] == '%' && (c[1] == 'P' || c[1] == 'D' || c[1] == 'R')) {
+            uint32_t number = c[1] == 'P' ? step->bucket : c[1] == 'D' ? step->day : step->refresh;
+            text = talloc_asprintf_append_buffer(text, "%u", (unsigned) number);
+            c += 2;
+        } else if (c[0] == '%') {
+            text = talloc_strndup_append_buffer(text, c++, 1);
+        }
+    }
+    return text;
+}
+
+void
+db_prepared_drop(struct db *db)
+{
+    TALLOC_FREE(db->prepared);
+    memset(db->table, 0, sizeof(db->table));
+    db->prepared_count = 0;
+}
+
+void
+db_prepared_prune(struct db *db)
+{
+    if (db->prepared_count <= PREPARED_MAXIMUM)
+        return;
+    PGresult *result = PQexec(db->conn, "DEALLOCATE ALL");
+    if (PQresultStatus(result) == PGRES_COMMAND_OK)
+        db_prepared_drop(db);
+    else
+        db_close(db); /* the trip finds no connection, and fails as with one that broke */
+    PQclear(result);
+}

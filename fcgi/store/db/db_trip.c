@@ -1,0 +1,229 @@
+/* Round trips: a batch is sent in one pipeline, its results are read in order. */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/db/db.h"
+#include "store/db/db_private.h"
+
+/* A server that does not answer for so long counts as lost; no statement of ours takes a tenth of
+ * it. Milliseconds. */
+#define ANSWER_TIMEOUT_MS 10000
+
+/* Queues PREPARE (when the connection has not seen the statement) and the execution of one step. */
+static bool
+queue_step(struct db *db, struct db_batch *batch, size_t index)
+{
+    struct db_step *step = &batch->step[index];
+    const struct db_params *params = &step->params;
+    struct prepared *prepared = db_prepared_find(db, step);
+    if (prepared == NULL)
+        return false;
+    batch->prepared[index] = prepared;
+    batch->prepares[index] = !prepared->sent;
+    if (!prepared->sent) {
+        char *text = db_prepared_text(batch, step);
+        if (text == NULL || PQsendPrepare(db->conn, prepared->name, text, 0, NULL) != 1)
+            return false;
+        prepared->sent = true;
+    }
+    return PQsendQueryPrepared(db->conn, prepared->name, params->count, params->value,
+                               params->length, params->format, 0)
+           == 1;
+}
+
+static bool
+send_batch(struct db *db, struct db_batch *batch)
+{
+    if (PQenterPipelineMode(db->conn) != 1)
+        return false;
+    for (size_t i = 0; i < batch->count; i++)
+        if (!queue_step(db, batch, i))
+            return false;
+    db->trips++;
+    return PQpipelineSync(db->conn) == 1;
+}
+
+/* PQgetResult with a bound on the wait. NULL with *ret_lost set when the connection is gone or
+ * silent. */
+static PGresult *
+next_result(struct db *db, bool *ret_lost)
+{
+    while (PQisBusy(db->conn)) {
+        struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
+        if (PQflush(db->conn) == 1)
+            fd.events |= POLLOUT;
+        int ready = poll(&fd, 1, ANSWER_TIMEOUT_MS);
+        if (ready < 0 && errno == EINTR)
+            continue; /* a stop signal: the answer in hand is still wanted */
+        if (ready <= 0 || PQconsumeInput(db->conn) != 1) {
+            *ret_lost = true;
+            return NULL;
+        }
+    }
+    PGresult *result = PQgetResult(db->conn);
+    if (result == NULL && PQstatus(db->conn) != CONNECTION_OK)
+        *ret_lost = true;
+    return result;
+}
+
+/* Reads the results of one queued command (prepare or execute); the last one that carries rows or
+ * an error is kept. */
+static PGresult *
+collect_command(struct db *db, bool *ret_lost)
+{
+    PGresult *kept = NULL;
+    for (;;) {
+        PGresult *result = next_result(db, ret_lost);
+        if (result == NULL)
+            return kept;
+        if (kept != NULL)
+            PQclear(kept);
+        kept = result;
+    }
+}
+
+static bool
+result_ok(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+static void
+note_error(struct db_batch *batch, struct db_step *step, const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    snprintf(step->sqlstate, sizeof(step->sqlstate), "%s", state != NULL ? state : "XX000");
+    if (batch->failed == NULL && PQresultStatus(result) != PGRES_PIPELINE_ABORTED) {
+        batch->failed = step;
+        snprintf(batch->message, sizeof(batch->message), "%s: %s (SQLSTATE %s)", step->stmt->name,
+                 message != NULL ? message : "no message", step->sqlstate);
+    }
+}
+
+static void
+collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost)
+{
+    struct db_step *step = &batch->step[index];
+    if (batch->prepares[index]) {
+        PGresult *prepared = collect_command(db, ret_lost);
+        batch->prepared[index]->sent = prepared != NULL && result_ok(prepared);
+        if (prepared != NULL && !result_ok(prepared))
+            note_error(batch, step, prepared);
+        PQclear(prepared);
+    }
+    if (*ret_lost)
+        return;
+    step->result = collect_command(db, ret_lost);
+    if (step->result != NULL && !result_ok(step->result) && step->sqlstate[0] == '\0')
+        note_error(batch, step, step->result);
+}
+
+/* True when every result was read; false when the connection was lost on the way. */
+static bool
+collect_batch(struct db *db, struct db_batch *batch)
+{
+    bool lost = false;
+    for (size_t i = 0; i < batch->count && !lost; i++)
+        collect_step(db, batch, i, &lost);
+    if (!lost)
+        PQclear(next_result(db, &lost)); /* the pipeline's sync */
+    if (!lost)
+        lost = PQexitPipelineMode(db->conn) != 1;
+    /* A statement that failed between BEGIN and COMMIT leaves a dead transaction: start afresh. */
+    if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR)
+        db_close(db);
+    if (lost)
+        db_close(db);
+    else
+        db->heard_ms = clock_monotonic_ms();
+    return !lost;
+}
+
+enum az_status
+db_settle(struct op *op)
+{
+    struct db *db = op->az->db;
+    if (db->pending == NULL)
+        return AZ_OK;
+    struct db_batch *batch = talloc_steal(op->mem, db->pending);
+    db->pending = NULL;
+    if (!collect_batch(db, batch))
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost after the answer");
+    if (batch->failed != NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
+    return AZ_OK;
+}
+
+/* SQLSTATE lock_not_available: the wait has taken its time already, and is not begun again. */
+#define LOCK_NOT_AVAILABLE "55P03"
+
+/* SQLSTATEs that say "not now": shutdown, too many connections, lost connection, read-only standby,
+ * a lock that was not to be had. */
+static bool
+state_is_outage(const char *state)
+{
+    return strncmp(state, "08", 2) == 0 || strncmp(state, "57P", 3) == 0
+           || strncmp(state, "53", 2) == 0 || strcmp(state, "25006") == 0
+           || strcmp(state, LOCK_NOT_AVAILABLE) == 0;
+}
+
+enum az_status
+db_try(struct op *op, struct db_batch *batch, bool reads_only)
+{
+    struct db *db = op->az->db;
+    enum az_status st = db_settle(op);
+    if (st != AZ_OK)
+        az_fault_clear(&op->fault);
+    bool inside = db->in_transaction;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        if ((st = db_connect(op)) != AZ_OK)
+            return st;
+        db_prepared_prune(db);
+        bool answered = send_batch(db, batch) && collect_batch(db, batch);
+        if (answered && batch->failed == NULL)
+            return AZ_OK;
+        bool outage = !answered || state_is_outage(batch->failed->sqlstate);
+        if (!outage)
+            return AZ_INVALID;
+        db_close(db);
+        bool again = reads_only && attempt == 0 && !inside;
+        if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
+            return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s",
+                           answered ? batch->message : "connection lost");
+        db_batch_reset(batch);
+    }
+    return AZ_UNAVAILABLE;
+}
+
+enum az_status
+db_run(struct op *op, struct db_batch *batch, bool reads_only)
+{
+    enum az_status st = db_try(op, batch, reads_only);
+    if (st == AZ_INVALID)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
+    return st;
+}
+
+enum az_status
+db_send(struct op *op, struct db_batch *batch)
+{
+    struct db *db = op->az->db;
+    enum az_status st = db_settle(op);
+    if (st == AZ_OK)
+        st = db_connect(op);
+    if (st != AZ_OK)
+        return st;
+    if (!send_batch(db, batch)) {
+        db_close(db);
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost");
+    }
+    db->pending = talloc_steal(db, batch);
+    return AZ_OK;
+}

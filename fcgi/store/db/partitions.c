@@ -1,0 +1,341 @@
+#include "config.h"
+
+#include "store/db/partitions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "store/db/db.h"
+
+/* Partitions are made this far ahead; longer than any access token lives (86,400 s), so readers'
+ * lists are complete. */
+#define AHEAD_HOURS 48
+/* An hour after its last expiry a bucket goes: an introspection that started before then has ended.
+ */
+#define GRACE_HOURS 1
+/* Days from today in which a refresh family can end: it lives a year at most
+ * (base/settings_table.c). */
+#define FAMILY_DAYS_MAX 366
+/* Its refresh tokens are kept a day longer: so long its last access token can live, and is revoked
+ * by them. */
+#define FAMILY_GRACE_DAYS 1
+/* Days back from today in which a live access token can have been issued (it lives a day at most).
+ */
+#define TOKEN_DAYS 2
+/* A list is read again at most so often when a plausible bucket is missing. Milliseconds. */
+#define RELOAD_MS 1000
+
+enum partition_list_column { LIST_PARENT, LIST_NUMBERS };
+static const struct db_stmt list_stmt = {
+    "partition_list",
+    "SELECT p.relname AS parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
+    "c.relname) AS numbers"
+    "  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = "
+    "i.inhparent"
+    " WHERE p.relname IN ('access_token', 'audit_log', 'refresh_token') AND p.relnamespace = "
+    "'public'::regnamespace AND NOT i.inhdetachpending GROUP BY 1",
+    0};
+enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
+static const struct db_stmt leftover_stmt = {
+    "partition_leftovers",
+    "SELECT substring(c.relname FROM '^(access_token|audit_log|refresh_token)_p[0-9]+$') AS parent,"
+    " c.relname AS child,"
+    " i.inhrelid IS NOT NULL AS pending FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = "
+    "c.oid"
+    " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'"
+    "   AND c.relname ~ '^(access_token|audit_log|refresh_token)_p[0-9]+$' AND (i.inhrelid IS NULL "
+    "OR i.inhdetachpending)",
+    0};
+static const struct db_stmt make_stmt = {"partition_make",
+                                         "SELECT partition_create($1, $2::integer)", 2};
+/* In the same transaction: a table that another process made first has another xmin. */
+enum partition_made_column { MADE_MADE };
+static const struct db_stmt made_stmt = {
+    "partition_made",
+    "SELECT coalesce(bool_or(xmin = pg_current_xact_id_if_assigned()::xid), false) AS made FROM "
+    "pg_class WHERE oid = to_regclass($1 || '_p' || $2)",
+    2};
+
+/* Sorted partition numbers of one table. */
+struct numbers {
+    uint32_t *number; /* talloc array */
+    size_t count;     /* entries */
+};
+
+/* The partitioned tables. */
+enum table { TABLE_ACCESS, TABLE_AUDIT, TABLE_REFRESH, TABLES };
+static const char *const table_names[TABLES] = {
+    [TABLE_ACCESS] = "access_token",
+    [TABLE_AUDIT] = "audit_log",
+    [TABLE_REFRESH] = "refresh_token",
+};
+
+/* What this connection knows to exist. */
+struct partition_lists {
+    struct numbers of[TABLES]; /* by table */
+    unsigned generation;       /* of the connection the lists were read on */
+    int64_t read_ms;           /* when */
+};
+
+struct partition_lists *
+partition_lists_new(struct db *db)
+{
+    return talloc_zero(db, struct partition_lists);
+}
+
+uint32_t
+partition_bucket(int64_t expires_at)
+{
+    return (uint32_t) ((expires_at - PARTITION_EPOCH) / 3600);
+}
+
+uint32_t
+partition_day(int64_t time)
+{
+    return (uint32_t) ((time - PARTITION_EPOCH) / 86400);
+}
+
+uint32_t
+partition_refresh(uint32_t bucket)
+{
+    return bucket / 24;
+}
+
+static void
+read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
+{
+    size_t count = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        count += *c == ' ';
+    TALLOC_FREE(ret->number);
+    ret->count = 0;
+    ret->number = talloc_array(mem, uint32_t, (unsigned) count);
+    for (char *end; ret->number != NULL && *text != '\0'; text = *end == ' ' ? end + 1 : end)
+        ret->number[ret->count++] = (uint32_t) strtoul(text, &end, 10);
+}
+
+static enum az_status
+reload(struct op *op, struct partition_lists *lists)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    for (size_t i = 0; i < TABLES; i++)
+        lists->of[i].count = 0;
+    for (int row = 0; row < PQntuples(result); row++) {
+        const char *numbers = db_get(result, row, LIST_NUMBERS);
+        for (size_t i = 0; i < TABLES; i++)
+            if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0)
+                read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
+    }
+    lists->generation = db_generation(op->az->db);
+    lists->read_ms = op->now_ms;
+    return AZ_OK;
+}
+
+static bool
+contains(const struct numbers *list, uint32_t number)
+{
+    for (size_t i = list->count; i-- > 0;)
+        if (list->number[i] == number)
+            return true;
+    return false;
+}
+
+/* Looks in the list, reading it (again) when it is missing, of an older connection, or lacks a
+ * plausible number. A list that cannot be read is a failure, never "no": a revocation would be
+ * acknowledged that did not happen. */
+static enum az_status
+has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
+{
+    struct partition_lists *lists = db_partition_lists(op->az->db);
+    bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
+    /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
+    const struct numbers *list = &lists->of[table];
+    *ret = plausible && known && contains(list, number);
+    if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
+        return AZ_OK;
+    enum az_status st = reload(op, lists);
+    if (st == AZ_OK)
+        *ret = contains(list, number);
+    return st;
+}
+
+enum az_status
+partition_has_bucket(struct op *op, uint32_t bucket, bool *ret)
+{
+    uint32_t now = partition_bucket(op_now(op));
+    return has(op, TABLE_ACCESS, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS,
+               ret);
+}
+
+enum az_status
+partition_has_day(struct op *op, uint32_t day, bool *ret)
+{
+    uint32_t now = partition_day(op_now(op));
+    return has(op, TABLE_AUDIT, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+}
+
+enum az_status
+partition_has_refresh(struct op *op, uint32_t number, bool *ret)
+{
+    uint32_t now = partition_day(op_now(op));
+    return has(op, TABLE_REFRESH, number,
+               number + FAMILY_GRACE_DAYS >= now && number <= now + FAMILY_DAYS_MAX, ret);
+}
+
+enum az_status
+partition_need_day(struct op *op, uint32_t day)
+{
+    bool there;
+    enum az_status st = partition_has_day(op, day, &there);
+    return st == AZ_OK && !there ? partition_make_day(op, day) : st;
+}
+
+enum az_status
+partition_reload(struct op *op)
+{
+    return reload(op, db_partition_lists(op->az->db));
+}
+
+/* *ret_made: it was not there, and it is us who made it. */
+static enum az_status
+make(struct op *op, enum table table, uint32_t number, bool *ret_made)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step[] = {db_batch_add(batch, &make_stmt), db_batch_add(batch, &made_stmt)};
+    for (size_t i = 0; i < 2; i++) {
+        if (step[i] == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        db_text(&step[i]->params, table_names[table]);
+        db_number(&step[i]->params, number);
+    }
+    enum az_status st = db_run(op, batch, false);
+    if (st == AZ_OK)
+        *ret_made = db_get_bool(step[1]->result, 0, MADE_MADE);
+    return st == AZ_OK ? reload(op, db_partition_lists(op->az->db)) : st;
+}
+
+enum az_status
+partition_make_bucket(struct op *op, uint32_t bucket)
+{
+    bool made;
+    return make(op, TABLE_ACCESS, bucket, &made);
+}
+
+enum az_status
+partition_make_day(struct op *op, uint32_t day)
+{
+    bool made;
+    return make(op, TABLE_AUDIT, day, &made);
+}
+
+enum az_status
+partition_make_refresh(struct op *op, uint32_t number)
+{
+    bool made;
+    return make(op, TABLE_REFRESH, number, &made);
+}
+
+/* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
+ * meets nobody. */
+static enum az_status
+drop(struct op *op, const char *parent, uint32_t number)
+{
+    char *name = talloc_asprintf(op->mem, "%s_p%u", parent, (unsigned) number);
+    enum az_status st =
+        db_script(op, talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s CONCURRENTLY",
+                                      parent, name));
+    if (st == AZ_OK)
+        st = db_script(
+            op, talloc_asprintf(
+                    op->mem, "SET lock_timeout = '2s'; DROP TABLE %s; RESET lock_timeout", name));
+    return st;
+}
+
+static enum az_status
+make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret_made)
+{
+    enum az_status st = AZ_OK;
+    for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
+        bool made = false, there;
+        st = has(op, table, number, true, &there);
+        if (st == AZ_OK && !there)
+            st = make(op, table, number, &made);
+        *ret_made += made;
+    }
+    return st;
+}
+
+static enum az_status
+drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
+{
+    const struct numbers *list = &db_partition_lists(op->az->db)->of[table];
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
+        if (list->number[i] >= first_kept)
+            continue;
+        st = drop(op, table_names[table], list->number[i]);
+        *ret_dropped += st == AZ_OK;
+    }
+    return st;
+}
+
+/*
+ * What an interrupted drop left: a detach that was never finished, or a table that was detached but
+ * not dropped. Without this its rows would stay for ever.
+ */
+static enum az_status
+drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &leftover_stmt, NULL, true, &result);
+    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
+        const char *parent = db_get(result, row, LEFTOVERS_PARENT),
+                   *child = db_get(result, row, LEFTOVERS_CHILD);
+        /* What is not due yet was detached by somebody else, who wants to keep it. */
+        if (strcmp(parent, of) != 0 || strtoul(child + strlen(of) + 2, NULL, 10) >= first_kept)
+            continue;
+        if (db_get_bool(result, row, LEFTOVERS_PENDING))
+            st = db_script(op,
+                           talloc_asprintf(op->mem, "ALTER TABLE %s DETACH PARTITION %s FINALIZE",
+                                           parent, child));
+        if (st == AZ_OK)
+            st = db_script(op, talloc_asprintf(op->mem, "DROP TABLE %s", child));
+        *ret_dropped += st == AZ_OK;
+    }
+    return st;
+}
+
+enum az_status
+partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
+{
+    uint32_t hour = partition_bucket(op_now(op)), today = partition_day(op_now(op));
+    const struct settings *cfg = op->az->cfg;
+    uint32_t kept = (uint32_t) cfg->audit_retention_days;
+    uint32_t family = partition_day(op_now(op) + cfg->refresh_family_validity);
+    /* What is made ahead, and the first number that is kept; 0 keeps all. */
+    const struct {
+        uint32_t from, to, first_kept;
+    } plan[TABLES] = {
+        [TABLE_ACCESS] = {hour,   hour + AHEAD_HOURS,        hour - GRACE_HOURS    },
+        [TABLE_AUDIT] = {today,  today + AHEAD_HOURS / 24,
+                          kept > 0 && today > kept ? today - kept : 0              },
+        [TABLE_REFRESH] = {family, family + AHEAD_HOURS / 24,
+                          today > FAMILY_GRACE_DAYS ? today - FAMILY_GRACE_DAYS : 0},
+    };
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < TABLES && st == AZ_OK; i++)
+        st = make_range(op, i, plan[i].from, plan[i].to, ret_made);
+    if (st == AZ_OK)
+        st = partition_reload(op);
+    for (size_t i = 0; i < TABLES && st == AZ_OK; i++) {
+        st = drop_before(op, i, plan[i].first_kept, ret_dropped);
+        if (st == AZ_OK)
+            st = drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);
+    }
+    return st == AZ_OK ? partition_reload(op) : st;
+}

@@ -1,0 +1,223 @@
+#include "config.h"
+
+#include "store/db/schema.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/digest.h"
+#include "store/db/db.h"
+#include "store/db/locks.h"
+
+/* A migration is a page or two of SQL. */
+#define FILE_MAX (1 << 20)
+#define MIGRATIONS_MAX 999
+/* Migrations of one thousand only add, so that the program before them goes on while the next one
+ * is installed; the first of the next thousand breaks with it (oauth.md 2 "Upgrades"). */
+#define MAJOR_STEP 1000
+
+static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
+                                "PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,"
+                                " applied_at timestamptz NOT NULL DEFAULT now())";
+enum schema_exists_column { EXISTS_THERE };
+static const struct db_stmt exists_stmt = {
+    "schema_exists", "SELECT to_regclass('schema_migration') IS NOT NULL AS there", 0};
+enum schema_applied_column { APPLIED_VERSION, APPLIED_NAME, APPLIED_CHECKSUM, APPLIED_APPLIED_AT };
+static const struct db_stmt applied_stmt = {
+    "schema_applied",
+    "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version", 0};
+static const struct db_stmt record_stmt = {
+    "schema_record", "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, $3)",
+    3};
+static const struct db_stmt lock_stmt = {"schema_lock", "SELECT pg_advisory_lock($1, 0)", 1};
+static const struct db_stmt unlock_stmt = {"schema_unlock", "SELECT pg_advisory_unlock($1, 0)", 1};
+
+/* One file of sql/. */
+struct migration {
+    int version;                    /* leading digits of the name */
+    const char *name;               /* file name */
+    char *text;                     /* content */
+    char checksum[SHA256_HEX_SIZE]; /* of the content */
+};
+
+static int
+is_migration(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return isdigit((unsigned char) entry->d_name[0]) && length > 4
+           && strcmp(entry->d_name + length - 4, ".sql") == 0;
+}
+
+static enum az_status
+read_file(struct op *op, const char *dir, const char *name, struct migration *ret)
+{
+    char *path = talloc_asprintf(op->mem, "%s/%s", dir, name);
+    FILE *file = fopen(path, "re");
+    ret->text = file != NULL ? talloc_zero_array(op->mem, char, FILE_MAX) : NULL;
+    size_t length = ret->text != NULL ? fread(ret->text, 1, FILE_MAX - 1, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    if (length == 0 || length == FILE_MAX - 1)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "%s cannot be read: %s", path, strerror(errno));
+    ret->name = talloc_strdup(op->mem, name);
+    ret->version = atoi(name);
+    return sha256_hex(ret->text, length, ret->checksum);
+}
+
+/* All files in order of their numbers. */
+static enum az_status
+read_files(struct op *op, struct migration **ret, size_t *ret_count)
+{
+    char *dir = talloc_asprintf(op->mem, "%s/sql", op->az->cfg->data_dir);
+    struct dirent **entries;
+    int count = scandir(dir, &entries, is_migration, alphasort);
+    struct migration *list = talloc_zero_array(op->mem, struct migration, MIGRATIONS_MAX);
+    enum az_status st = AZ_OK;
+    if (count <= 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: no migrations in %s", dir);
+    for (int i = 0; i < count; i++) {
+        if (st == AZ_OK && i < MIGRATIONS_MAX)
+            st = read_file(op, dir, entries[i]->d_name, &list[i]);
+        free(entries[i]);
+    }
+    free(entries);
+    *ret = list;
+    *ret_count = (size_t) count;
+    return st;
+}
+
+static enum az_status
+read_applied(struct op *op, PGresult **ret)
+{
+    PGresult *exists;
+    enum az_status st = db_exec(op, &exists_stmt, NULL, true, &exists);
+    if (st != AZ_OK)
+        return st;
+    if (!db_get_bool(exists, 0, EXISTS_THERE)) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    return db_exec(op, &applied_stmt, NULL, true, ret);
+}
+
+static int
+find_applied(const PGresult *applied, int version)
+{
+    for (int row = 0; applied != NULL && row < PQntuples(applied); row++)
+        if (db_get_number(applied, row, APPLIED_VERSION, 0) == version)
+            return row;
+    return -1;
+}
+
+static enum az_status
+apply(struct op *op, const struct migration *migration)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, migration->version);
+    db_text(&params, migration->name);
+    db_text(&params, migration->checksum);
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK)
+        st = db_script(op, migration->text);
+    if (st == AZ_OK)
+        st = db_exec(op, &record_stmt, &params, false, NULL);
+    if (st == AZ_OK)
+        return db_commit(op);
+    db_rollback(op);
+    return st;
+}
+
+enum az_status
+schema_migrate(struct op *op, int *ret_applied)
+{
+    struct migration *list;
+    size_t count;
+    PGresult *applied;
+    struct db_params params = {.count = 0};
+    db_number(&params, LOCK_MIGRATION);
+    *ret_applied = 0;
+    enum az_status st = read_files(op, &list, &count);
+    if (st == AZ_OK)
+        st = db_script(op, "SET lock_timeout = 0"); /* another migration may take its time */
+    if (st == AZ_OK)
+        st = db_exec(op, &lock_stmt, &params, false, NULL);
+    if (st == AZ_OK)
+        st = db_script(op, table_sql);
+    if (st == AZ_OK)
+        st = db_exec(op, &applied_stmt, NULL, true, &applied);
+    for (size_t i = 0; i < count && st == AZ_OK; i++) {
+        int row = find_applied(applied, list[i].version);
+        if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
+            return op_fail(
+                op, AZ_SERVER_ERROR, NULL,
+                "%s differs from what was applied; migrations are never changed, only added",
+                list[i].name);
+        if (row >= 0)
+            continue;
+        st = apply(op, &list[i]);
+        *ret_applied += st == AZ_OK;
+    }
+    if (st == AZ_OK)
+        st = db_exec(op, &unlock_stmt, &params, false, NULL);
+    if (st == AZ_OK)
+        st = db_script(op, "RESET lock_timeout");
+    return st;
+}
+
+enum az_status
+schema_status(struct op *op, json_t **ret)
+{
+    struct migration *list;
+    size_t count;
+    PGresult *applied;
+    json_t *rows = jsonx_own(op->mem, json_array());
+    enum az_status st = read_files(op, &list, &count);
+    if (st == AZ_OK)
+        st = read_applied(op, &applied);
+    for (size_t i = 0; i < count && st == AZ_OK; i++) {
+        int row = find_applied(applied, list[i].version);
+        bool changed =
+            row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0;
+        json_array_append_new(rows,
+                              json_pack("{s:i,s:s,s:s,s:s*}", "version", list[i].version, "name",
+                                        list[i].name, "state",
+                                        row < 0   ? "missing"
+                                        : changed ? "changed"
+                                                  : "applied",
+                                        "appliedAt",
+                                        row < 0 ? NULL : db_get(applied, row, APPLIED_APPLIED_AT)));
+    }
+    if (st == AZ_OK)
+        *ret = rows;
+    return st;
+}
+
+enum az_status
+schema_check(struct op *op)
+{
+    PGresult *applied;
+    enum az_status st = read_applied(op, &applied);
+    if (st != AZ_OK)
+        return st;
+    int64_t version = applied == NULL || PQntuples(applied) == 0
+                          ? 0
+                          : db_get_number(applied, PQntuples(applied) - 1, APPLIED_VERSION, 0);
+    if (version < SCHEMA_VERSION)
+        return op_fail(op, AZ_CONFLICT, NULL,
+                       "SVC_DATABASE_URL: the database has schema %lld, this program needs %d; run "
+                       "`authzctl db migrate`",
+                       (long long) version, SCHEMA_VERSION);
+    if (version / MAJOR_STEP > SCHEMA_VERSION / MAJOR_STEP)
+        return op_fail(
+            op, AZ_CONFLICT, NULL,
+            "SVC_DATABASE_URL: the database has schema %lld, which programs of schema %d cannot "
+            "use; install the newer program",
+            (long long) version, SCHEMA_VERSION);
+    return AZ_OK;
+}

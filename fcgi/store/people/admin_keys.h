@@ -1,0 +1,30 @@
+/* Admin keys: found by an HMAC under the pepper, their plaintext sealed (specification 5.1, 5.5).
+ */
+#ifndef AZ_STORE_PEOPLE_ADMIN_KEYS_H
+#define AZ_STORE_PEOPLE_ADMIN_KEYS_H
+
+#include <jansson.h>
+
+#include "base/op.h"
+
+/* Characters of a label: it is shown in lists and stands in audit rows. */
+#define ADMIN_KEY_LABEL_MAX 128
+
+/* Makes the row of SVC_ADMIN_API_KEY (managedBy environment); a configured key of before is
+ * revoked. */
+enum az_status admin_key_register_configured(struct op *op);
+
+/* The label of the unrevoked key with this plaintext, or NULL. One trip. */
+enum az_status admin_key_find(struct op *op, const char *plaintext, const char **ret_label);
+
+/* Makes a key: *ret_plaintext is shown once, *ret_id is its row; both on op->mem. */
+enum az_status admin_key_mint(struct op *op, const char *label, const char **ret_plaintext,
+                              const char **ret_id);
+
+/* Revokes by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key and for the last active one. */
+enum az_status admin_key_revoke(struct op *op, const char *id);
+
+/* All keys as AdminApiKeyView, active and revoked; array owned by op->mem. */
+enum az_status admin_key_list(struct op *op, json_t **ret);
+
+#endif

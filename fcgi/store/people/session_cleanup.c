@@ -1,0 +1,83 @@
+#include "config.h"
+
+#include "store/db/db.h"
+#include "store/people/session_ends.h"
+
+/* Rows somebody is at are left for the next run: housekeeping waits for nobody. */
+static const struct db_stmt sessions_stmt = {
+    "cleanup_sessions",
+    "DELETE FROM browser_session WHERE id_hash IN (SELECT id_hash FROM browser_session"
+    " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    1};
+static const struct db_stmt sign_ins_stmt = {
+    "cleanup_sign_ins",
+    "DELETE FROM sign_in WHERE state_hash IN (SELECT state_hash FROM sign_in"
+    " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    1};
+static const struct db_stmt consent_requests_stmt = {
+    "cleanup_consent_requests",
+    "DELETE FROM consent_request WHERE id_hash IN (SELECT id_hash FROM consent_request"
+    " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    1};
+static const struct db_stmt *const removals[] = {&sessions_stmt, &sign_ins_stmt,
+                                                 &consent_requests_stmt};
+#define REMOVALS (sizeof(removals) / sizeof(removals[0]))
+
+/* The starts that were remembered are forgotten when no such process can live any more. */
+enum session_discard_column { DISCARD_DONE, DISCARD_SESSIONS, DISCARD_SIGN_INS };
+static const struct db_stmt discard_stmt = {
+    "session_discard",
+    "WITH old AS (DELETE FROM job WHERE name LIKE 'discard per user %'"
+    "   AND ran_at < now() - interval '5 years'),"
+    " ours AS (INSERT INTO job (name, due_at, ran_at) VALUES ('discard per user ' || $1::text,"
+    "   'infinity', now()) ON CONFLICT (name) DO NOTHING RETURNING 1),"
+    " s AS (DELETE FROM browser_session WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
+    " i AS (DELETE FROM sign_in WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1)"
+    " SELECT EXISTS (SELECT 1 FROM ours) AS done, (SELECT count(*) FROM s) AS sessions,"
+    "  (SELECT count(*) FROM i) AS sign_ins",
+    1};
+
+static enum az_status
+remove_rows(struct op *op, const struct db_stmt *stmt, int64_t *removed)
+{
+    for (int i = 0; i < SESSION_CLEANUP_BATCHES && !*op->az->stopping; i++) {
+        struct db_params params = {.count = 0};
+        PGresult *result;
+        db_number(&params, SESSION_CLEANUP_BATCH);
+        enum az_status st = db_exec(op, stmt, &params, false, &result);
+        if (st != AZ_OK)
+            return st;
+        int64_t rows = db_written(result);
+        *removed += rows;
+        if (rows < SESSION_CLEANUP_BATCH)
+            break;
+    }
+    return AZ_OK;
+}
+
+enum az_status
+session_cleanup(struct op *op, int64_t *ret_removed)
+{
+    int64_t removed = 0;
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; i < REMOVALS && st == AZ_OK; i++)
+        st = remove_rows(op, removals[i], &removed);
+    *ret_removed = removed;
+    return st;
+}
+
+enum az_status
+session_discard(struct op *op, const char *start, bool *ret_done, int64_t *ret_sessions,
+                int64_t *ret_sign_ins)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, start);
+    enum az_status st = db_exec(op, &discard_stmt, &params, false, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret_done = db_get_bool(result, 0, DISCARD_DONE);
+    *ret_sessions = db_get_number(result, 0, DISCARD_SESSIONS, 0);
+    *ret_sign_ins = db_get_number(result, 0, DISCARD_SIGN_INS, 0);
+    return AZ_OK;
+}

@@ -1,0 +1,151 @@
+/* The end of browser sessions: logout, an operator's word, expiry. */
+#include "config.h"
+
+#include "store/people/session_ends.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "store/db/db.h"
+#include "store/people/sessions.h"
+
+/*
+ * The cookie's own first. A session that was over before counts as none unless an ID token names
+ * it: nobody was asked about it, and what is found is logged out at its provider too, where any
+ * page could do that to the user otherwise.
+ */
+enum session_end_column { END_SID, END_SUBJECT, END_IDP, END_ID_TOKEN_SEALED };
+static const struct db_stmt end_stmt = {
+    "session_end",
+    "WITH gone AS (DELETE FROM browser_session WHERE id_hash = $1 OR (sid = $2 AND subject = $3)"
+    "  RETURNING id_hash, sid, subject, idp, id_token_sealed, expires_at)"
+    " SELECT sid, subject, idp, id_token_sealed FROM gone"
+    "  WHERE expires_at > now() OR (sid = $2 AND subject = $3)"
+    "  ORDER BY id_hash IS DISTINCT FROM $1",
+    3};
+
+enum logout_facts_column {
+    FACTS_SUBJECT,
+    FACTS_LABEL,
+    FACTS_IDP,
+    FACTS_CLIENT_TYPE,
+    FACTS_CLIENT_NAME,
+    FACTS_URIS
+};
+static const struct db_stmt facts_stmt = {
+    "logout_facts",
+    "SELECT s.subject, coalesce(p.claims ->> 'email', p.claims ->> 'preferred_username',"
+    "  p.claims ->> 'name') AS label, s.idp, c.client_type, c.client_name,"
+    "  to_json(c.post_logout_redirect_uris) AS uris"
+    " FROM (SELECT 1) AS one"
+    "  LEFT JOIN browser_session s ON s.id_hash = $1 AND s.expires_at > now()"
+    "  LEFT JOIN subject p ON p.subject = s.subject"
+    "  LEFT JOIN client c ON c.client_id = $2 AND c.enabled",
+    2};
+
+enum session_list_column { LIST_SESSION };
+static const struct db_stmt list_stmt = {
+    "session_list",
+    "SELECT json_build_object('sid', s.sid, 'subjectId', s.subject, 'idpId', p.idp_id,"
+    "  'authTime', nullif(s.auth_time, to_timestamp(0)), 'createdAt', s.created_at, 'expiresAt', "
+    "s.expires_at) AS session"
+    " FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
+    " WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)"
+    " ORDER BY s.created_at DESC, s.sid LIMIT $2",
+    2};
+
+static const struct db_stmt delete_stmt = {"session_delete",
+                                           "DELETE FROM browser_session WHERE sid = $1", 1};
+
+/* A token that cannot be opened (the credential key was changed) is no reason not to log out. */
+static const char *
+open_id_token(struct op *op, const PGresult *row)
+{
+    unsigned char *box, *plain;
+    size_t length, plain_length;
+    if (db_get(row, 0, END_ID_TOKEN_SEALED) == NULL
+        || db_get_octets(op->mem, row, 0, END_ID_TOKEN_SEALED, &box, &length) != AZ_OK
+        || keyring_open(op->mem, op->az->keyring, KEYRING_SIGN_IN,
+                        session_id_token_place(op->mem, db_get(row, 0, END_SID)), box, length,
+                        &plain, &plain_length)
+               != AZ_OK)
+        return NULL;
+    return secret_copy(op->mem, plain, plain_length);
+}
+
+enum az_status
+session_end(struct op *op, const unsigned char *id_hash, const char *sid, const char *subject,
+            struct session_end *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, id_hash, SHA256_OCTETS);
+    db_text(&params, sid);
+    db_text(&params, subject);
+    enum az_status st = db_exec(op, &end_stmt, &params, false, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct session_end){.found = PQntuples(result) > 0};
+    if (ret->found) {
+        ret->subject = db_get(result, 0, END_SUBJECT);
+        ret->idp = db_get_number(result, 0, END_IDP, 0);
+        ret->id_token = open_id_token(op, result);
+    }
+    return AZ_OK;
+}
+
+enum az_status
+logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *client_id,
+                   struct logout_facts *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *row;
+    db_octets(&params, id_hash, SHA256_OCTETS);
+    db_text(&params, client_id);
+    enum az_status st = db_exec(op, &facts_stmt, &params, true, &row);
+    if (st != AZ_OK)
+        return st;
+    const char *type = db_get(row, 0, FACTS_CLIENT_TYPE);
+    struct logout_facts facts = {
+        .subject = db_get(row, 0, FACTS_SUBJECT),
+        .label = db_get(row, 0, FACTS_LABEL),
+        .idp = db_get_number(row, 0, FACTS_IDP, 0),
+        .client = type != NULL,
+        .public_client = type != NULL && strcmp(type, "public") == 0,
+        .name = db_get(row, 0, FACTS_CLIENT_NAME),
+    };
+    if (db_get_words(op->mem, row, 0, FACTS_URIS, &facts.uris) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "postLogoutRedirectUris of a client are damaged");
+    *ret = facts;
+    return AZ_OK;
+}
+
+enum az_status
+session_list(struct op *op, const char *subject, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    json_t *list = jsonx_own(op->mem, json_array());
+    db_text(&params, subject);
+    db_number(&params, SESSION_LIST_MAX);
+    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
+    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++)
+        json_array_append_new(list, json_loads(db_get(result, row, LIST_SESSION), 0, NULL));
+    if (st == AZ_OK)
+        *ret = list;
+    return st;
+}
+
+enum az_status
+session_delete(struct op *op, const char *sid)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, sid);
+    enum az_status st = db_exec(op, &delete_stmt, &params, false, &result);
+    if (st == AZ_OK && db_written(result) == 0)
+        return op_fail(op, AZ_NOT_FOUND, NULL, "no session %s", sid);
+    return st;
+}

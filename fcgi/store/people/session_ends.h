@@ -1,0 +1,66 @@
+/* The end of browser sessions: logout, an operator's word, expiry. */
+#ifndef AZ_STORE_PEOPLE_SESSION_ENDS_H
+#define AZ_STORE_PEOPLE_SESSION_ENDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/op.h"
+
+/* Sessions of one list: an operator looks at people, not at all of them. */
+#define SESSION_LIST_MAX 1000
+/* Rows that housekeeping removes with one statement, so that none is locked for long. */
+#define SESSION_CLEANUP_BATCH 500
+/* Statements per table and run: what is left waits for the next run. */
+#define SESSION_CLEANUP_BATCHES 200
+
+/* A session that was ended: what the provider's own logout wants to know. */
+struct session_end {
+    bool found;           /* there was one */
+    const char *subject;  /* whose */
+    int64_t idp;          /* identity_provider.id */
+    const char *id_token; /* the provider's; wiped with op->mem; NULL: none that opens */
+};
+
+/* Ends the session of a cookie's hash, and the one an ID token of ours names by `sid` for `subject`
+ * (each may be NULL). One trip; *ret is of the cookie's when there were two. The cookie's is not
+ * found when it had expired. */
+enum az_status session_end(struct op *op, const unsigned char *id_hash, const char *sid,
+                           const char *subject, struct session_end *ret);
+
+/* What a logout looks at before it does anything. */
+struct logout_facts {
+    const char *subject; /* of the cookie's session, or NULL: it has none that lives */
+    const char *label;   /* how people know that subject, or NULL */
+    int64_t idp;         /* identity_provider.id of that session; 0: none */
+    bool client;         /* the client is there and enabled */
+    bool public_client;  /* its type */
+    const char *name;    /* client_name, or NULL */
+    const char **uris;   /* its postLogoutRedirectUris, NULL at the end; NULL: no client */
+};
+
+/* Reads them; id_hash and client_id may be NULL. One trip. */
+enum az_status logout_facts_fetch(struct op *op, const unsigned char *id_hash,
+                                  const char *client_id, struct logout_facts *ret);
+
+/* Live sessions, newest first: array of {sid, subjectId, idpId, authTime, createdAt, expiresAt}.
+ * `subject` NULL: of everybody. At most SESSION_LIST_MAX. */
+enum az_status session_list(struct op *op, const char *subject, json_t **ret);
+
+/* Ends one by its sid. AZ_NOT_FOUND. */
+enum az_status session_delete(struct op *op, const char *sid);
+
+/* Removes what is over: sessions, sign-ins, consent requests. *ret_removed: rows. Families of
+ * tokens outlive their end for as long as a token of theirs may live (grants.h). */
+enum az_status session_cleanup(struct op *op, int64_t *ret_removed);
+
+/*
+ * SVC_CREDENTIAL_KEY_DISCARD_PER_USER: deletes all browser sessions and sign-ins, once for each
+ * `start` (a text that names one start of one parent process). *ret_done false: it was done for
+ * that start already.
+ */
+enum az_status session_discard(struct op *op, const char *start, bool *ret_done,
+                               int64_t *ret_sessions, int64_t *ret_sign_ins);
+
+#endif

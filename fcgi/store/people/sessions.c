@@ -1,0 +1,292 @@
+#include "config.h"
+
+#include "store/people/sessions.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/keyring.h"
+#include "crypto/random.h"
+#include "store/db/db.h"
+
+/* Random octets of a sid: it names a session in ID tokens and is no credential. */
+#define SID_OCTETS 16
+/* Nesting of the control's row; its schema has one level. */
+#define CONTROL_DEPTH_MAX 8
+
+/*
+ * The end moves when a tenth of the timeout has passed, so that a busy session is written ten times
+ * per timeout and not with each request; it moves back when the timeout was made shorter. Sending
+ * it twice does no more than once.
+ */
+enum session_find_column {
+    FIND_SID,
+    FIND_SUBJECT,
+    FIND_IDP,
+    FIND_IDP_ID,
+    FIND_ISSUER,
+    FIND_AUTH_TIME,
+    FIND_ACR,
+    FIND_AMR,
+    FIND_CONSENTED,
+    FIND_CONTROL
+};
+static const struct db_stmt find_stmt = {
+    "session_find",
+    "WITH found AS (SELECT s.*, p.idp_id, p.issuer FROM browser_session s JOIN identity_provider p"
+    "   ON p.id = s.idp WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled),"
+    " until AS (SELECT now() + make_interval(secs => $3::double precision) AS most,"
+    "   now() + make_interval(secs => $3::double precision * 0.9) AS least),"
+    " moved AS (UPDATE browser_session s SET expires_at = u.most FROM until u WHERE s.id_hash = $1"
+    "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most"
+    "   AND EXISTS (SELECT 1 FROM found))"
+    " SELECT f.sid, f.subject, f.idp, f.idp_id, f.issuer,"
+    "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time, f.acr, to_json(f.amr) AS amr,"
+    "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = f.subject AND c.what = $2) AS consented,"
+    "  d.payload AS control"
+    " FROM (SELECT 1) AS one LEFT JOIN found f ON true"
+    "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
+    3};
+
+/*
+ * One statement: provider as it was and no other came or changed, subject, old session gone, new
+ * session. A name that is a
+ * subject's or a client's already is not taken: a token's `sub` would name two. Two first sign-ins
+ * at the same moment can meet in the unique indexes; the caller runs it again then.
+ */
+enum session_create_column {
+    CREATE_SID,
+    CREATE_SUBJECT,
+    CREATE_IDP,
+    CREATE_IDP_ID,
+    CREATE_ISSUER,
+    CREATE_AUTH_TIME,
+    CREATE_ACR,
+    CREATE_AMR,
+    CREATE_CONSENTED,
+    CREATE_CONTROL,
+    CREATE_STALE
+};
+static const struct db_stmt create_stmt = {
+    "session_create",
+    "WITH list AS (SELECT last_value <> $17 AS stale FROM identity_provider_version_seq),"
+    " ok AS (SELECT p.id, p.idp_id, p.issuer FROM identity_provider p, list"
+    "   WHERE p.id = $1 AND p.enabled AND p.issuer = $2 AND NOT list.stale),"
+    " person AS (INSERT INTO subject (subject, issuer, upstream_sub, idp_id, claims)"
+    "   SELECT CASE WHEN EXISTS (SELECT 1 FROM subject WHERE subject = $4)"
+    "     OR EXISTS (SELECT 1 FROM client WHERE client_id = $4) THEN $5 ELSE $4 END,"
+    "    ok.issuer, $3, ok.idp_id, $6::json FROM ok"
+    "   ON CONFLICT (issuer, upstream_sub) DO UPDATE SET claims = excluded.claims,"
+    "    idp_id = excluded.idp_id, signed_in_at = now() RETURNING subject),"
+    " ended AS (DELETE FROM browser_session WHERE id_hash = $8 AND EXISTS (SELECT 1 FROM ok)),"
+    " made AS (INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, acr, amr,"
+    "    upstream_sid, id_token_sealed, expires_at)"
+    "   SELECT $7, $9, person.subject, ok.id, $10::timestamptz, $11, $12::text[], $13, $14,"
+    "    now() + make_interval(secs => $15::double precision) FROM ok, person"
+    "   RETURNING sid, subject, idp, auth_time, acr, amr)"
+    " SELECT m.sid, m.subject, m.idp, ok.idp_id, ok.issuer,"
+    "  floor(extract(epoch FROM m.auth_time))::bigint AS auth_time, m.acr, to_json(m.amr) AS amr,"
+    "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = m.subject AND c.what = $16) AS consented,"
+    "  d.payload AS control, list.stale"
+    " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
+    "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
+    17};
+
+enum session_person_column { PERSON_LABEL, PERSON_NAME };
+static const struct db_stmt person_stmt = {
+    "session_person",
+    "SELECT coalesce(s.claims ->> 'email', s.claims ->> 'preferred_username',"
+    "  s.claims ->> 'name') AS label, p.name"
+    " FROM identity_provider p LEFT JOIN subject s ON s.subject = $1 WHERE p.id = $2",
+    2};
+
+/* read_row reads what both statements give. */
+_Static_assert((int) FIND_SID == (int) CREATE_SID && (int) FIND_CONTROL == (int) CREATE_CONTROL,
+               "the same columns");
+
+/* A missing or broken row is the shipped default: clients that registered themselves ask. */
+static enum consent_mode
+read_mode(TALLOC_CTX *mem, const char *payload)
+{
+    json_t *control;
+    if (payload == NULL
+        || jsonx_parse(mem, payload, strlen(payload), CONTROL_DEPTH_MAX, &control, NULL) != AZ_OK)
+        return CONSENT_DYNAMIC_CLIENTS;
+    const char *mode = json_string_value(json_object_get(control, "mode"));
+    if (mode != NULL && strcmp(mode, "off") == 0)
+        return CONSENT_OFF;
+    if (mode != NULL && strcmp(mode, "always") == 0)
+        return CONSENT_ALWAYS;
+    return CONSENT_DYNAMIC_CLIENTS;
+}
+
+/* Texts stay in the result, which lives as long as the operation. */
+static enum az_status
+read_row(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
+         enum consent_mode *ret_mode)
+{
+    struct session session = {.found = db_get(row, 0, FIND_SID) != NULL};
+    memcpy(session.id_hash, id_hash, SHA256_OCTETS);
+    if (session.found) {
+        session.sid = db_get(row, 0, FIND_SID);
+        session.subject = db_get(row, 0, FIND_SUBJECT);
+        session.idp = db_get_number(row, 0, FIND_IDP, 0);
+        session.idp_id = db_get(row, 0, FIND_IDP_ID);
+        session.issuer = db_get(row, 0, FIND_ISSUER);
+        session.auth_time = db_get_number(row, 0, FIND_AUTH_TIME, 0);
+        session.acr = db_get(row, 0, FIND_ACR);
+        session.consented = db_get_bool(row, 0, FIND_CONSENTED);
+        if (db_get_words(op->mem, row, 0, FIND_AMR, &session.amr) != AZ_OK)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "column amr of a session is damaged");
+    }
+    *ret_mode = read_mode(op->mem, db_get(row, 0, FIND_CONTROL));
+    *ret = session;
+    return AZ_OK;
+}
+
+enum az_status
+session_find(struct op *op, const unsigned char *id_hash, const unsigned char *consent,
+             struct session *ret, enum consent_mode *ret_mode)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, id_hash, SHA256_OCTETS);
+    db_octets(&params, consent, SHA256_OCTETS);
+    db_number(&params, op->az->cfg->session_timeout);
+    enum az_status st = db_exec(op, &find_stmt, &params, true, &result);
+    return st == AZ_OK ? read_row(op, result, id_hash, ret, ret_mode) : st;
+}
+
+enum az_status
+session_person(struct op *op, const struct session *session, const char **ret_label,
+               const char **ret_provider)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, session->subject);
+    db_number(&params, session->idp);
+    enum az_status st = db_exec(op, &person_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret_label = db_get(result, 0, PERSON_LABEL);
+    *ret_provider = db_get(result, 0, PERSON_NAME);
+    return AZ_OK;
+}
+
+const char *
+session_id_token_place(TALLOC_CTX *mem, const char *sid)
+{
+    return talloc_asprintf(mem, "browser_session/id_token/%s", sid);
+}
+
+/* A new session's own values. */
+struct fresh {
+    const char *sid;       /* random */
+    unsigned char *sealed; /* the provider's ID token, or NULL */
+    size_t sealed_length;  /* octets */
+};
+
+static enum az_status
+make_fresh(struct op *op, const char *id_token, struct fresh *ret)
+{
+    unsigned char random[SID_OCTETS];
+    if (random_octets(random, sizeof(random)) != AZ_OK
+        || (ret->sid = b64url_encode(op->mem, random, sizeof(random))) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a session cannot be made");
+    if (id_token == NULL)
+        return AZ_OK;
+    const char *place = session_id_token_place(op->mem, ret->sid);
+    if (place == NULL
+        || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, id_token,
+                        strlen(id_token), &ret->sealed, &ret->sealed_length)
+               != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "an ID token cannot be sealed");
+    return AZ_OK;
+}
+
+static size_t
+count_words(const char *const *words)
+{
+    size_t count = 0;
+    while (words != NULL && words[count] != NULL)
+        count++;
+    return count;
+}
+
+/* What the statement takes. */
+struct create {
+    const struct sign_in_result *who; /* who signed in */
+    const struct fresh *fresh;        /* the new session's own */
+    const unsigned char *id_hash;     /* of the new cookie */
+    const unsigned char *old_id_hash; /* of the one before, or NULL */
+    const unsigned char *consent;     /* or NULL */
+};
+
+static enum az_status
+bind_create(struct op *op, struct db_params *params, const struct create *create)
+{
+    const struct sign_in_result *who = create->who;
+    const char *claims = jsonx_dump(op->mem, who->claims);
+    db_number(params, who->idp);
+    db_text(params, who->issuer);
+    db_text(params, who->upstream_sub);
+    db_text(params, who->subject_name);
+    db_text(params, who->subject_other);
+    db_text(params, claims);
+    db_octets(params, create->id_hash, SHA256_OCTETS);
+    db_octets(params, create->old_id_hash, SHA256_OCTETS);
+    db_text(params, create->fresh->sid);
+    db_time(params, who->auth_time * 1000);
+    db_text(params, who->acr);
+    if (who->amr == NULL)
+        db_text(params, NULL);
+    else if (db_words(op->mem, params, who->amr, count_words(who->amr)) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_text(params, who->upstream_sid);
+    db_octets(params, create->fresh->sealed, create->fresh->sealed_length);
+    db_number(params, op->az->cfg->session_timeout);
+    db_octets(params, create->consent, SHA256_OCTETS);
+    db_number(params, who->providers_version);
+    return claims != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "claims have no text");
+}
+
+/* AZ_INVALID without a fault: somebody signed in for the first time at the same moment. */
+static enum az_status
+try_create(struct op *op, const struct create *create, const PGresult **ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &create_stmt);
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    enum az_status st = bind_create(op, &step->params, create);
+    if (st == AZ_OK)
+        st = db_try(op, batch, false);
+    if (st == AZ_INVALID && !db_batch_failed_with(batch, "23505"))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    if (st == AZ_OK)
+        *ret = step->result;
+    return st;
+}
+
+enum az_status
+session_create(struct op *op, const struct sign_in_result *result,
+               const unsigned char id_hash[SHA256_OCTETS], const unsigned char *old_id_hash,
+               const unsigned char *consent, struct session *ret, enum consent_mode *ret_mode,
+               bool *ret_stale)
+{
+    struct fresh fresh = {NULL, NULL, 0};
+    const struct create create = {result, &fresh, id_hash, old_id_hash, consent};
+    const PGresult *row = NULL;
+    enum az_status st = make_fresh(op, result->id_token, &fresh);
+    if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_INVALID)
+        st = try_create(op, &create, &row);
+    if (st == AZ_INVALID)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "two subjects are made under one name");
+    if (st == AZ_OK)
+        st = read_row(op, row, id_hash, ret, ret_mode);
+    if (st == AZ_OK)
+        *ret_stale = db_get_bool(row, 0, CREATE_STALE);
+    return st;
+}

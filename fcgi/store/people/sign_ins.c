@@ -1,0 +1,151 @@
+#include "config.h"
+
+#include "store/people/sign_ins.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "store/db/db.h"
+#include "store/db/partitions.h"
+
+/* What the caller remembers is checked where it is written: a provider that was changed, another
+ * one that came, or a client that was changed would make another choice right. */
+static const struct db_stmt insert_stmt = {
+    "sign_in_insert",
+    "WITH ok AS (SELECT p.id FROM identity_provider p, identity_provider_version_seq v"
+    "   WHERE p.id = $3 AND p.version = $4 AND p.enabled AND v.last_value = $5"
+    "    AND ($6 = 0 OR EXISTS (SELECT 1 FROM client WHERE id = $6 AND version = $7 AND enabled))),"
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    "  SELECT $12::timestamptz, nextval('audit_id_seq'), $13, $14::uuid, $15, $16, $17, $18, $19,"
+    "   $20, $21, $22::inet, $23, $24, $25, $26 FROM ok)"
+    " INSERT INTO sign_in (state_hash, browser_hash, idp, nonce, verifier_sealed, request,"
+    "   expires_at)"
+    " SELECT $1, $2, ok.id, $8, $9, $10::jsonb, now() + make_interval(secs => $11::double "
+    "precision) FROM ok",
+    26};
+
+enum sign_in_take_column {
+    TAKE_NONCE,
+    TAKE_VERIFIER_SEALED,
+    TAKE_REQUEST,
+    TAKE_ID,
+    TAKE_VERSION,
+    TAKE_IDP_ID,
+    TAKE_NAME,
+    TAKE_ISSUER,
+    TAKE_CLIENT_ID,
+    TAKE_SECRET_SEALED,
+    TAKE_AUTHORIZATION_ENDPOINT,
+    TAKE_TOKEN_ENDPOINT,
+    TAKE_USERINFO_ENDPOINT,
+    TAKE_JWKS_URI,
+    TAKE_SCOPES,
+    TAKE_AUTHORIZE_PARAMS,
+    TAKE_ENABLED
+};
+static const struct db_stmt take_stmt = {
+    "sign_in_take",
+    "DELETE FROM sign_in s USING identity_provider p"
+    " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now()"
+    "  AND p.id = s.idp AND p.idp_id = $3"
+    " RETURNING s.nonce, s.verifier_sealed, s.request, " IDENTITY_PROVIDER_COLUMNS,
+    3};
+
+static const char *
+verifier_place(TALLOC_CTX *mem, const unsigned char state_hash[SHA256_OCTETS])
+{
+    return talloc_asprintf(mem, "sign_in/verifier/%s",
+                           b64url_encode(mem, state_hash, SHA256_OCTETS));
+}
+
+static void
+bind_insert(struct op *op, struct db_params *params, const struct sign_in_new *sign_in,
+            const unsigned char *sealed, size_t sealed_length)
+{
+    db_octets(params, sign_in->state_hash, SHA256_OCTETS);
+    db_octets(params, sign_in->browser_hash, SHA256_OCTETS);
+    db_number(params, sign_in->provider->id);
+    db_number(params, sign_in->provider->version);
+    db_number(params, sign_in->providers_version);
+    db_number(params, sign_in->client->id);
+    db_number(params, sign_in->client->version);
+    db_text(params, sign_in->nonce);
+    db_octets(params, sealed, sealed_length);
+    db_text(params, sign_in->request);
+    db_number(params, SIGN_IN_VALIDITY);
+    db_time(params, op->now_ms);
+}
+
+enum az_status
+sign_in_insert(struct op *op, const struct sign_in_new *sign_in, const struct audit_entry *audit,
+               bool *ret_stored)
+{
+    uint32_t day = partition_day(op_now(op));
+    unsigned char *sealed;
+    size_t sealed_length;
+    const char *place = verifier_place(op->mem, sign_in->state_hash);
+    if (place == NULL
+        || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, sign_in->verifier,
+                        strlen(sign_in->verifier), &sealed, &sealed_length)
+               != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a PKCE verifier cannot be sealed");
+    enum az_status st = partition_need_day(op, day);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add_in(batch, &insert_stmt, DB_NO_PARTITION, day);
+    if (st != AZ_OK || step == NULL)
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    bind_insert(op, &step->params, sign_in, sealed, sealed_length);
+    audit_bind(&step->params, audit);
+    if ((st = db_run(op, batch, false)) == AZ_OK)
+        *ret_stored = db_written(step->result) > 0;
+    return st;
+}
+
+static enum az_status
+open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash[SHA256_OCTETS],
+              const char **ret)
+{
+    unsigned char *box, *plain;
+    size_t length, plain_length;
+    const char *place = verifier_place(op->mem, state_hash), *text = NULL;
+    if (place != NULL
+        && db_get_octets(op->mem, row, 0, TAKE_VERIFIER_SEALED, &box, &length) == AZ_OK
+        && keyring_open(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, box, length, &plain,
+                        &plain_length)
+               == AZ_OK) {
+        text = secret_copy(op->mem, plain, plain_length);
+        talloc_free(plain);
+    }
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the verifier of a sign-in cannot be opened");
+    *ret = text;
+    return AZ_OK;
+}
+
+enum az_status
+sign_in_take(struct op *op, const unsigned char state_hash[SHA256_OCTETS],
+             const unsigned char browser_hash[SHA256_OCTETS], const char *idp_id,
+             struct sign_in *ret)
+{
+    struct db_params params = {.count = 0};
+    struct sign_in sign_in = {.found = false};
+    PGresult *row;
+    db_octets(&params, state_hash, SHA256_OCTETS);
+    db_octets(&params, browser_hash, SHA256_OCTETS);
+    db_text(&params, idp_id);
+    enum az_status st = db_exec(op, &take_stmt, &params, false, &row);
+    if (st == AZ_OK && PQntuples(row) > 0) {
+        sign_in.found = true;
+        sign_in.nonce = db_get(row, 0, TAKE_NONCE);
+        sign_in.request = db_get(row, 0, TAKE_REQUEST);
+        st = identity_provider_read(op, op->mem, row, 0, TAKE_ID, &sign_in.provider);
+        if (st == AZ_OK)
+            st = open_verifier(op, row, state_hash, &sign_in.verifier);
+        sign_in.disabled = !sign_in.provider.enabled;
+    }
+    if (st == AZ_OK)
+        *ret = sign_in;
+    return st;
+}

@@ -1,0 +1,224 @@
+#include "config.h"
+
+#include "store/policy/bundles.h"
+
+#include <string.h>
+
+#include "store/db/db.h"
+#include "store/db/locks.h"
+
+static const struct db_stmt rules_stmt = {"bundle_rules",
+                                          "SELECT path, content FROM policy_rule WHERE enabled AND "
+                                          "kind = 'rego' ORDER BY path COLLATE \"C\"",
+                                          0};
+static const struct db_stmt data_stmt = {
+    "bundle_data",
+    "SELECT data_key, payload FROM policy_data WHERE in_bundle ORDER BY data_key COLLATE \"C\"", 0};
+enum bundle_content_column { CONTENT_CONTENT };
+static const struct db_stmt content_stmt = {
+    "bundle_content",
+    "SELECT json_build_object('rules', (SELECT coalesce(json_agg(json_build_object('path', path, "
+    "'content', content, 'version', version) ORDER BY path COLLATE \"C\"), '[]')"
+    "  FROM policy_rule WHERE enabled AND kind = 'rego'),"
+    " 'data', (SELECT coalesce(json_agg(json_build_object('dataKey', data_key, 'payload', payload, "
+    "'version', version) ORDER BY data_key COLLATE \"C\"), '[]')"
+    "  FROM policy_data WHERE in_bundle)) AS content",
+    0};
+
+/* A candidate that is lost in a crash was never applied: nobody waits for the disk. */
+enum bundle_publish_column { PUBLISH_ID, PUBLISH_PG_NOTIFY };
+static const struct db_stmt publish_stmt = {
+    "bundle_publish",
+    "WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', CASE WHEN $10::boolean THEN "
+    "'off' ELSE current_setting('synchronous_commit') END, true)),"
+    " old AS (SELECT b.id, b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served),"
+    " new AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, "
+    "trigger_source, triggered_by, size_octets, rule_paths, data_keys) SELECT $1, $2, (SELECT etag "
+    "FROM old), (SELECT id FROM old), $3, $9, CASE WHEN $10::boolean THEN 'pending' ELSE "
+    "'published' END, $4, $5, $6, $7::text[], $8::text[] FROM how RETURNING id),"
+    " state AS (UPDATE bundle_state SET served = (SELECT id FROM new), acceptable = CASE WHEN "
+    "$10::boolean OR $1 = ANY (acceptable) THEN acceptable ELSE acceptable[1:1] || "
+    "acceptable[greatest(2, cardinality(acceptable) - 97):] || $1::text END RETURNING 1)"
+    " SELECT (SELECT id FROM new) AS id, pg_notify('svc_bundle', $1) FROM state",
+    10};
+
+enum bundle_confirm_column { CONFIRM_COUNT };
+static const struct db_stmt confirm_stmt = {
+    "bundle_confirm",
+    "WITH won AS (UPDATE bundle SET status = 'confirmed', confirmed_at = now(), created_at = now() "
+    "WHERE id = $1 AND status = 'pending' RETURNING id, revision),"
+    " state AS (UPDATE bundle_state s SET acceptable = ARRAY[w.revision] FROM won w WHERE s.served "
+    "= w.id RETURNING 1)"
+    " SELECT count(*) FROM state",
+    1};
+static const struct db_stmt withdraw_stmt = {
+    "bundle_withdraw",
+    "WITH lost AS (UPDATE bundle SET status = $2, body = NULL WHERE id = $1 AND status = 'pending' "
+    "RETURNING id, previous),"
+    " state AS (UPDATE bundle_state s SET served = l.previous FROM lost l WHERE s.served = l.id "
+    "RETURNING 1)"
+    " SELECT pg_notify('svc_bundle', 'withdrawn') FROM state",
+    2};
+/* Who waits for the engines holds the lock on a session of its own: when it can be had, the saver
+ * is gone. The row is looked at again after the lock, so a saver that just won keeps its bundle. */
+enum bundle_reconcile_column { RECONCILE_COUNT, RECONCILE_TOLD };
+static const struct db_stmt reconcile_stmt = {
+    "bundle_reconcile",
+    "WITH lock AS MATERIALIZED (SELECT CASE WHEN EXISTS (SELECT 1 FROM bundle WHERE status = "
+    "'pending') THEN pg_try_advisory_xact_lock($1::integer, $2::integer) ELSE false END AS got),"
+    " lost AS (UPDATE bundle b SET status = 'withdrawn', body = NULL FROM lock WHERE lock.got AND "
+    "b.status = 'pending' RETURNING b.id, b.previous),"
+    " state AS (UPDATE bundle_state s SET served = l.previous FROM lost l WHERE s.served = l.id "
+    "RETURNING 1)"
+    " SELECT count(*), count(pg_notify('svc_bundle', 'withdrawn')) AS told FROM state",
+    2};
+
+enum bundle_current_column { CURRENT_ID, CURRENT_REVISION, CURRENT_ETAG, CURRENT_PENDING };
+static const struct db_stmt current_stmt = {
+    "bundle_current",
+    "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending FROM bundle_state s JOIN "
+    "bundle b ON b.id = s.served",
+    0};
+enum bundle_fetch_column { FETCH_ID, FETCH_REVISION, FETCH_ETAG, FETCH_PENDING, FETCH_BODY };
+/* An engine that may have what was taken back gets the body whatever it says it has: one that could
+ * not keep a candidate on its disk has it active under the old ETag. */
+static const struct db_stmt fetch_stmt = {
+    "bundle_fetch",
+    "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending, CASE WHEN b.etag <> $1 OR "
+    "EXISTS (SELECT 1 FROM engine_instance e JOIN bundle x ON x.id = e.fetched WHERE e.instance = "
+    "$2 AND x.status IN ('refused', 'withdrawn')) THEN b.body END AS body FROM bundle_state s JOIN "
+    "bundle b ON b.id = s.served",
+    2};
+
+static enum az_status
+read_pairs(struct op *op, const struct db_stmt *stmt, size_t *ret_count, const char ***ret_name,
+           const char ***ret_text)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    size_t count = (size_t) PQntuples(result);
+    *ret_name = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
+    *ret_text = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
+    if (*ret_name == NULL || *ret_text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        (*ret_name)[i] = PQgetvalue(result, (int) i, 0);
+        (*ret_text)[i] = PQgetvalue(result, (int) i, 1);
+    }
+    *ret_count = count;
+    return AZ_OK;
+}
+
+enum az_status
+bundle_rows_fetch(struct op *op, struct bundle_rows *ret)
+{
+    enum az_status st =
+        read_pairs(op, &rules_stmt, &ret->rules, &ret->rule_path, &ret->rule_content);
+    return st == AZ_OK ? read_pairs(op, &data_stmt, &ret->data, &ret->data_key, &ret->data_payload)
+                       : st;
+}
+
+enum az_status
+bundle_content_fetch(struct op *op, const char **ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &content_stmt, NULL, true, &result);
+    if (st == AZ_OK)
+        *ret = db_get(result, 0, CONTENT_CONTENT);
+    return st;
+}
+
+enum az_status
+bundle_publish(struct op *op, const struct bundle_new *bundle, int64_t *ret_id)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, bundle->revision);
+    db_text(&params, bundle->etag);
+    db_octets(&params, bundle->body, bundle->length);
+    db_text(&params, bundle->source);
+    db_text(&params, bundle->who);
+    db_number(&params, (int64_t) bundle->length);
+    if (db_words(op->mem, &params, bundle->rows->rule_path, bundle->rows->rules) != AZ_OK
+        || db_words(op->mem, &params, bundle->rows->data_key, bundle->rows->data) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_text(&params, bundle->content);
+    db_bool(&params, bundle->pending);
+    enum az_status st = db_exec(op, &publish_stmt, &params, false, &result);
+    if (st == AZ_OK)
+        *ret_id = db_get_number(result, 0, PUBLISH_ID, 0);
+    return st;
+}
+
+enum az_status
+bundle_confirm(struct op *op, int64_t id)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, id);
+    enum az_status st = db_exec(op, &confirm_stmt, &params, false, &result);
+    if (st == AZ_OK && db_get_number(result, 0, CONFIRM_COUNT, 0) != 1)
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "the candidate was taken back by another process");
+    return st;
+}
+
+enum az_status
+bundle_withdraw(struct op *op, int64_t id, const char *status)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    db_text(&params, status);
+    return db_exec(op, &withdraw_stmt, &params, false, NULL);
+}
+
+enum az_status
+bundle_reconcile(struct op *op, bool *ret_withdrawn)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, LOCK_POLICY);
+    db_number(&params, LOCK_UNNAMED);
+    enum az_status st = db_exec(op, &reconcile_stmt, &params, false, &result);
+    if (st == AZ_OK && ret_withdrawn != NULL)
+        *ret_withdrawn = db_get_number(result, 0, RECONCILE_COUNT, 0) > 0;
+    return st;
+}
+
+enum az_status
+bundle_current(struct op *op, struct bundle_served *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &current_stmt, NULL, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret = (struct bundle_served){
+        .id = db_get_number(result, 0, CURRENT_ID, 0),
+        .revision = db_get(result, 0, CURRENT_REVISION),
+        .etag = db_get(result, 0, CURRENT_ETAG),
+        .pending = db_get_bool(result, 0, CURRENT_PENDING),
+    };
+    return AZ_OK;
+}
+
+enum az_status
+bundle_fetch(struct op *op, const char *known, const char *instance, struct bundle_served *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, known != NULL ? known : "");
+    db_text(&params, instance);
+    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->id = db_get_number(result, 0, FETCH_ID, 0);
+    ret->revision = db_get(result, 0, FETCH_REVISION);
+    ret->etag = db_get(result, 0, FETCH_ETAG);
+    ret->pending = db_get_bool(result, 0, FETCH_PENDING);
+    ret->body = NULL;
+    if (db_get(result, 0, FETCH_BODY) != NULL
+        && db_get_octets(op->mem, result, 0, FETCH_BODY, &ret->body, &ret->length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "stored bundle is damaged");
+    return AZ_OK;
+}

@@ -1,0 +1,194 @@
+#include "config.h"
+
+#include "store/policy/deploy_rows.h"
+
+#include "store/db/db.h"
+
+enum deploy_rules_column { RULE_PATH, RULE_DIGEST, RULE_ENABLED, RULE_SHIPPED };
+static const struct db_stmt rules_stmt = {
+    "deploy_rules", "SELECT path, digest, enabled, shipped FROM policy_rule", 0};
+enum deploy_data_column { DATA_KEY, DATA_SHIPPED, DATA_BUNDLED };
+static const struct db_stmt data_stmt = {
+    "deploy_data", "SELECT data_key AS key, shipped, in_bundle AS bundled FROM policy_data", 0};
+enum deploy_schemas_column { SCHEMA_KEY, SCHEMA_TEXT };
+static const struct db_stmt schemas_stmt = {
+    "deploy_schemas",
+    "SELECT data_key AS key, schema AS text FROM policy_schema WHERE data_key = ANY ($1::text[])",
+    1};
+
+static const struct db_stmt write_rules_stmt = {
+    "deploy_write_rules",
+    "INSERT INTO policy_rule AS old (path, kind, content, digest, enabled, version)"
+    " SELECT path, kind, content, digest, enabled, coalesce(nullif(n.version, ''), (SELECT "
+    "o.version"
+    " FROM policy_rule o WHERE o.path = n.path), '1')"
+    " FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[]) AS n"
+    " (path, kind, content, digest, enabled, version)"
+    " ON CONFLICT (path) DO UPDATE SET kind = excluded.kind, content = excluded.content,"
+    " digest = excluded.digest, enabled = excluded.enabled, version = excluded.version,"
+    " updated_at = now() WHERE NOT old.shipped AND (old.digest, old.enabled, old.version)"
+    " IS DISTINCT FROM (excluded.digest, excluded.enabled, excluded.version)",
+    6};
+static const struct db_stmt write_data_stmt = {
+    "deploy_write_data",
+    "INSERT INTO policy_data AS old (data_key, payload, digest, version)"
+    " SELECT data_key, payload, digest, coalesce(nullif(n.version, ''), (SELECT o.version FROM"
+    " policy_data o WHERE o.data_key = n.data_key), '1')"
+    " FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS n (data_key, payload, digest,"
+    " version)"
+    " ON CONFLICT (data_key) DO UPDATE SET payload = excluded.payload, digest = excluded.digest,"
+    " version = excluded.version, in_bundle = old.in_bundle OR $5::boolean, updated_at = now()"
+    " WHERE (old.digest, old.version) IS DISTINCT FROM (excluded.digest, excluded.version)"
+    " OR NOT old.in_bundle AND $5::boolean",
+    5};
+static const struct db_stmt delete_rules_stmt = {
+    "deploy_delete_rules", "DELETE FROM policy_rule WHERE path = ANY ($1::text[]) AND NOT shipped",
+    1};
+static const struct db_stmt delete_data_stmt = {
+    "deploy_delete_data",
+    "DELETE FROM policy_data WHERE data_key = ANY ($1::text[]) AND NOT shipped", 1};
+
+struct deploy_values {
+    struct db_params rules, data, keys; /* keys: of the rows alone */
+    size_t rule_count, data_count;
+};
+
+static enum az_status
+no_memory(struct op *op)
+{
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
+}
+
+enum az_status
+deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
+                   const struct deploy_data_columns *data, bool into_bundle,
+                   struct deploy_values **ret)
+{
+    const char *const *rule_column[] = {rules->path,   rules->kind,    rules->content,
+                                        rules->digest, rules->enabled, rules->version};
+    const char *const *data_column[] = {data->data_key, data->payload, data->digest, data->version};
+    struct deploy_values *values = talloc_zero(op->mem, struct deploy_values);
+    if (values == NULL)
+        return no_memory(op);
+    values->rule_count = rules->count;
+    values->data_count = data->count;
+    for (size_t i = 0; i < sizeof(rule_column) / sizeof(rule_column[0]); i++)
+        if (db_words(op->mem, &values->rules, rule_column[i], rules->count) != AZ_OK)
+            return no_memory(op);
+    for (size_t i = 0; i < sizeof(data_column) / sizeof(data_column[0]); i++)
+        if (db_words(op->mem, &values->data, data_column[i], data->count) != AZ_OK)
+            return no_memory(op);
+    db_text(&values->keys, values->data.value[0]);
+    db_bool(&values->data, into_bundle);
+    *ret = values;
+    return AZ_OK;
+}
+
+static enum az_status
+read_rules(struct op *op, const PGresult *result, struct deploy_rows *rows)
+{
+    rows->rules = (size_t) PQntuples(result);
+    rows->rule = talloc_array(op->mem, struct deploy_rule_row, (unsigned) rows->rules + 1);
+    for (size_t i = 0; rows->rule != NULL && i < rows->rules; i++)
+        rows->rule[i] = (struct deploy_rule_row){
+            .path = db_get(result, (int) i, RULE_PATH),
+            .digest = db_get(result, (int) i, RULE_DIGEST),
+            .enabled = db_get_bool(result, (int) i, RULE_ENABLED),
+            .shipped = db_get_bool(result, (int) i, RULE_SHIPPED),
+        };
+    return rows->rule != NULL ? AZ_OK : no_memory(op);
+}
+
+static enum az_status
+read_data(struct op *op, const PGresult *result, struct deploy_rows *rows)
+{
+    rows->data_rows = (size_t) PQntuples(result);
+    rows->data = talloc_array(op->mem, struct deploy_data_row, (unsigned) rows->data_rows + 1);
+    for (size_t i = 0; rows->data != NULL && i < rows->data_rows; i++)
+        rows->data[i] = (struct deploy_data_row){
+            .data_key = db_get(result, (int) i, DATA_KEY),
+            .shipped = db_get_bool(result, (int) i, DATA_SHIPPED),
+            .in_bundle = db_get_bool(result, (int) i, DATA_BUNDLED),
+        };
+    return rows->data != NULL ? AZ_OK : no_memory(op);
+}
+
+static enum az_status
+read_schemas(struct op *op, const PGresult *result, struct deploy_rows *rows)
+{
+    rows->schemas = (size_t) PQntuples(result);
+    rows->schema = talloc_array(op->mem, struct deploy_schema_row, (unsigned) rows->schemas + 1);
+    for (size_t i = 0; rows->schema != NULL && i < rows->schemas; i++)
+        rows->schema[i] = (struct deploy_schema_row){
+            .data_key = db_get(result, (int) i, SCHEMA_KEY),
+            .schema = db_get(result, (int) i, SCHEMA_TEXT),
+        };
+    return rows->schema != NULL ? AZ_OK : no_memory(op);
+}
+
+enum az_status
+deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct deploy_rows *ret)
+{
+    struct deploy_rows rows = {.rules = 0};
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *rules = db_batch_add(batch, &rules_stmt),
+                   *data = db_batch_add(batch, &data_stmt),
+                   *schemas = db_batch_add(batch, &schemas_stmt);
+    if (schemas == NULL)
+        return no_memory(op);
+    schemas->params = values->keys;
+    enum az_status st = db_run(op, batch, true);
+    if (st == AZ_OK)
+        st = read_rules(op, rules->result, &rows);
+    if (st == AZ_OK)
+        st = read_data(op, data->result, &rows);
+    if (st == AZ_OK)
+        st = read_schemas(op, schemas->result, &rows);
+    if (st == AZ_OK)
+        *ret = rows;
+    return st;
+}
+
+/* Adds a statement that deletes by a list of names, if there are any. */
+static enum az_status
+add_delete(struct op *op, struct db_batch *batch, const struct db_stmt *stmt,
+           const char *const *names, size_t count)
+{
+    struct db_step *step = count > 0 ? db_batch_add(batch, stmt) : NULL;
+    if (count == 0)
+        return AZ_OK;
+    return step != NULL && db_words(op->mem, &step->params, names, count) == AZ_OK ? AZ_OK
+                                                                                   : no_memory(op);
+}
+
+static enum az_status
+add_write(struct op *op, struct db_batch *batch, const struct db_stmt *stmt,
+          const struct db_params *params, size_t count)
+{
+    struct db_step *step = count > 0 ? db_batch_add(batch, stmt) : NULL;
+    if (count == 0)
+        return AZ_OK;
+    if (step == NULL)
+        return no_memory(op);
+    step->params = *params;
+    return AZ_OK;
+}
+
+enum az_status
+deploy_rows_write(struct op *op, const struct deploy_values *values,
+                  const struct deploy_deletes *deletes)
+{
+    struct db_batch *batch = db_batch_new(op);
+    enum az_status st = batch != NULL ? AZ_OK : no_memory(op);
+    if (values->rule_count + values->data_count + deletes->rules + deletes->data_rows == 0)
+        return st;
+    if (st == AZ_OK)
+        st = add_delete(op, batch, &delete_rules_stmt, deletes->path, deletes->rules);
+    if (st == AZ_OK)
+        st = add_delete(op, batch, &delete_data_stmt, deletes->data_key, deletes->data_rows);
+    if (st == AZ_OK)
+        st = add_write(op, batch, &write_rules_stmt, &values->rules, values->rule_count);
+    if (st == AZ_OK)
+        st = add_write(op, batch, &write_data_stmt, &values->data, values->data_count);
+    return st == AZ_OK ? db_run(op, batch, false) : st;
+}

@@ -1,0 +1,245 @@
+#include "config.h"
+
+#include "store/policy/policy_rows.h"
+
+#include <string.h>
+
+#include "crypto/digest.h"
+#include "store/db/db.h"
+
+/* clang-format off */
+#define DATA_ROW                                                                                   \
+    "SELECT p.id, p.data_key, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"             \
+    " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto FROM policy_data p"
+enum policy_data_fetch_column {
+    FETCH_ID, FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_VERSION, FETCH_DIGEST, FETCH_IN_BUNDLE,
+    FETCH_SHIPPED, FETCH_DTO
+};
+static const struct db_stmt fetch_stmt = {
+    "policy_data_fetch", DATA_ROW " WHERE p.data_key = $1", 1};
+enum policy_data_fetch_id_column {
+    ID_ID, ID_DATA_KEY, ID_PAYLOAD, ID_VERSION, ID_DIGEST,
+    ID_IN_BUNDLE, ID_SHIPPED, ID_DTO
+};
+static const struct db_stmt fetch_id_stmt = {
+    "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
+enum policy_data_list_column { LIST_LIST };
+static const struct db_stmt list_stmt = {
+    "policy_data_list",
+    "SELECT '[' || coalesce(string_agg(row_to_json(d)::text, ','"
+    " ORDER BY d.\"dataKey\" COLLATE \"C\"), '') || ']' AS list FROM policy_data_dto d"
+    " WHERE $1::text IS NULL OR d.\"dataKey\" = $1"
+    "  OR (right($1, 1) = '*' AND starts_with(d.\"dataKey\", left($1, -1)))", 1};
+/* clang-format on */
+
+/* One statement, so one snapshot: row and revision are written in one transaction (save.c), so the
+ * payload is the one that was published with that revision. While a candidate is tried, the rows
+ * are those of the bundle before it. */
+enum policy_published_column { PUBLISHED_REVISION, PUBLISHED_PAYLOAD };
+static const struct db_stmt published_stmt = {
+    "policy_published",
+    "SELECT b.revision, CASE WHEN b.revision IS DISTINCT FROM $2 THEN p.payload END AS payload"
+    " FROM bundle_state s LEFT JOIN bundle c ON c.id = s.served LEFT JOIN bundle b ON b.id = CASE "
+    "WHEN c.status = 'pending' THEN c.previous ELSE c.id END"
+    " LEFT JOIN policy_data p ON p.data_key = $1 AND p.in_bundle",
+    2};
+
+enum policy_schema_fetch_column { SCHEMA_SCHEMA };
+static const struct db_stmt schema_stmt = {
+    "policy_schema_fetch", "SELECT schema FROM policy_schema WHERE data_key = $1", 1};
+
+static const struct db_stmt write_stmt = {
+    "policy_data_write",
+    "INSERT INTO policy_data (data_key, payload, digest, version, in_bundle) VALUES ($1, $2, $3, "
+    "coalesce($4, '1'), $5)"
+    " ON CONFLICT (data_key) DO UPDATE SET payload = excluded.payload, digest = excluded.digest,"
+    " version = coalesce($4, policy_data.version), in_bundle = excluded.in_bundle, updated_at = "
+    "now()",
+    5};
+static const struct db_stmt delete_stmt = {
+    "policy_data_delete", "DELETE FROM policy_data WHERE data_key = $1 AND NOT shipped", 1};
+static const struct db_stmt ship_rule_stmt = {
+    "policy_ship_rule",
+    "INSERT INTO policy_rule (path, kind, content, digest, shipped) VALUES ($1, 'rego', $2, $3, "
+    "true)"
+    " ON CONFLICT (path) DO UPDATE SET content = excluded.content, digest = excluded.digest, "
+    "shipped = true, enabled = true,"
+    " updated_at = now() WHERE policy_rule.digest <> excluded.digest OR NOT policy_rule.shipped OR "
+    "NOT policy_rule.enabled",
+    3};
+static const struct db_stmt ship_schema_stmt = {
+    "policy_ship_schema",
+    "INSERT INTO policy_schema (data_key, control, schema) VALUES ($1, $2, $3) ON CONFLICT "
+    "(data_key) DO UPDATE"
+    " SET control = excluded.control, schema = excluded.schema WHERE policy_schema.schema <> "
+    "excluded.schema",
+    3};
+static const struct db_stmt ship_data_stmt = {
+    "policy_ship_data",
+    "INSERT INTO policy_data (data_key, payload, digest, shipped) VALUES ($1, $2, $3, true)"
+    " ON CONFLICT (data_key) DO UPDATE SET shipped = true WHERE NOT policy_data.shipped",
+    3};
+static const struct db_stmt ship_prune_stmt = {
+    "policy_ship_prune", "DELETE FROM policy_rule WHERE shipped AND path <> ALL ($1::text[])", 1};
+
+/* Both statements that fetch a row have the same columns. */
+static enum az_status
+fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+      struct policy_row *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, stmt, params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->id = db_get_number(result, 0, FETCH_ID, 0);
+    ret->data_key = db_get(result, 0, FETCH_DATA_KEY);
+    ret->payload = db_get(result, 0, FETCH_PAYLOAD);
+    ret->version = db_get(result, 0, FETCH_VERSION);
+    ret->digest = db_get(result, 0, FETCH_DIGEST);
+    ret->dto = db_get(result, 0, FETCH_DTO);
+    ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
+    ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
+    return AZ_OK;
+}
+
+enum az_status
+policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    return fetch(op, &fetch_stmt, &params, ret);
+}
+
+enum az_status
+policy_data_fetch_id(struct op *op, int64_t id, struct policy_row *ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    return fetch(op, &fetch_id_stmt, &params, ret);
+}
+
+enum az_status
+policy_data_list(struct op *op, const char *data_key, const char **ret_json)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret_json = db_get(result, 0, LIST_LIST);
+    return st;
+}
+
+enum az_status
+policy_published_fetch(struct op *op, const char *data_key, const char *known,
+                       const char **ret_revision, const char **ret_payload)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    db_text(&params, known);
+    enum az_status st = db_exec(op, &published_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret_revision = db_get(result, 0, PUBLISHED_REVISION);
+    *ret_payload = db_get(result, 0, PUBLISHED_PAYLOAD);
+    return AZ_OK;
+}
+
+enum az_status
+policy_schema_fetch(struct op *op, const char *data_key, const char **ret_schema)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, data_key);
+    enum az_status st = db_exec(op, &schema_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret_schema = db_get(result, 0, SCHEMA_SCHEMA);
+    return st;
+}
+
+/* Runs a statement that writes; adds the rows it wrote. */
+static enum az_status
+write_rows(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+           int *ret_changed)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, stmt, params, false, &result);
+    if (st == AZ_OK && ret_changed != NULL)
+        *ret_changed += (int) db_written(result);
+    return st;
+}
+
+/* Adds a name, a text and the text's digest, the start of three statements. `digest` is the
+ * caller's room. */
+static enum az_status
+bind_text(struct op *op, struct db_params *params, const char *name, const char *text,
+          char digest[SHA256_HEX_SIZE])
+{
+    if (sha256_hex(text, strlen(text), digest) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
+    db_text(params, name);
+    db_text(params, text);
+    db_text(params, digest);
+    return AZ_OK;
+}
+
+enum az_status
+policy_data_write(struct op *op, const char *data_key, const char *payload, const char *version,
+                  bool in_bundle)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, data_key, payload, digest);
+    if (st != AZ_OK)
+        return st;
+    db_text(&params, version);
+    db_bool(&params, in_bundle);
+    return write_rows(op, &write_stmt, &params, NULL);
+}
+
+enum az_status
+policy_data_delete(struct op *op, const char *data_key)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    return write_rows(op, &delete_stmt, &params, NULL);
+}
+
+enum az_status
+policy_ship_rule(struct op *op, const char *path, const char *content, int *ret_changed)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, path, content, digest);
+    return st == AZ_OK ? write_rows(op, &ship_rule_stmt, &params, ret_changed) : st;
+}
+
+enum az_status
+policy_ship_schema(struct op *op, const char *data_key, const char *control, const char *schema,
+                   int *ret_changed)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    db_text(&params, control);
+    db_text(&params, schema);
+    return write_rows(op, &ship_schema_stmt, &params, ret_changed);
+}
+
+enum az_status
+policy_ship_data(struct op *op, const char *data_key, const char *payload, int *ret_changed)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    enum az_status st = bind_text(op, &params, data_key, payload, digest);
+    return st == AZ_OK ? write_rows(op, &ship_data_stmt, &params, ret_changed) : st;
+}
+
+enum az_status
+policy_ship_prune(struct op *op, const char *const *paths, size_t count, int *ret_changed)
+{
+    struct db_params params = {.count = 0};
+    if (db_words(op->mem, &params, paths, count) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return write_rows(op, &ship_prune_stmt, &params, ret_changed);
+}

@@ -1,0 +1,163 @@
+#include "config.h"
+
+#include "store/policy/policy_rules.h"
+
+#include <string.h>
+
+#include "crypto/digest.h"
+#include "store/db/db.h"
+
+/* clang-format off */
+#define RULE_ROW                                                                                   \
+    "SELECT r.id, r.path, r.kind, r.content, r.version, r.digest, r.enabled, r.shipped,"           \
+    " (SELECT row_to_json(d) FROM policy_rule_dto d WHERE d.id = r.id) AS dto FROM policy_rule r"
+enum policy_rule_fetch_column {
+    FETCH_ID, FETCH_PATH, FETCH_KIND, FETCH_CONTENT, FETCH_VERSION, FETCH_DIGEST, FETCH_ENABLED,
+    FETCH_SHIPPED, FETCH_DTO
+};
+static const struct db_stmt fetch_stmt = {
+    "policy_rule_fetch", RULE_ROW " WHERE r.id = $1::bigint", 1};
+enum policy_rule_fetch_path_column {
+    PATH_ID, PATH_PATH, PATH_KIND, PATH_CONTENT, PATH_VERSION,
+    PATH_DIGEST, PATH_ENABLED, PATH_SHIPPED, PATH_DTO
+};
+static const struct db_stmt fetch_path_stmt = {
+    "policy_rule_fetch_path", RULE_ROW " WHERE r.path = $1", 1};
+
+enum policy_rule_list_column { LIST_LIST };
+static const struct db_stmt list_stmt = {
+    "policy_rule_list",
+    "SELECT '[' || coalesce(string_agg(row_to_json(d)::text, ',' ORDER BY d.path COLLATE \"C\"), '')"
+    " || ']' AS list FROM policy_rule_dto d"
+    " WHERE ($1::text IS NULL OR d.path = $1"
+    "  OR (right($1, 1) = '*' AND starts_with(d.path, left($1, -1))))"
+    " AND ($2::text IS NULL OR d.kind = $2) AND ($3::boolean IS NULL OR d.enabled = $3)", 3};
+
+enum policy_rule_insert_column { INSERT_ID };
+static const struct db_stmt insert_stmt = {
+    "policy_rule_insert",
+    "INSERT INTO policy_rule (path, kind, content, digest, version, enabled)"
+    " VALUES ($1, $2, $3, $4, coalesce($5, '1'), $6)"
+    " ON CONFLICT (path) DO NOTHING RETURNING id", 6};
+static const struct db_stmt update_stmt = {
+    "policy_rule_update",
+    "UPDATE policy_rule SET path = $1, kind = $2, content = $3, digest = $4,"
+    " version = coalesce($5, version), enabled = $6, updated_at = now()"
+    " WHERE id = $7::bigint AND NOT shipped"
+    " AND NOT EXISTS (SELECT 1 FROM policy_rule o WHERE o.path = $1 AND o.id <> $7::bigint)", 7};
+static const struct db_stmt delete_stmt = {
+    "policy_rule_delete", "DELETE FROM policy_rule WHERE id = $1::bigint AND NOT shipped", 1};
+/* clang-format on */
+
+/* Both statements that fetch a rule have the same columns. */
+static enum az_status
+fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+      struct policy_rule *ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, stmt, params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    ret->id = db_get_number(result, 0, FETCH_ID, 0);
+    ret->path = db_get(result, 0, FETCH_PATH);
+    ret->kind = db_get(result, 0, FETCH_KIND);
+    ret->content = db_get(result, 0, FETCH_CONTENT);
+    ret->version = db_get(result, 0, FETCH_VERSION);
+    ret->digest = db_get(result, 0, FETCH_DIGEST);
+    ret->dto = db_get(result, 0, FETCH_DTO);
+    ret->enabled = db_get_bool(result, 0, FETCH_ENABLED);
+    ret->shipped = db_get_bool(result, 0, FETCH_SHIPPED);
+    return AZ_OK;
+}
+
+enum az_status
+policy_rule_fetch(struct op *op, int64_t id, struct policy_rule *ret)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    return fetch(op, &fetch_stmt, &params, ret);
+}
+
+enum az_status
+policy_rule_fetch_path(struct op *op, const char *path, struct policy_rule *ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, path);
+    return fetch(op, &fetch_path_stmt, &params, ret);
+}
+
+enum az_status
+policy_rule_list(struct op *op, const struct policy_rule_filter *filter, const char **ret_json)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, filter->path);
+    db_text(&params, filter->kind);
+    db_text(&params, filter->enabled);
+    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret_json = db_get(result, 0, LIST_LIST);
+    return st;
+}
+
+/* The first six parameters of insert and update. `digest` is the caller's room. */
+static enum az_status
+bind_rule(struct op *op, struct db_params *params, const struct policy_rule_write *rule,
+          char digest[SHA256_HEX_SIZE])
+{
+    if (sha256_hex(rule->content, strlen(rule->content), digest) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
+    db_text(params, rule->path);
+    db_text(params, rule->kind);
+    db_text(params, rule->content);
+    db_text(params, digest);
+    db_text(params, rule->version);
+    db_bool(params, rule->enabled);
+    return AZ_OK;
+}
+
+static enum az_status
+taken(struct op *op)
+{
+    return op_fail(op, AZ_CONFLICT, "There is a rule with this path", NULL);
+}
+
+enum az_status
+policy_rule_insert(struct op *op, const struct policy_rule_write *rule, int64_t *ret_id)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    enum az_status st = bind_rule(op, &params, rule, digest);
+    if (st == AZ_OK)
+        st = db_exec(op, &insert_stmt, &params, false, &result);
+    if (st != AZ_OK)
+        return st;
+    if (PQntuples(result) == 0)
+        return taken(op);
+    *ret_id = db_get_number(result, 0, INSERT_ID, 0);
+    return AZ_OK;
+}
+
+enum az_status
+policy_rule_update(struct op *op, int64_t id, const struct policy_rule_write *rule)
+{
+    char digest[SHA256_HEX_SIZE];
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    enum az_status st = bind_rule(op, &params, rule, digest);
+    db_number(&params, id);
+    if (st == AZ_OK)
+        st = db_exec(op, &update_stmt, &params, false, &result);
+    if (st != AZ_OK)
+        return st;
+    return db_written(result) == 1 ? AZ_OK : taken(op);
+}
+
+enum az_status
+policy_rule_delete(struct op *op, int64_t id)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    return db_exec(op, &delete_stmt, &params, false, NULL);
+}

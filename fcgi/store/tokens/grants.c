@@ -1,0 +1,152 @@
+#include "config.h"
+
+#include "store/tokens/grants.h"
+
+#include "base/jsonx.h"
+#include "store/db/partitions.h"
+
+/* A code that nobody redeemed is remembered so long after its end: a late one then says why. */
+#define UNREDEEMED "interval '60 seconds'"
+
+/*
+ * Who signed in is read from the session's row, not taken from the caller: it may have ended, or
+ * its provider may be disabled, since the caller read it.
+ */
+static const struct db_stmt insert_stmt = {
+    "grant_insert",
+    "WITH ok AS (SELECT s.subject, s.idp, s.sid, s.auth_time, s.acr, s.amr FROM client c, "
+    "browser_session s JOIN identity_provider p ON p.id = s.idp"
+    "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND s.id_hash = $3 AND s.expires_at > "
+    "now() "
+    "AND p.enabled),"
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    "  SELECT $4::timestamptz, nextval('audit_id_seq'), $5, $6::uuid, $7, $8, $9, $10, $11, $12, "
+    "$13, $14::inet, $15, $16, $17, $18 FROM ok),"
+    " allowed AS (INSERT INTO consent (subject, client, what, redirect_host, scope, resource)"
+    "  SELECT subject, $1, $31::bytea, $32::text, coalesce($26::text, ''), $27 FROM ok"
+    "   WHERE $31::bytea IS NOT NULL"
+    "  ON CONFLICT (subject, what) DO UPDATE SET granted_at = now())"
+    " INSERT INTO token_grant (id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, "
+    "redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, "
+    "resource_types, details, created_at, idle_expires_at, expires_at)"
+    " SELECT $19::uuid, $20, $21::timestamptz, $1, subject, idp, sid, $30::uuid, $22, $23, $24, "
+    "auth_time, $25, acr, amr, $26, $27, $28::jsonb, $29::json, $4::timestamptz,"
+    "  $21::timestamptz + " UNREDEEMED ", $21::timestamptz + " UNREDEEMED " FROM ok",
+    32};
+
+/* A day more than the longest life of an access token, which may begin at the family's end: while
+ * one lives, its family must be there to be asked. */
+static const struct db_stmt purge_stmt = {
+    "grant_purge",
+    "DELETE FROM token_grant WHERE id IN (SELECT id FROM token_grant"
+    " WHERE expires_at < now() - interval '2 days' ORDER BY expires_at LIMIT $1 "
+    "FOR UPDATE SKIP LOCKED)",
+    1};
+/* Rows of one statement: a day's logins may end in the same hour, and a transaction of all would
+ * hold back replication. */
+#define PURGE_BATCH 1000
+
+/* What of the request is stored as JSON text, or NULL. */
+struct texts {
+    const char *types, *details;
+};
+
+/* Less than what was allowed must never be stored as nothing: that would be everything. */
+static enum az_status
+dump(struct op *op, const struct grant_terms *what, struct texts *ret)
+{
+    if (what->resource_types != NULL)
+        ret->types = jsonx_dump(op->mem, what->resource_types);
+    if (what->details != NULL)
+        ret->details = jsonx_dump(op->mem, what->details);
+    bool lost = (what->resource_types != NULL && ret->types == NULL)
+                || (what->details != NULL && ret->details == NULL);
+    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "no memory") : AZ_OK;
+}
+
+static void
+bind(struct op *op, struct db_params *params, const struct grant_new *grant,
+     const struct texts *texts, const struct audit_entry *audit)
+{
+    const struct grant_terms *what = &grant->terms;
+    db_number(params, grant->client->id);
+    db_number(params, grant->client->version);
+    db_octets(params, grant->session->id_hash, SHA256_OCTETS);
+    db_time(params, op->now_ms);
+    audit_bind(params, audit);
+    db_octets(params, grant->code->id, UUID7_OCTETS);
+    db_octets(params, grant->code->secret_hash, SHA256_OCTETS);
+    db_time(params, grant->code_expires_at * 1000);
+    db_text(params, what->redirect_uri);
+    db_text(params, what->code_challenge);
+    db_text(params, what->nonce);
+    db_bool(params, what->with_auth_time);
+    db_text(params, what->scope);
+    db_text(params, what->resource);
+    db_text(params, texts->types);
+    db_text(params, texts->details);
+    db_text(params, what->flow_id);
+    if (grant->consent != NULL)
+        db_octets(params, grant->consent, SHA256_OCTETS);
+    else
+        db_text(params, NULL);
+    db_text(params, grant->redirect_host);
+}
+
+/* One try; AZ_INVALID without a fault when the day has no partition yet. */
+static enum az_status
+try_insert(struct op *op, const struct grant_new *grant, const struct texts *texts,
+           const struct audit_entry *audit, bool *ret_stored)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step =
+        db_batch_add_in(batch, &insert_stmt, DB_NO_PARTITION, partition_day(op_now(op)));
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    bind(op, &step->params, grant, texts, audit);
+    enum az_status st = db_try(op, batch, false);
+    if (st == AZ_OK)
+        *ret_stored = db_written(step->result) > 0;
+    if (st != AZ_INVALID)
+        return st;
+    /* Client, subject or provider was deleted between the look and the write. */
+    if (db_batch_failed_with(batch, "23503")) {
+        *ret_stored = false;
+        return AZ_OK;
+    }
+    return db_batch_failed_with(batch, "42P01")
+               ? AZ_INVALID
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+}
+
+enum az_status
+grant_insert(struct op *op, const struct grant_new *grant, const struct audit_entry *audit,
+             bool *ret_stored)
+{
+    struct texts texts = {.types = NULL};
+    enum az_status st = dump(op, &grant->terms, &texts);
+    if (st == AZ_OK)
+        st = try_insert(op, grant, &texts, audit, ret_stored);
+    if (st != AZ_INVALID)
+        return st;
+    if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
+        return st;
+    st = try_insert(op, grant, &texts, audit, ret_stored);
+    return st != AZ_INVALID ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition vanishes");
+}
+
+enum az_status
+grants_purge(struct op *op)
+{
+    int64_t removed = PURGE_BATCH;
+    while (removed == PURGE_BATCH && !*op->az->stopping) {
+        struct db_params params = {.count = 0};
+        PGresult *result;
+        db_number(&params, PURGE_BATCH);
+        enum az_status st = db_exec(op, &purge_stmt, &params, false, &result);
+        if (st != AZ_OK)
+            return st;
+        removed = db_written(result);
+    }
+    return AZ_OK;
+}

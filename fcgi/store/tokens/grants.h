@@ -1,0 +1,46 @@
+/* Families of tokens: the authorization code, what it was redeemed for, and the refresh tokens that
+ * follow. One row decides all of it (decisions.md "Tokens"). */
+#ifndef AZ_STORE_TOKENS_GRANTS_H
+#define AZ_STORE_TOKENS_GRANTS_H
+
+#include "store/people/sessions.h"
+#include "store/tokens/tokens.h"
+
+/* Times a rotated refresh token may be used again within SVC_REFRESH_REUSE_WINDOW_SECONDS. */
+#define GRANT_REUSES_MAX 3
+
+/* What a code is for, as it was asked and checked. NULL: not asked. */
+struct grant_terms {
+    const char *redirect_uri;   /* as sent */
+    const char *code_challenge; /* S256 */
+    const char *nonce;          /* for the ID token */
+    bool with_auth_time;        /* ID tokens must say when the user signed in */
+    const char *scope;          /* words separated by one space */
+    const char *resource;       /* RFC 8707 */
+    json_t *resource_types;     /* array of type URIs */
+    json_t *details;            /* RFC 9396 array */
+    const char *flow_id;        /* UUID that ties the audit rows together */
+};
+
+/*
+ * Stores the family of a new code together with the audit row, in one commit, while the client has
+ * the version we know and is enabled, the session stands and its provider is enabled. *ret_stored
+ * false: one of them does not hold any more, nothing was written. `consent` (or NULL) is remembered
+ * in the same commit: the hash of what was allowed.
+ */
+struct grant_new {
+    const struct token_parts *code; /* of TOKEN_CODE */
+    const struct client *client;    /* id is set */
+    const struct session *session;  /* who signed in */
+    struct grant_terms terms;       /* what for */
+    const unsigned char *consent;   /* SHA256_OCTETS, or NULL */
+    const char *redirect_host;      /* with consent */
+    int64_t code_expires_at;        /* seconds since 1970 */
+};
+enum az_status grant_insert(struct op *op, const struct grant_new *grant,
+                            const struct audit_entry *audit, bool *ret_stored);
+
+/* Deletes families that ended so long ago that no token of theirs lives (housekeeping). */
+enum az_status grants_purge(struct op *op);
+
+#endif

@@ -1,0 +1,277 @@
+/* Reading families: by the code, or by a refresh token. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/secret.h"
+#include "store/db/partitions.h"
+#include "store/tokens/grants_use.h"
+
+/* Hours in a day, and the longest a code lives in hours: what bounds the bucket of a code. */
+#define DAY_HOURS 24
+#define CODE_HOURS_MAX 1
+/* A family is forgotten after so long (base/settings_table.c: a year at most). */
+#define FAMILY_HOURS_MAX (366 * DAY_HOURS)
+
+/* Nesting of the stored documents, which were bounded when they came in. */
+#define STORED_DEPTH_MAX 32
+
+/* Of r (what is known of the refresh token), g, c, p and s. */
+#define FAMILY_COLUMNS                                                                             \
+    " uuid_send(g.id) AS id, g.code_expires_at > now() AS code_live, g.redeemed_at IS NOT NULL "   \
+    "AS "                                                                                          \
+    "redeemed, g.revoked_at IS NOT NULL AS revoked,"                                               \
+    " g.expires_at > now() AND g.idle_expires_at > now() AS live, p.enabled AS provider_enabled,"  \
+    " r.rotated, r.reusable, floor(extract(epoch FROM r.issued_at))::bigint AS issued_at,"         \
+    " floor(extract(epoch FROM least(g.idle_expires_at, g.expires_at)))::bigint AS ends_at,"       \
+    " floor(extract(epoch FROM g.expires_at))::bigint AS expires_at, g.subject, s.issuer, "        \
+    "p.idp_id, s.claims::text AS claims, g.sid, g.flow_id, g.redirect_uri, g.code_challenge, "     \
+    "g.nonce, floor(extract(epoch FROM g.auth_time))::bigint AS auth_time, g.with_auth_time, "     \
+    "g.acr, to_json(g.amr) AS amr, g.scope, g.resource, g.resource_types, g.details, "             \
+    "g.granted_scope, c.id AS client_key, c.version, c.client_id, c.client_type, "                 \
+    "c.registration_type, c.auth_method, c.enabled,"                                               \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"          \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "                 \
+    "software_version,"                                                                            \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "         \
+    "statement"
+#define FAMILY_JOINS                                                                               \
+    " JOIN client c ON c.id = g.client JOIN identity_provider p ON p.id = g.idp"                   \
+    " JOIN subject s ON s.subject = g.subject"
+
+/* Both statements have these columns. */
+enum grant_of_code_column {
+    OF_SECRET_HASH,
+    OF_ID,
+    OF_CODE_LIVE,
+    OF_REDEEMED,
+    OF_REVOKED,
+    OF_LIVE,
+    OF_PROVIDER_ENABLED,
+    OF_ROTATED,
+    OF_REUSABLE,
+    OF_ISSUED_AT,
+    OF_ENDS_AT,
+    OF_EXPIRES_AT,
+    OF_SUBJECT,
+    OF_ISSUER,
+    OF_IDP_ID,
+    OF_CLAIMS,
+    OF_SID,
+    OF_FLOW_ID,
+    OF_REDIRECT_URI,
+    OF_CODE_CHALLENGE,
+    OF_NONCE,
+    OF_AUTH_TIME,
+    OF_WITH_AUTH_TIME,
+    OF_ACR,
+    OF_AMR,
+    OF_SCOPE,
+    OF_RESOURCE,
+    OF_RESOURCE_TYPES,
+    OF_DETAILS,
+    OF_GRANTED_SCOPE,
+    OF_CLIENT_KEY,
+    OF_VERSION,
+    OF_CLIENT_ID,
+    OF_CLIENT_TYPE,
+    OF_REGISTRATION_TYPE,
+    OF_AUTH_METHOD,
+    OF_ENABLED,
+    OF_SOFTWARE_ID,
+    OF_SOFTWARE_VERSION,
+    OF_STATEMENT
+};
+static const struct db_stmt code_stmt = {
+    "grant_of_code",
+    "SELECT g.code_hash AS secret_hash," FAMILY_COLUMNS
+    " FROM (SELECT false AS rotated, false AS reusable, NULL::timestamptz AS issued_at) r"
+    " CROSS JOIN token_grant g" FAMILY_JOINS " WHERE g.id = $1::uuid",
+    1};
+static const struct db_stmt refresh_stmt = {
+    "grant_of_refresh",
+    "SELECT r.secret_hash," FAMILY_COLUMNS
+    " FROM (SELECT grant_id, secret_hash, issued_at, first_used_at IS NOT NULL AS rotated,"
+    "   uses < $3::integer AND first_used_at + make_interval(secs => $2::double precision) > now() "
+    "AS reusable FROM refresh_token_p%R WHERE id = $1::uuid) r"
+    " JOIN token_grant g ON g.id = r.grant_id" FAMILY_JOINS,
+    3};
+
+/* JSON of a column; NULL stays NULL. What we stored and cannot read is an error, never nothing: a
+ * restriction would be lost. */
+static enum az_status
+read_json(struct op *op, const PGresult *row, enum grant_of_code_column column, json_t **ret)
+{
+    const char *text = db_get(row, 0, column);
+    if (text == NULL)
+        return AZ_OK;
+    if (jsonx_parse(op->mem, text, strlen(text), STORED_DEPTH_MAX, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(row, column));
+    return AZ_OK;
+}
+
+static void
+read_client(const PGresult *row, struct client *ret)
+{
+    *ret = (struct client){
+        .id = db_get_number(row, 0, OF_CLIENT_KEY, 0),
+        .version = db_get_number(row, 0, OF_VERSION, 0),
+        .client_id = db_get(row, 0, OF_CLIENT_ID),
+        .type = db_get(row, 0, OF_CLIENT_TYPE),
+        .registration = db_get(row, 0, OF_REGISTRATION_TYPE),
+        .auth_method = db_get(row, 0, OF_AUTH_METHOD),
+        .software_id = db_get(row, 0, OF_SOFTWARE_ID),
+        .software_version = db_get(row, 0, OF_SOFTWARE_VERSION),
+        .statement = db_get(row, 0, OF_STATEMENT),
+        .enabled = db_get_bool(row, 0, OF_ENABLED),
+    };
+}
+
+static void
+read_scalars(const PGresult *row, struct grant_row *ret)
+{
+    read_client(row, &ret->client);
+    ret->code_live = db_get_bool(row, 0, OF_CODE_LIVE);
+    ret->redeemed = db_get_bool(row, 0, OF_REDEEMED);
+    ret->revoked = db_get_bool(row, 0, OF_REVOKED);
+    ret->live = db_get_bool(row, 0, OF_LIVE);
+    ret->provider_enabled = db_get_bool(row, 0, OF_PROVIDER_ENABLED);
+    ret->rotated = db_get_bool(row, 0, OF_ROTATED);
+    ret->reusable = db_get_bool(row, 0, OF_REUSABLE);
+    ret->issued_at = db_get_number(row, 0, OF_ISSUED_AT, 0);
+    ret->ends_at = db_get_number(row, 0, OF_ENDS_AT, 0);
+    ret->expires_at = db_get_number(row, 0, OF_EXPIRES_AT, 0);
+    ret->subject = db_get(row, 0, OF_SUBJECT);
+    ret->issuer = db_get(row, 0, OF_ISSUER);
+    ret->idp_id = db_get(row, 0, OF_IDP_ID);
+    ret->sid = db_get(row, 0, OF_SID);
+    ret->flow_id = db_get(row, 0, OF_FLOW_ID);
+    ret->redirect_uri = db_get(row, 0, OF_REDIRECT_URI);
+    ret->code_challenge = db_get(row, 0, OF_CODE_CHALLENGE);
+    ret->nonce = db_get(row, 0, OF_NONCE);
+    ret->auth_time = db_get_number(row, 0, OF_AUTH_TIME, 0);
+    ret->with_auth_time = db_get_bool(row, 0, OF_WITH_AUTH_TIME);
+    ret->acr = db_get(row, 0, OF_ACR);
+    ret->scope = db_get(row, 0, OF_SCOPE);
+    ret->resource = db_get(row, 0, OF_RESOURCE);
+    ret->granted_scope = db_get(row, 0, OF_GRANTED_SCOPE);
+}
+
+/* Octets of a column on op->mem, which must be so many. */
+static enum az_status
+read_octets(struct op *op, const PGresult *row, enum grant_of_code_column column, size_t wanted,
+            unsigned char **ret)
+{
+    size_t length;
+    enum az_status st = db_get_octets(op->mem, row, 0, column, ret, &length);
+    if (st != AZ_OK || length != wanted)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(row, column));
+    return AZ_OK;
+}
+
+enum az_status
+grant_read(struct op *op, const struct db_step *step, const struct token_parts *shown,
+           struct grant_row *ret)
+{
+    struct grant_row row = {.found = false};
+    unsigned char *hash, *id;
+    if (step == NULL || PQntuples(step->result) == 0) {
+        *ret = row;
+        return AZ_OK;
+    }
+    enum az_status st = read_octets(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
+    if (st == AZ_OK && !secret_equal(hash, SHA256_OCTETS, shown->secret_hash, SHA256_OCTETS)) {
+        *ret = row;
+        return AZ_OK;
+    }
+    if (st == AZ_OK)
+        st = read_octets(op, step->result, OF_ID, UUID7_OCTETS, &id);
+    if (st == AZ_OK)
+        st = read_json(op, step->result, OF_CLAIMS, &row.claims);
+    if (st == AZ_OK)
+        st = read_json(op, step->result, OF_AMR, &row.amr);
+    if (st == AZ_OK)
+        st = read_json(op, step->result, OF_RESOURCE_TYPES, &row.resource_types);
+    if (st == AZ_OK)
+        st = read_json(op, step->result, OF_DETAILS, &row.details);
+    if (st != AZ_OK)
+        return st;
+    read_scalars(step->result, &row);
+    memcpy(row.id, id, UUID7_OCTETS);
+    row.found = true;
+    *ret = row;
+    return AZ_OK;
+}
+
+/* Runs the one step of a read; AZ_INVALID without a fault when its partition was dropped. */
+static enum az_status
+run(struct op *op, struct db_batch *batch)
+{
+    enum az_status st = db_try(op, batch, true);
+    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    return st;
+}
+
+enum az_status
+grant_find_code(struct op *op, const struct token_parts *code, struct grant_row *ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    uint32_t now = partition_bucket(op_now(op));
+    *ret = (struct grant_row){.found = false};
+    if (code->bucket > now + CODE_HOURS_MAX || code->bucket + FAMILY_HOURS_MAX < now)
+        return AZ_OK;
+    struct db_step *step = db_batch_add(batch, &code_stmt);
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_octets(&step->params, code->id, UUID7_OCTETS);
+    enum az_status st = db_run(op, batch, true);
+    return st == AZ_OK ? grant_read(op, step, code, ret) : st;
+}
+
+enum az_status
+grant_add_refresh(struct op *op, struct db_batch *batch, const struct token_parts *refresh,
+                  struct db_step **ret_step)
+{
+    uint32_t number = partition_refresh(refresh->bucket);
+    long window = op->az->cfg->refresh_reuse_window;
+    bool there;
+    *ret_step = NULL;
+    enum az_status st = partition_has_refresh(op, number, &there);
+    if (st != AZ_OK || !there)
+        return st;
+    struct db_step *step = db_batch_add(batch, &refresh_stmt);
+    if (step == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    step->refresh = number;
+    db_octets(&step->params, refresh->id, UUID7_OCTETS);
+    db_number(&step->params, window);
+    db_number(&step->params, window > 0 ? GRANT_REUSES_MAX : 0);
+    *ret_step = step;
+    return AZ_OK;
+}
+
+static enum az_status
+find_refresh_once(struct op *op, const struct token_parts *refresh, struct grant_row *ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step;
+    enum az_status st = grant_add_refresh(op, batch, refresh, &step);
+    if (st == AZ_OK && step != NULL)
+        st = run(op, batch);
+    return st == AZ_OK ? grant_read(op, step, refresh, ret) : st;
+}
+
+enum az_status
+grant_find_refresh(struct op *op, const struct token_parts *refresh, struct grant_row *ret)
+{
+    enum az_status st = find_refresh_once(op, refresh, ret);
+    if (st != AZ_INVALID)
+        return st;
+    st = partition_reload(op);
+    if (st == AZ_OK && (st = find_refresh_once(op, refresh, ret)) == AZ_INVALID)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
+    return st;
+}

@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "store/tokens/grants_use.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+#include "store/clients/client_use.h"
+#include "store/db/locks.h"
+#include "store/db/partitions.h"
+
+/*
+ * $1 to $25 are those of token_bind(); $26 is the family, $27 its new idle end. `won` is the row
+ * that was consumed; what is written hangs on it.
+ */
+#define CURRENT                                                                                    \
+    "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"         \
+    "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
+/* A family whose client it is, that lives, and whose provider is enabled. */
+#define STANDS                                                                                     \
+    " g.id = $26::uuid AND g.client = $1 AND g.revoked_at IS NULL AND g.expires_at > now()"        \
+    " AND g.idle_expires_at > now() AND p.id = g.idp AND p.enabled"
+#define ISSUE                                                                                      \
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                     \
+    "  SELECT $6::timestamptz, audit_id, $12, $13::uuid, $14, $15, $16, $17, $18, $19, $20, "      \
+    "$21::inet, $22, $23, $24, $25 FROM won),"                                                     \
+    " access AS (INSERT INTO access_token_p%P (id, expires_at, issued_at, secret_hash, client, "   \
+    "audit_id, jit, subject, scope, resource, pdp_output, grant_id)"                               \
+    "  SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, "    \
+    "$25, $26::uuid FROM won)"
+#define REFRESH                                                                                    \
+    ", refresh AS (INSERT INTO refresh_token_p%R (id, expires_at, secret_hash, grant_id, "         \
+    "issued_at) SELECT $29::uuid, expires_at, $30, $26::uuid, $6::timestamptz FROM won)"
+#define OUTCOME " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM won) AS won"
+
+/* $28 is the family's end. */
+#define REDEEMED                                                                                   \
+    " won AS (UPDATE token_grant g SET redeemed_at = now(), granted_scope = $10, "                 \
+    "idle_expires_at = $27::timestamptz, expires_at = $28::timestamptz"                            \
+    "  FROM ok, identity_provider p WHERE g.redeemed_at IS NULL AND g.code_expires_at > now() "    \
+    "AND" STANDS "  RETURNING ok.audit_id, g.expires_at),"
+
+enum grant_redeem_column { REDEEM_CURRENT, REDEEM_WON };
+static const struct db_stmt redeem_stmt = {"grant_redeem", CURRENT REDEEMED ISSUE REFRESH OUTCOME,
+                                           30};
+static const struct db_stmt redeem_once_stmt = {"grant_redeem_once", CURRENT REDEEMED ISSUE OUTCOME,
+                                                28};
+
+/*
+ * $28 is the refresh token that was shown, $31 the reuse window in seconds, $32 how often within
+ * it. Two that come at once: the second waits for the first one's row and looks at it again.
+ */
+enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
+static const struct db_stmt rotate_stmt = {
+    "grant_rotate",
+    CURRENT
+    " used AS (UPDATE refresh_token_p%R r SET first_used_at = coalesce(r.first_used_at, now()),"
+    "   uses = r.uses + (r.first_used_at IS NOT NULL)::integer"
+    "  FROM ok WHERE r.id = $28::uuid AND r.grant_id = $26::uuid AND (r.first_used_at IS NULL"
+    "   OR (r.uses < $32::integer AND r.first_used_at + make_interval(secs => $31::double "
+    "precision) > now())) RETURNING ok.audit_id),"
+    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM used, "
+    "identity_provider p WHERE" STANDS
+    " RETURNING used.audit_id, g.expires_at)," ISSUE REFRESH OUTCOME,
+    32};
+
+enum grant_keep_column { KEEP_CURRENT, KEEP_WON };
+static const struct db_stmt keep_stmt = {
+    "grant_keep",
+    CURRENT
+    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM ok, "
+    "identity_provider p WHERE EXISTS (SELECT 1 FROM refresh_token_p%R r"
+    "   WHERE r.id = $28::uuid AND r.grant_id = g.id AND r.first_used_at IS NULL) AND" STANDS
+    " RETURNING ok.audit_id, g.expires_at)," ISSUE OUTCOME,
+    28};
+
+static const struct db_stmt replayed_stmt = {
+    "grant_revoke_replayed",
+    "UPDATE token_grant SET revoked_at = now() WHERE id = $1::uuid AND revoked_at IS NULL AND "
+    "redeemed_at IS NOT NULL",
+    1};
+static const struct db_stmt reused_stmt = {
+    "grant_revoke_reused",
+    "UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R r"
+    " WHERE g.id = $1::uuid AND g.revoked_at IS NULL AND r.id = $2::uuid AND r.grant_id = g.id"
+    "   AND r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
+    "   AND r.first_used_at + make_interval(secs => $3::double precision) > now())",
+    4};
+
+static const struct db_stmt *
+stmt_of(const struct grant_use *use)
+{
+    switch (use->how) {
+    case GRANT_REDEEM:
+        return use->refresh != NULL ? &redeem_stmt : &redeem_once_stmt;
+    case GRANT_ROTATE:
+        return &rotate_stmt;
+    case GRANT_KEEP:
+        break;
+    }
+    return &keep_stmt;
+}
+
+/* Number of the refresh tokens' partition: of the new token and the shown one alike, since all of a
+ * family end with it. */
+static uint32_t
+refresh_number(const struct grant_use *use)
+{
+    const struct token_parts *token = use->refresh != NULL ? use->refresh : use->shown;
+    bool none = token == NULL || (use->how == GRANT_REDEEM && use->refresh == NULL);
+    return none ? DB_NO_PARTITION : partition_refresh(token->bucket);
+}
+
+static void
+bind_reuse(const struct op *op, struct db_params *params)
+{
+    long window = op->az->cfg->refresh_reuse_window;
+    db_number(params, window);
+    db_number(params, window > 0 ? GRANT_REUSES_MAX : 0);
+}
+
+static void
+bind_use(const struct op *op, struct db_params *params, const struct grant_use *use)
+{
+    db_octets(params, use->family, UUID7_OCTETS);
+    db_time(params, use->idle_expires_at * 1000);
+    if (use->how == GRANT_REDEEM)
+        db_time(params, use->expires_at * 1000);
+    else
+        db_octets(params, use->shown->id, UUID7_OCTETS);
+    if (use->refresh != NULL) {
+        db_octets(params, use->refresh->id, UUID7_OCTETS);
+        db_octets(params, use->refresh->secret_hash, SHA256_OCTETS);
+    }
+    if (use->how == GRANT_ROTATE)
+        bind_reuse(op, params);
+}
+
+/* BEGIN, the mark of use, the family's lock, the step, COMMIT; NULL without memory. */
+static struct db_batch *
+make_batch(struct op *op, const struct grant_use *use, const struct token_new *token,
+           const struct audit_entry *audit, struct db_step **ret_mark, struct db_step **ret_step)
+{
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    *ret_mark = client_use_add(op, batch, token->client);
+    lock_add(batch, LOCK_GRANT, use->family, UUID7_OCTETS);
+    struct db_step *step = db_batch_add_in(batch, stmt_of(use), token->parts->bucket,
+                                           partition_day(token->issued_ms / 1000));
+    if (step == NULL || db_batch_commit(batch) == NULL)
+        return NULL;
+    step->refresh = refresh_number(use);
+    token_bind(&step->params, token, audit);
+    bind_use(op, &step->params, use);
+    *ret_step = step;
+    return batch;
+}
+
+/* One try; AZ_INVALID without a fault when a partition is missing. */
+static enum az_status
+try_use(struct op *op, const struct grant_use *use, const struct token_new *token,
+        const struct audit_entry *audit, enum grant_outcome *ret)
+{
+    struct db_step *mark, *step;
+    struct db_batch *batch = make_batch(op, use, token, audit, &mark, &step);
+    if (batch == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    enum az_status st = db_try(op, batch, false);
+    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    if (st != AZ_OK)
+        return st;
+    client_use_done(op, token->client, mark);
+    _Static_assert((int) REDEEM_WON == (int) ROTATE_WON && (int) REDEEM_WON == (int) KEEP_WON,
+                   "one reading for all");
+    *ret = db_get_bool(step->result, 0, REDEEM_WON)       ? GRANT_DONE
+           : db_get_bool(step->result, 0, REDEEM_CURRENT) ? GRANT_USED
+                                                          : GRANT_STALE;
+    return AZ_OK;
+}
+
+/* Makes what the statement may have missed. A family whose refresh tokens are gone with their
+ * partition has ended, so only a new one makes that. */
+static enum az_status
+make_partitions(struct op *op, const struct grant_use *use, const struct token_new *token)
+{
+    enum az_status st = partition_make_bucket(op, token->parts->bucket);
+    if (st == AZ_OK)
+        st = partition_make_day(op, partition_day(token->issued_ms / 1000));
+    if (st == AZ_OK && use->how == GRANT_REDEEM && use->refresh != NULL)
+        st = partition_make_refresh(op, refresh_number(use));
+    return st;
+}
+
+enum az_status
+grant_use(struct op *op, const struct grant_use *use, const struct token_new *token,
+          const struct audit_entry *audit, enum grant_outcome *ret)
+{
+    enum az_status st = try_use(op, use, token, audit, ret);
+    if (st != AZ_INVALID)
+        return st;
+    if ((st = make_partitions(op, use, token)) == AZ_OK
+        && (st = try_use(op, use, token, audit, ret)) == AZ_INVALID)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are written");
+    return st;
+}
+
+enum az_status
+grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
+                    const struct token_parts *shown, bool *ret_revoked)
+{
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    lock_add(batch, LOCK_GRANT, family, UUID7_OCTETS);
+    struct db_step *step = db_batch_add(batch, shown != NULL ? &reused_stmt : &replayed_stmt);
+    if (step == NULL || db_batch_commit(batch) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_octets(&step->params, family, UUID7_OCTETS);
+    if (shown != NULL) {
+        step->refresh = partition_refresh(shown->bucket);
+        db_octets(&step->params, shown->id, UUID7_OCTETS);
+        bind_reuse(op, &step->params);
+    }
+    enum az_status st = db_run(op, batch, false);
+    if (st == AZ_OK)
+        *ret_revoked = db_written(step->result) > 0;
+    return st;
+}

@@ -1,0 +1,296 @@
+#include "config.h"
+
+#include "store/tokens/signing_keys.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "crypto/keypair.h"
+#include "crypto/keyring.h"
+#include "store/db/db.h"
+#include "store/db/locks.h"
+
+/* As the table names them. */
+static const char *const use_names[SIGNING_USES] = {
+    [SIGNING_OIDC] = "oidc",
+    [SIGNING_STATEMENT] = "statement",
+};
+
+static const struct db_stmt insert_stmt = {
+    "signing_key_insert",
+    "INSERT INTO signing_key (kid, use, state, public_jwk, private_sealed, activated_at)"
+    " SELECT $1, $2, $3, $4::jsonb, $5, CASE WHEN $3 = 'active' THEN now() END"
+    "  WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE use = $2 AND state = $3)",
+    5};
+enum signing_key_states_column { STATES_STATE, STATES_KID, STATES_PRIVATE_SEALED, STATES_AGE };
+static const struct db_stmt states_stmt = {"signing_key_states",
+                                           "SELECT state, kid, private_sealed, extract(epoch FROM "
+                                           "now() - created_at)::bigint AS age FROM signing_key"
+                                           " WHERE use = $1 AND state IN ('active', 'next')",
+                                           1};
+/* When a retired key's publication ends: $1 seconds after for ID tokens, $2 for statements, which
+ * live longer. */
+#define PUBLISHED_UNTIL                                                                            \
+    "retired_at + make_interval(secs => CASE use WHEN 'statement' THEN $2::double precision"       \
+    " ELSE $1::double precision END)"
+static const struct db_stmt public_stmt = {
+    "signing_key_public",
+    "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR " PUBLISHED_UNTIL " > now())"
+    " AND ($3::text IS NULL OR use = $3) ORDER BY use, state, created_at",
+    3};
+static const struct db_stmt list_stmt = {"signing_key_list",
+                                         "SELECT json_strip_nulls(json_build_object('kid', kid, "
+                                         "'use', use, 'state', state, 'createdAt', created_at,"
+                                         " 'activatedAt', activated_at, 'retiredAt', retired_at)) "
+                                         "AS key FROM signing_key ORDER BY use, created_at",
+                                         0};
+static const struct db_stmt retire_stmt = {
+    "signing_key_retire",
+    "UPDATE signing_key SET state = 'retired', retired_at = now() WHERE use = $1 AND state = "
+    "'active'"
+    " AND EXISTS (SELECT 1 FROM signing_key WHERE kid = $2 AND state = 'next')",
+    2};
+static const struct db_stmt activate_stmt = {
+    "signing_key_activate",
+    "UPDATE signing_key SET state = 'active', activated_at = now() WHERE kid = $1 AND state = "
+    "'next'",
+    1};
+static const struct db_stmt purge_stmt = {
+    "signing_key_purge",
+    "DELETE FROM signing_key WHERE state = 'retired' AND " PUBLISHED_UNTIL " < now()", 2};
+
+static char *
+place(TALLOC_CTX *mem, const char *kid)
+{
+    return talloc_asprintf(mem, "signing_key/private/%s", kid);
+}
+
+/* Makes a key and adds its insertion for one state to the batch. The step writes nothing when
+ * another process made the key first. */
+static enum az_status
+add_key(struct op *op, struct db_batch *batch, enum signing_use use, const char *state,
+        struct db_step **ret_step)
+{
+    struct jwk *key;
+    unsigned char *der, *box;
+    size_t length, box_length;
+    json_t *public_half;
+    struct db_step *step = db_batch_add(batch, &insert_stmt);
+    if (step == NULL || keypair_generate_rsa(op->mem, SIGNING_KEY_BITS, &key) != AZ_OK
+        || keypair_dump(op->mem, key, &der, &length) != AZ_OK
+        || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGNING_KEY, place(op->mem, key->kid),
+                        der, length, &box, &box_length)
+               != AZ_OK
+        || jwk_dump(key, &public_half) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a signing key cannot be made");
+    db_text(&step->params, key->kid);
+    db_text(&step->params, use_names[use]);
+    db_text(&step->params, state);
+    db_text(&step->params, jsonx_dump(op->mem, jsonx_own(op->mem, public_half)));
+    db_octets(&step->params, box, box_length);
+    *ret_step = step;
+    return AZ_OK;
+}
+
+static enum az_status
+read_states(struct op *op, enum signing_use use, PGresult **ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, use_names[use]);
+    return db_exec(op, &states_stmt, &params, true, ret);
+}
+
+static int
+find_state(const PGresult *result, const char *state)
+{
+    for (int row = 0; row < PQntuples(result); row++)
+        if (strcmp(db_get(result, row, STATES_STATE), state) == 0)
+            return row;
+    return -1;
+}
+
+/* BEGIN and the key lock, so that two hosts never make two keys for one state. */
+static struct db_batch *
+locked_batch(struct op *op, enum signing_use use)
+{
+    struct db_batch *batch = db_batch_new(op);
+    if (db_batch_begin(batch) == NULL
+        || lock_add(batch, LOCK_KEYS, use_names[use], strlen(use_names[use])) == NULL)
+        return NULL;
+    return batch;
+}
+
+static enum az_status
+ensure_use(struct op *op, enum signing_use use, bool *ret_made)
+{
+    static const char *const states[] = {"active", "next"};
+    PGresult *result;
+    enum az_status st = read_states(op, use, &result);
+    for (size_t i = 0; i < 2 && st == AZ_OK; i++) {
+        if (find_state(result, states[i]) >= 0)
+            continue;
+        struct db_step *step;
+        struct db_batch *batch = locked_batch(op, use);
+        st = batch != NULL ? add_key(op, batch, use, states[i], &step)
+                           : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        if (st == AZ_OK)
+            db_batch_commit(batch);
+        if (st == AZ_OK)
+            st = db_run(op, batch, false);
+        *ret_made = *ret_made || (st == AZ_OK && db_written(step->result) > 0);
+    }
+    return st;
+}
+
+enum az_status
+signing_keys_ensure(struct op *op, bool *ret_made)
+{
+    enum az_status st = AZ_OK;
+    *ret_made = false;
+    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
+        st = ensure_use(op, (enum signing_use) use, ret_made);
+    return st;
+}
+
+/* Rows of one JSON column as an array. */
+static enum az_status
+read_array(struct op *op, const struct db_stmt *stmt, const struct db_params *params, json_t **ret)
+{
+    PGresult *result;
+    json_t *array = jsonx_own(op->mem, json_array());
+    enum az_status st = db_exec(op, stmt, params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    for (int row = 0; row < PQntuples(result); row++)
+        json_array_append_new(array, json_loads(PQgetvalue(result, row, 0), 0, NULL));
+    *ret = array;
+    return AZ_OK;
+}
+
+static void
+bind_retirement(const struct op *op, struct db_params *params)
+{
+    db_number(params, op->az->cfg->key_retirement_seconds);
+    db_number(params, op->az->cfg->statement_key_retirement);
+}
+
+enum az_status
+signing_keys_public(struct op *op, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    bind_retirement(op, &params);
+    db_text(&params, NULL);
+    return read_array(op, &public_stmt, &params, ret);
+}
+
+enum az_status
+signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    bind_retirement(op, &params);
+    db_text(&params, use_names[use]);
+    return read_array(op, &public_stmt, &params, ret);
+}
+
+enum az_status
+signing_keys_list(struct op *op, json_t **ret)
+{
+    return read_array(op, &list_stmt, NULL, ret);
+}
+
+enum az_status
+signing_keys_rotate(struct op *op, enum signing_use use)
+{
+    PGresult *result;
+    enum az_status st = read_states(op, use, &result);
+    if (st != AZ_OK)
+        return st;
+    int row = find_state(result, "next");
+    if (row < 0)
+        return op_fail(op, AZ_CONFLICT, "There is no next key; run authzctl db migrate", NULL);
+    int64_t wait = op->az->cfg->jwks_cache_seconds - db_get_number(result, row, STATES_AGE, 0);
+    if (wait > 0)
+        return op_fail(op, AZ_CONFLICT,
+                       talloc_asprintf(op->mem,
+                                       "The next key is not known to all verifiers yet; "
+                                       "rotate again in %lld seconds",
+                                       (long long) wait),
+                       NULL);
+    struct db_batch *batch = locked_batch(op, use);
+    struct db_step *retire = db_batch_add(batch, &retire_stmt);
+    struct db_step *activate = db_batch_add(batch, &activate_stmt), *next;
+    if (activate == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_text(&retire->params, use_names[use]);
+    db_text(&retire->params, db_get(result, row, STATES_KID));
+    db_text(&activate->params, db_get(result, row, STATES_KID));
+    if ((st = add_key(op, batch, use, "next", &next)) != AZ_OK)
+        return st;
+    db_batch_commit(batch);
+    return db_run(op, batch, false);
+}
+
+enum az_status
+signing_keys_purge(struct op *op)
+{
+    struct db_params params = {.count = 0};
+    bind_retirement(op, &params);
+    return db_exec(op, &purge_stmt, &params, false, NULL);
+}
+
+/* The private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with another
+ * key. */
+static enum az_status
+open_active(struct op *op, enum signing_use use, unsigned char **ret_der, size_t *ret_length)
+{
+    PGresult *result;
+    unsigned char *box;
+    size_t box_length;
+    enum az_status st = read_states(op, use, &result);
+    if (st != AZ_OK)
+        return st;
+    int row = find_state(result, "active");
+    if (row < 0)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "there is no active %s signing key; run `authzctl db migrate`",
+                       use_names[use]);
+    if (db_get_octets(op->mem, result, row, STATES_PRIVATE_SEALED, &box, &box_length) != AZ_OK
+        || keyring_open(op->mem, op->az->keyring, KEYRING_SIGNING_KEY,
+                        place(op->mem, db_get(result, row, STATES_KID)), box, box_length, ret_der,
+                        ret_length)
+               != AZ_OK)
+        return AZ_INVALID;
+    return AZ_OK;
+}
+
+enum az_status
+signing_keys_check(struct op *op)
+{
+    unsigned char *der;
+    size_t length;
+    enum az_status st = AZ_OK;
+    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
+        st = open_active(op, (enum signing_use) use, &der, &length);
+    if (st == AZ_INVALID)
+        return op_fail(
+            op, AZ_CONFLICT, NULL,
+            "SVC_CREDENTIAL_KEY: does not open the signing key; set the key it was sealed with");
+    return st;
+}
+
+enum az_status
+signing_key_open(struct op *op, enum signing_use use, struct jwk **ret)
+{
+    unsigned char *der;
+    size_t length;
+    enum az_status st = open_active(op, use, &der, &length);
+    if (st == AZ_INVALID)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "the %s signing key does not open; was SVC_CREDENTIAL_KEY changed?",
+                       use_names[use]);
+    if (st == AZ_OK && keypair_parse(op->mem, der, length, ret) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the %s signing key cannot be read",
+                       use_names[use]);
+    return st;
+}

@@ -1,0 +1,246 @@
+/* Finding tokens: what an introspection reads. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "crypto/secret.h"
+#include "store/db/partitions.h"
+#include "store/tokens/grants_use.h"
+#include "store/tokens/tokens.h"
+
+/* Nesting of a subject's claims, which were bounded when they came in. */
+#define CLAIMS_DEPTH_MAX 32
+
+enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
+static const struct db_stmt state_stmt = {"token_caller",
+                                          "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
+                                          "id = $1 AND version = $2 AND enabled) AS caller_current"
+                                          " FROM bundle_state b",
+                                          2};
+
+enum token_find_column {
+    FIND_SECRET_HASH,
+    FIND_ISSUED_AT,
+    FIND_EXPIRES_AT,
+    FIND_JIT,
+    FIND_SUBJECT,
+    FIND_SCOPE,
+    FIND_RESOURCE,
+    FIND_PDP_OUTPUT,
+    FIND_POLICY_INPUT,
+    FIND_ID,
+    FIND_VERSION,
+    FIND_CLIENT_ID,
+    FIND_CLIENT_TYPE,
+    FIND_REGISTRATION_TYPE,
+    FIND_AUTH_METHOD,
+    FIND_SOFTWARE_ID,
+    FIND_SOFTWARE_VERSION,
+    FIND_STATEMENT,
+    FIND_IDP,
+    FIND_CLAIMS
+};
+static const struct db_stmt find_stmt = {
+    "token_find",
+    "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
+    " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
+    "t.resource, t.pdp_output,"
+    " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
+    "c.auth_method,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "
+    "software_version,"
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "
+    "statement,"
+    " p.idp_id AS idp, s.claims::text AS claims"
+    " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
+    "t.audit_id"
+    " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
+    " LEFT JOIN subject s ON s.subject = g.subject"
+    " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled"
+    "   AND (t.grant_id IS NULL OR (g.id IS NOT NULL AND g.revoked_at IS NULL))",
+    1};
+
+/* Adds the step that finds one token; none when its partitions cannot exist. */
+static enum az_status
+add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
+         struct db_step **ret)
+{
+    bool bucket = false, is_day = false;
+    if (token == NULL)
+        return AZ_OK;
+    uint32_t day = partition_day((int64_t) (uuid7_ms(token->id) / 1000));
+    enum az_status st = partition_has_bucket(op, token->bucket, &bucket);
+    if (st == AZ_OK && bucket)
+        st = partition_has_day(op, day, &is_day);
+    if (st != AZ_OK || !is_day)
+        return st;
+    *ret = db_batch_add_in(batch, &find_stmt, token->bucket, day);
+    if (*ret != NULL)
+        db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
+    return AZ_OK;
+}
+
+static enum az_status
+read_octets(struct op *op, const PGresult *result, enum token_find_column column,
+            const unsigned char **ret, size_t *ret_length)
+{
+    unsigned char *octets;
+    if (db_get(result, 0, column) == NULL)
+        return AZ_OK;
+    enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(result, column));
+    *ret = octets;
+    return AZ_OK;
+}
+
+/* What /userinfo and introspection say of the user. */
+static enum az_status
+read_claims(struct op *op, const char *text, const json_t **ret)
+{
+    json_t *claims;
+    if (text == NULL)
+        return AZ_OK;
+    if (jsonx_parse(op->mem, text, strlen(text), CLAIMS_DEPTH_MAX, &claims, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the claims of a subject are damaged");
+    *ret = claims;
+    return AZ_OK;
+}
+
+/* Fills the row; texts stay in the result, which lives as long as the operation. */
+static enum az_status
+read_token(struct op *op, const PGresult *result, const struct token_parts *token,
+           struct token_row *ret)
+{
+    const unsigned char *hash = NULL;
+    size_t hash_length = 0;
+    if (PQntuples(result) == 0)
+        return AZ_OK;
+    enum az_status st = read_octets(op, result, FIND_SECRET_HASH, &hash, &hash_length);
+    if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
+        return st;
+    struct token_row row = {.found = true};
+    row.client = (struct client){
+        .id = db_get_number(result, 0, FIND_ID, 0),
+        .version = db_get_number(result, 0, FIND_VERSION, 0),
+        .client_id = db_get(result, 0, FIND_CLIENT_ID),
+        .type = db_get(result, 0, FIND_CLIENT_TYPE),
+        .registration = db_get(result, 0, FIND_REGISTRATION_TYPE),
+        .auth_method = db_get(result, 0, FIND_AUTH_METHOD),
+        .software_id = db_get(result, 0, FIND_SOFTWARE_ID),
+        .software_version = db_get(result, 0, FIND_SOFTWARE_VERSION),
+        .statement = db_get(result, 0, FIND_STATEMENT),
+        .enabled = true,
+    };
+    row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
+    row.expires_at = db_get_number(result, 0, FIND_EXPIRES_AT, 0);
+    row.jit = db_get_bool(result, 0, FIND_JIT);
+    row.subject = db_get(result, 0, FIND_SUBJECT);
+    if (row.subject == NULL)
+        row.subject = row.client.client_id;
+    row.scope = db_get(result, 0, FIND_SCOPE);
+    row.resource = db_get(result, 0, FIND_RESOURCE);
+    st = read_octets(op, result, FIND_PDP_OUTPUT, &row.output, &row.output_length);
+    if (st == AZ_OK)
+        st = read_octets(op, result, FIND_POLICY_INPUT, &row.input, &row.input_length);
+    row.idp = db_get(result, 0, FIND_IDP);
+    if (st == AZ_OK)
+        st = read_claims(op, db_get(result, 0, FIND_CLAIMS), &row.claims);
+    if (st == AZ_OK)
+        *ret = row;
+    return st;
+}
+
+/* A refresh token, of which the family is what counts. One that was rotated is no token any more,
+ * though its client may use it for a moment yet. */
+static enum az_status
+read_refresh(struct op *op, const struct db_step *step, const struct token_parts *token,
+             struct token_row *ret)
+{
+    struct grant_row *grant = talloc_zero(op->mem, struct grant_row);
+    if (grant == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    enum az_status st = grant_read(op, step, token, grant);
+    if (st != AZ_OK || !grant->found || !grant->redeemed || grant->revoked || !grant->live
+        || grant->rotated || !grant->client.enabled || !grant->provider_enabled)
+        return st;
+    *ret = (struct token_row){
+        .found = true,
+        .client = grant->client,
+        .issued_at = grant->issued_at,
+        .expires_at = grant->ends_at,
+        .subject = grant->subject,
+        .scope = grant->granted_scope,
+        .resource = grant->resource,
+        .idp = grant->idp_id,
+        .claims = grant->claims,
+        .grant = grant,
+    };
+    return AZ_OK;
+}
+
+/* One try of token_find; AZ_INVALID without a fault when a partition was dropped meanwhile. */
+static enum az_status
+find_once(struct op *op, struct token_lookup *lookup)
+{
+    lookup->row = (struct token_row){.found = false};
+    lookup->caller_row = (struct token_row){.found = false};
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *state = db_batch_add(batch, &state_stmt);
+    if (state == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
+    db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
+    struct db_step *token = NULL, *caller = NULL;
+    bool refresh = lookup->token != NULL && lookup->kind == TOKEN_REFRESH;
+    enum az_status st = refresh ? grant_add_refresh(op, batch, lookup->token, &token)
+                                : add_find(op, batch, lookup->token, &token);
+    if (st == AZ_OK)
+        st = add_find(op, batch, lookup->caller_token, &caller);
+    if (st != AZ_OK)
+        return st;
+    st = db_try(op, batch, true);
+    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    if (st != AZ_OK)
+        return st;
+    lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
+    lookup->caller_current = db_get_bool(state->result, 0, STATE_CALLER_CURRENT);
+    if (token != NULL)
+        st = refresh ? read_refresh(op, token, lookup->token, &lookup->row)
+                     : read_token(op, token->result, lookup->token, &lookup->row);
+    if (st == AZ_OK && caller != NULL)
+        st = read_token(op, caller->result, lookup->caller_token, &lookup->caller_row);
+    return st;
+}
+
+enum az_status
+token_find(struct op *op, struct token_lookup *lookup)
+{
+    enum az_status st = find_once(op, lookup);
+    if (st != AZ_INVALID)
+        return st;
+    st = partition_reload(op);
+    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_INVALID)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
+    return st;
+}
+
+/* Revisions are letters, digits and hyphens (bundle.c), so the array literal needs no unquoting. */
+bool
+token_revision_acceptable(const char *acceptable, const char *revision)
+{
+    size_t length = strlen(revision);
+    /* A bundle without revision decides nothing, and one that looks like several is none of ours.
+     */
+    if (length == 0 || strpbrk(revision, "{,}") != NULL)
+        return false;
+    for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;
+         at += length)
+        if (at > acceptable && (at[-1] == '{' || at[-1] == ',')
+            && (at[length] == '}' || at[length] == ','))
+            return true;
+    return false;
+}
