@@ -77,16 +77,27 @@ check_redirect(struct request *req, const char *state)
     MUST(respond_redirect(req, url) == AZ_OK);
 }
 
+/* True if the handler would have come as far as authorize_params_read(). A hint needs the keys of
+ * the database. */
+static bool
+is_for_reading(const struct request *req)
+{
+    const char *uri = request_param(req, "redirect_uri");
+    return request_param(req, "client_id") != NULL && uri != NULL
+           && redirect_uri_is_of(req->client, uri) && request_param(req, "id_token_hint") == NULL;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     struct request *req = make_request(mem, talloc_strndup(mem, (const char *) data, size));
     struct authorization authorization;
-    /* A hint needs the keys of the database. */
-    if (request_read_body(req) == AZ_OK && request_param(req, "id_token_hint") == NULL) {
+    if (request_read_body(req) == AZ_OK) {
         check_form(req);
         check_redirect(req, authorize_state(req));
+    }
+    if (req->op.fault.status == AZ_OK && is_for_reading(req)) {
         enum az_status st = authorize_params_read(req, &authorization);
         MUST(st == req->op.fault.status && az_status_row(st)->http < 500);
         if (st == AZ_OK) {

@@ -48,14 +48,14 @@ model_dump(const json_t *value)
     return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 
-/* Whether a text is what Jansson writes for a value, but for reals with fewer digits: those must
- * name the same doubles. */
+/* True if a text is what Jansson writes for a value. A real may have fewer digits (9.2e16 may be
+ * longer than 92000000000000000.0 all the same), but must name the same double. */
 static inline bool
 model_written(const char *text, const json_t *value)
 {
     char *theirs = model_dump(value), *again = NULL;
     json_t *read = text != NULL ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
-    if (read != NULL && theirs != NULL && strlen(text) < strlen(theirs))
+    if (read != NULL && theirs != NULL && strcmp(text, theirs) != 0)
         again = model_dump(read);
     bool good = text == NULL || theirs == NULL ? text == theirs
                                                : strcmp(again != NULL ? again : text, theirs) == 0;
