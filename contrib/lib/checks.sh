@@ -61,6 +61,33 @@ check_format() {
     printf 'not checked: clang-format 14 is the version that counts, and it is not here\n'
 }
 
+# Prints the Perl files: by name, and programs by their first line.
+perl_sources() {
+    sources | while read -r file; do
+        case $file in
+        *.pl | *.pm | *.t) printf '%s\n' "$file" ;;
+        *) if head -n 1 "$file" | grep -aqE '^#!.*perl'; then printf '%s\n' "$file"; fi ;;
+        esac
+    done
+}
+
+# .perltidyrc says how Perl looks; a newer perltidy than Debian 12's may lay out the same options otherwise.
+PERLTIDY=20220613
+
+check_perl() {
+    local wrong
+    cd "$TOP"
+    if ! perltidy --version 2>/dev/null | grep -q "v$PERLTIDY"; then
+        printf 'not checked: perltidy %s is the version that counts, and it is not here\n' "$PERLTIDY"
+        return 0
+    fi
+    wrong=$(perl_sources | xargs -r -P "$(nproc)" -n 8 sh -c \
+        'for file; do perltidy -st -se "$file" 2>&1 | cmp -s - "$file" || printf "%s\n" "$file"; done' perltidy)
+    [ -n "$wrong" ] || return 0
+    printf 'files that perltidy would change (perltidy -b -bext=/ FILE):\n%s\n' "$wrong"
+    return 1
+}
+
 check_shell() {
     local file
     cd "$TOP"
@@ -87,6 +114,29 @@ check_compile() {
     "$source/configure" --prefix="$AUTHZ_PREFIX" "$@"
     make -j"$(nproc)"
     make -j"$(nproc)" check TESTS=
+}
+
+# Compiles everything once more with gcc's analyzer; nothing is installed or run.
+check_analyzer() { check_compile analyzer --enable-analyzer --disable-hardening CC=gcc CFLAGS=-O1; }
+
+# check_fuzz SECONDS: each entry of t/fuzz searches for that long.
+check_fuzz() {
+    check_compile fuzz --enable-fuzz CC=clang CFLAGS='-O1 -g'
+    make fuzz FUZZ_SECONDS="$1"
+}
+
+# Every program has PIE, full RELRO, a stack protector and fortified calls, and exports no function.
+check_hardening() {
+    local program
+    for program in "$AUTHZ_PREFIX/bin/authzctl" "$AUTHZ_PREFIX/libexec/authz/authz.fcgi"; do
+        readelf -hW "$program" | grep -q 'Type: *DYN'
+        readelf -lW "$program" | grep -q GNU_RELRO
+        readelf -dW "$program" | grep -q BIND_NOW
+        readelf -lW "$program" | grep 'GNU_STACK' | grep -vq E
+        nm -D "$program" | grep -q __stack_chk_fail
+        nm -D "$program" | grep -qE '__(memcpy|snprintf|vsnprintf)_chk'
+        if nm -D --defined-only "$program" | grep ' T '; then return 1; fi
+    done
 }
 
 check_policy() { "$TOP/etc/policy/run-tests" "$AUTHZ_OPA"; }
