@@ -1,7 +1,7 @@
 /*
  * THE routing table: the whole HTTP surface, one row per endpoint. The dispatcher (http/dispatch.c)
  * does everything a row declares: credential, body, parameters, rate limit, cache headers, audit
- * row, error dialect. Read it as the security review: what is not in a row is not served.
+ * row, error dialect. The table is the security review: a path without a row is not served.
  */
 #include "config.h"
 
@@ -32,123 +32,122 @@
 #include "oidc/userinfo.h"
 #include "policy/decide/engine.h"
 
-static const struct route_credential none = {"none", NULL, false};
-
-#define FORM HTTP_TOKEN_BODY_MAX
-
-/* What every row of the admin API declares alike: the key, JSON faults, no caching, no rate limit;
- * writes are audited. */
-#define ADMIN_READ(path, operation, handler, body, params)                                         \
-    {                                                                                              \
-        "GET", path, operation, &credential_admin, NULL, handler, body, params, 0, DIALECT_ADMIN,  \
-            CACHE_PRIVATE, false, false, false                                                     \
-    }
-#define ADMIN_WRITE(method, path, operation, handler, body, params)                                \
-    {                                                                                              \
-        method, path, operation, &credential_admin, NULL, handler, body, params,                   \
-            HTTP_ADMIN_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true, false                  \
-    }
-/* A POST that says all in its path. */
-#define ADMIN_ACT(path, operation, handler)                                                        \
-    {                                                                                              \
-        "POST", path, operation, &credential_admin, NULL, handler, BODY_NONE, NULL, 0,             \
-            DIALECT_ADMIN, CACHE_PRIVATE, false, true, false                                       \
-    }
-#define ADMIN_DELETE(path, operation, handler, body, params)                                       \
-    {                                                                                              \
-        "DELETE", path, operation, &credential_admin, NULL, handler, body, params, 0,              \
-            DIALECT_ADMIN, CACHE_PRIVATE, false, true, false                                       \
-    }
+/* Every row names its credential; this one is for endpoints that ask the caller for nothing. */
+static const struct route_credential credential_none = {.name = "none"};
 
 /* clang-format off */
+#define ROUTE(verb, pattern, name, handler) .method = verb, .path = pattern, .operation = name, .handle = handler
+#define GET(pattern, name, handler) ROUTE("GET", pattern, name, handler)
+#define POST(pattern, name, handler) ROUTE("POST", pattern, name, handler)
+#define PUT(pattern, name, handler) ROUTE("PUT", pattern, name, handler)
+#define PATCH(pattern, name, handler) ROUTE("PATCH", pattern, name, handler)
+#define DELETE(pattern, name, handler) ROUTE("DELETE", pattern, name, handler)
+
+/* The members that rows of one kind have in common. A row adds what differs. */
+#define PUBLIC .credential = &credential_none
+#define METADATA PUBLIC, .cache = CACHE_OWN, .cors = true
+#define OAUTH .dialect = DIALECT_OAUTH, .cache = CACHE_NO_STORE, .audited = true
+#define LIMITED .rate_limited = true
+#define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
+#define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
+#define ADMIN_WRITE ADMIN, .audited = true
+#define ENGINE .credential = &credential_bundle
+#define HEALTH PUBLIC, .cache = CACHE_PRIVATE
+
+/* Input: a query, a form, or a body with its largest size in octets. */
+#define QUERY(accepted) .body = BODY_QUERY, .params = accepted
+#define FORM(kind, accepted) .body = kind, .params = accepted, .body_max = HTTP_TOKEN_BODY_MAX
+#define BODY(kind, octets) .body = kind, .body_max = octets
+#define JSON BODY(BODY_JSON, HTTP_ADMIN_BODY_MAX)
+
 const struct route routes[] = {
-    /* method, path, operation,                   credential,      precheck,       handler,           body,     parameters,   octets, dialect,   cache,      limited, audited, cors */
-    {"GET",  "/.well-known/openid-configuration",       "getOpenIdConfiguration", &none, NULL, discovery_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false, true},
-    {"GET",  "/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", &none, NULL, discovery_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false, true},
-    {"GET",  "/.well-known/jwks.json",                  "getJwks", &none, NULL, jwks_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_OWN, false, false, true},
+    {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA},
+    {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA},
+    {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA},
 
-    {"POST", "/token",      "token",      &credential_client,          token_precheck, token_handle,      BODY_FORM,         token_params,      FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true, true},
-    {"POST", "/introspect", "introspect", &credential_introspect,      NULL,           introspect_handle, BODY_FORM,         introspect_params, FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true, false},
-    {"POST", "/revoke",     "revoke",     &credential_client_optional, NULL,           revoke_handle,     BODY_FORM_LENIENT, revoke_params,     FORM, DIALECT_OAUTH, CACHE_NO_STORE, true, true, true},
-    {"POST", "/register",   "register",   &none,                       NULL,           register_handle,   BODY_RAW,          NULL,              FORM, DIALECT_BARE,  CACHE_NO_STORE, true, true, true},
+    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM, token_params), .precheck = token_precheck},
+    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params)},
+    {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params)},
+    {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX)},
 
-    {"GET",  "/userinfo",   "userinfo",       &none,                   NULL,           userinfo_handle,   BODY_NONE,         NULL,              0,    DIALECT_OAUTH, CACHE_NO_STORE, false, true, true},
-    {"POST", "/userinfo",   "userinfoByForm", &none,                   NULL,           userinfo_handle,   BODY_FORM_LENIENT, userinfo_params,   FORM, DIALECT_OAUTH, CACHE_NO_STORE, false, true, true},
+    {GET("/userinfo", "userinfo", userinfo_handle), PUBLIC, OAUTH, .cors = true},
+    {POST("/userinfo", "userinfoByForm", userinfo_handle), PUBLIC, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params)},
 
-    {"GET",  "/authorize",                  "authorize",         &none, NULL, authorize_handle,      BODY_QUERY_FAULTS, authorize_params, 0, DIALECT_PAGE, CACHE_NO_STORE, true, true, false},
-    {"POST", "/authorize",                  "authorizeByForm",   &none, NULL, authorize_handle,      BODY_FORM_FAULTS, authorize_params, FORM, DIALECT_PAGE, CACHE_NO_STORE, true, true, false},
-    {"GET",  "/authorize/callback/{idpId}", "authorizeCallback", &none, NULL, callback_handle,       BODY_QUERY, callback_params,      0,    DIALECT_PAGE, CACHE_NO_STORE, false, true, false},
-    {"GET",  "/authorize/consent",          "showConsent",       &none, NULL, consent_show_handle,   BODY_QUERY, consent_params,       0,    DIALECT_PAGE, CACHE_NO_STORE, false, false, false},
-    {"POST", "/authorize/consent",          "answerConsent",     &none, NULL, consent_answer_handle, BODY_FORM,  consent_form_params,  FORM, DIALECT_PAGE, CACHE_NO_STORE, false, true, false},
-    {"GET",  "/logout",                     "logout",            &none, NULL, logout_handle,         BODY_QUERY, logout_params,        0,    DIALECT_PAGE, CACHE_NO_STORE, false, true, false},
-    {"POST", "/logout",                     "logoutByForm",      &none, NULL, logout_handle,         BODY_FORM,  logout_params,        FORM, DIALECT_PAGE, CACHE_NO_STORE, false, true, false},
-    {"GET",  "/logout/return",              "logoutReturn",      &none, NULL, logout_return_handle,  BODY_QUERY, logout_return_params, 0,    DIALECT_PAGE, CACHE_NO_STORE, false, false, false},
+    {GET("/authorize", "authorize", authorize_handle), BROWSER, LIMITED, .audited = true, .body = BODY_QUERY_FAULTS, .params = authorize_params},
+    {POST("/authorize", "authorizeByForm", authorize_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM_FAULTS, authorize_params)},
+    {GET("/authorize/callback/{idpId}", "authorizeCallback", callback_handle), BROWSER, .audited = true, QUERY(callback_params)},
+    {GET("/authorize/consent", "showConsent", consent_show_handle), BROWSER, QUERY(consent_params)},
+    {POST("/authorize/consent", "answerConsent", consent_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, consent_form_params)},
+    {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params)},
+    {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params)},
+    {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params)},
 
-    ADMIN_READ("/admin/api/admin-keys", "listAdminKeys", admin_keys_list_handle, BODY_NONE, NULL),
+    {GET("/admin/api/admin-keys", "listAdminKeys", admin_keys_list_handle), ADMIN},
 
-    ADMIN_READ("/admin/api/clients", "listClients", clients_list_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("POST", "/admin/api/clients", "createClient", clients_create_handle, BODY_JSON, NULL),
-    ADMIN_READ("/admin/api/clients/{clientId}", "getClient", client_get_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("PUT", "/admin/api/clients/{clientId}", "updateClient", client_put_handle, BODY_JSON, NULL),
-    ADMIN_DELETE("/admin/api/clients/{clientId}", "deleteClient", client_delete_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("POST", "/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle, BODY_JSON_OPTIONAL, NULL),
+    {GET("/admin/api/clients", "listClients", clients_list_handle), ADMIN},
+    {POST("/admin/api/clients", "createClient", clients_create_handle), ADMIN_WRITE, JSON},
+    {GET("/admin/api/clients/{clientId}", "getClient", client_get_handle), ADMIN},
+    {PUT("/admin/api/clients/{clientId}", "updateClient", client_put_handle), ADMIN_WRITE, JSON},
+    {DELETE("/admin/api/clients/{clientId}", "deleteClient", client_delete_handle), ADMIN_WRITE},
+    {POST("/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX)},
 
-    ADMIN_READ("/admin/api/identity-providers", "listIdentityProviders", identity_providers_list_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("POST", "/admin/api/identity-providers", "createIdentityProvider", identity_providers_create_handle, BODY_JSON, NULL),
-    ADMIN_READ("/admin/api/identity-providers/{idpId}", "getIdentityProvider", identity_provider_get_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("PUT", "/admin/api/identity-providers/{idpId}", "updateIdentityProvider", identity_provider_put_handle, BODY_JSON, NULL),
-    ADMIN_DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", identity_provider_delete_handle, BODY_NONE, NULL),
+    {GET("/admin/api/identity-providers", "listIdentityProviders", identity_providers_list_handle), ADMIN},
+    {POST("/admin/api/identity-providers", "createIdentityProvider", identity_providers_create_handle), ADMIN_WRITE, JSON},
+    {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", identity_provider_get_handle), ADMIN},
+    {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", identity_provider_put_handle), ADMIN_WRITE, JSON},
+    {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", identity_provider_delete_handle), ADMIN_WRITE},
 
-    ADMIN_READ("/admin/api/consents", "listConsents", consents_list_handle, BODY_QUERY, consents_params),
-    ADMIN_DELETE("/admin/api/consents/{id}", "deleteConsent", consent_delete_handle, BODY_NONE, NULL),
-    ADMIN_READ("/admin/api/sessions", "listSessions", sessions_list_handle, BODY_QUERY, sessions_params),
-    ADMIN_DELETE("/admin/api/sessions/{sid}", "deleteSession", session_delete_handle, BODY_NONE, NULL),
+    {GET("/admin/api/consents", "listConsents", consents_list_handle), ADMIN, QUERY(consents_params)},
+    {DELETE("/admin/api/consents/{id}", "deleteConsent", consent_delete_handle), ADMIN_WRITE},
+    {GET("/admin/api/sessions", "listSessions", sessions_list_handle), ADMIN, QUERY(sessions_params)},
+    {DELETE("/admin/api/sessions/{sid}", "deleteSession", session_delete_handle), ADMIN_WRITE},
 
-    ADMIN_READ("/admin/api/policy-data", "listPolicyData", policy_data_list_handle, BODY_QUERY, policy_data_params),
-    ADMIN_WRITE("POST", "/admin/api/policy-data", "createPolicyData", policy_data_create_handle, BODY_JSON, NULL),
-    ADMIN_READ("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle, BODY_QUERY, policy_data_params),
-    ADMIN_READ("/admin/api/controls", "listControls", controls_list_handle, BODY_NONE, NULL),
-    ADMIN_READ("/admin/api/controls/settings", "listControlSettings", controls_settings_handle, BODY_NONE, NULL),
-    ADMIN_READ("/admin/api/controls/{id}", "getControl", control_get_handle, BODY_NONE, NULL),
+    {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params)},
+    {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON},
+    {GET("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle), ADMIN, QUERY(policy_data_params)},
+    {GET("/admin/api/controls", "listControls", controls_list_handle), ADMIN},
+    {GET("/admin/api/controls/settings", "listControlSettings", controls_settings_handle), ADMIN},
+    {GET("/admin/api/controls/{id}", "getControl", control_get_handle), ADMIN},
 
-    ADMIN_READ("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle, BODY_QUERY, policy_data_params),
-    ADMIN_WRITE("PUT", "/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle, BODY_JSON, policy_data_params),
-    ADMIN_WRITE("PATCH", "/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle, BODY_RAW, policy_data_params),
-    ADMIN_DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle, BODY_QUERY, policy_data_params),
-    ADMIN_READ("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("PUT", "/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle, BODY_JSON, NULL),
-    ADMIN_DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle, BODY_NONE, NULL),
+    {GET("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle), ADMIN, QUERY(policy_data_params)},
+    {PUT("/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle), ADMIN_WRITE, JSON, .params = policy_data_params},
+    {PATCH("/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle), ADMIN_WRITE, BODY(BODY_RAW, HTTP_ADMIN_BODY_MAX), .params = policy_data_params},
+    {DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle), ADMIN_WRITE, QUERY(policy_data_params)},
+    {GET("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle), ADMIN},
+    {PUT("/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle), ADMIN_WRITE, JSON},
+    {DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle), ADMIN_WRITE},
 
-    ADMIN_READ("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle, BODY_QUERY, policy_rules_params),
-    ADMIN_WRITE("POST", "/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle, BODY_JSON, NULL),
-    ADMIN_WRITE("POST", "/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle, BODY_JSON, NULL),
-    ADMIN_WRITE("PUT", "/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle, BODY_JSON, NULL),
-    ADMIN_READ("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle, BODY_NONE, NULL),
-    ADMIN_WRITE("PUT", "/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle, BODY_JSON, NULL),
-    ADMIN_DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle, BODY_NONE, NULL),
-    {"POST", "/admin/api/policy-bundle/deploy", "deployPolicyBundle", &credential_admin, NULL, policy_bundle_deploy_handle, BODY_JSON_ENVELOPE, NULL, HTTP_DEPLOY_BODY_MAX, DIALECT_ADMIN, CACHE_PRIVATE, false, true, false},
+    {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params)},
+    {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON},
+    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_WRITE, JSON},
+    {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON},
+    {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN},
+    {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON},
+    {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE},
+    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX)},
 
-    /* The fixed names before {id}: the first row that fits answers. */
-    ADMIN_READ("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle, BODY_QUERY, bundle_audit_list_params),
-    ADMIN_READ("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle, BODY_NONE, NULL),
-    ADMIN_READ("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle, BODY_QUERY, bundle_audit_at_params),
-    ADMIN_READ("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle, BODY_QUERY, bundle_audit_diff_params),
-    ADMIN_READ("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle, BODY_NONE, NULL),
-    ADMIN_READ("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle, BODY_NONE, NULL),
-    ADMIN_ACT("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle),
+    /* Fixed names stand before {id}: the first row that matches answers. */
+    {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params)},
+    {GET("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle), ADMIN},
+    {GET("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle), ADMIN, QUERY(bundle_audit_at_params)},
+    {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params)},
+    {GET("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle), ADMIN},
+    {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN},
+    {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE},
 
-    {"GET",  "/bundles/{name}", "getBundle",        &credential_bundle, NULL, bundle_get_handle,    BODY_NONE, NULL, 0,                   DIALECT_BARE, CACHE_NONE,    false, false, false},
-    {"POST", "/bundles/status", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, ENGINE_STATUS_MAX,   DIALECT_BARE, CACHE_PRIVATE, false, false, false},
-    {"POST", "/bundles/status/", "pushBundleStatus", &credential_bundle, NULL, bundle_status_handle, BODY_RAW,  NULL, ENGINE_STATUS_MAX,   DIALECT_BARE, CACHE_PRIVATE, false, false, false},
+    {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE},
+    {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX)},
+    {POST("/bundles/status/", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX)},
 
-    {"GET",  "/health",       "getHealth",      &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false, false},
-    {"GET",  "/health/live",  "getHealthLive",  &none, NULL, health_live_handle,  BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false, false},
-    {"GET",  "/health/ready", "getHealthReady", &none, NULL, health_ready_handle, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_PRIVATE, false, false, false},
-    {NULL, NULL, NULL, NULL, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_NONE, false, false, false},
+    {GET("/health", "getHealth", health_live_handle), HEALTH},
+    {GET("/health/live", "getHealthLive", health_live_handle), HEALTH},
+    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH},
 };
 
 const struct route route_guards[] = {
-    {NULL, "/admin/", "none", &credential_admin, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_ADMIN, CACHE_PRIVATE, false, false, false},
-    {NULL, NULL, NULL, NULL, NULL, NULL, BODY_NONE, NULL, 0, DIALECT_BARE, CACHE_NONE, false, false, false},
+    {.path = "/admin/", .operation = "none", ADMIN},
 };
 /* clang-format on */
+
+const size_t routes_count = sizeof(routes) / sizeof(routes[0]);
+const size_t route_guards_count = sizeof(route_guards) / sizeof(route_guards[0]);

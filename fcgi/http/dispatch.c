@@ -107,7 +107,8 @@ handle_preflight(struct request *req)
 static const struct route *
 find_guard(const char *path)
 {
-    for (const struct route *guard = route_guards; guard->path != NULL; guard++)
+    for (const struct route *guard = route_guards; guard < route_guards + route_guards_count;
+         guard++)
         if (strncmp(path, guard->path, strlen(guard->path)) == 0)
             return guard;
     return NULL;

@@ -53,7 +53,7 @@ route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **v
 {
     const struct route *other = NULL;
     char *allow = NULL;
-    for (const struct route *row = routes; row->path != NULL; row++) {
+    for (const struct route *row = routes; row < routes + routes_count; row++) {
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
         if (!pattern_matches(mem, row->path, path, found))
             continue;
