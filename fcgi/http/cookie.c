@@ -5,18 +5,18 @@
 #include <string.h>
 
 static bool
-is_blank(char c)
+cookie_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
 /* Text between two places without the blanks at its ends. */
 static size_t
-trim(const char **text, const char *end)
+cookie_trim(const char **text, const char *end)
 {
-    while (*text < end && is_blank(**text))
+    while (*text < end && cookie_is_blank(**text))
         (*text)++;
-    while (end > *text && is_blank(end[-1]))
+    while (end > *text && cookie_is_blank(end[-1]))
         end--;
     return (size_t) (end - *text);
 }
@@ -35,12 +35,12 @@ cookie_find(const char *header, const char *name, const char **ret, size_t *ret_
         const char *end = at + strcspn(at, ";"), *equals = memchr(at, '=', (size_t) (end - at));
         if (++count > COOKIE_COUNT_MAX)
             return false;
-        size_t length = equals != NULL ? trim(&at, equals) : 0;
+        size_t length = equals != NULL ? cookie_trim(&at, equals) : 0;
         if (equals != NULL && length == strlen(name) && memcmp(at, name, length) == 0) {
             if (found != NULL)
                 return false;
             found = equals + 1;
-            found_length = trim(&found, end);
+            found_length = cookie_trim(&found, end);
         }
         at = end + (*end == ';');
     }

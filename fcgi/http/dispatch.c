@@ -165,7 +165,7 @@ check_credential(struct request *req, bool before_body)
 
 /* The steps every request takes, in the order the row declares. */
 static enum az_status
-answer(struct request *req, const struct http_io *io)
+dispatch_answer(struct request *req, const struct http_io *io)
 {
     enum az_status st = request_read_head(req, io);
     if (st == AZ_OK)
@@ -234,7 +234,7 @@ write_audit(struct request *req)
 }
 
 static void
-put_line(struct buf *out, const char *name, const char *value)
+put_header(struct buf *out, const char *name, const char *value)
 {
     if (value == NULL)
         return;
@@ -262,19 +262,19 @@ send_response(struct request *req)
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
     buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* tokens and client secrets pass here */
-    put_line(&out, "Status", status);
-    put_line(&out, "X-Request-ID", req->op.request_id);
+    put_header(&out, "Status", status);
+    put_header(&out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
-        put_line(&out, "Content-Length", length);
-    put_line(&out, "Content-Type", res->content_type);
-    put_line(&out, "Cache-Control", cache[req->route->cache].control);
-    put_line(&out, "Pragma", cache[req->route->cache].pragma);
-    put_line(&out, "X-Content-Type-Options", "nosniff");
-    put_line(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
-    put_line(&out, "Access-Control-Expose-Headers",
-             req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
+        put_header(&out, "Content-Length", length);
+    put_header(&out, "Content-Type", res->content_type);
+    put_header(&out, "Cache-Control", cache[req->route->cache].control);
+    put_header(&out, "Pragma", cache[req->route->cache].pragma);
+    put_header(&out, "X-Content-Type-Options", "nosniff");
+    put_header(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
+    put_header(&out, "Access-Control-Expose-Headers",
+               req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
     for (size_t i = 0; i < res->headers; i++)
-        put_line(&out, res->header[i].name, res->header[i].value);
+        put_header(&out, res->header[i].name, res->header[i].value);
     buf_append(&out, "\r\n", 2);
     if (strcmp(req->method, "HEAD") != 0)
         buf_append(&out, res->body, res->length);
@@ -343,7 +343,7 @@ log_request(const struct request *req, int64_t started, uint64_t trips)
 
 /* Results of what was sent before the answer and not waited for (introspection's audit row). */
 static void
-settle(struct request *req)
+dispatch_settle(struct request *req)
 {
     az_fault_clear(&req->op.fault);
     if (req->op.az->db != NULL && db_settle(&req->op) != AZ_OK)
@@ -363,7 +363,7 @@ dispatch(struct az *az, const struct http_io *io)
     req->op.az = az;
     req->op.request_id = "none";
     req->route = &unmatched;
-    enum az_status st = answer(req, io);
+    enum az_status st = dispatch_answer(req, io);
     if (st == AZ_OK && req->res.status == 0)
         st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the handler gave no answer");
     if (st != AZ_OK) {
@@ -376,7 +376,7 @@ dispatch(struct az *az, const struct http_io *io)
     send_response(req);
     io->finish(io);
     log_request(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
-    settle(req);
+    dispatch_settle(req);
     wipe(req);
     talloc_free(req);
 }

@@ -11,7 +11,7 @@
 #include "http/route.h"
 
 static int
-hex_value(char c)
+form_hex_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -32,8 +32,8 @@ request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
         if (c == '+' && form) {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < length ? hex_value(text[i + 1]) : -1;
-            int low = i + 2 < length ? hex_value(text[i + 2]) : -1;
+            int high = i + 2 < length ? form_hex_value(text[i + 1]) : -1;
+            int low = i + 2 < length ? form_hex_value(text[i + 2]) : -1;
             if (high < 0 || low < 0 || (high == 0 && low == 0)) {
                 talloc_free(out);
                 return NULL;
@@ -74,7 +74,7 @@ keeps_faults(const struct request *req)
 
 /* A fault of the form: the end of the request, or kept for the handler. The text is a constant. */
 static enum az_status
-fault(struct request *req, const char *text)
+form_fault(struct request *req, const char *text)
 {
     if (!keeps_faults(req))
         return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
@@ -109,7 +109,7 @@ take_pair(struct request *req, const char *pair, size_t length)
                       ? request_url_decode(req->op.mem, equals + 1, length - name_length - 1, true)
                       : talloc_strdup(req->op.mem, "");
     if (name == NULL || value == NULL)
-        return fault(req, "A parameter is not valid form encoding or not UTF-8");
+        return form_fault(req, "A parameter is not valid form encoding or not UTF-8");
     const struct route_param *row = find_param(req->route, name);
     if (row == NULL || *value == '\0')
         return AZ_OK;
@@ -117,7 +117,7 @@ take_pair(struct request *req, const char *pair, size_t length)
         if (strcmp(req->param[i].name, name) == 0)
             return repeat(req, i);
     if (req->params == HTTP_PARAMS_MAX)
-        return fault(req, "The request has too many parameters");
+        return form_fault(req, "The request has too many parameters");
     req->param[req->params++] = (struct http_param){row->name, value};
     return AZ_OK;
 }
@@ -132,7 +132,7 @@ request_parse_form(struct request *req, const char *text, size_t length)
         /* Also counts parameters we ignore: decoding 60,000 empty ones is work nobody legitimate
          * asks for. */
         if (end > start && ++pairs > HTTP_PARAMS_MAX)
-            return fault(req, "The request has too many parameters");
+            return form_fault(req, "The request has too many parameters");
         enum az_status st = end > start ? take_pair(req, text + start, end - start) : AZ_OK;
         if (st != AZ_OK)
             return st;
@@ -143,7 +143,7 @@ request_parse_form(struct request *req, const char *text, size_t length)
 
 /* RFC 9110 8.3: the media type without its parameters, compared without regard to case. */
 static bool
-media_type_is(const char *content_type, const char *wanted)
+form_media_type_is(const char *content_type, const char *wanted)
 {
     size_t len = strcspn(content_type, "; \t");
     return len == strlen(wanted) && strncasecmp(content_type, wanted, len) == 0;
@@ -153,7 +153,7 @@ static bool
 media_type_is_json(const char *content_type)
 {
     size_t len = strcspn(content_type, "; \t");
-    return media_type_is(content_type, "application/json")
+    return form_media_type_is(content_type, "application/json")
            || (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
 }
 
@@ -162,7 +162,7 @@ media_type_is_json(const char *content_type)
  * length (a chunked one, behind Apache) is read to its end, and one octet past the maximum.
  */
 static enum az_status
-read_octets(struct request *req)
+form_read_octets(struct request *req)
 {
     const char *announced = req->io->variable(req->io, "CONTENT_LENGTH");
     bool known = announced != NULL && *announced != '\0';
@@ -196,14 +196,14 @@ read_form(struct request *req)
     const char *type = req->io->variable(req->io, "CONTENT_TYPE");
     if (req->body_length == 0)
         return AZ_OK;
-    if (type == NULL || !media_type_is(type, "application/x-www-form-urlencoded"))
+    if (type == NULL || !form_media_type_is(type, "application/x-www-form-urlencoded"))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The content type must be application/x-www-form-urlencoded", NULL);
     return request_parse_form(req, req->body, req->body_length);
 }
 
 static enum az_status
-read_json(struct request *req)
+form_read_json(struct request *req)
 {
     const char *type = req->io->variable(req->io, "CONTENT_TYPE");
     const char *why = NULL;
@@ -232,7 +232,7 @@ request_read_body(struct request *req)
         return AZ_OK;
     if (kind == BODY_QUERY || kind == BODY_QUERY_FAULTS)
         return request_parse_form(req, req->query, strlen(req->query));
-    enum az_status st = read_octets(req);
+    enum az_status st = form_read_octets(req);
     if (st != AZ_OK)
         return st;
     if (kind == BODY_RAW)
@@ -240,7 +240,7 @@ request_read_body(struct request *req)
     if (kind == BODY_JSON || kind == BODY_JSON_OPTIONAL || kind == BODY_JSON_ENVELOPE) {
         st = req->route->params != NULL ? request_parse_form(req, req->query, strlen(req->query))
                                         : AZ_OK;
-        return st == AZ_OK ? read_json(req) : st;
+        return st == AZ_OK ? form_read_json(req) : st;
     }
     st = read_form(req);
     if (st == AZ_INVALID_REQUEST && kind == BODY_FORM_LENIENT) {

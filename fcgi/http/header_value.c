@@ -46,7 +46,7 @@ header_first_tag(TALLOC_CTX *mem, const char *value)
 
 /* Digits up to the end of the preference; 0 for anything else. */
 static long
-read_seconds(const char *text, long max)
+read_wait_seconds(const char *text, long max)
 {
     long seconds = 0;
     size_t digits = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ header_prefer_wait(const char *value, long max)
     while (*at != '\0') {
         at += strspn(at, ",; \t");
         if (strncasecmp(at, name, sizeof(name) - 1) == 0)
-            return read_seconds(at + sizeof(name) - 1, max);
+            return read_wait_seconds(at + sizeof(name) - 1, max);
         at += strcspn(at, ",; \t");
     }
     return 0;

@@ -61,7 +61,7 @@ make_request_id(struct request *req)
 
 /* True when text begins with the base and the base ends with a segment of it. */
 static bool
-begins_with(const char *text, const char *base, size_t length)
+begins_with_base(const char *text, const char *base, size_t length)
 {
     return strncmp(text, base, length) == 0 && memchr("/?", text[length], 3) != NULL;
 }
@@ -80,12 +80,12 @@ strip_base(TALLOC_CTX *mem, const char *issuer, const char *target)
     size_t length = base != NULL ? strlen(base) : 0;
     if (length == 0)
         return target;
-    if (begins_with(target, base, length))
+    if (begins_with_base(target, base, length))
         return target + length;
     size_t name = strncmp(target, known, sizeof(known) - 1) == 0
                       ? sizeof(known) - 1 + strcspn(target + sizeof(known) - 1, "/?")
                       : 0;
-    if (name > 0 && begins_with(target + name, base, length))
+    if (name > 0 && begins_with_base(target + name, base, length))
         return talloc_asprintf(mem, "%.*s%s", (int) name, target, target + name + length);
     return target;
 }
@@ -102,7 +102,7 @@ skip_authority(const char *target)
 }
 
 static enum az_status
-read_target(struct request *req)
+request_read_target(struct request *req)
 {
     const char *target = req->io->variable(req->io, "REQUEST_URI");
     if (target == NULL || *target == '\0')
@@ -163,5 +163,5 @@ request_read_head(struct request *req, const struct http_io *io)
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))
         req->user_agent =
             talloc_strndup(req->op.mem, agent, cut_length(agent, AUDIT_USER_AGENT_MAX));
-    return read_target(req);
+    return request_read_target(req);
 }

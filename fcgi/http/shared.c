@@ -52,7 +52,7 @@ shared_destroy(struct shared *shared)
 }
 
 static enum az_status
-refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
+shared_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
 {
     *ret_why = talloc_asprintf(mem, "SVC_RUNTIME_DIR: %s %s", dir, what);
     return AZ_SERVER_ERROR;
@@ -105,22 +105,22 @@ shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **
 {
     struct stat st;
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return refuse(mem, ret_why, dir,
-                      "cannot be made; create it, owned by the service, mode 0700");
+        return shared_refuse(mem, ret_why, dir,
+                             "cannot be made; create it, owned by the service, mode 0700");
     if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
-        return refuse(mem, ret_why, dir, "is not a directory");
+        return shared_refuse(mem, ret_why, dir, "is not a directory");
     if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return refuse(mem, ret_why, dir,
-                      "must belong to the service's user with mode 0700 (chown, chmod 700)");
+        return shared_refuse(mem, ret_why, dir,
+                             "must belong to the service's user with mode 0700 (chown, chmod 700)");
     char *path = talloc_asprintf(mem, "%s/shared", dir);
     int fd = path != NULL ? open_file(path) : -1;
     if (fd < 0)
-        return refuse(mem, ret_why, dir, "does not let us make the file `shared`");
+        return shared_refuse(mem, ret_why, dir, "does not let us make the file `shared`");
     struct map *map = mmap(NULL, sizeof(struct map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     struct shared *shared = map != MAP_FAILED ? talloc_zero(mem, struct shared) : NULL;
     if (shared == NULL)
-        return refuse(mem, ret_why, dir, "holds the file `shared` that cannot be mapped");
+        return shared_refuse(mem, ret_why, dir, "holds the file `shared` that cannot be mapped");
     shared->map = map;
     talloc_set_destructor(shared, shared_destroy);
     *ret = shared;

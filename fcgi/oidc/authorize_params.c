@@ -76,18 +76,18 @@ static const struct {
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static enum az_status
-refuse(struct request *req, const char *text)
+authorize_refuse(struct request *req, const char *text)
 {
     return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
 }
 
 /* A refusal that names the parameter, which is one of the table. */
 static enum az_status
-refuse_param(struct request *req, const char *name, const char *why)
+authorize_refuse_param(struct request *req, const char *name, const char *why)
 {
     char text[96];
     snprintf(text, sizeof(text), "The parameter %s %s", name, why);
-    return refuse(req, text);
+    return authorize_refuse(req, text);
 }
 
 const char *
@@ -102,12 +102,12 @@ static enum az_status
 check_form(struct request *req, struct authorization *authorization)
 {
     if (req->repeated != NULL)
-        return refuse_param(req, req->repeated, "is repeated");
+        return authorize_refuse_param(req, req->repeated, "is repeated");
     if (req->param_fault != NULL)
-        return refuse(req, req->param_fault);
+        return authorize_refuse(req, req->param_fault);
     authorization->state = authorize_state(req);
     if (authorization->state == NULL && request_param(req, "state") != NULL)
-        return refuse_param(req, "state", "is too long");
+        return authorize_refuse_param(req, "state", "is too long");
     return AZ_OK;
 }
 
@@ -120,11 +120,11 @@ read_response(struct request *req, struct authorization *authorization)
     const char *mode = request_param(req, "response_mode");
     (void) authorization;
     if (type == NULL)
-        return refuse_param(req, "response_type", "is missing");
+        return authorize_refuse_param(req, "response_type", "is missing");
     if (strcmp(type, "code") != 0)
         return op_fail(&req->op, AZ_UNSUPPORTED_RESPONSE_TYPE, NULL, NULL);
     if (mode != NULL && strcmp(mode, "query") != 0)
-        return refuse(req, "The response_mode must be query");
+        return authorize_refuse(req, "The response_mode must be query");
     for (size_t i = 0; i < COUNT(unsupported); i++)
         if (request_param(req, unsupported[i].name) != NULL)
             return op_fail(&req->op, unsupported[i].status, NULL, NULL);
@@ -155,13 +155,13 @@ read_pkce(struct request *req, struct authorization *authorization)
     const char *challenge = request_param(req, "code_challenge");
     const char *method = request_param(req, "code_challenge_method");
     if (method != NULL && strcmp(method, "plain") == 0)
-        return refuse(req, "The code_challenge_method plain is not supported, use S256");
+        return authorize_refuse(req, "The code_challenge_method plain is not supported, use S256");
     if (challenge == NULL && strcmp(req->client->type, "public") == 0)
-        return refuse(req, "A public client must send a code_challenge (PKCE)");
+        return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
     if (challenge != NULL
         && (strlen(challenge) != AUTHORIZE_CHALLENGE
             || strspn(challenge, alphabet) != AUTHORIZE_CHALLENGE))
-        return refuse(req, "The code_challenge must be the base64url of a SHA-256");
+        return authorize_refuse(req, "The code_challenge must be the base64url of a SHA-256");
     authorization->code_challenge = challenge;
     return AZ_OK;
 }
@@ -172,7 +172,7 @@ read_pkce(struct request *req, struct authorization *authorization)
  * its registration afterwards gets no more than the user saw.
  */
 static enum az_status
-read_scope(struct request *req, struct authorization *authorization)
+authorize_read_scope(struct request *req, struct authorization *authorization)
 {
     json_t *words;
     enum az_status st = scope_parse(&req->op, request_param(req, "scope"), &words);
@@ -240,12 +240,12 @@ read_prompt(struct request *req, struct authorization *authorization)
     for (const char *c = prompt != NULL ? prompt : ""; *c != '\0';) {
         size_t length = strcspn(c, " ");
         if (length > 0 && !set_prompt(authorization, c, length))
-            return refuse(req, "The prompt must be none, login or consent");
+            return authorize_refuse(req, "The prompt must be none, login or consent");
         c += length + (c[length] == ' ');
     }
     if (authorization->prompt_none
         && (authorization->prompt_login || authorization->prompt_consent))
-        return refuse(req, "The prompt none cannot stand with another");
+        return authorize_refuse(req, "The prompt none cannot stand with another");
     return AZ_OK;
 }
 
@@ -257,18 +257,18 @@ read_max_age(struct request *req, struct authorization *authorization)
     if (text == NULL)
         return AZ_OK;
     if (length > AUTHORIZE_AGE_MAX || strspn(text, "0123456789") != length)
-        return refuse(req, "The max_age must be a number of seconds");
+        return authorize_refuse(req, "The max_age must be a number of seconds");
     authorization->max_age = strtoll(text, NULL, 10);
     return AZ_OK;
 }
 
 static enum az_status
-read_texts(struct request *req, struct authorization *authorization)
+authorize_read_texts(struct request *req, struct authorization *authorization)
 {
     for (size_t i = 0; i < COUNT(texts); i++) {
         const char *value = request_param(req, texts[i].name);
         if (value != NULL && strlen(value) > texts[i].max)
-            return refuse_param(req, texts[i].name, "is too long");
+            return authorize_refuse_param(req, texts[i].name, "is too long");
         *(const char **) (void *) ((char *) authorization + texts[i].offset) = value;
     }
     return AZ_OK;
@@ -276,7 +276,7 @@ read_texts(struct request *req, struct authorization *authorization)
 
 /* It must be ours (decisions.md "Readings"); whose it is counts under prompt=none. */
 static enum az_status
-read_hint(struct request *req, struct authorization *authorization)
+authorize_read_hint(struct request *req, struct authorization *authorization)
 {
     const char *hint = request_param(req, "id_token_hint");
     json_t *claims = NULL;
@@ -285,7 +285,7 @@ read_hint(struct request *req, struct authorization *authorization)
     enum az_status st = id_token_read(&req->op, hint, &claims);
     if (st == AZ_INVALID) {
         az_fault_clear(&req->op.fault);
-        return refuse(req, "The id_token_hint is no ID token of this server");
+        return authorize_refuse(req, "The id_token_hint is no ID token of this server");
     }
     authorization->hint_subject =
         st == AZ_OK ? json_string_value(json_object_get(claims, "sub")) : NULL;
@@ -294,8 +294,8 @@ read_hint(struct request *req, struct authorization *authorization)
 
 /* The order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
-    check_form, read_response, check_grant, read_pkce,    read_scope, read_resource,
-    read_types, read_details,  read_prompt, read_max_age, read_texts, read_hint,
+    check_form, read_response, check_grant, read_pkce,    authorize_read_scope, read_resource,
+    read_types, read_details,  read_prompt, read_max_age, authorize_read_texts, authorize_read_hint,
 };
 
 enum az_status

@@ -89,7 +89,7 @@ take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret
 
 /* The provider says that it did not sign anybody in. Its words go to the log, not to the client. */
 static enum az_status
-refuse(struct request *req, const struct identity_provider *provider, const char *error)
+callback_refuse(struct request *req, const struct identity_provider *provider, const char *error)
 {
     const char *iss = request_param(req, "iss"), *text = request_param(req, "error_description");
     /* RFC 9207 section 2.4: an error of another issuer says nothing. */
@@ -120,7 +120,7 @@ redeem(struct request *req, const struct sign_in *sign_in,
         .asked_at = authorization->asked_at,
     };
     if (error != NULL)
-        return refuse(req, &sign_in->provider, error);
+        return callback_refuse(req, &sign_in->provider, error);
     if (answer.code == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider sent no code",
                        "identity provider %s: neither code nor error", sign_in->provider.idp_id);
@@ -204,7 +204,7 @@ make_session(struct proved *proved)
 
 /* The audit row of a sign-in that came to nothing says where, and why. */
 static enum az_status
-note_failure(struct request *req, enum az_status st)
+callback_note_failure(struct request *req, enum az_status st)
 {
     json_t *note = jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "idpId", req->path_value[0],
                                                     "reason", req->op.fault.public_text));
@@ -236,7 +236,7 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = make_session(&proved);
     if (st != AZ_OK)
-        return note_failure(req, st);
+        return callback_note_failure(req, st);
     req->audit.subject_id = proved.session.subject;
     authorization.signed_in = true;
     return flow_continue(req, &authorization, &proved.session, proved.mode, false);

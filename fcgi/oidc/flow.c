@@ -19,7 +19,7 @@
 #include "store/tokens/grants.h"
 
 /* A request on the step that is taken for it. */
-struct step {
+struct flow_step {
     struct request *req;
     const struct authorization *authorization;
     struct session session; /* found or not */
@@ -63,7 +63,7 @@ dump_request(struct op *op, const struct authorization *authorization, const cha
 }
 
 static enum az_status
-read_providers(struct step *step, bool fresh, bool *ret_hinted)
+read_providers(struct flow_step *step, bool fresh, bool *ret_hinted)
 {
     struct op *op = &step->req->op;
     enum az_status st = identity_providers_get(op, fresh, &step->list);
@@ -80,7 +80,7 @@ read_providers(struct step *step, bool fresh, bool *ret_hinted)
 /* Whom the user can sign in with. A list that leaves no way, several, or not the one that was
  * named, is read afresh; one way is re-checked by the row that is written for it. */
 static enum az_status
-find_providers(struct step *step)
+find_providers(struct flow_step *step)
 {
     bool hinted = false;
     enum az_status st = read_providers(step, step->fresh, &hinted);
@@ -90,7 +90,7 @@ find_providers(struct step *step)
 
 /* Where the browser is sent to sign in, and what waits here until it comes back. */
 static enum az_status
-prepare_sign_in(struct step *step, struct sign_in_new *sign_in,
+prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
                 unsigned char state_hash[SHA256_OCTETS], const char **ret_url)
 {
     struct op *op = &step->req->op;
@@ -123,7 +123,7 @@ prepare_sign_in(struct step *step, struct sign_in_new *sign_in,
 
 /* To the provider: one row and the audit row, in one trip. */
 static enum az_status
-go_upstream(struct step *step)
+go_upstream(struct flow_step *step)
 {
     struct request *req = step->req;
     unsigned char state_hash[SHA256_OCTETS];
@@ -169,7 +169,7 @@ respond_code(struct request *req, const struct authorization *authorization, con
 
 /* What a yes on the consent page leaves behind, where it may be remembered. */
 static enum az_status
-remember(struct step *step, struct grant_new *grant, unsigned char room[SHA256_OCTETS])
+remember_consent(struct flow_step *step, struct grant_new *grant, unsigned char room[SHA256_OCTETS])
 {
     struct op *op = &step->req->op;
     grant->redirect_host = authorization_redirect_host(op, step->authorization);
@@ -195,7 +195,7 @@ need_row(struct request *req)
 }
 
 static enum az_status
-store_code(struct step *step, struct grant_new *grant)
+store_code(struct flow_step *step, struct grant_new *grant)
 {
     struct request *req = step->req;
     bool stored = false;
@@ -210,7 +210,7 @@ store_code(struct step *step, struct grant_new *grant)
 
 /* The code: one row and the audit row, in one trip. */
 static enum az_status
-issue_code(struct step *step)
+issue_code(struct flow_step *step)
 {
     struct op *op = &step->req->op;
     unsigned char room[SHA256_OCTETS];
@@ -224,7 +224,7 @@ issue_code(struct step *step)
         .terms = authorization_terms(step->authorization),
         .code_expires_at = expires_at,
     };
-    enum az_status st = remember(step, &grant, room);
+    enum az_status st = remember_consent(step, &grant, room);
     if (st != AZ_OK)
         return st;
     if (token_make(TOKEN_CODE, expires_at, op->now_ms, &code, &parts) != AZ_OK)
@@ -238,7 +238,7 @@ issue_code(struct step *step)
 
 /* The request waits for the user's word under a token that goes into the page's form. */
 static enum az_status
-ask_consent(struct step *step)
+ask_consent(struct flow_step *step)
 {
     struct op *op = &step->req->op;
     unsigned char id_hash[SHA256_OCTETS];
@@ -257,7 +257,7 @@ ask_consent(struct step *step)
 }
 
 static enum az_status
-take_step(struct step *step)
+take_step(struct flow_step *step)
 {
     enum az_status error = AZ_SERVER_ERROR, st = AZ_OK;
     const struct authorization *authorization = step->authorization;
@@ -292,7 +292,7 @@ take_step(struct step *step)
 /* Nothing was written, because client, session or provider are not as remembered: all of it again,
  * from the rows. */
 static enum az_status
-renew(struct step *step)
+renew(struct flow_step *step)
 {
     struct op *op = &step->req->op;
     unsigned char room[SHA256_OCTETS], id_hash[SHA256_OCTETS];
@@ -313,11 +313,11 @@ enum az_status
 flow_continue(struct request *req, const struct authorization *authorization,
               const struct session *session, enum consent_mode mode, bool allowed)
 {
-    struct step step = {.req = req,
-                        .authorization = authorization,
-                        .session = *session,
-                        .mode = mode,
-                        .allowed = allowed};
+    struct flow_step step = {.req = req,
+                             .authorization = authorization,
+                             .session = *session,
+                             .mode = mode,
+                             .allowed = allowed};
     enum az_status st = take_step(&step);
     if (st == AZ_OK && step.stale)
         st = renew(&step);

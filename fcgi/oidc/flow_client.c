@@ -26,7 +26,7 @@ redirect_still_stands(struct request *req)
 /* The client itself; NULL (AZ_OK) for an unknown name. What a metadata document lacks is said to
  * the person in front of the browser: nobody else can tell the client's author. */
 static enum az_status
-read_client(struct request *req, const char *client_id, bool fresh, struct client **ret)
+flow_read_client(struct request *req, const char *client_id, bool fresh, struct client **ret)
 {
     if (!cimd_is_address(&req->op, client_id))
         return client_fetch(&req->op, client_id, fresh, ret);
@@ -48,7 +48,7 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     req->redirect_stands = NULL;
     *ret_remembered =
         !fresh && !cimd_is_address(&req->op, client_id) && client_is_cached(&req->op, client_id);
-    enum az_status st = read_client(req, client_id, fresh, &client);
+    enum az_status st = flow_read_client(req, client_id, fresh, &client);
     if (st != AZ_OK)
         return st;
     if (client == NULL || !client->enabled)

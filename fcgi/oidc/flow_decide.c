@@ -30,7 +30,7 @@ flow_consent_due(const struct authorization *authorization, const struct client 
 }
 
 static enum flow_next
-fail(enum az_status error, enum az_status *ret_error)
+flow_fail(enum az_status error, enum az_status *ret_error)
 {
     *ret_error = error;
     return FLOW_ERROR;
@@ -41,9 +41,9 @@ decide_sign_in(const struct flow_facts *facts, enum az_status *ret_error)
 {
     /* Been there: a provider that signs nobody in as we ask is not asked in a circle. */
     if (facts->authorization->prompt_none || facts->authorization->signed_in)
-        return fail(AZ_LOGIN_REQUIRED, ret_error);
+        return flow_fail(AZ_LOGIN_REQUIRED, ret_error);
     if (facts->providers == 0)
-        return fail(AZ_SERVER_ERROR, ret_error);
+        return flow_fail(AZ_SERVER_ERROR, ret_error);
     return facts->providers == 1 ? FLOW_UPSTREAM : FLOW_CHOOSE;
 }
 
@@ -57,7 +57,7 @@ flow_decide(const struct flow_facts *facts, enum az_status *ret_error)
     if (facts->allowed || remembered
         || !flow_consent_due(authorization, facts->client, facts->mode))
         return FLOW_CODE;
-    return authorization->prompt_none ? fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;
+    return authorization->prompt_none ? flow_fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;
 }
 
 /* The host is the domain, or lies below it. */

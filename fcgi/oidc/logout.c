@@ -55,7 +55,7 @@ audience(const json_t *claims)
 /* An ID token that is none of ours counts as none: the page asks then. One for another client than
  * client_id is refused (RP-Initiated Logout 1.0 section 2). */
 static enum az_status
-read_hint(struct request *req, struct asked *asked)
+logout_read_hint(struct request *req, struct asked *asked)
 {
     const char *hint = request_param(req, "id_token_hint");
     json_t *claims;
@@ -89,7 +89,7 @@ is_registered(const struct logout_facts *facts, const char *uri)
 }
 
 static enum az_status
-read_target(struct request *req, struct asked *asked)
+logout_read_target(struct request *req, struct asked *asked)
 {
     const char *uri = request_param(req, "post_logout_redirect_uri");
     const char *state = request_param(req, "state");
@@ -127,12 +127,12 @@ read_asked(struct request *req, struct asked *ret)
 {
     struct asked asked = {.cookie = false};
     asked.cookie = session_cookie_read(req, asked.id_hash);
-    enum az_status st = read_hint(req, &asked);
+    enum az_status st = logout_read_hint(req, &asked);
     if (st == AZ_OK)
         st = logout_facts_fetch(&req->op, asked.cookie ? asked.id_hash : NULL, asked.client_id,
                                 &asked.facts);
     if (st == AZ_OK)
-        st = read_target(req, &asked);
+        st = logout_read_target(req, &asked);
     if (st != AZ_OK)
         return st;
     req->audit.client_id = asked.target.client_id;
@@ -183,7 +183,7 @@ form_action(struct request *req, const struct asked *asked)
 /* Without proof that the user's own application asks, any page could log the user out: the user is
  * asked. The form carries all that was checked, sealed for this session alone. */
 static enum az_status
-ask(struct request *req, const struct asked *asked)
+ask_to_confirm(struct request *req, const struct asked *asked)
 {
     char bound[SESSION_FORM_TOKEN_SIZE];
     const char *token, *label = asked->facts.label, *name = asked->facts.name;
@@ -235,7 +235,7 @@ logout_handle(struct request *req)
         asked.hint_subject != NULL && (subject == NULL || strcmp(asked.hint_subject, subject) == 0);
     if (proved || subject == NULL)
         return end_session(req, &asked);
-    return ask(req, &asked);
+    return ask_to_confirm(req, &asked);
 }
 
 enum az_status

@@ -21,7 +21,7 @@ struct sealed {
     int64_t at; /* seconds since 1970 */
 };
 
-static const struct jsonx_field fields[] = {
+static const struct jsonx_field target_fields[] = {
     {"client", JSONX_TEXT,    offsetof(struct sealed, target.client_id), false, 0, 0, 0},
     {"uri",    JSONX_TEXT,    offsetof(struct sealed, target.uri),       false, 0, 0, 0},
     {"state",  JSONX_TEXT,    offsetof(struct sealed, target.state),     false, 0, 0, 0},
@@ -68,7 +68,8 @@ logout_open(struct op *op, const char *bound, const char *text, struct logout_ta
                != AZ_OK
         || jsonx_parse(op->mem, (const char *) plain, plain_length, TARGET_DEPTH, &object, NULL)
                != AZ_OK
-        || jsonx_read(object, fields, sizeof(fields) / sizeof(fields[0]), 0, &sealed, NULL, NULL)
+        || jsonx_read(object, target_fields, sizeof(target_fields) / sizeof(target_fields[0]), 0,
+                      &sealed, NULL, NULL)
                != AZ_OK
         || op_now(op) - sealed.at > LOGOUT_VALIDITY)
         return AZ_INVALID;

@@ -19,12 +19,6 @@
 /* Parameters of ours in an authorization request. */
 #define OWN_PARAMS 16
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-}
-
 const char *
 upstream_callback(struct op *op, const struct identity_provider *provider)
 {
@@ -110,11 +104,11 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
         {"max_age",               max_age                          },
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     char *url = append_extras(op, provider, own,
                               query_append(op->mem, endpoints.authorization, own, OWN_PARAMS));
     if (url == NULL)
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     *ret = url;
     return AZ_OK;
 }
@@ -122,7 +116,7 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
 /* ---- who it is ---- */
 
 static enum az_status
-check_keys(struct op *op, const char *url, const json_t *document)
+upstream_check_keys(struct op *op, const char *url, const json_t *document)
 {
     struct jwk_set *set;
     const char *why = "cannot be read";
@@ -136,8 +130,8 @@ get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_
          struct jwk_set **ret)
 {
     struct document document;
-    enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before, check_keys,
-                                     &document, NULL);
+    enum az_status st = document_get(op, DOCUMENT_KEYS, endpoints->jwks_uri, not_before,
+                                     upstream_check_keys, &document, NULL);
     if (st != AZ_OK)
         return st;
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
@@ -176,7 +170,7 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         az_fault_clear(&op->fault); /* of keys that could not be fetched anew */
         return upstream_deny(op, provider, why);
     }
-    return st == AZ_OK ? AZ_OK : no_memory(op);
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
 /* RFC 9207 section 2.4, before the code is given away: it may be another server's. */
@@ -216,7 +210,7 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if ((kept = upstream_claims_keep(op->mem, claims.object, userinfo)) == NULL)
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,

@@ -65,7 +65,7 @@ bad_document(struct op *op, const char *url, const char *why)
  * one provider could speak for another (mix-up, RFC 9700 section 4.4).
  */
 static enum az_status
-check_document(struct op *op, const char *url, const json_t *document)
+check_discovery(struct op *op, const char *url, const json_t *document)
 {
     const char *issuer = json_string_value(json_object_get(document, "issuer"));
     char *own = issuer != NULL ? upstream_discovery_url(op->mem, issuer) : NULL;
@@ -115,7 +115,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
     if (url == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st =
-        document_get(op, DOCUMENT_DISCOVERY, url, 0, check_document, &document, NULL);
+        document_get(op, DOCUMENT_DISCOVERY, url, 0, check_discovery, &document, NULL);
     if (st != AZ_OK)
         return st;
     const char *issuer = json_string_value(json_object_get(document.json, "issuer"));

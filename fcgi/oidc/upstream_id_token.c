@@ -20,9 +20,9 @@
  * Signatures by a key of the provider alone. HS256 would make our client secret the key, or, with a
  * reader that takes any key for any algorithm, the provider's public one; none would need none.
  */
-static const char *const algs[] = {"RS256", "PS256", "ES256", "RS384", "RS512", "PS384",
-                                   "PS512", "ES384", "ES512", "EdDSA", NULL};
-static const char *const types[] = {"JWT", NULL};
+static const char *const id_token_algs[] = {"RS256", "PS256", "ES256", "RS384", "RS512", "PS384",
+                                            "PS512", "ES384", "ES512", "EdDSA", NULL};
+static const char *const id_token_types[] = {"JWT", NULL};
 
 /* Claims that speak of the token or the sign-in; `sub` is the provider's name for the person, ours
  * is another. */
@@ -39,7 +39,7 @@ static const char *const first_claims[] = {
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static enum az_status
-refuse(const char *why, const char **ret_why)
+id_token_refuse(const char *why, const char **ret_why)
 {
     *ret_why = why;
     return AZ_INVALID;
@@ -57,7 +57,7 @@ nonce_good(const json_t *object, const struct upstream_expected *expected)
 
 /* The digest of an algorithm's name (OpenID Connect Core 3.1.3.6); Ed25519 has SHA-512. */
 static gnutls_digest_algorithm_t
-digest_of(const char *alg)
+id_token_digest_of(const char *alg)
 {
     if (strcmp(alg + 2, "256") == 0)
         return GNUTLS_DIG_SHA256;
@@ -72,7 +72,7 @@ at_hash_good(const struct jws *jws, const json_t *object, const struct upstream_
     const json_t *value = json_object_get(object, "at_hash");
     unsigned char digest[DIGEST_MAX];
     char text[B64URL_LENGTH(DIGEST_MAX / 2) + 1];
-    gnutls_digest_algorithm_t algorithm = digest_of(jws->alg);
+    gnutls_digest_algorithm_t algorithm = id_token_digest_of(jws->alg);
     if (value == NULL || expected->access_token == NULL)
         return value == NULL || json_is_string(value);
     if (gnutls_hash_fast(algorithm, expected->access_token, strlen(expected->access_token), digest)
@@ -121,7 +121,7 @@ auth_time_fault(const struct upstream_claims *claims, const struct upstream_expe
 /* A text that is there and fits; what a provider says beside the protocol is not worth a refusal.
  */
 static const char *
-read_text(const json_t *value)
+id_token_read_text(const json_t *value)
 {
     size_t length = json_string_length(value);
     return json_is_string(value) && length > 0 && length <= UPSTREAM_TEXT_MAX
@@ -141,7 +141,7 @@ read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
     if ((words = talloc_zero_array(mem, const char *, (unsigned) count + 1)) == NULL)
         return AZ_SERVER_ERROR;
     for (size_t i = 0; i < count; i++) {
-        words[used] = read_text(json_is_array(value) ? json_array_get(value, i) : value);
+        words[used] = id_token_read_text(json_is_array(value) ? json_array_get(value, i) : value);
         used += words[used] != NULL;
     }
     if (used > 0)
@@ -151,8 +151,8 @@ read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
 
 /* Parties and times, by the rule that all tokens of others are held against. */
 static enum az_status
-check_claims(const struct jwt_claims *claims, const struct upstream_expected *expected,
-             const char **ret_why)
+id_token_check_claims(const struct jwt_claims *claims, const struct upstream_expected *expected,
+                      const char **ret_why)
 {
     const char *const audiences[] = {expected->client_id, NULL};
     const struct jwt_rule rule = {
@@ -169,10 +169,10 @@ check_claims(const struct jwt_claims *claims, const struct upstream_expected *ex
     };
     enum jwt_fault fault;
     if (jwt_claims_check(claims, &rule, &fault) != AZ_OK)
-        return refuse(jwt_fault_text(fault), ret_why);
+        return id_token_refuse(jwt_fault_text(fault), ret_why);
     /* OpenID Connect Core 3.1.3.7, 5: also with a single audience. */
     if (claims->azp != NULL && strcmp(claims->azp, expected->client_id) != 0)
-        return refuse(jwt_fault_text(JWT_FAULT_AZP), ret_why);
+        return id_token_refuse(jwt_fault_text(JWT_FAULT_AZP), ret_why);
     return AZ_OK;
 }
 
@@ -186,24 +186,24 @@ upstream_id_token_read(TALLOC_CTX *mem, const struct jws *jws,
     enum jwt_fault fault;
     enum az_status st = jwt_claims_parse(mem, jws, &jwt, &fault);
     if (st != AZ_OK)
-        return st == AZ_INVALID ? refuse(jwt_fault_text(fault), ret_why) : st;
-    if (check_claims(&jwt, expected, ret_why) != AZ_OK)
+        return st == AZ_INVALID ? id_token_refuse(jwt_fault_text(fault), ret_why) : st;
+    if (id_token_check_claims(&jwt, expected, ret_why) != AZ_OK)
         return AZ_INVALID;
     if (!nonce_good(jwt.object, expected))
-        return refuse("ID token nonce is not the one that was sent", ret_why);
+        return id_token_refuse("ID token nonce is not the one that was sent", ret_why);
     if (!at_hash_good(jws, jwt.object, expected))
-        return refuse("ID token at_hash is not of the access token", ret_why);
+        return id_token_refuse("ID token at_hash is not of the access token", ret_why);
     if (!read_auth_time(jwt.object, &claims))
-        return refuse("ID token auth_time is malformed", ret_why);
+        return id_token_refuse("ID token auth_time is malformed", ret_why);
     const char *why = auth_time_fault(&claims, expected);
     if (why != NULL)
-        return refuse(why, ret_why);
+        return id_token_refuse(why, ret_why);
     if ((st = read_amr(mem, json_object_get(jwt.object, "amr"), &claims.amr)) != AZ_OK)
         return st;
     claims.object = (json_t *) (uintptr_t) jwt.object;
     claims.sub = jwt.sub;
-    claims.acr = read_text(json_object_get(jwt.object, "acr"));
-    claims.sid = read_text(json_object_get(jwt.object, "sid"));
+    claims.acr = id_token_read_text(json_object_get(jwt.object, "acr"));
+    claims.sid = id_token_read_text(json_object_get(jwt.object, "sid"));
     *ret = claims;
     return AZ_OK;
 }
@@ -213,7 +213,7 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
                         const struct upstream_expected *expected, struct upstream_claims *ret,
                         const char **ret_why, bool *ret_stale)
 {
-    const struct jws_policy policy = {keys, algs, types, true, NULL};
+    const struct jws_policy policy = {keys, id_token_algs, id_token_types, true, NULL};
     struct jws *jws;
     enum jws_fault fault;
     *ret_stale = false;
@@ -222,7 +222,7 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
         /* A new key has a new kid; where a provider names none, it is seen by the signature. */
         *ret_stale = fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
     if (st != AZ_OK)
-        return st == AZ_INVALID ? refuse(jws_fault_text(fault), ret_why) : st;
+        return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
     return upstream_id_token_read(mem, jws, expected, ret, ret_why);
 }
 
@@ -240,7 +240,7 @@ is_one_of(const char *name, const char *const *list, size_t count)
 /* Octets of `"name":value,`; an estimate for a name that has to be escaped would be too small, so
  * the member is dumped as it will be. */
 static size_t
-member_octets(const char *name, json_t *value)
+claim_octets(const char *name, json_t *value)
 {
     json_auto_t *member = json_pack("{s:O}", name, value);
     return member != NULL ? json_dumpb(member, NULL, 0, JSON_COMPACT) : 0;
@@ -248,12 +248,12 @@ member_octets(const char *name, json_t *value)
 
 /* Adds a claim while there is room. */
 static enum az_status
-keep(json_t *kept, const char *name, json_t *value, size_t *octets)
+keep_claim(json_t *kept, const char *name, json_t *value, size_t *octets)
 {
     if (value == NULL || json_is_null(value) || json_object_get(kept, name) != NULL
         || is_one_of(name, protocol_claims, COUNT(protocol_claims)))
         return AZ_OK;
-    size_t more = member_octets(name, value);
+    size_t more = claim_octets(name, value);
     if (more == 0)
         return AZ_SERVER_ERROR;
     if (*octets + more > UPSTREAM_CLAIMS_MAX)
@@ -272,10 +272,11 @@ upstream_claims_keep(TALLOC_CTX *mem, const json_t *id_token, const json_t *user
     enum az_status st = kept != NULL ? AZ_OK : AZ_SERVER_ERROR;
     for (size_t s = 0; s < COUNT(sources); s++)
         for (size_t i = 0; i < COUNT(first_claims) && st == AZ_OK; i++)
-            st = keep(kept, first_claims[i], json_object_get(sources[s], first_claims[i]), &octets);
+            st = keep_claim(kept, first_claims[i], json_object_get(sources[s], first_claims[i]),
+                            &octets);
     for (size_t s = 0; s < COUNT(sources) && st == AZ_OK; s++)
         json_object_foreach ((json_t *) (uintptr_t) sources[s], name, value)
             if (st == AZ_OK)
-                st = keep(kept, name, value, &octets);
+                st = keep_claim(kept, name, value, &octets);
     return st == AZ_OK ? kept : NULL;
 }

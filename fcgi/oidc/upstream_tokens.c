@@ -21,12 +21,6 @@
 /* What the user and our client are told; the operator's log says more. */
 #define NOT_VERIFIED "The sign-in at the identity provider could not be verified"
 
-static enum az_status
-no_memory(struct op *op)
-{
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-}
-
 enum az_status
 upstream_deny(struct op *op, const struct identity_provider *provider, const char *why)
 {
@@ -35,7 +29,8 @@ upstream_deny(struct op *op, const struct identity_provider *provider, const cha
 }
 
 static enum az_status
-nonsense(struct op *op, const struct identity_provider *provider, const char *where, int status)
+upstream_nonsense(struct op *op, const struct identity_provider *provider, const char *where,
+                  int status)
 {
     return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED,
                    "identity provider %s: the answer of its %s is none (status %d)",
@@ -69,7 +64,7 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
                        provider->idp_id);
     *ret = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
-    return *ret != NULL ? AZ_OK : no_memory(op);
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
 /* RFC 6749 section 2.3.1: both are form-urlencoded before they are joined. Wiped with op->mem. */
@@ -128,11 +123,11 @@ make_token_request(struct op *op, const struct identity_provider *provider,
                      ? query_append(op->mem, "", pairs, sizeof(pairs) / sizeof(pairs[0]))
                      : NULL;
     if (form == NULL)
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     request->form = form + 1; /* behind the ? */
     request->authorization = basic ? basic_header(op, provider->client_id, secret) : NULL;
     if (basic && request->authorization == NULL)
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     return AZ_OK;
 }
 
@@ -144,7 +139,7 @@ read_answer(struct op *op, const struct identity_provider *provider, const char 
     if (answer->status != 200
         || jsonx_parse(op->mem, answer->body, answer->length, JWT_DEPTH_MAX, ret, NULL) != AZ_OK
         || !json_is_object(*ret))
-        return nonsense(op, provider, where, answer->status);
+        return upstream_nonsense(op, provider, where, answer->status);
     return AZ_OK;
 }
 
@@ -205,7 +200,7 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     if (type == NULL || strcasecmp(type, "Bearer") != 0)
         ret->access_token = NULL;
     if (ret->access_token != NULL && !is_header_text(ret->access_token))
-        return nonsense(op, provider, "token endpoint", got.status);
+        return upstream_nonsense(op, provider, "token endpoint", got.status);
     return AZ_OK;
 }
 
@@ -226,7 +221,7 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
         return AZ_OK;
     request.authorization = talloc_asprintf(op->mem, "Bearer %s", tokens->access_token);
     if (request.authorization == NULL)
-        return no_memory(op);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st = fetch(op, &request, &got);
     wipe_text(request.authorization);
     if (st == AZ_OK)

@@ -26,7 +26,7 @@ static const struct {
 };
 
 static enum az_status
-refuse(struct request *req, const char *detail)
+userinfo_refuse(struct request *req, const char *detail)
 {
     req->challenge = "Bearer error=\"invalid_token\"";
     return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
@@ -35,35 +35,35 @@ refuse(struct request *req, const char *detail)
 /* The token of the header or of a form's body (RFC 6750 2.1, 2.2), which must be in one place; in
  * the query it does not count: addresses end up in logs. */
 static enum az_status
-read_token(struct request *req, struct token_parts *ret)
+userinfo_read_token(struct request *req, struct token_parts *ret)
 {
     const char *header = request_header(req, "HTTP_AUTHORIZATION");
     const char *text = strcmp(req->method, "POST") == 0 ? request_param(req, "access_token") : NULL;
     enum token_kind kind;
     if (header != NULL && text != NULL)
-        return refuse(req, "a token in the header and in the body");
+        return userinfo_refuse(req, "a token in the header and in the body");
     if (header != NULL)
         text = bearer_token_text(req);
     if (text == NULL)
-        return refuse(req, "no Bearer token");
+        return userinfo_refuse(req, "no Bearer token");
     if (token_parse(text, strlen(text), &kind, ret) != AZ_OK || kind != TOKEN_ACCESS)
-        return refuse(req, "no access token of ours");
+        return userinfo_refuse(req, "no access token of ours");
     return AZ_OK;
 }
 
 /* What can be said before policy is asked. A token that exists to be introspected once is no
  * credential (decisions.md "Policy"), and one of a client's own has no user. */
 static enum az_status
-check_row(struct request *req, const struct token_row *row)
+userinfo_check_row(struct request *req, const struct token_row *row)
 {
     if (!row->found)
-        return refuse(req, "unknown, expired or revoked");
+        return userinfo_refuse(req, "unknown, expired or revoked");
     req->audit.client_id = row->client.client_id;
     req->audit.subject_id = row->subject;
     if (row->jit)
-        return refuse(req, "a single-use token");
+        return userinfo_refuse(req, "a single-use token");
     if (row->claims == NULL)
-        return refuse(req, "the token has no user");
+        return userinfo_refuse(req, "the token has no user");
     return AZ_OK;
 }
 
@@ -92,12 +92,12 @@ refuse_denied(struct request *req)
     if (st != AZ_OK)
         return st;
     req->audited = true;
-    return refuse(req, "policy denies the token now");
+    return userinfo_refuse(req, "policy denies the token now");
 }
 
 /* Evaluation 2, as at introspection; who asks is the service itself. */
 static enum az_status
-judge(struct request *req, struct token_lookup *lookup, struct shown *ret)
+userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *ret)
 {
     struct introspect_question question = {
         .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
@@ -112,16 +112,16 @@ judge(struct request *req, struct token_lookup *lookup, struct shown *ret)
     req->audit.flow_id = question.frame.flow_id;
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
-        return refuse(req, "policy does not let the service ask");
+        return userinfo_refuse(req, "policy does not let the service ask");
     }
     if (st != AZ_OK)
         return st;
     if (ret->as != SHOWN_ACTIVE)
         return refuse_denied(req);
     if (ret->verdict.decision.jit)
-        return refuse(req, "a single-use token");
+        return userinfo_refuse(req, "a single-use token");
     if (!scope_has(ret->verdict.decision.scopes, "openid"))
-        return refuse(req, "the token lacks the scope openid");
+        return userinfo_refuse(req, "the token lacks the scope openid");
     return AZ_OK;
 }
 
@@ -145,14 +145,14 @@ userinfo_handle(struct request *req)
     struct token_parts token;
     struct token_lookup lookup = {.token = &token, .kind = TOKEN_ACCESS};
     struct shown shown = {.as = SHOWN_INVALID};
-    enum az_status st = read_token(req, &token);
+    enum az_status st = userinfo_read_token(req, &token);
     if (st == AZ_OK)
         st = token_find(&req->op, &lookup);
     if (st == AZ_OK)
-        st = check_row(req, &lookup.row);
+        st = userinfo_check_row(req, &lookup.row);
     if (st != AZ_OK)
         return refuse_unasked(req, st);
-    if ((st = judge(req, &lookup, &shown)) != AZ_OK)
+    if ((st = userinfo_judge(req, &lookup, &shown)) != AZ_OK)
         return st;
     request_fill_audit(req, 200, "allowed");
     if ((st = audit_send(&req->op, &req->audit)) != AZ_OK)

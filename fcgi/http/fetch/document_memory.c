@@ -6,7 +6,7 @@
 
 #include "base/jsonx.h"
 
-struct entry {
+struct memory_entry {
     unsigned char key[SHA256_OCTETS];
     int64_t until;         /* clock_monotonic_ms() */
     TALLOC_CTX *reference; /* holds ours to the JSON; NULL: the entry is free */
@@ -14,11 +14,11 @@ struct entry {
 };
 
 struct document_memory {
-    struct entry entry[DOCUMENT_MEMORY_MAX];
+    struct memory_entry entry[DOCUMENT_MEMORY_MAX];
 };
 
-static struct entry *
-find(struct document_memory *memory, const unsigned char key[SHA256_OCTETS])
+static struct memory_entry *
+memory_find(struct document_memory *memory, const unsigned char key[SHA256_OCTETS])
 {
     for (size_t i = 0; memory != NULL && i < DOCUMENT_MEMORY_MAX; i++)
         if (memory->entry[i].reference != NULL
@@ -28,12 +28,12 @@ find(struct document_memory *memory, const unsigned char key[SHA256_OCTETS])
 }
 
 /* The one that is free, or ends first. */
-static struct entry *
+static struct memory_entry *
 find_room(struct document_memory *memory)
 {
-    struct entry *room = &memory->entry[0];
+    struct memory_entry *room = &memory->entry[0];
     for (size_t i = 0; i < DOCUMENT_MEMORY_MAX; i++) {
-        struct entry *entry = &memory->entry[i];
+        struct memory_entry *entry = &memory->entry[i];
         if (entry->reference == NULL)
             return entry;
         if (entry->until < room->until)
@@ -44,7 +44,7 @@ find_room(struct document_memory *memory)
 
 /* Who was given the JSON before holds a reference of his own. */
 static void
-forget(struct entry *entry)
+forget(struct memory_entry *entry)
 {
     TALLOC_FREE(entry->reference);
 }
@@ -60,7 +60,7 @@ bool
 document_recall(struct op *op, const unsigned char key[SHA256_OCTETS], int64_t now,
                 struct document_remembered *ret)
 {
-    struct entry *entry = find(op->az->documents, key);
+    struct memory_entry *entry = memory_find(op->az->documents, key);
     if (entry == NULL)
         return false;
     if (now >= entry->until) {
@@ -78,7 +78,7 @@ document_remember(struct op *op, const unsigned char key[SHA256_OCTETS], int64_t
                   int64_t seconds, const struct document_remembered *document)
 {
     struct az *az = op->az;
-    struct entry *entry = find(az->documents, key);
+    struct memory_entry *entry = memory_find(az->documents, key);
     if (entry != NULL)
         forget(entry);
     if (az->documents == NULL)

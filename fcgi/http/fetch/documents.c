@@ -113,7 +113,7 @@ wish_make(struct wanted *wanted, int64_t not_before)
 
 /* AZ_UNAVAILABLE for what is no JSON object; what `check` says otherwise. */
 static enum az_status
-read_document(struct wanted *wanted, const char *body, size_t length, json_t **ret)
+read_wanted(struct wanted *wanted, const char *body, size_t length, json_t **ret)
 {
     struct op *op = wanted->op;
     const char *why = "it is no object";
@@ -135,7 +135,7 @@ read_document(struct wanted *wanted, const char *body, size_t length, json_t **r
 /* What holds for `seconds` from now on is remembered, counted from before the database was asked.
  */
 static void
-remember(const struct wanted *wanted, int64_t seconds)
+remember_wanted(const struct wanted *wanted, int64_t seconds)
 {
     const struct document *document = &wanted->document;
     const struct document_remembered it = {document->json, document->fetched_at, wanted->check};
@@ -171,12 +171,12 @@ take_kept(struct wanted *wanted)
     if (look->body == NULL)
         return false;
     az_fault_clear(&wanted->op->fault);
-    if (read_document(wanted, look->body, strlen(look->body), &json) != AZ_OK) {
+    if (read_wanted(wanted, look->body, strlen(look->body), &json) != AZ_OK) {
         wanted->op->fault = before;
         return false;
     }
     wanted->document = (struct document){.json = json, .fetched_at = look->fetched_at};
-    remember(wanted, look->lasts);
+    remember_wanted(wanted, look->lasts);
     return true;
 }
 
@@ -237,7 +237,7 @@ fail_with(struct wanted *wanted, enum fetch_fault fault, const char *why)
 /* ---- the fetch */
 
 static enum az_status
-ask(struct wanted *wanted, struct fetch_answer *ret)
+fetch_wanted(struct wanted *wanted, struct fetch_answer *ret)
 {
     struct fetch_request request = {.hosts = wanted->limits.hosts,
                                     .url = wanted->url,
@@ -259,8 +259,8 @@ ask(struct wanted *wanted, struct fetch_answer *ret)
 
 /* Ends our lease with what `ask` brought. */
 static enum az_status
-keep(struct wanted *wanted, const unsigned char *lease, const struct fetch_answer *answer,
-     json_t *json, const char *before)
+keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetch_answer *answer,
+            json_t *json, const char *before)
 {
     struct op *op = wanted->op;
     json_t *old = NULL;
@@ -272,7 +272,7 @@ keep(struct wanted *wanted, const unsigned char *lease, const struct fetch_answe
     enum az_status st = document_keep(op, &wanted->wish, lease, answer->body, seconds,
                                       &wanted->document.fetched_at);
     if (st == AZ_OK)
-        remember(wanted, seconds);
+        remember_wanted(wanted, seconds);
     return st;
 }
 
@@ -283,11 +283,11 @@ fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *befo
     struct op after = {.mem = wanted->op->mem, .az = wanted->op->az, .now_ms = wanted->op->now_ms};
     struct fetch_answer answer;
     json_t *json = NULL;
-    enum az_status st = ask(wanted, &answer);
+    enum az_status st = fetch_wanted(wanted, &answer);
     if (st == AZ_OK)
-        st = read_document(wanted, answer.body, answer.length, &json);
+        st = read_wanted(wanted, answer.body, answer.length, &json);
     if (st == AZ_OK) {
-        st = keep(wanted, lease, &answer, json, before);
+        st = keep_wanted(wanted, lease, &answer, json, before);
     } else {
         bool away = wanted->fault == FETCH_FAULT_CONNECT || wanted->fault == FETCH_FAULT_TIMEOUT;
         document_fail(&after, &wanted->wish, lease, failure_dump(wanted), away ? FAILED_PAUSE : 0);
@@ -298,7 +298,7 @@ fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *befo
 }
 
 static void
-nap(int ms)
+wait_ms(int ms)
 {
     struct timespec time = {.tv_sec = 0, .tv_nsec = ms * 1000000L};
     nanosleep(&time, NULL);
@@ -347,7 +347,7 @@ fetch_or_wait(struct wanted *wanted)
             return fetch_leased(wanted, lease, before);
         if (wanted->look.leased) {
             wanted->wish.seen = wanted->look.lease;
-            nap(ms);
+            wait_ms(ms);
         }
         if ((st = look_again(wanted)) != AZ_OK)
             return st;

@@ -267,8 +267,8 @@ shown_url(struct op *op, const char *url)
 }
 
 static enum az_status
-fail(struct op *op, const struct fetch_request *request, enum fetch_fault fault, const char *why,
-     struct fetch_answer *ret)
+fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault fault,
+           const char *why, struct fetch_answer *ret)
 {
     enum az_status st = fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE;
     *ret = (struct fetch_answer){.fault = fault, .max_age = -1};
@@ -305,7 +305,7 @@ take_answer(struct transfer *transfer, struct fetch_answer *ret)
     curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
     char *body = buf_take(&transfer->body, &length);
     if (body == NULL || type == NULL)
-        return fail(transfer->op, transfer->request, FETCH_FAULT_OURS, "no memory", ret);
+        return fetch_fail(transfer->op, transfer->request, FETCH_FAULT_OURS, "no memory", ret);
     *ret = (struct fetch_answer){.fault = FETCH_OK,
                                  .status = (int) status,
                                  .content_type = type,
@@ -321,18 +321,19 @@ fetch_in_place(struct op *op, const struct fetch_request *request, struct fetch_
     struct transfer transfer = {.op = op, .request = request, .head = {.max_age = -1}};
     enum fetch_fault fault = check_url(&transfer);
     if (fault != FETCH_OK)
-        return fail(op, request, fault, "not an https URL of a host", ret);
+        return fetch_fail(op, request, fault, "not an https URL of a host", ret);
     buf_init_secret(&transfer.body, op->mem, request->max_octets); /* it may hold tokens */
     transfer.curl = curl_easy_init();
     enum az_status st;
     if (transfer.curl == NULL || !set_limits(&transfer) || !set_way(&transfer)
         || !set_question(&transfer)) {
-        st = fail(op, request, FETCH_FAULT_OURS, "libcurl does not take our options", ret);
+        st = fetch_fail(op, request, FETCH_FAULT_OURS, "libcurl does not take our options", ret);
     } else {
         CURLcode outcome = curl_easy_perform(transfer.curl);
         fault = outcome == CURLE_OK ? FETCH_OK : fault_of(&transfer, outcome);
-        st = fault == FETCH_OK ? take_answer(&transfer, ret)
-                               : fail(op, request, fault, why_of(&transfer, fault, outcome), ret);
+        st = fault == FETCH_OK
+                 ? take_answer(&transfer, ret)
+                 : fetch_fail(op, request, fault, why_of(&transfer, fault, outcome), ret);
     }
     transfer_done(&transfer);
     return st;
@@ -344,5 +345,5 @@ fetch(struct op *op, const struct fetch_request *request, struct fetch_answer *r
     FETCH_PLACE_AUTO place = {.fd = -1};
     enum fetch_fault fault = fetch_place_take(op, request->hosts, &place);
     return fault == FETCH_OK ? fetch_in_place(op, request, ret)
-                             : fail(op, request, fault, fetch_place_why(fault), ret);
+                             : fetch_fail(op, request, fault, fetch_place_why(fault), ret);
 }

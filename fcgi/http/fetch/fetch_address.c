@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A range: the first `bits` of an address are those of `octets`. */
-struct range {
+struct address_range {
     unsigned char octets[16];
     unsigned bits;
 };
@@ -15,7 +15,7 @@ struct range {
 /* clang-format off */
 /* https://www.iana.org/assignments/iana-ipv4-special-registry, also what is reachable there: nobody
  * has documents at an anycast relay. */
-static const struct range special4[] = {
+static const struct address_range special4[] = {
     {{0},              8},  /* "this network" (RFC 791) */
     {{10},             8},  /* private (RFC 1918) */
     {{100, 64},        10}, /* shared, behind carrier NAT (RFC 6598); 100.100.100.200 is metadata */
@@ -38,7 +38,7 @@ static const struct range special4[] = {
 };
 
 /* https://www.iana.org/assignments/iana-ipv6-special-registry, as far as it lies in 2000::/3. */
-static const struct range special6[] = {
+static const struct address_range special6[] = {
     {{0x20, 0x01, 0x00},             23}, /* protocol assignments (RFC 2928): Teredo, benchmarking, ORCHID ... */
     {{0x20, 0x01, 0x0d, 0xb8},       32}, /* documentation (RFC 3849) */
     {{0x20, 0x02},                   16}, /* 6to4 (RFC 3056): an IPv4 address by way of a tunnel */
@@ -48,17 +48,17 @@ static const struct range special6[] = {
 
 /* The only block of which addresses are given out (RFC 4291 2.4): what lies outside is special, or
  * may become so. Loopback, unique-local, link-local, site-local, discard and multicast do. */
-static const struct range unicast6 = {{0x20}, 3};
+static const struct address_range unicast6 = {{0x20}, 3};
 
 /* The last four octets are the address that the system goes to. */
-static const struct range mapped6 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}; /* RFC 4291 2.5.5.2 */
-static const struct range nat64 = {{0x00, 0x64, 0xff, 0x9b}, 96};                     /* RFC 6052 2.1 */
+static const struct address_range mapped6 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}; /* RFC 4291 2.5.5.2 */
+static const struct address_range nat64 = {{0x00, 0x64, 0xff, 0x9b}, 96};                     /* RFC 6052 2.1 */
 /* clang-format on */
 
 #define ENTRIES(ranges) (sizeof(ranges) / sizeof((ranges)[0]))
 
 static bool
-is_in(const unsigned char *octets, const struct range *range)
+is_in_range(const unsigned char *octets, const struct address_range *range)
 {
     size_t whole = range->bits / 8;
     unsigned rest = range->bits % 8;
@@ -68,10 +68,10 @@ is_in(const unsigned char *octets, const struct range *range)
 }
 
 static bool
-is_in_one(const unsigned char *octets, const struct range *ranges, size_t count)
+is_in_one(const unsigned char *octets, const struct address_range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (is_in(octets, &ranges[i]))
+        if (is_in_range(octets, &ranges[i]))
             return true;
     return false;
 }
@@ -85,9 +85,9 @@ is_public4(const unsigned char octets[4])
 static bool
 is_public6(const unsigned char octets[16])
 {
-    if (is_in(octets, &mapped6) || is_in(octets, &nat64))
+    if (is_in_range(octets, &mapped6) || is_in_range(octets, &nat64))
         return is_public4(octets + 12);
-    return is_in(octets, &unicast6) && !is_in_one(octets, special6, ENTRIES(special6));
+    return is_in_range(octets, &unicast6) && !is_in_one(octets, special6, ENTRIES(special6));
 }
 
 bool

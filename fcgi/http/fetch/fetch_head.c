@@ -11,19 +11,19 @@
 #define AGE_MAX INT32_MAX
 
 static bool
-is_blank(char c)
+head_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 static void
-trim(const char **text, size_t *length)
+head_trim(const char **text, size_t *length)
 {
-    while (*length > 0 && is_blank(**text)) {
+    while (*length > 0 && head_is_blank(**text)) {
         (*text)++;
         (*length)--;
     }
-    while (*length > 0 && is_blank((*text)[*length - 1]))
+    while (*length > 0 && head_is_blank((*text)[*length - 1]))
         (*length)--;
 }
 
@@ -36,7 +36,7 @@ is_word(const char *text, size_t length, const char *word)
 /* delta-seconds, also as quoted-string (RFC 9111 5.2). One that cannot be read is 0: the answer
  * counts as stale (RFC 9111 4.2.1). */
 static int64_t
-read_seconds(const char *text, size_t length)
+head_read_seconds(const char *text, size_t length)
 {
     int64_t seconds = 0;
     if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
@@ -72,18 +72,18 @@ directive_length(const char *text, size_t length)
 static int64_t
 read_directive(const char *text, size_t length)
 {
-    trim(&text, &length);
+    head_trim(&text, &length);
     const char *equals = memchr(text, '=', length);
     size_t name = equals != NULL ? (size_t) (equals - text) : length;
     if (is_word(text, name, "no-store") || is_word(text, name, "no-cache"))
         return 0;
     if (!is_word(text, name, "max-age"))
         return -1;
-    return equals != NULL ? read_seconds(equals + 1, length - name - 1) : 0;
+    return equals != NULL ? head_read_seconds(equals + 1, length - name - 1) : 0;
 }
 
 static int64_t
-least(int64_t age, int64_t other)
+head_shorter_age(int64_t age, int64_t other)
 {
     return age < 0 || (other >= 0 && other < age) ? other : age;
 }
@@ -94,7 +94,7 @@ fetch_max_age(const char *value, size_t length)
     int64_t age = -1;
     for (size_t at = 0; at < length;) {
         size_t size = directive_length(value + at, length - at);
-        age = least(age, read_directive(value + at, size));
+        age = head_shorter_age(age, read_directive(value + at, size));
         at += size + 1;
     }
     return age;
@@ -108,7 +108,7 @@ read_type(struct fetch_head *head, const char *value, size_t length)
     const char *end = memchr(value, ';', length);
     if (end != NULL)
         length = (size_t) (end - value);
-    trim(&value, &length);
+    head_trim(&value, &length);
     head->content_type[0] = '\0';
     if (head->typed || length >= sizeof(head->content_type)) {
         head->typed = true;
@@ -124,18 +124,18 @@ read_type(struct fetch_head *head, const char *value, size_t length)
 }
 
 static void
-read_field(struct fetch_head *head, const char *line, size_t length)
+head_read_field(struct fetch_head *head, const char *line, size_t length)
 {
     const char *colon = memchr(line, ':', length);
     if (colon == NULL)
         return;
     size_t name = (size_t) (colon - line), rest = length - name - 1;
     const char *value = colon + 1;
-    trim(&value, &rest);
+    head_trim(&value, &rest);
     if (is_word(line, name, "Content-Type"))
         read_type(head, value, rest);
     else if (is_word(line, name, "Cache-Control"))
-        head->max_age = least(head->max_age, fetch_max_age(value, rest));
+        head->max_age = head_shorter_age(head->max_age, fetch_max_age(value, rest));
 }
 
 bool
@@ -149,7 +149,7 @@ fetch_head_line(struct fetch_head *head, const char *line, size_t length)
     else if (length > 0 && (line[0] == '\r' || line[0] == '\n'))
         head->open = false;
     else if (head->open)
-        read_field(head, line, length);
+        head_read_field(head, line, length);
     return true;
 }
 

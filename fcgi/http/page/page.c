@@ -29,7 +29,7 @@ struct page_row {
     const char *values[24]; /* ends with NULL; "list.member" for those of a list's objects */
 };
 
-static const struct page_row rows[] = {
+static const struct page_row page_rows[] = {
     {"error",
      {"site", "refused", "busy", "unavailable", "broken", "error", "text", "request_id", NULL}   },
     {"busy",       {"site", NULL}                                                                },
@@ -42,7 +42,7 @@ static const struct page_row rows[] = {
     {"logout",     {"site", "action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"site", "client_name", NULL}                                                 },
 };
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS (sizeof(page_rows) / sizeof(page_rows[0]))
 
 struct pages {
     struct templates *set;
@@ -68,7 +68,7 @@ problem(struct loading *loading, const char *why)
 
 /* A file whole, one octet past the most there may be at most. NULL with errno. */
 static char *
-read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
+page_read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
 {
     char *text = talloc_size(mem, TEMPLATE_SIZE_MAX + 1);
     FILE *file = text != NULL ? fopen(path, "re") : NULL;
@@ -89,7 +89,7 @@ load_file(struct loading *loading, const char *name)
     TALLOC_CTX *mem = talloc_new(NULL);
     char *path = talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
     size_t length = 0;
-    char *text = path != NULL ? read_file(mem, path, &length) : NULL;
+    char *text = path != NULL ? page_read_file(mem, path, &length) : NULL;
     bool loaded = false;
     if (text == NULL)
         why = talloc_asprintf(mem, "%s: %s", path, strerror(errno));
@@ -136,7 +136,7 @@ load_files(struct loading *loading)
         return false;
     }
     for (size_t i = 0; i < ROWS; i++)
-        loaded = load_file(loading, rows[i].name) && loaded;
+        loaded = load_file(loading, page_rows[i].name) && loaded;
     const char *name = NULL;
     for (size_t i = 0; loaded && i < PAGE_INCLUDES_MAX; i++)
         if ((name = templates_missing(loading->pages->set)) != NULL)
@@ -151,12 +151,13 @@ check_pages(struct loading *loading)
     for (size_t i = 0; i < ROWS; i++) {
         const char *why = "no memory";
         struct pages *pages = loading->pages;
-        enum az_status st = templates_check(pages->set, rows[i].name, rows[i].values, &why);
+        enum az_status st =
+            templates_check(pages->set, page_rows[i].name, page_rows[i].values, &why);
         if (st == AZ_OK)
-            pages->styles[i] = style_sources(pages, rows[i].name);
+            pages->styles[i] = style_sources(pages, page_rows[i].name);
         if (st == AZ_OK && pages->styles[i] == NULL)
             why = talloc_asprintf(loading->mem, "%s/%s.html: has too many style elements",
-                                  loading->dir, rows[i].name);
+                                  loading->dir, page_rows[i].name);
         if (pages->styles[i] != NULL)
             continue;
         problem(loading, why);
@@ -194,7 +195,7 @@ static size_t
 row_of(const char *name)
 {
     size_t i = 0;
-    while (i < ROWS && strcmp(rows[i].name, name) != 0)
+    while (i < ROWS && strcmp(page_rows[i].name, name) != 0)
         i++;
     return i;
 }

@@ -15,7 +15,7 @@ struct opening {
 };
 
 /* A template while it is read. */
-struct reader {
+struct template_reader {
     struct template_file *to;
     const char *text;                        /* NUL-terminated */
     const char *at;                          /* read so far */
@@ -49,7 +49,7 @@ line_of(const char *text, const char *at)
 }
 
 static enum az_status
-fault_at(struct reader *reader, const char *at, const char *why, const char *name)
+fault_at(struct template_reader *reader, const char *at, const char *why, const char *name)
 {
     reader->why =
         talloc_asprintf(reader->to, "%s:%u: %s%s%s", reader->to->file, line_of(reader->text, at),
@@ -58,7 +58,7 @@ fault_at(struct reader *reader, const char *at, const char *why, const char *nam
 }
 
 static enum az_status
-add_piece(struct reader *reader, struct piece piece)
+add_piece(struct template_reader *reader, struct piece piece)
 {
     struct template_file *to = reader->to;
     struct piece *grown = to->piece;
@@ -73,7 +73,7 @@ add_piece(struct reader *reader, struct piece piece)
 }
 
 static enum az_status
-read_literal(struct reader *reader, const char *end)
+read_literal(struct template_reader *reader, const char *end)
 {
     size_t length = (size_t) (end - reader->at), at = 0;
     const char *why = html_scan(&reader->to->html, reader->at, length, &at);
@@ -86,7 +86,7 @@ read_literal(struct reader *reader, const char *end)
 
 /* The name between the braces, without the blanks around it: a-z 0-9 _, NULL for anything else. */
 static const char *
-read_name(TALLOC_CTX *mem, const char *from, const char *end)
+template_read_name(TALLOC_CTX *mem, const char *from, const char *end)
 {
     while (from < end && *from == ' ')
         from++;
@@ -101,7 +101,7 @@ read_name(TALLOC_CTX *mem, const char *from, const char *end)
 }
 
 static enum az_status
-open_section(struct reader *reader, const char *at, struct piece piece)
+open_section(struct template_reader *reader, const char *at, struct piece piece)
 {
     const char *why = html_section_fault(&reader->to->html);
     if (why == NULL && reader->depth == TEMPLATE_DEPTH_MAX)
@@ -114,7 +114,7 @@ open_section(struct reader *reader, const char *at, struct piece piece)
 }
 
 static enum az_status
-close_section(struct reader *reader, const char *at, const char *name)
+close_section(struct template_reader *reader, const char *at, const char *name)
 {
     struct template_file *to = reader->to;
     if (reader->depth == 0)
@@ -131,7 +131,7 @@ close_section(struct reader *reader, const char *at, const char *name)
 }
 
 static enum az_status
-read_named(struct reader *reader, const char *at, char sign, const char *name)
+read_named(struct template_reader *reader, const char *at, char sign, const char *name)
 {
     const struct html_scan *html = &reader->to->html;
     struct piece piece = {.text = name, .line = line_of(reader->text, at)};
@@ -156,7 +156,7 @@ read_named(struct reader *reader, const char *at, char sign, const char *name)
 
 /* One {{...}}; reader->at is at its first brace. */
 static enum az_status
-read_tag(struct reader *reader)
+read_tag(struct template_reader *reader)
 {
     const char *at = reader->at, *begin = at + 2, *end = strstr(begin, "}}");
     if (end == NULL)
@@ -169,14 +169,14 @@ read_tag(struct reader *reader)
     if (*begin == '{' || *begin == '&')
         return fault_at(reader, at, "values are always escaped: write {{name}}", NULL);
     char sign = strchr("#^/>", *begin) != NULL ? *begin : ' ';
-    const char *name = read_name(reader->to, begin + (sign != ' '), end);
+    const char *name = template_read_name(reader->to, begin + (sign != ' '), end);
     if (name == NULL)
         return fault_at(reader, at, "a name is made of a-z, 0-9 and _", NULL);
     return read_named(reader, at, sign, name);
 }
 
 static enum az_status
-read_all(struct reader *reader)
+template_read_all(struct template_reader *reader)
 {
     enum az_status st = AZ_OK;
     for (const char *next; st == AZ_OK && (next = strstr(reader->at, "{{")) != NULL;)
@@ -212,7 +212,7 @@ copy_lines(TALLOC_CTX *mem, const char *text, size_t length)
 }
 
 static const char *
-text_fault(const struct templates *set, const char *name, const char *text, size_t length)
+template_text_fault(const struct templates *set, const char *name, const char *text, size_t length)
 {
     if (length > TEMPLATE_SIZE_MAX)
         return "is too large";
@@ -233,8 +233,8 @@ templates_add(struct templates *set, const char *name, const char *file, const c
     set->item = grown;
     to->name = talloc_strdup(to, name);
     to->file = talloc_strdup(to, file);
-    struct reader reader = {.to = to};
-    const char *why = text_fault(set, name, text, length);
+    struct template_reader reader = {.to = to};
+    const char *why = template_text_fault(set, name, text, length);
     if (why != NULL) {
         *ret_why = talloc_asprintf(set, "%s: %s", file, why);
         return AZ_INVALID;
@@ -242,7 +242,7 @@ templates_add(struct templates *set, const char *name, const char *file, const c
     reader.text = reader.at = copy_lines(to, text, length);
     if (reader.text == NULL || to->name == NULL || to->file == NULL)
         return AZ_SERVER_ERROR;
-    enum az_status st = read_all(&reader);
+    enum az_status st = template_read_all(&reader);
     if (st == AZ_OK)
         set->item[set->count++] = to;
     else if (st == AZ_INVALID)

@@ -12,7 +12,7 @@ struct within {
     const struct within *outer;
 };
 
-struct check {
+struct template_checking {
     const struct templates *set;
     const char *const *values; /* known names */
     unsigned steps;            /* left */
@@ -34,7 +34,7 @@ is_member(const char *value, const char *name, const struct within *within)
 }
 
 static bool
-is_known(const struct check *check, const char *name, const struct within *within)
+is_known_value(const struct template_checking *check, const char *name, const struct within *within)
 {
     for (const char *const *value = check->values; *value != NULL; value++)
         if (strcmp(*value, name) == 0 || is_member(*value, name, within))
@@ -43,21 +43,21 @@ is_known(const struct check *check, const char *name, const struct within *withi
 }
 
 static enum az_status
-check_fault(struct check *check, const struct template_file *template, const struct piece *piece,
-            const char *why)
+check_fault(struct template_checking *check, const struct template_file *template,
+            const struct piece *piece, const char *why)
 {
     check->why =
         talloc_asprintf(check->set, "%s:%u: %s: %s", template->file, piece->line, piece->text, why);
     return check->why != NULL ? AZ_INVALID : AZ_SERVER_ERROR;
 }
 
-static enum az_status check_range(struct check *check, const struct template_file *template,
-                                  size_t from, size_t to, const struct within *within,
-                                  unsigned depth);
+static enum az_status check_range(struct template_checking *check,
+                                  const struct template_file *template, size_t from, size_t to,
+                                  const struct within *within, unsigned depth);
 
 static enum az_status
-check_include(struct check *check, const struct template_file *template, const struct piece *piece,
-              const struct within *within, unsigned depth)
+check_include(struct template_checking *check, const struct template_file *template,
+              const struct piece *piece, const struct within *within, unsigned depth)
 {
     const struct template_file *next = templates_find(check->set, piece->text);
     if (next == NULL)
@@ -69,8 +69,8 @@ check_include(struct check *check, const struct template_file *template, const s
 }
 
 static enum az_status
-check_range(struct check *check, const struct template_file *template, size_t from, size_t to,
-            const struct within *within, unsigned depth)
+check_range(struct template_checking *check, const struct template_file *template, size_t from,
+            size_t to, const struct within *within, unsigned depth)
 {
     enum az_status st = AZ_OK;
     for (size_t i = from; st == AZ_OK && i < to; i++) {
@@ -83,7 +83,7 @@ check_range(struct check *check, const struct template_file *template, size_t fr
         check->steps--;
         if (piece->kind == PIECE_INCLUDE)
             st = check_include(check, template, piece, within, depth);
-        else if (!is_known(check, piece->text, within))
+        else if (!is_known_value(check, piece->text, within))
             st = check_fault(check, template, piece, "there is no value of this name here");
         if (st != AZ_OK || (piece->kind != PIECE_SECTION && piece->kind != PIECE_INVERTED))
             continue;
@@ -98,7 +98,7 @@ enum az_status
 templates_check(struct templates *set, const char *name, const char *const *values,
                 const char **ret_why)
 {
-    struct check check = {.set = set, .values = values, .steps = TEMPLATE_STEPS_MAX};
+    struct template_checking check = {.set = set, .values = values, .steps = TEMPLATE_STEPS_MAX};
     struct template_file *template = templates_find(set, name);
     if (template == NULL) {
         *ret_why = "there is no such template";
@@ -117,7 +117,7 @@ struct scope {
     const struct scope *outer;
 };
 
-struct fill {
+struct template_filling {
     const struct templates *set;
     struct buf *out;
     unsigned steps;  /* left */
@@ -125,7 +125,7 @@ struct fill {
 };
 
 static enum az_status
-fill_fault(struct fill *fill, const char *why)
+fill_fault(struct template_filling *fill, const char *why)
 {
     fill->why = why;
     return AZ_INVALID;
@@ -161,7 +161,7 @@ entity_of(char c)
 }
 
 static void
-put_escaped(struct buf *out, const char *text, size_t length)
+put_html_escaped(struct buf *out, const char *text, size_t length)
 {
     const char *end = text + length;
     for (const char *c = text; c < end; c++) {
@@ -176,14 +176,14 @@ put_escaped(struct buf *out, const char *text, size_t length)
 }
 
 static enum az_status
-fill_value(struct fill *fill, const char *name, const struct scope *scope)
+fill_value(struct template_filling *fill, const char *name, const struct scope *scope)
 {
     const json_t *value = look_up(scope, name);
     if (value == NULL || json_is_null(value))
         return AZ_OK;
     if (!json_is_string(value))
         return fill_fault(fill, "a value that is no text stands where one is written");
-    put_escaped(fill->out, json_string_value(value), json_string_length(value));
+    put_html_escaped(fill->out, json_string_value(value), json_string_length(value));
     return AZ_OK;
 }
 
@@ -195,11 +195,12 @@ is_something(const json_t *value)
     return json_is_array(value) ? json_array_size(value) > 0 : json_is_true(value);
 }
 
-static enum az_status fill_range(struct fill *fill, const struct template_file *template,
-                                 size_t from, size_t to, const struct scope *scope);
+static enum az_status fill_range(struct template_filling *fill,
+                                 const struct template_file *template, size_t from, size_t to,
+                                 const struct scope *scope);
 
 static enum az_status
-fill_section(struct fill *fill, const struct template_file *template, size_t at,
+fill_section(struct template_filling *fill, const struct template_file *template, size_t at,
              const struct scope *scope)
 {
     const struct piece *piece = &template->piece[at];
@@ -217,7 +218,7 @@ fill_section(struct fill *fill, const struct template_file *template, size_t at,
 }
 
 static enum az_status
-fill_piece(struct fill *fill, const struct template_file *template, size_t at,
+fill_piece(struct template_filling *fill, const struct template_file *template, size_t at,
            const struct scope *scope)
 {
     const struct piece *piece = &template->piece[at];
@@ -240,8 +241,8 @@ fill_piece(struct fill *fill, const struct template_file *template, size_t at,
 }
 
 static enum az_status
-fill_range(struct fill *fill, const struct template_file *template, size_t from, size_t to,
-           const struct scope *scope)
+fill_range(struct template_filling *fill, const struct template_file *template, size_t from,
+           size_t to, const struct scope *scope)
 {
     enum az_status st = AZ_OK;
     for (size_t i = from; st == AZ_OK && i < to;) {
@@ -259,7 +260,7 @@ enum az_status
 templates_fill(const struct templates *set, const char *name, const json_t *values, struct buf *out,
                const char **ret_why)
 {
-    struct fill fill = {.set = set, .out = out, .steps = TEMPLATE_STEPS_MAX};
+    struct template_filling fill = {.set = set, .out = out, .steps = TEMPLATE_STEPS_MAX};
     const struct scope scope = {values, NULL};
     const struct template_file *template = templates_find(set, name);
     if (template == NULL || !template->checked) {

@@ -21,7 +21,7 @@ static const char *const loading_attributes[] = {
     "style", "src", "srcset", "srcdoc", "data", "poster", "background", "content", "http-equiv"};
 
 static bool
-is_one_of(const char *name, const char *const *list, size_t count)
+html_is_one_of(const char *name, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, list[i]) == 0)
@@ -42,7 +42,7 @@ is_name(char c)
 }
 
 static bool
-is_blank(char c)
+html_is_blank(char c)
 {
     return c != '\0' && strchr(BLANKS, c) != NULL;
 }
@@ -74,8 +74,8 @@ element_end(struct html_scan *scan, enum html_place next)
     scan->place = next;
     if (scan->plain != NULL && plain_element(scan->element) != scan->plain)
         return "within title and textarea stands no tag but their end";
-    if (is_one_of(scan->element, refused_elements,
-                  sizeof(refused_elements) / sizeof(refused_elements[0])))
+    if (html_is_one_of(scan->element, refused_elements,
+                       sizeof(refused_elements) / sizeof(refused_elements[0])))
         return "this element does not work on these pages (no scripts, frames or plug-ins)";
     return NULL;
 }
@@ -139,7 +139,7 @@ step_element(struct html_scan *scan, char c)
     const char *why = NULL;
     if (is_name(c))
         name_push(scan->element, c);
-    else if (is_blank(c) || c == '/')
+    else if (html_is_blank(c) || c == '/')
         why = element_end(scan, HTML_TAG);
     else if (c == '>')
         why = (why = element_end(scan, HTML_TAG)) != NULL ? why : tag_end(scan);
@@ -151,7 +151,7 @@ step_element(struct html_scan *scan, char c)
 static const char *
 step_tag(struct html_scan *scan, char c)
 {
-    if (is_blank(c) || c == '/')
+    if (html_is_blank(c) || c == '/')
         return NULL;
     if (c == '>')
         return tag_end(scan);
@@ -171,7 +171,7 @@ step_attribute(struct html_scan *scan, char c)
         name_push(scan->attribute, c);
     else if (c == '=')
         why = attribute_end(scan, HTML_EQUALS);
-    else if (is_blank(c) || c == '/')
+    else if (html_is_blank(c) || c == '/')
         why = attribute_end(scan, HTML_TAG);
     else if (c == '>')
         why = (why = attribute_end(scan, HTML_TAG)) != NULL ? why : tag_end(scan);
@@ -181,7 +181,7 @@ step_attribute(struct html_scan *scan, char c)
 }
 
 static const char *
-step(struct html_scan *scan, char c)
+html_step(struct html_scan *scan, char c)
 {
     switch (scan->place) {
     case HTML_TEXT:
@@ -220,7 +220,7 @@ static bool
 ends_style(const char *text, size_t length)
 {
     return length >= 8 && strncasecmp(text, "</style", 7) == 0
-           && (is_blank(text[7]) || text[7] == '/' || text[7] == '>');
+           && (html_is_blank(text[7]) || text[7] == '/' || text[7] == '>');
 }
 
 /* A style ends at the first </style. Within svg a browser reads tags before that: there is none.
@@ -253,7 +253,7 @@ html_scan(struct html_scan *scan, const char *text, size_t length, size_t *ret_a
         size_t read = 0;
         bool style = scan->place == HTML_STYLE;
         const char *why =
-            style ? read_style(scan, text + at, length - at, &read) : step(scan, text[at]);
+            style ? read_style(scan, text + at, length - at, &read) : html_step(scan, text[at]);
         if (why != NULL) {
             *ret_at = at + read;
             return why;
@@ -270,8 +270,8 @@ html_value_fault(const struct html_scan *scan)
         return NULL;
     if (scan->place != HTML_VALUE_DOUBLE && scan->place != HTML_VALUE_SINGLE)
         return "a value may stand in text or in a quoted attribute only";
-    if (is_one_of(scan->attribute, loading_attributes,
-                  sizeof(loading_attributes) / sizeof(loading_attributes[0])))
+    if (html_is_one_of(scan->attribute, loading_attributes,
+                       sizeof(loading_attributes) / sizeof(loading_attributes[0])))
         return "no value may stand in an attribute that styles or loads something";
     return NULL;
 }
