@@ -74,7 +74,6 @@ policy_data_put_handle(struct request *req)
 /* A patch and the row it is for. */
 struct patch_request {
     const char *key;
-    enum policy_patch kind;
     json_t *patch;
 };
 
@@ -91,7 +90,7 @@ try_patch(struct request *req, void *arg, struct policy_data_written *ret)
     if (st == AZ_OK)
         st = policy_if_match(req, row.digest);
     if (st == AZ_OK)
-        st = policy_patch_apply(req, &row, given->kind, given->patch, &payload, &text);
+        st = policy_patch_apply(req, &row, given->patch, &payload, &text);
     if (st == AZ_OK)
         st = policy_payload_check(req, given->key, schema, payload);
     if (st != AZ_OK)
@@ -111,7 +110,7 @@ policy_data_patch_handle(struct request *req)
 {
     struct patch_request given = {.key = NULL};
     struct policy_data_written written;
-    enum az_status st = policy_patch_read(req, &given.kind, &given.patch);
+    enum az_status st = policy_patch_read(req, &given.patch);
     if (st == AZ_OK)
         st = request_parse_form(req, req->query, strlen(req->query));
     if (st == AZ_OK)

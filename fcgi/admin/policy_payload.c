@@ -7,16 +7,12 @@
 
 #include "admin/policy_request.h"
 #include "base/fields.h"
-#include "base/json_patch.h"
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
 #include "http/route.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
 #include "policy/save/save.h"
-
-/* A JSON Patch has its values in objects in an array. */
-#define PATCH_DEPTH_MAX (POLICY_DATA_DEPTH_MAX + 2)
 
 /* ---- PolicyDataDto ---- */
 
@@ -100,53 +96,25 @@ media_type_is(const char *type, const char *wanted)
     return length == strlen(wanted) && strncasecmp(type, wanted, length) == 0;
 }
 
-/* A JSON Patch taken for a merge patch would write nonsense: the type must say which it is. */
-static enum az_status
-read_kind(struct request *req, enum policy_patch *ret)
-{
-    static const struct {
-        const char *type;
-        enum policy_patch kind;
-    } types[] = {
-        {"application/json",             POLICY_PATCH_MERGE},
-        {"application/merge-patch+json", POLICY_PATCH_MERGE},
-        {"application/json-patch+json",  POLICY_PATCH_STEPS},
-    };
-    const char *type = req->io->variable(req->io, "CONTENT_TYPE");
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (media_type_is(type, types[i].type)) {
-            *ret = types[i].kind;
-            return AZ_OK;
-        }
-    return op_fail(&req->op, AZ_MEDIA_TYPE,
-                   "The content type must be application/merge-patch+json, application/json or "
-                   "application/json-patch+json",
-                   NULL);
-}
-
 enum az_status
-policy_patch_read(struct request *req, enum policy_patch *ret_kind, json_t **ret_patch)
+policy_patch_read(struct request *req, json_t **ret_patch)
 {
-    enum policy_patch kind = POLICY_PATCH_MERGE;
+    const char *type = req->io->variable(req->io, "CONTENT_TYPE"), *why = NULL;
     json_t *patch;
-    const char *why = NULL;
-    enum az_status st = read_kind(req, &kind);
-    if (st != AZ_OK)
-        return st;
-    bool steps = kind == POLICY_PATCH_STEPS;
-    if (jsonx_parse(req->op.mem, req->body, req->body_length,
-                    steps ? PATCH_DEPTH_MAX : POLICY_DATA_DEPTH_MAX, &patch, &why)
+    /* A JSON Patch (RFC 6902) read as a merge patch would write nonsense, so the type decides. */
+    if (!media_type_is(type, "application/merge-patch+json")
+        && !media_type_is(type, "application/json"))
+        return op_fail(&req->op, AZ_MEDIA_TYPE,
+                       "The content type must be application/merge-patch+json or application/json",
+                       NULL);
+    if (jsonx_parse(req->op.mem, req->body, req->body_length, POLICY_DATA_DEPTH_MAX, &patch, &why)
         != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_FIELDS,
                        talloc_asprintf(req->op.mem, "The body is not valid JSON: %s",
                                        why != NULL ? why : "out of memory"),
                        NULL);
-    if (steps ? !json_is_array(patch) : !json_is_object(patch))
-        return op_fail(&req->op, AZ_INVALID_FIELDS,
-                       steps ? "The body must be an array of operations"
-                             : "The body must be a JSON object",
-                       NULL);
-    *ret_kind = kind;
+    if (!json_is_object(patch))
+        return op_fail(&req->op, AZ_INVALID_FIELDS, "The body must be a JSON object", NULL);
     *ret_patch = patch;
     return AZ_OK;
 }
@@ -157,41 +125,17 @@ no_memory(struct request *req)
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the patch");
 }
 
-static enum az_status
-run_steps(struct request *req, const json_t *stored, const json_t *patch, json_t **ret)
-{
-    const char *why;
-    enum az_status st = json_patch(req->op.mem, stored, patch, POLICY_DATA_DEPTH_MAX, ret, &why);
-    if (st == AZ_CONFLICT || st == AZ_INVALID)
-        return op_fail(&req->op, st == AZ_CONFLICT ? AZ_CONFLICT : AZ_INVALID_FIELDS,
-                       talloc_asprintf(req->op.mem, "The patch cannot be applied: %s", why), NULL);
-    return st == AZ_OK ? AZ_OK : no_memory(req);
-}
-
-static enum az_status
-run_merge(struct request *req, const json_t *stored, const json_t *patch, json_t **ret)
-{
-    json_t *merged = jsonx_own(req->op.mem, merge_patch(stored, patch));
-    if (merged == NULL)
-        return no_memory(req);
-    *ret = merged;
-    return AZ_OK;
-}
-
 enum az_status
-policy_patch_apply(struct request *req, const struct policy_row *row, enum policy_patch kind,
-                   const json_t *patch, json_t **ret_value, const char **ret_text)
+policy_patch_apply(struct request *req, const struct policy_row *row, const json_t *patch,
+                   json_t **ret_value, const char **ret_text)
 {
-    json_t *stored = NULL, *value = NULL;
+    json_t *stored = NULL;
     if (jsonx_parse(req->op.mem, row->payload, strlen(row->payload), POLICY_DATA_DEPTH_MAX, &stored,
                     NULL)
         != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored payload is not JSON");
-    enum az_status st = kind == POLICY_PATCH_STEPS ? run_steps(req, stored, patch, &value)
-                                                   : run_merge(req, stored, patch, &value);
-    if (st != AZ_OK)
-        return st;
-    const char *text = jsonx_dump(req->op.mem, value);
+    json_t *value = jsonx_own(req->op.mem, merge_patch(stored, patch));
+    const char *text = value != NULL ? jsonx_dump(req->op.mem, value) : NULL;
     if (text == NULL)
         return no_memory(req);
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)

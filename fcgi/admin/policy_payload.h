@@ -24,23 +24,15 @@ struct policy_payload {
 enum az_status policy_payload_read(struct request *req, const char *key,
                                    struct policy_payload *ret);
 
-/* How a PATCH is written, by its content type. */
-enum policy_patch {
-    POLICY_PATCH_MERGE, /* RFC 7396: application/merge-patch+json, application/json */
-    POLICY_PATCH_STEPS, /* RFC 6902: application/json-patch+json */
-};
-
-/* The body of a PATCH, raw until here. AZ_MEDIA_TYPE, or AZ_INVALID_FIELDS for what is no JSON. */
-enum az_status policy_patch_read(struct request *req, enum policy_patch *ret_kind,
-                                 json_t **ret_patch);
-
-/*
- * The row's payload with the patch done. AZ_CONFLICT: a `test` does not hold; AZ_INVALID_FIELDS: an
- * operation cannot be done; AZ_TOO_LARGE.
+/* Read the body of a PATCH, a JSON Merge Patch (RFC 7396). AZ_MEDIA_TYPE: the content type is
+ * neither application/merge-patch+json nor application/json; AZ_INVALID_FIELDS: not a JSON object.
  */
+enum az_status policy_patch_read(struct request *req, json_t **ret_patch);
+
+/* Merge the patch into the row's payload. AZ_TOO_LARGE: the result exceeds
+ * POLICY_DATA_PAYLOAD_MAX. */
 enum az_status policy_patch_apply(struct request *req, const struct policy_row *row,
-                                  enum policy_patch kind, const json_t *patch, json_t **ret_value,
-                                  const char **ret_text);
+                                  const json_t *patch, json_t **ret_value, const char **ret_text);
 
 /* The row of a key (payload NULL when there is none) and its schema, or NULL. AZ_CONFLICT or
  * AZ_PROTECTED: the key cannot hold an operator's row. */
