@@ -63,27 +63,33 @@ static const struct {
     const char *names; /* with blanks between; NULL: refused */
     const char *name;
 } schemas[] = {
-    {"{}",                                                                                    "",                    "a row without members has no settings" },
-    {"{'properties':{'a':{" S "}}}",                                                          "k#/a",                "a member"                              },
-    {"{'properties':{'b':{" S "},'a':{" S "}}}",                                              "k#/b k#/a",           "members in the schema's order"         },
+    {"{}",                                                                                    "",                        "a row without members has no settings" },
+    {"{'properties':{'a':{" S "}}}",                                                          "k#/a",                    "a member"                              },
+    {"{'properties':{'b':{" S "},'a':{" S "}}}",                                              "k#/b k#/a",               "members in the schema's order"         },
     {"{'properties':{'a':{" O ",'properties':{'b':{" S "}}}}}",                               "k#/a k#/a/b",
-     "a member of a member, and the member itself"                                                                                                           },
+     "a member of a member, and the member itself"                                                                                                               },
     {"{'properties':{'a':{" O ",'x-key':'id','additionalProperties':{" S "}}}}",              "k#/a k#/a/{id}",
-     "an entry of a map is named by x-key"                                                                                                                   },
-    {"{'properties':{'a':{" A ",'items':{" S "}}}}",                                          "k#/a",                "an item is no setting"                 },
+     "an entry of a map is named by x-key"                                                                                                                       },
+    {"{'properties':{'a':{" A ",'items':{" S "}}}}",                                          "k#/a",                    "an item is no setting"                 },
     {"{'properties':{'a':{" A ",'items':{'properties':{'b':{" S "}}}}}}",                     "k#/a k#/a/{index}/b",
-     "a member of an item is one"                                                                                                                            },
+     "a member of an item is one"                                                                                                                                },
     {"{'properties':{'a':{" A ",'items':{'anyOf':[{" S "},{'properties':{'b':{" S "}}}]}}}}",
-     "k#/a k#/a/{index}/b",                                                                                          "a member of one form of an item is one"},
+     "k#/a k#/a/{index}/b",                                                                                              "a member of one form of an item is one"},
     {"{'properties':{'a':{" O ",'additionalProperties':true}}}",                              "k#/a",
-     "what is free in form is one setting"                                                                                                                   },
-    {"{'properties':{'a/b~c':{" S "}}}",                                                      "k#/a~1b~0c",          "names are escaped (RFC 6901 3)"        },
-    {"{'properties':{'a':{'type':'string'}}}",                                                NULL,                  "without description"                   },
-    {"{'properties':{'a':{'type':'string','description':''}}}",                               NULL,                  "with an empty one"                     },
-    {"{'properties':{'a':{'description':'x'}}}",                                              NULL,                  "without type"                          },
-    {"{'properties':{'a':{" O ",'properties':{'b':{}}}}}",                                    NULL,                  "with such a member"                    },
-    {"{'properties':{'a':{" O ",'additionalProperties':{" S "}}}}",                           NULL,                  "a map without x-key"                   },
-    {"{'properties':{'a':5}}",                                                                NULL,                  "that is no schema"                     },
+     "what is free in form is one setting"                                                                                                                       },
+    {"{'properties':{'a/b~c':{" S "}}}",                                                      "k#/a~1b~0c",              "names are escaped (RFC 6901 3)"        },
+    {"{'$defs':{'d':{" O ",'properties':{'b':{" S "}}}},'properties':{'a':{'$ref':'#/$defs/d'},"
+     "'c':{'$ref':'#/$defs/d'}}}",                                                       "k#/a k#/a/b k#/c k#/c/b", "a reference stands for its definition" },
+    {"{'$defs':{'d':{" S "}}}",                                                               "",                        "a definition alone is no setting"      },
+    {"{'$defs':{'d':{'properties':{'b':{'$ref':'#/$defs/d'}}}}}",                             NULL,
+     "in a circle of references"                                                                                                                                 },
+    {"{'properties':{'a':{'$ref':'#/$defs/d'}}}",                                             NULL,                      "behind a reference to nothing"         },
+    {"{'properties':{'a':{'type':'string'}}}",                                                NULL,                      "without description"                   },
+    {"{'properties':{'a':{'type':'string','description':''}}}",                               NULL,                      "with an empty one"                     },
+    {"{'properties':{'a':{'description':'x'}}}",                                              NULL,                      "without type"                          },
+    {"{'properties':{'a':{" O ",'properties':{'b':{}}}}}",                                    NULL,                      "with such a member"                    },
+    {"{'properties':{'a':{" O ",'additionalProperties':{" S "}}}}",                           NULL,                      "a map without x-key"                   },
+    {"{'properties':{'a':5}}",                                                                NULL,                      "that is no schema"                     },
 };
 
 static const char *
@@ -120,7 +126,7 @@ test_setting(TALLOC_CTX *mem)
     struct op op = env_op(mem, env_az(mem));
     const struct control_row row = {
         "k", "a",
-        env_json(mem, "{'required':['b',5],'properties':{'a':{" S ",'default':''},'b':{" S "}}}")};
+        env_json(mem, "{'required':['b'],'properties':{'a':{" S ",'default':''},'b':{" S "}}}")};
     json_t *settings = jsonx_own(mem, json_object());
     control_settings_add(&op, &row, settings);
     is_str(jsonx_dump(mem, json_object_get(settings, "k#/a")),

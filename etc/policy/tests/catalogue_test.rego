@@ -2,6 +2,7 @@
 # what run-tests found.
 package catalogue_test
 
+import data.fixture
 import data.shipped
 
 listed := {[c.id, r.code, r.category, r.message] | some c in shipped.catalogue; some r in c.reasons}
@@ -115,9 +116,9 @@ keywords := {
 # All schemas and what is in them: the members of `properties`, `items`, `additionalProperties`
 # and `anyOf`, and not what stands in a `default`.
 subschemas := array.concat(
-	[schema | some schema in shipped.schemas],
+	[schema | some schema in fixture.schemas],
 	[schema |
-		walk(shipped.schemas, [path, schema])
+		walk(fixture.schemas, [path, schema])
 		is_object(schema)
 		last := count(path) - 1
 		last > 0
@@ -133,6 +134,11 @@ holds_schema("properties", _)
 
 holds_schema("anyOf", _)
 
+test_every_reference_is_replaced_by_its_definition if {
+	count([path | walk(shipped.schemas, [path, _]); path[count(path) - 1] == "$ref"]) > 0
+	count([path | walk(fixture.schemas, [path, _]); path[count(path) - 1] == "$ref"]) == 0
+}
+
 test_schemas_use_only_the_keywords_that_the_service_checks if {
 	count(subschemas) > 50
 	every schema in subschemas {
@@ -143,7 +149,7 @@ test_schemas_use_only_the_keywords_that_the_service_checks if {
 # Each place of a row at which a value stands: what GET /admin/api/controls/settings lists. Items of
 # arrays are not settings, their members are.
 settings := [{"schema": schema, "required": is_required(path)} |
-	walk(shipped.schemas, [path, schema])
+	walk(fixture.schemas, [path, schema])
 	last := count(path) - 1
 	last > 0
 	names_setting(path[last - 1], path[last])
@@ -158,7 +164,7 @@ default is_required(_) := false
 
 is_required(path) if {
 	last := count(path) - 1
-	path[last] in object.get(shipped.schemas, array.concat(array.slice(path, 0, last - 1), ["required"]), [])
+	path[last] in object.get(fixture.schemas, array.concat(array.slice(path, 0, last - 1), ["required"]), [])
 }
 
 test_every_setting_has_a_type_and_a_description if {
@@ -259,8 +265,8 @@ test_schemas_accept_good_rows if {
 		["svc.operator.controls.trust", {"trusted_issuers": ["https://idp.example", {"issuer": "https://b.example", "audiences": ["x"]}]}],
 		["svc.operator.controls.environment", {"allow_cidrs": ["10.0.0.0/8"], "hours": {"tz": "Europe/Berlin", "from": "08:00", "to": "18:00"}}],
 		["svc.entitlements.bindings", {"clients": {"demo": {"grants": ["client_credentials"], "scopes": ["orders.read"], "endpoints": ["introspect"]}}}],
-		["svc.registry.resource_types", data.fixture.registry],
-		["svc.entitlements.bindings", data.fixture.wide],
+		["svc.registry.resource_types", fixture.registry],
+		["svc.entitlements.bindings", fixture.wide],
 	] {
 		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
 	}

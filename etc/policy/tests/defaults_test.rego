@@ -9,7 +9,7 @@ import data.shipped
 # ---- the settings that have a default, named as GET /admin/api/controls/settings names them
 
 defaults := {setting: schema["default"] |
-	some key, top in shipped.schemas
+	some key, top in fixture.schemas
 	walk(top, [path, schema])
 	last := count(path) - 1
 	last > 0

@@ -156,3 +156,12 @@ refused(answer, code) if {
 	answer.allow == false
 	code in codes(answer)
 }
+
+# The shipped schemas with each reference replaced by the definition that it refers to.
+schemas[key] := json.patch(body, [{"op": "replace", "path": path, "value": schema["$defs"][name]} |
+	walk(body, [path, value])
+	name := trim_prefix(value["$ref"], "#/$defs/")
+]) if {
+	some key, schema in data.shipped.schemas
+	body := json.remove(schema, ["$defs"])
+}

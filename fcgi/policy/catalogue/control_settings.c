@@ -6,30 +6,30 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "policy/rows/schema.h"
 
-/* Octets of a path. The longest that is shipped has 60; nesting is bounded where the schema is
- * parsed. */
+/* Octets of a path. The longest that is shipped has 60. */
 #define PATH_MAX_OCTETS 1024
 
 /* The walk over one schema. */
-struct walk {
+struct settings_walk {
     struct op *op;
     const struct control_row *row;
     json_t *settings; /* found so far */
 };
 
-static enum az_status add_inner(struct walk *walk, const char *path, const json_t *schema);
+static enum az_status add_inner(struct settings_walk *walk, const char *path, const json_t *schema);
 
 static enum az_status
-fail(const struct walk *walk, const char *path, const char *why)
+settings_fail(const struct settings_walk *walk, const char *path, const char *why)
 {
     return op_fail(walk->op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: the schema of %s: %s: %s",
                    walk->row->key, path, why);
 }
 
-/* The path with a reference token of RFC 6901 section 3 more, or NULL. */
+/* Return the path with one more reference token (RFC 6901 section 3). NULL: too long. */
 static const char *
-join(const struct walk *walk, const char *path, const char *name)
+join_path(const struct settings_walk *walk, const char *path, const char *name)
 {
     struct buf joined;
     buf_init(&joined, walk->op->mem, PATH_MAX_OCTETS);
@@ -59,67 +59,68 @@ borrowed(json_t *value)
     return value != NULL ? json_incref(value) : json_null();
 }
 
-/* One setting, and what is in it. */
+/* Add one setting and the settings inside it. */
 static enum az_status
-add_setting(struct walk *walk, const char *path, const json_t *schema, bool required)
+add_setting(struct settings_walk *walk, const char *path, const json_t *reference, bool required)
 {
+    const json_t *schema = schema_follow(walk->row->schema, reference);
     json_t *type = json_object_get(schema, "type"), *text = json_object_get(schema, "description");
     if (path == NULL)
-        return fail(walk, "", "a path is too long");
+        return settings_fail(walk, "", "a path is too long");
     if (!json_is_string(type) || json_string_length(text) == 0)
-        return fail(walk, path, "has no type or no description");
+        return settings_fail(walk, path, "has no type or no description");
     const char *name = talloc_asprintf(walk->op->mem, "%s#%s", walk->row->key, path);
     json_t *setting = json_pack("{s:O,s:o,s:O,s:s,s:b}", "type", type, "default",
                                 borrowed(json_object_get(schema, "default")), "description", text,
                                 "control", walk->row->control, "required", required);
     if (name == NULL || json_object_set_new(walk->settings, name, setting) != 0)
-        return fail(walk, path, "no memory");
+        return settings_fail(walk, path, "no memory");
     return add_inner(walk, path, schema);
 }
 
 static enum az_status
-add_members(struct walk *walk, const char *path, const json_t *schema)
+add_members(struct settings_walk *walk, const char *path, const json_t *schema)
 {
     enum az_status st = AZ_OK;
     const char *name;
     json_t *member;
     json_object_foreach (json_object_get(schema, "properties"), name, member)
         if (st == AZ_OK)
-            st = add_setting(walk, join(walk, path, name), member, is_required(schema, name));
+            st = add_setting(walk, join_path(walk, path, name), member, is_required(schema, name));
     return st;
 }
 
-/* The entries of a map have one schema and the operator's keys. */
+/* Add the entries of a map: they share one schema, and the operator chooses their keys. */
 static enum az_status
-add_entries(struct walk *walk, const char *path, const json_t *schema)
+add_entries(struct settings_walk *walk, const char *path, const json_t *schema)
 {
     const json_t *entry = json_object_get(schema, "additionalProperties");
     const char *key = json_string_value(json_object_get(schema, "x-key"));
     if (!json_is_object(entry))
         return AZ_OK;
     if (key == NULL)
-        return fail(walk, path, "has no x-key");
+        return settings_fail(walk, path, "has no x-key");
     const char *word = talloc_asprintf(walk->op->mem, "{%s}", key);
-    return add_setting(walk, word != NULL ? join(walk, path, word) : NULL, entry, false);
+    return add_setting(walk, word != NULL ? join_path(walk, path, word) : NULL, entry, false);
 }
 
 static enum az_status
-add_items(struct walk *walk, const char *path, const json_t *schema)
+add_items(struct settings_walk *walk, const char *path, const json_t *schema)
 {
     const json_t *items = json_object_get(schema, "items");
-    const char *inner = items != NULL ? join(walk, path, "{index}") : NULL;
+    const char *inner = items != NULL ? join_path(walk, path, "{index}") : NULL;
     if (items == NULL)
         return AZ_OK;
     return inner != NULL ? add_inner(walk, inner, items)
-                         : fail(walk, path, "a path in it is too long");
+                         : settings_fail(walk, path, "a path in it is too long");
 }
 
-/* What may stand inside a value. */
+/* Add the settings inside a value. */
 static enum az_status
-add_inner(struct walk *walk, const char *path, const json_t *schema)
+add_inner(struct settings_walk *walk, const char *path, const json_t *reference)
 {
+    const json_t *schema = schema_follow(walk->row->schema, reference), *branch;
     size_t index;
-    const json_t *branch;
     enum az_status st = add_members(walk, path, schema);
     if (st == AZ_OK)
         st = add_entries(walk, path, schema);
@@ -134,6 +135,9 @@ add_inner(struct walk *walk, const char *path, const json_t *schema)
 enum az_status
 control_settings_add(struct op *op, const struct control_row *row, json_t *settings)
 {
-    struct walk walk = {op, row, settings};
+    struct settings_walk walk = {op, row, settings};
+    const char *why = schema_fault(op->mem, row->schema);
+    if (why != NULL)
+        return settings_fail(&walk, "", why);
     return add_inner(&walk, "", row->schema);
 }

@@ -1,5 +1,6 @@
-/* The keywords of schema.h: what their own value must be, and what they ask of a value. */
 #include "config.h"
+
+#include "policy/rows/schema_keywords.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "policy/rows/schema_format.h"
-#include "policy/rows/schema_private.h"
+#include "policy/rows/schema_value.h"
 
 static size_t
 limit_of(const json_t *rule)
@@ -21,7 +22,7 @@ limit_of(const json_t *rule)
 #define ANY (BIT(JSON_NULL + 1) - 1)
 #define NUMBERS (BIT(JSON_INTEGER) | BIT(JSON_REAL))
 
-static const struct type {
+static const struct schema_type {
     const char *name;    /* in a schema */
     const char *article; /* in a message */
     unsigned bits;       /* json_types */
@@ -35,7 +36,7 @@ static const struct type {
     {"null",    "null",          BIT(JSON_NULL)                  },
 };
 
-static const struct type *
+static const struct schema_type *
 find_type(const json_t *name)
 {
     for (size_t i = 0; json_is_string(name) && i < sizeof(types) / sizeof(types[0]); i++)
@@ -44,7 +45,7 @@ find_type(const json_t *name)
     return NULL;
 }
 
-/* The nth name of a `type`, which is one name or an array of them; NULL after the last. */
+/* Return the nth name of a `type`, which is one name or an array of them; NULL after the last. */
 static const json_t *
 type_name(const json_t *rule, size_t index)
 {
@@ -71,21 +72,20 @@ fault_type(const json_t *rule)
     return type_name(rule, 0) != NULL ? NULL : "no type";
 }
 
-/* Called for values that are not admitted. */
 static void
-check_type(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_type(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
-    char *message = talloc_strdup(walk->mem, "must be");
+    char *message = talloc_strdup(failures->mem, "must be");
     const json_t *name;
     if (schema_type_admits(rule, site->value))
         return;
     for (size_t i = 0; (name = type_name(rule, i)) != NULL; i++)
         message =
             talloc_asprintf_append(message, "%s %s", i > 0 ? " or" : "", find_type(name)->article);
-    schema_walk_fail(walk, site->place, message);
+    schema_fail(failures, site->place, message);
 }
 
-/* ---- what the values of keywords must be ---- */
+/* ---- faults of a keyword's own value ---- */
 
 static const char *
 fault_map(const json_t *rule)
@@ -137,9 +137,9 @@ fault_format(const json_t *rule)
 }
 
 /*
- * Patterns are POSIX extended expressions over octets. A backslash, (?, a lazy repetition or a
- * character beyond ASCII would mean something else than in the standard's dialect: refused rather
- * than misread. [.] does for an escaped dot.
+ * Patterns are POSIX extended expressions over octets. A backslash, (?, a lazy repetition and a
+ * character beyond ASCII mean something else in the dialect of the standard (ECMA 262), so they are
+ * refused. Write [.] for an escaped dot.
  */
 static const char *
 fault_pattern(const json_t *rule)
@@ -158,100 +158,63 @@ fault_pattern(const json_t *rule)
     return NULL;
 }
 
-/* ---- what they ask of a value ---- */
+/* ---- checks of a value ---- */
 
 static void
-check_properties(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
-{
-    const char *name;
-    json_t *schema;
-    json_object_foreach (schema_plain(rule), name, schema) {
-        const json_t *value = json_object_get(site->value, name);
-        const struct schema_place place = {site->place, name, 0};
-        if (value != NULL)
-            schema_walk_value(walk, schema, value, &place);
-    }
-}
-
-static void
-check_additional(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
-{
-    const json_t *named = json_object_get(site->schema, "properties");
-    const char *name;
-    json_t *value;
-    json_object_foreach (schema_plain(site->value), name, value) {
-        const struct schema_place place = {site->place, name, 0};
-        if (json_object_get(named, name) == NULL)
-            schema_walk_value(walk, rule, value, &place);
-    }
-}
-
-static void
-check_required(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_required(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     size_t index;
     const json_t *name;
     json_array_foreach (rule, index, name) {
         const struct schema_place place = {site->place, json_string_value(name), 0};
         if (json_object_get(site->value, place.name) == NULL)
-            schema_walk_fail(walk, &place, "is required");
+            schema_fail(failures, &place, "is required");
     }
 }
 
 static void
-check_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
-{
-    size_t index;
-    const json_t *item;
-    json_array_foreach (site->value, index, item) {
-        const struct schema_place place = {site->place, NULL, index};
-        schema_walk_value(walk, rule, item, &place);
-    }
-}
-
-static void
-check_enum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_enum(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     size_t index;
     const json_t *allowed;
     json_array_foreach (rule, index, allowed)
-        if (schema_value_same(walk, allowed, site->value))
+        if (schema_value_same(allowed, site->value, &failures->out_of_memory))
             return;
-    schema_walk_fail_rule(walk, site->place, "must be one of", rule, "");
+    schema_fail_rule(failures, site->place, "must be one of", rule, "");
 }
 
 static void
-check_const(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_const(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
-    if (!schema_value_same(walk, rule, site->value))
-        schema_walk_fail_rule(walk, site->place, "must be", rule, "");
+    if (!schema_value_same(rule, site->value, &failures->out_of_memory))
+        schema_fail_rule(failures, site->place, "must be", rule, "");
 }
 
 static void
-check_pattern(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_pattern(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     regex_t regex;
     if (regcomp(&regex, json_string_value(rule), REG_EXTENDED | REG_NOSUB) != 0) {
-        walk->out_of_memory = true; /* it compiled before */
+        failures->out_of_memory = true; /* the pattern compiled when the schema was checked */
         return;
     }
     if (regexec(&regex, json_string_value(site->value), 0, NULL, 0) != 0)
-        schema_walk_fail_rule(walk, site->place, "must match", rule, "");
+        schema_fail_rule(failures, site->place, "must match", rule, "");
     regfree(&regex);
 }
 
 static void
-check_minimum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_minimum(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     if (schema_value_less(site->value, rule))
-        schema_walk_fail_rule(walk, site->place, "must be at least", rule, "");
+        schema_fail_rule(failures, site->place, "must be at least", rule, "");
 }
 
 static void
-check_maximum(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_maximum(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     if (schema_value_less(rule, site->value))
-        schema_walk_fail_rule(walk, site->place, "must be at most", rule, "");
+        schema_fail_rule(failures, site->place, "must be at most", rule, "");
 }
 
 static size_t
@@ -260,47 +223,51 @@ text_length(const json_t *value)
     return utf8_length(json_string_value(value), json_string_length(value));
 }
 
-/* At least so many characters or items. */
+/* Record that there are fewer characters or items than `rule`. */
 static void
-fail_few(struct schema_walk *walk, const struct schema_site *site, const json_t *rule,
+fail_few(struct schema_failures *failures, const struct schema_site *site, const json_t *rule,
          const char *unit)
 {
     if (limit_of(rule) == 1)
-        schema_walk_fail(walk, site->place, "must not be empty");
+        schema_fail(failures, site->place, "must not be empty");
     else
-        schema_walk_fail_rule(walk, site->place, "must have at least", rule, unit);
+        schema_fail_rule(failures, site->place, "must have at least", rule, unit);
 }
 
 static void
-check_min_length(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_min_length(struct schema_failures *failures, const struct schema_site *site,
+                 const json_t *rule)
 {
     if (text_length(site->value) < limit_of(rule))
-        fail_few(walk, site, rule, " characters");
+        fail_few(failures, site, rule, " characters");
 }
 
 static void
-check_max_length(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_max_length(struct schema_failures *failures, const struct schema_site *site,
+                 const json_t *rule)
 {
     if (text_length(site->value) > limit_of(rule))
-        schema_walk_fail_rule(walk, site->place, "must have at most", rule, " characters");
+        schema_fail_rule(failures, site->place, "must have at most", rule, " characters");
 }
 
 static void
-check_min_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_min_items(struct schema_failures *failures, const struct schema_site *site,
+                const json_t *rule)
 {
     if (json_array_size(site->value) < limit_of(rule))
-        fail_few(walk, site, rule, " items");
+        fail_few(failures, site, rule, " items");
 }
 
 static void
-check_max_items(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_max_items(struct schema_failures *failures, const struct schema_site *site,
+                const json_t *rule)
 {
     if (json_array_size(site->value) > limit_of(rule))
-        schema_walk_fail_rule(walk, site->place, "must have at most", rule, " items");
+        schema_fail_rule(failures, site->place, "must have at most", rule, " items");
 }
 
-/* An item of an array as text that can be sorted. */
-struct item {
+/* An item of an array, as text that can be sorted. */
+struct sortable_item {
     char *text;   /* canonical */
     size_t index; /* in the array */
 };
@@ -308,31 +275,33 @@ struct item {
 static int
 compare_items(const void *a, const void *b)
 {
-    const struct item *left = a, *right = b;
+    const struct sortable_item *left = a, *right = b;
     int order = strcmp(left->text, right->text);
     return order != 0 ? order : left->index < right->index ? -1 : 1;
 }
 
-/* Sorted, not each against each: a row of a megabyte has room for 300,000 items. */
+/* Sort the items instead of comparing each with each: a row of a megabyte has room for 300,000. */
 static void
-check_unique(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_unique(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     size_t count = json_array_size(site->value), made = 0;
     if (json_is_false(rule) || count < 2)
         return;
-    struct item *items = talloc_array(walk->mem, struct item, (unsigned) count);
+    struct sortable_item *items =
+        talloc_array(failures->mem, struct sortable_item, (unsigned) count);
     for (; items != NULL && made < count; made++) {
-        items[made] = (struct item){schema_value_text(json_array_get(site->value, made)), made};
+        items[made] =
+            (struct sortable_item){schema_value_text(json_array_get(site->value, made)), made};
         if (items[made].text == NULL)
             break;
     }
-    walk->out_of_memory |= made < count;
+    failures->out_of_memory |= made < count;
     if (made == count)
         qsort(items, count, sizeof(items[0]), compare_items);
     for (size_t i = 1; made == count && i < count; i++) {
         const struct schema_place place = {site->place, NULL, items[i].index};
         if (strcmp(items[i - 1].text, items[i].text) == 0)
-            schema_walk_fail(walk, &place, "repeats another item");
+            schema_fail(failures, &place, "repeats another item");
     }
     for (size_t i = 0; i < made; i++)
         free(items[i].text);
@@ -340,72 +309,45 @@ check_unique(struct schema_walk *walk, const struct schema_site *site, const jso
 }
 
 static void
-check_format(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
+check_format(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     const struct schema_format *format = schema_format_find(json_string_value(rule));
     if (!format->matches(json_string_value(site->value)))
-        schema_walk_fail(walk, site->place, format->message);
-}
-
-/*
- * One branch must hold. If just one is for values of this type, that is the one its writer meant:
- * its failures are told. Each branch is walked once, so that nested ones do not multiply.
- */
-static void
-check_any_of(struct schema_walk *walk, const struct schema_site *site, const json_t *rule)
-{
-    size_t index, meant = 0;
-    const json_t *branch;
-    json_auto_t *told = NULL; /* what the first such branch told */
-    json_array_foreach (rule, index, branch) {
-        const json_t *type = json_object_get(branch, "type");
-        struct schema_walk inner = {walk->mem, json_array(), false};
-        schema_walk_value(&inner, branch, site->value, site->place);
-        walk->out_of_memory |= inner.out_of_memory || inner.failures == NULL;
-        bool holds = json_array_size(inner.failures) == 0;
-        if (!holds && (type == NULL || schema_type_admits(type, site->value)) && meant++ == 0)
-            told = json_incref(inner.failures);
-        json_decref(inner.failures);
-        if (holds)
-            return;
-    }
-    if (meant != 1)
-        schema_walk_fail(walk, site->place, "has none of the allowed forms");
-    else
-        schema_walk_append(walk, told);
+        schema_fail(failures, site->place, format->message);
 }
 
 /* clang-format off */
 static const struct schema_keyword keywords[] = {
-    {"type",                 HOLDS_NONE,        fault_type,    ANY,               check_type},
-    {"properties",           HOLDS_SCHEMA_MAP,  fault_map,     BIT(JSON_OBJECT),  check_properties},
-    {"required",             HOLDS_NONE,        fault_names,   BIT(JSON_OBJECT),  check_required},
-    {"additionalProperties", HOLDS_SCHEMA,      NULL,          BIT(JSON_OBJECT),  check_additional},
-    {"items",                HOLDS_SCHEMA,      NULL,          BIT(JSON_ARRAY),   check_items},
-    {"minItems",             HOLDS_NONE,        fault_count,   BIT(JSON_ARRAY),   check_min_items},
-    {"maxItems",             HOLDS_NONE,        fault_count,   BIT(JSON_ARRAY),   check_max_items},
-    {"uniqueItems",          HOLDS_NONE,        fault_boolean, BIT(JSON_ARRAY),   check_unique},
-    {"minLength",            HOLDS_NONE,        fault_count,   BIT(JSON_STRING),  check_min_length},
-    {"maxLength",            HOLDS_NONE,        fault_count,   BIT(JSON_STRING),  check_max_length},
-    {"pattern",              HOLDS_NONE,        fault_pattern, BIT(JSON_STRING),  check_pattern},
-    {"format",               HOLDS_NONE,        fault_format,  BIT(JSON_STRING),  check_format},
-    {"minimum",              HOLDS_NONE,        fault_number,  NUMBERS,           check_minimum},
-    {"maximum",              HOLDS_NONE,        fault_number,  NUMBERS,           check_maximum},
-    {"enum",                 HOLDS_NONE,        fault_list,    ANY,               check_enum},
-    {"const",                HOLDS_NONE,        NULL,          ANY,               check_const},
-    {"anyOf",                HOLDS_SCHEMA_LIST, fault_list,    ANY,               check_any_of},
-    {"title",                HOLDS_NONE,        NULL,          0,                 NULL},
-    {"description",          HOLDS_NONE,        NULL,          0,                 NULL},
-    {"default",              HOLDS_NONE,        NULL,          0,                 NULL},
-    {"examples",             HOLDS_NONE,        NULL,          0,                 NULL},
-    {"$schema",              HOLDS_NONE,        NULL,          0,                 NULL},
+    {"type",                 APPLIES_NONE,          fault_type,    ANY,              check_type},
+    {"properties",           APPLIES_PROPERTIES,    fault_map,     BIT(JSON_OBJECT), NULL},
+    {"required",             APPLIES_NONE,          fault_names,   BIT(JSON_OBJECT), check_required},
+    {"additionalProperties", APPLIES_ADDITIONAL,    NULL,          BIT(JSON_OBJECT), NULL},
+    {"items",                APPLIES_ITEMS,         NULL,          BIT(JSON_ARRAY),  NULL},
+    {"minItems",             APPLIES_NONE,          fault_count,   BIT(JSON_ARRAY),  check_min_items},
+    {"maxItems",             APPLIES_NONE,          fault_count,   BIT(JSON_ARRAY),  check_max_items},
+    {"uniqueItems",          APPLIES_NONE,          fault_boolean, BIT(JSON_ARRAY),  check_unique},
+    {"minLength",            APPLIES_NONE,          fault_count,   BIT(JSON_STRING), check_min_length},
+    {"maxLength",            APPLIES_NONE,          fault_count,   BIT(JSON_STRING), check_max_length},
+    {"pattern",              APPLIES_NONE,          fault_pattern, BIT(JSON_STRING), check_pattern},
+    {"format",               APPLIES_NONE,          fault_format,  BIT(JSON_STRING), check_format},
+    {"minimum",              APPLIES_NONE,          fault_number,  NUMBERS,          check_minimum},
+    {"maximum",              APPLIES_NONE,          fault_number,  NUMBERS,          check_maximum},
+    {"enum",                 APPLIES_NONE,          fault_list,    ANY,              check_enum},
+    {"const",                APPLIES_NONE,          NULL,          ANY,              check_const},
+    {"anyOf",                APPLIES_BRANCHES,      fault_list,    ANY,              NULL},
+    {"$defs",                APPLIES_BY_REFERENCE,  fault_map,     0,                NULL},
+    {"title",                APPLIES_NONE,          NULL,          0,                NULL},
+    {"description",          APPLIES_NONE,          NULL,          0,                NULL},
+    {"default",              APPLIES_NONE,          NULL,          0,                NULL},
+    {"examples",             APPLIES_NONE,          NULL,          0,                NULL},
+    {"$schema",              APPLIES_NONE,          NULL,          0,                NULL},
 };
 /* clang-format on */
 
 const struct schema_keyword *
 schema_keyword_find(const char *name)
 {
-    static const struct schema_keyword extension = {"x-", HOLDS_NONE, NULL, 0, NULL};
+    static const struct schema_keyword extension = {"x-", APPLIES_NONE, NULL, 0, NULL};
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++)
         if (strcmp(keywords[i].name, name) == 0)
             return &keywords[i];

@@ -1,15 +1,14 @@
-/* Comparing values as JSON Schema does: 1 and 1.0 are one (core, 4.2.2). */
 #include "config.h"
+
+#include "policy/rows/schema_value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/rows/schema_private.h"
-
-/* Up to here a double holds every integer, so that 1.0 and 1 can be told to be one value. */
+/* A double holds every integer up to this one exactly. */
 #define EXACT_MAX 9007199254740992.0
 
-/* A copy in which equal numbers are written alike. */
+/* Return a copy in which equal numbers are written alike. */
 static json_t *
 normalise(const json_t *value)
 {
@@ -30,7 +29,6 @@ normalise(const json_t *value)
     return copy;
 }
 
-/* Text that is the same for equal values and for no others; free() it. NULL: no memory. */
 char *
 schema_value_text(const json_t *value)
 {
@@ -41,13 +39,13 @@ schema_value_text(const json_t *value)
 }
 
 bool
-schema_value_same(struct schema_walk *walk, const json_t *a, const json_t *b)
+schema_value_same(const json_t *a, const json_t *b, bool *ret_no_memory)
 {
     if (json_is_string(a) || json_is_string(b))
         return json_equal(a, b);
     char *left = schema_value_text(a), *right = schema_value_text(b);
     bool same = left != NULL && right != NULL && strcmp(left, right) == 0;
-    walk->out_of_memory |= left == NULL || right == NULL;
+    *ret_no_memory |= left == NULL || right == NULL;
     free(left);
     free(right);
     return same;

@@ -1,0 +1,38 @@
+/* The failures that a validation finds, and the places in the value where it finds them. */
+#ifndef AZ_POLICY_ROWS_SCHEMA_FAILURES_H
+#define AZ_POLICY_ROWS_SCHEMA_FAILURES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <talloc.h>
+
+/* A place in the value; the names are the value's own. */
+struct schema_place {
+    const struct schema_place *up; /* NULL at the top */
+    const char *name;              /* member, or NULL for an item */
+    size_t index;                  /* of the item */
+};
+
+/* The failures found so far. */
+struct schema_failures {
+    TALLOC_CTX *mem;    /* for messages */
+    json_t *list;       /* array of {path, message} */
+    bool out_of_memory; /* the list is incomplete and does not count */
+};
+
+/* True if no further failure is recorded: the list is full, or memory ran out. */
+bool schema_failures_full(const struct schema_failures *failures);
+
+/* Record a failure. A NULL message is an allocation that failed. */
+void schema_fail(struct schema_failures *failures, const struct schema_place *place,
+                 const char *message);
+
+/* Record the failure "<text> <value of the keyword><unit>". */
+void schema_fail_rule(struct schema_failures *failures, const struct schema_place *place,
+                      const char *text, const json_t *rule, const char *unit);
+
+/* Record every failure of another list. */
+void schema_failures_append(struct schema_failures *failures, const json_t *list);
+
+#endif
