@@ -123,7 +123,7 @@ is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately 
 sub statement {
     my ( $file, $name ) = @_;
     my ($parts) =
-      Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', $file ), qr/\A/ => '' ) =~
+      Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', 'policy', $file ), qr/\A/ => '' ) =~
       /"$name",((?:\s*"(?:[^"\\]|\\.)*")+)/
       or die "no $name\n";
     return join '', $parts =~ /"((?:[^"\\]|\\.)*)"/g;
