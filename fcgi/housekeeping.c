@@ -10,7 +10,7 @@
 #include "base/settings.h"
 #include "http/fetch/documents.h"
 #include "store/clients/client_use.h"
-#include "store/db/db.h"
+#include "store/db/jobs.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 #include "store/people/session_ends.h"
@@ -20,16 +20,6 @@
 #include "store/tokens/grants.h"
 #include "store/tokens/signing_keys.h"
 
-/* Due later than it would be by today's settings: they were changed, so it runs now. */
-static const struct db_stmt claim_stmt = {
-    "job_claim",
-    "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "
-    "precision), now())"
-    " ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, ran_at = now() WHERE job.due_at "
-    "<= now() OR job.due_at > excluded.due_at + interval '1 minute' OR $3::boolean",
-    3};
-static const struct db_stmt outcome_stmt = {"job_outcome",
-                                            "UPDATE job SET outcome = $2 WHERE name = $1", 2};
 static enum az_status
 maintain_partitions(struct op *op, char *note, size_t size)
 {
@@ -136,34 +126,19 @@ next_due(const struct op *op, const struct job *job)
     return cron_next(&cron, op_now(op)) - op_now(op);
 }
 
-/* True when the job is ours now: it was due, or is run by hand whenever it is due next. */
-static enum az_status
-claim(struct op *op, const struct job *job, bool only_if_due, bool *ret_ours)
-{
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_text(&params, job->name);
-    db_number(&params, next_due(op, job));
-    db_bool(&params, !only_if_due);
-    enum az_status st = db_exec(op, &claim_stmt, &params, false, &result);
-    *ret_ours = st == AZ_OK && db_written(result) > 0;
-    return st;
-}
-
 static enum az_status
 run_job(struct op *op, const struct job *job)
 {
     char note[256] = "";
     bool ignored;
-    struct db_params params = {.count = 0};
     enum az_status st = job->run(op, note, sizeof(note));
     const char *outcome = st == AZ_OK ? note : op->fault.detail;
     log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
              outcome);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
-    db_text(&params, job->name);
-    db_text(&params, outcome);
-    db_exec(&after, &outcome_stmt, &params, false, NULL);
+    if (job_note(&after, job->name, outcome) != AZ_OK)
+        log_text(AZ_SEV_WARN, "housekeeping", "%s: outcome not stored: %s", job->name,
+                 after.fault.detail);
     lock_session_drop(&after, LOCK_JOBS, job->name, &ignored);
     return st;
 }
@@ -179,7 +154,7 @@ try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
         *ret_held = !locked;
     if (st != AZ_OK || !locked)
         return st;
-    st = claim(op, job, only_if_due, &ours);
+    st = job_claim(op, job->name, next_due(op, job), only_if_due, &ours);
     if (st == AZ_OK && ours)
         return run_job(op, job);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};

@@ -122,7 +122,7 @@ hold(struct request *req, const char *known, long seconds, struct bundle_served 
         left = end - clock_monotonic_ms();
         if (bundle->body != NULL || left <= 0 || *req->op.az->stopping)
             break;
-        if (db_generation(req->op.az->db) == session && db_raw(req->op.az->db) != NULL)
+        if (db_generation(req->op.az->db) == session && db_is_open(req->op.az->db))
             db_wait(&req->op, (int) (left < every ? left : every));
         else
             st = db_listen(&req->op, "svc_bundle"); /* another session hears nothing yet */

@@ -12,6 +12,9 @@
 static const struct az_status_row rows[] = {
     {AZ_OK,                     200, "",                        "",                                     "allowed",  AZ_SEV_DEBUG},
     {AZ_INVALID,                400, "invalid_request",         "The request is malformed",             "rejected", AZ_SEV_INFO},
+    {AZ_STALE,                  500, "server_error",            "The server failed",                    "error",    AZ_SEV_ERROR},
+    {AZ_RETRY,                  500, "server_error",            "The server failed",                    "error",    AZ_SEV_ERROR},
+    {AZ_SQL,                    500, "server_error",            "The server failed",                    "error",    AZ_SEV_ERROR},
     {AZ_INVALID_REQUEST,        400, "invalid_request",         "The request is malformed",             "rejected", AZ_SEV_INFO},
     {AZ_INVALID_CLIENT,         401, "invalid_client",          "Client authentication failed",         "rejected", AZ_SEV_INFO},
     {AZ_INVALID_GRANT,          400, "invalid_grant",           "The grant is not valid",               "rejected", AZ_SEV_INFO},

@@ -4,15 +4,19 @@
 #define AZ_BASE_STATUS_H
 
 enum az_status {
-    AZ_OK = 0,                 /* done */
-    AZ_INVALID,                /* input refused by a parser; the endpoint decides what that means */
-    AZ_INVALID_REQUEST,        /* RFC 6749 5.2 */
-    AZ_INVALID_CLIENT,         /* RFC 6749 5.2, 401 */
-    AZ_INVALID_GRANT,          /* RFC 6749 5.2 */
-    AZ_UNAUTHORIZED_CLIENT,    /* RFC 6749 5.2 */
-    AZ_UNSUPPORTED_GRANT_TYPE, /* RFC 6749 5.2 */
-    AZ_INVALID_SCOPE,          /* RFC 6749 5.2 */
-    AZ_INVALID_TARGET,         /* RFC 8707 2 */
+    AZ_OK = 0,              /* done */
+    AZ_INVALID,             /* refused by a parser, or larger than a buffer's maximum; the endpoint
+                               decides what that means */
+    AZ_STALE,               /* internal: a cached row is out of date, read it again */
+    AZ_RETRY,               /* internal: a partition is missing or a race was lost, try again */
+    AZ_SQL,                 /* internal: a statement failed, look at the batch's SQLSTATE */
+    AZ_INVALID_REQUEST,     /* RFC 6749 5.2 */
+    AZ_INVALID_CLIENT,      /* RFC 6749 5.2, 401 */
+    AZ_INVALID_GRANT,       /* RFC 6749 5.2 */
+    AZ_UNAUTHORIZED_CLIENT, /* RFC 6749 5.2 */
+    AZ_UNSUPPORTED_GRANT_TYPE,        /* RFC 6749 5.2 */
+    AZ_INVALID_SCOPE,                 /* RFC 6749 5.2 */
+    AZ_INVALID_TARGET,                /* RFC 8707 2 */
     AZ_INVALID_AUTHORIZATION_DETAILS, /* RFC 9396 5 */
     AZ_UNSUPPORTED_RESPONSE_TYPE,     /* RFC 6749 4.1.2.1 */
     AZ_LOGIN_REQUIRED,                /* OpenID Connect Core 3.1.2.6, so the next two */

@@ -341,16 +341,6 @@ log_request(const struct request *req, int64_t started, uint64_t trips)
     log_line(severity, "request", fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-/* Results of what was sent before the answer and not waited for (introspection's audit row). */
-static void
-dispatch_settle(struct request *req)
-{
-    az_fault_clear(&req->op.fault);
-    if (req->op.az->db != NULL && db_settle(&req->op) != AZ_OK)
-        log_text(AZ_SEV_ERROR, "audit row lost", "%s: %s", req->op.request_id,
-                 req->op.fault.detail);
-}
-
 void
 dispatch(struct az *az, const struct http_io *io)
 {
@@ -376,7 +366,8 @@ dispatch(struct az *az, const struct http_io *io)
     send_response(req);
     io->finish(io);
     log_request(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
-    dispatch_settle(req);
+    if (az->db != NULL)
+        db_settle(&req->op);
     wipe(req);
     talloc_free(req);
 }

@@ -100,7 +100,7 @@ grant_check_client(struct request *req, const struct grant_row *grant)
         return AZ_OK;
     if (strcmp(owner->client_id, client->client_id) == 0
         && (owner->id != client->id || owner->version != client->version || !owner->enabled))
-        return AZ_INVALID;
+        return AZ_STALE;
     req->audit.flow_id = grant->flow_id;
     if (owner->id == client->id)
         req->audit.subject_id = grant->subject;
@@ -166,10 +166,10 @@ grant_run(struct request *req, enum az_status (*attempt)(struct request *req, st
 {
     struct issued issued = {.scope = NULL};
     enum az_status st = attempt(req, &issued);
-    for (int i = 1; i < ATTEMPTS && st == AZ_INVALID; i++)
+    for (int i = 1; i < ATTEMPTS && st == AZ_STALE; i++)
         if ((st = client_authenticate_again(req)) == AZ_OK)
             st = attempt(req, &issued);
-    if (st == AZ_INVALID)
+    if (st == AZ_STALE)
         return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
                        "the client's row changes faster than it can be read");
     return st == AZ_OK ? answer(req, &issued) : st;

@@ -24,7 +24,7 @@ enum az_status grant_read_family(struct request *req, const struct grant_row *gr
                                  struct issue_question *question);
 
 /*
- * What is known of a family's client against the client that authenticated: AZ_INVALID without a
+ * What is known of a family's client against the client that authenticated: AZ_STALE without a
  * fault when the cached row is stale, so that no refusal rests on it. Notes flow and subject for
  * the audit. AZ_OK says nothing else of the family.
  */
@@ -42,7 +42,7 @@ enum az_status grant_check_registered(struct request *req, const char *grant_typ
 bool grant_registered(const struct client *client, const char *grant_type);
 
 /*
- * Runs a grant; while it says AZ_INVALID (the client as cached is stale), authenticates against the
+ * Runs a grant; while it says AZ_STALE (the client as cached is stale), authenticates against the
  * row as it is now and runs it again, a few times. Then answers (specification 2.12).
  */
 enum az_status grant_run(struct request *req,

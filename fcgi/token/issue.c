@@ -266,7 +266,7 @@ finish(struct op *op, enum az_status no, const char *text, const struct decision
 }
 
 /*
- * Nothing was written: the client changed (AZ_INVALID), or the revision may not decide. AZ_OK: ask
+ * Nothing was written: the client changed (AZ_STALE), or the revision may not decide. AZ_OK: ask
  * once more.
  */
 static enum az_status
@@ -279,7 +279,7 @@ after_nothing(struct op *op, const struct client *client, int64_t started, struc
     if (st != AZ_OK)
         return st;
     if (now == NULL || now->version != version)
-        return AZ_INVALID;
+        return AZ_STALE;
     if (ask_again(op, started, verdict->decision.revision))
         return AZ_OK;
     ask_note_error(op, verdict);

@@ -34,7 +34,7 @@ struct issued {
  * audit entry comes filled but for what the decision adds; without a decision it gets the question
  * and the error, for the row of the 503 (policy.md 6.6). Outcomes: AZ_OK; a deny's status with its
  * message (audit row written); AZ_INVALID_GRANT when the family was used up meanwhile (it is dead
- * then if that was a replay); AZ_UNAVAILABLE; AZ_INVALID without a fault when the cached client is
+ * then if that was a replay); AZ_UNAVAILABLE; AZ_STALE without a fault when the cached client is
  * stale: authenticate again and call once more. *ret_audited: the audit row stands.
  */
 enum az_status token_issue(struct op *op, const struct issue_question *question,

@@ -14,6 +14,9 @@ static const struct {
     int http;
     const char *error, *rule;
 } promised[] = {
+    {AZ_STALE, 500, "server_error", "an internal code, should one ever get out"},
+    {AZ_RETRY, 500, "server_error", "the same"},
+    {AZ_SQL, 500, "server_error", "the same"},
     {AZ_INVALID_REQUEST, 400, "invalid_request", "RFC 6749 5.2"},
     {AZ_INVALID_CLIENT, 401, "invalid_client", "RFC 6749 5.2"},
     {AZ_INVALID_GRANT, 400, "invalid_grant", "RFC 6749 5.2"},

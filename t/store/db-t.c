@@ -36,6 +36,7 @@ test_batch(TALLOC_CTX *mem)
     static const struct db_stmt stmt = {"nothing", "SELECT 1", 0};
     struct az *az = env_az(mem);
     struct op op = env_op(mem, az);
+    az->db = db_new(az, "host=/nonexistent");
     struct db_batch *batch = db_batch_new(&op);
     struct db_step *step = NULL;
     for (int i = 0; i < DB_BATCH_MAX; i++)
@@ -44,10 +45,18 @@ test_batch(TALLOC_CTX *mem)
        "a batch takes %d statements", DB_BATCH_MAX);
     ok(step->params.count == 0 && step->result == NULL && step->sqlstate[0] == '\0',
        "a new step has no parameters and no result");
-    ok(db_batch_add(batch, &stmt) == NULL, "one more is refused");
-    ok(db_batch_add(NULL, &stmt) == NULL, "and one without a batch");
     ok(!db_batch_failed_with(batch, "42P01") && *db_batch_message(batch) == '\0',
        "a new batch has not failed");
+    struct db_step *more = db_batch_add(batch, &stmt);
+    db_number(&more->params, 1);
+    ok(more != step && db_batch_add(batch, &stmt) == more, "one more gets the spare step");
+    is_int(db_run(&op, batch, true), AZ_SERVER_ERROR, "... and the batch does not run");
+    is_str(op.fault.detail, "database: a batch has too many statements", "... and says why");
+    az_fault_clear(&op.fault);
+    batch = db_batch_new(&op);
+    db_batch_add(batch, &stmt)->params.lost = true;
+    is_int(db_run(&op, batch, true), AZ_SERVER_ERROR, "nor one with a value that got no memory");
+    is_str(op.fault.detail, "database: no memory", "... with another text");
 }
 
 /* Each says what is wrong; SECRET stands where a password would. */

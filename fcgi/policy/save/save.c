@@ -99,10 +99,7 @@ write_and_publish(struct op *op, struct save *save)
         st = bundle_publish(op, &save->build.bundle, &save->id);
     if (st == AZ_OK && save->changed)
         st = bundle_history_prune(op);
-    if (st == AZ_OK)
-        return db_commit(op);
-    db_rollback(op);
-    return st;
+    return db_end(op, st);
 }
 
 /* The candidate, served from now on; only by who still holds the lock. */
@@ -114,10 +111,7 @@ publish(struct op *op, struct save *save)
         return st;
     save->build.bundle.pending = true;
     st = bundle_publish(op, &save->build.bundle, &save->id);
-    if (st == AZ_OK)
-        return db_commit(op);
-    db_rollback(op);
-    return st;
+    return db_end(op, st);
 }
 
 /* What the engines took is what is stored: rows that somebody changed past us meanwhile would stand
@@ -147,10 +141,7 @@ apply(struct op *op, struct save *save)
         st = bundle_confirm(op, save->id);
     if (st == AZ_OK)
         st = bundle_history_prune(op);
-    if (st == AZ_OK)
-        return db_commit(op);
-    db_rollback(op);
-    return st;
+    return db_end(op, st);
 }
 
 /* Serves the bundle before it again. On another session when ours was lost: then only if nobody

@@ -25,10 +25,7 @@ limit_silence(struct op *op)
 {
     const struct settings *cfg = op->az->cfg;
     int ms = (int) (cfg->bundle_confirm_poll_ms + cfg->policy_timeout_ms) + SILENCE_MS;
-    return db_script(op, talloc_asprintf(op->mem,
-                                         "SET idle_session_timeout = %d; SET "
-                                         "idle_in_transaction_session_timeout = %d",
-                                         ms, ms));
+    return db_limit_silence(op, ms);
 }
 
 static enum az_status
@@ -69,7 +66,7 @@ save_lock(struct op *op, unsigned *ret_session)
 bool
 save_lock_held(const struct op *op, unsigned session)
 {
-    return db_raw(op->az->db) != NULL && db_generation(op->az->db) == session;
+    return db_is_open(op->az->db) && db_generation(op->az->db) == session;
 }
 
 enum az_status
@@ -90,8 +87,6 @@ save_unlock(struct op *op)
     struct op quiet = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
     bool got;
     if (lock_session_drop(&quiet, LOCK_POLICY, "", &got) != AZ_OK || !got
-        || db_script(&quiet,
-                     "RESET idle_session_timeout; RESET idle_in_transaction_session_timeout")
-               != AZ_OK)
+        || db_allow_silence(&quiet) != AZ_OK)
         db_close(op->az->db); /* the lock goes with the session */
 }

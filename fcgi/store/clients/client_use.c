@@ -10,7 +10,7 @@
 
 /* The day is the process's, which also decides when it marks the next one. The row of the client is
  * held, so that it is not removed between this and the token. */
-static const struct db_stmt mark_stmt = {
+static const struct db_stmt client_use_mark_stmt = {
     "client_use_mark",
     "INSERT INTO client_use (client, used_on)"
     " SELECT id, date '1970-01-01' + $2::integer FROM client WHERE id = $1 FOR KEY SHARE"
@@ -34,18 +34,18 @@ static const struct db_stmt mark_stmt = {
  * token in months came just then. The second looks again at rows that are locked.
  */
 enum client_idle_lock_column { LOCK_IDS, LOCK_FOUND };
-static const struct db_stmt lock_stmt = {
+static const struct db_stmt client_idle_lock_stmt = {
     "client_idle_lock",
     "WITH idle AS (SELECT c.id FROM client c WHERE" IDLE
     "  ORDER BY c.id LIMIT $2::integer FOR UPDATE OF c SKIP LOCKED)"
     " SELECT coalesce(array_agg(id), '{}')::text AS ids, count(*) AS found FROM idle",
     3};
-static const struct db_stmt remove_stmt = {
+static const struct db_stmt client_idle_remove_stmt = {
     "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 3};
 
 /* Whether more than $1 clients registered themselves. */
 enum client_crowd_column { CROWD_CROWDED };
-static const struct db_stmt crowd_stmt = {
+static const struct db_stmt client_crowd_stmt = {
     "client_crowd",
     "SELECT count(*) > $1::integer AS crowded FROM (SELECT 1 FROM client"
     " WHERE registration_type <> 'ADMIN' LIMIT $1::integer + 1) AS dynamic",
@@ -67,9 +67,7 @@ client_use_add(struct op *op, struct db_batch *batch, const struct client *clien
     if (client->id == 0 || strcmp(client->registration, "ADMIN") == 0
         || client_used_day(op, client->client_id) == today(op))
         return NULL;
-    struct db_step *step = db_batch_add(batch, &mark_stmt);
-    if (step == NULL)
-        return NULL;
+    struct db_step *step = db_batch_add(batch, &client_use_mark_stmt);
     db_number(&step->params, client->id);
     db_number(&step->params, today(op));
     return step;
@@ -90,7 +88,7 @@ unused_days(struct op *op, long *ret)
     PGresult *result;
     long days = op->az->cfg->dynamic_client_idle_days;
     db_number(&params, op->az->cfg->dynamic_clients_max / 2);
-    enum az_status st = db_exec(op, &crowd_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &client_crowd_stmt, &params, true, &result);
     if (st == AZ_OK)
         *ret = db_get_bool(result, 0, CROWD_CROWDED) && days > CROWDED_DAYS ? CROWDED_DAYS : days;
     return st;
@@ -105,7 +103,7 @@ remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed
     db_number(&lock, op->az->cfg->dynamic_client_idle_days);
     db_number(&lock, CLIENT_IDLE_BATCH);
     db_number(&lock, unused);
-    enum az_status st = db_exec(op, &lock_stmt, &lock, false, &locked);
+    enum az_status st = db_exec(op, &client_idle_lock_stmt, &lock, false, &locked);
     if (st != AZ_OK)
         return st;
     *ret_found = db_get_number(locked, 0, LOCK_FOUND, 0);
@@ -115,7 +113,7 @@ remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed
     db_number(&remove, op->az->cfg->dynamic_client_idle_days);
     db_text(&remove, db_get(locked, 0, LOCK_IDS));
     db_number(&remove, unused);
-    if ((st = db_exec(op, &remove_stmt, &remove, false, &gone)) == AZ_OK)
+    if ((st = db_exec(op, &client_idle_remove_stmt, &remove, false, &gone)) == AZ_OK)
         *ret_removed = db_written(gone);
     return st;
 }
@@ -133,12 +131,10 @@ clients_remove_idle(struct op *op, int *ret_removed)
         return crowd;
     while (found == CLIENT_IDLE_BATCH && !*op->az->stopping) {
         enum az_status st = db_begin(op);
-        if (st == AZ_OK && (st = remove_some(op, unused, &found, &removed)) == AZ_OK)
-            st = db_commit(op);
-        if (st != AZ_OK) {
-            db_rollback(op);
+        if (st == AZ_OK)
+            st = db_end(op, remove_some(op, unused, &found, &removed));
+        if (st != AZ_OK)
             return st;
-        }
         all += (int) removed;
         *ret_removed = all;
     }

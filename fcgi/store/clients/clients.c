@@ -31,7 +31,7 @@ enum client_fetch_column {
     FETCH_REDIRECT_URIS,
     FETCH_GRANT_TYPES
 };
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt client_fetch_stmt = {
     "client_fetch",
     "SELECT id, version, client_id, client_type, registration_type, auth_method, scope, enabled, "
     "secret_sealed,"
@@ -208,7 +208,7 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, client_id);
-    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &client_fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     struct entry was = *at != NULL ? **at : (struct entry){.used_day = 0};

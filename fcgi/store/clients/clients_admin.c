@@ -7,21 +7,19 @@
 #include "store/db/db.h"
 
 #define DTO "json_strip_nulls(row_to_json(d))"
+#define CLIENT_TAKEN "A client or a subject has this name already"
 
 /* clang-format off */
-enum clients_list_column { LIST_LIST };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt clients_list_stmt = {
     "clients_list",
-    "SELECT '[' || coalesce(string_agg(" DTO "::text, ',' ORDER BY d.id), '') || ']' AS list"
-    " FROM client_dto d", 0};
-enum client_dto_fetch_column { ROW_DTO };
-static const struct db_stmt dto_stmt = {
+    "SELECT " DTO " AS dto FROM client_dto d ORDER BY d.id", 0};
+static const struct db_stmt client_dto_fetch_stmt = {
     "client_dto_fetch",
     "SELECT " DTO " AS dto FROM client_dto d WHERE d.\"clientId\" = $1", 1};
 enum client_state_fetch_column {
     STATE_CLIENT_TYPE, STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT
 };
-static const struct db_stmt state_stmt = {
+static const struct db_stmt client_state_fetch_stmt = {
     "client_state_fetch",
     "SELECT client_type, registration_type, secret_sealed IS NOT NULL AS has_secret,"
     " software_statement::text AS statement"
@@ -31,7 +29,7 @@ static const struct db_stmt state_stmt = {
  * The values come by name out of one JSON object: no list of parameters that could get out of step
  * with the columns.
  */
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt client_insert_stmt = {
     "client_insert",
     "INSERT INTO client (client_id, client_name, client_type, client_uri, logo_uri, enabled,"
     "  redirect_uris, post_logout_redirect_uris, jwks, jwks_uri, auth_method, registration_type,"
@@ -43,7 +41,7 @@ static const struct db_stmt insert_stmt = {
     " FROM json_populate_record(NULL::client, $2::json) r"
     " WHERE NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)"
     " ON CONFLICT (client_id) DO NOTHING RETURNING id", 4};
-static const struct db_stmt replace_stmt = {
+static const struct db_stmt client_replace_stmt = {
     "client_replace",
     "UPDATE client c SET (client_name, client_type, client_uri, logo_uri, enabled,"
     "  redirect_uris, post_logout_redirect_uris, jwks, jwks_uri, auth_method,"
@@ -63,12 +61,12 @@ static const struct db_stmt replace_stmt = {
     "   THEN c.previous_secret_expires_at END"
     " FROM json_populate_record(NULL::client, $2::json) r)"
     " WHERE c.client_id = $1 RETURNING c.id", 4};
-static const struct db_stmt delete_stmt = {
+static const struct db_stmt client_delete_stmt = {
     "client_delete", "DELETE FROM client WHERE client_id = $1 RETURNING id", 1};
 
 /* The secret that was good until now lives on as the previous one until $3, or is dropped. */
 enum client_rotate_secret_column { ROTATE_CLIENT_TYPE, ROTATE_DONE, ROTATE_UNTIL };
-static const struct db_stmt rotate_stmt = {
+static const struct db_stmt client_rotate_secret_stmt = {
     "client_rotate_secret",
     "WITH k AS (SELECT client_type FROM client WHERE client_id = $1),"
     " u AS (UPDATE client SET secret_sealed = $2,"
@@ -85,11 +83,7 @@ static const struct db_stmt rotate_stmt = {
 enum az_status
 clients_list(struct op *op, const char **ret_array)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
-    if (st == AZ_OK)
-        *ret_array = db_get(result, 0, LIST_LIST);
-    return st;
+    return db_fetch_list(op, &clients_list_stmt, NULL, ret_array);
 }
 
 /* Runs a statement whose one parameter is the client_id. */
@@ -105,18 +99,16 @@ run_by_id(struct op *op, const struct db_stmt *stmt, const char *client_id, bool
 enum az_status
 client_dto_fetch(struct op *op, const char *client_id, const char **ret_dto)
 {
-    PGresult *result;
-    enum az_status st = run_by_id(op, &dto_stmt, client_id, true, &result);
-    if (st == AZ_OK)
-        *ret_dto = db_get(result, 0, ROW_DTO);
-    return st;
+    struct db_params params = {.count = 0};
+    db_text(&params, client_id);
+    return db_fetch_text(op, &client_dto_fetch_stmt, &params, ret_dto);
 }
 
 enum az_status
 client_state_fetch(struct op *op, const char *client_id, struct client_state *ret)
 {
     PGresult *result;
-    enum az_status st = run_by_id(op, &state_stmt, client_id, true, &result);
+    enum az_status st = run_by_id(op, &client_state_fetch_stmt, client_id, true, &result);
     if (st != AZ_OK)
         return st;
     ret->found = PQntuples(result) == 1;
@@ -127,43 +119,26 @@ client_state_fetch(struct op *op, const char *client_id, struct client_state *re
     return AZ_OK;
 }
 
-static void
-bind_octets(struct db_params *params, const unsigned char *octets, size_t length)
-{
-    if (octets != NULL)
-        db_octets(params, octets, length);
-    else
-        db_text(params, NULL);
-}
-
-/* The write and the reading of what came of it, in one trip and one transaction. *ret_dto NULL: no
- * row was written. */
+/* *ret_dto is NULL if no row was written. */
 static enum az_status
-write_row(struct op *op, const struct db_stmt *stmt, const struct client_row *row,
-          const char **ret_dto)
+write_client(struct op *op, const struct db_stmt *stmt, const struct client_row *row,
+             const char **ret_dto)
 {
-    struct db_batch *batch = db_batch_new(op);
-    struct db_step *write = db_batch_add(batch, stmt), *read = db_batch_add(batch, &dto_stmt);
-    if (write == NULL || read == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    db_text(&write->params, row->client_id);
-    db_text(&write->params, row->columns);
-    bind_octets(&write->params, row->sealed, row->sealed_length);
-    db_text(&write->params, row->issued_statement);
-    db_text(&read->params, row->client_id);
-    enum az_status st = db_run(op, batch, false);
-    if (st == AZ_OK)
-        *ret_dto = PQntuples(write->result) == 1 ? db_get(read->result, 0, ROW_DTO) : NULL;
-    return st;
+    struct db_params params = {.count = 0};
+    db_text(&params, row->client_id);
+    db_text(&params, row->columns);
+    db_octets(&params, row->sealed, row->sealed_length);
+    db_text(&params, row->issued_statement);
+    return db_write_read(op, stmt, &params, &client_dto_fetch_stmt, CLIENT_TAKEN, ret_dto);
 }
 
 enum az_status
 client_insert(struct op *op, const struct client_row *row, const char **ret_dto)
 {
     const char *dto = NULL;
-    enum az_status st = write_row(op, &insert_stmt, row, &dto);
+    enum az_status st = write_client(op, &client_insert_stmt, row, &dto);
     if (st == AZ_OK && dto == NULL)
-        return op_fail(op, AZ_CONFLICT, "There is a client or a subject with this name", NULL);
+        return op_fail(op, AZ_CONFLICT, CLIENT_TAKEN, NULL);
     if (st == AZ_OK)
         *ret_dto = dto;
     return st;
@@ -172,14 +147,14 @@ client_insert(struct op *op, const struct client_row *row, const char **ret_dto)
 enum az_status
 client_replace(struct op *op, const struct client_row *row, const char **ret_dto)
 {
-    return write_row(op, &replace_stmt, row, ret_dto);
+    return write_client(op, &client_replace_stmt, row, ret_dto);
 }
 
 enum az_status
 client_delete(struct op *op, const char *client_id)
 {
     PGresult *result;
-    enum az_status st = run_by_id(op, &delete_stmt, client_id, false, &result);
+    enum az_status st = run_by_id(op, &client_delete_stmt, client_id, false, &result);
     if (st == AZ_OK && PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no such client");
     return st;
@@ -197,7 +172,7 @@ client_rotate_secret(struct op *op, const char *client_id, const struct client_r
         db_time(&params, rotation->previous_until_ms);
     else
         db_text(&params, NULL);
-    enum az_status st = db_exec(op, &rotate_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &client_rotate_secret_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     if (PQntuples(result) == 0)

@@ -14,7 +14,7 @@
  */
 /* clang-format off */
 enum client_cimd_put_column { PUT_ID, PUT_VERSION, PUT_ENABLED, PUT_OURS, PUT_TAKEN, PUT_FULL };
-static const struct db_stmt put_stmt = {
+static const struct db_stmt client_cimd_put_stmt = {
     "client_cimd_put",
     "WITH taken AS (SELECT 1 FROM subject WHERE subject = $1),"
     " room AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM client WHERE client_id = $1) THEN true"
@@ -42,20 +42,6 @@ static const struct db_stmt put_stmt = {
     " FROM room LEFT JOIN stands ON true", 8};
 /* clang-format on */
 
-/* A text[], or NULL for none. */
-static enum az_status
-bind_list(struct op *op, struct db_params *params, const char *const *list)
-{
-    size_t count = 0;
-    if (list == NULL) {
-        db_text(params, NULL);
-        return AZ_OK;
-    }
-    while (list[count] != NULL)
-        count++;
-    return db_words(op->mem, params, list, count);
-}
-
 static enum az_status
 put_once(struct op *op, const struct client *client, struct client_cimd_row *ret)
 {
@@ -65,12 +51,11 @@ put_once(struct op *op, const struct client *client, struct client_cimd_row *ret
     db_text(&params, client->name);
     db_text(&params, client->uri);
     db_text(&params, client->scope);
-    if (bind_list(op, &params, client->redirect_uris) != AZ_OK
-        || bind_list(op, &params, client->grant_types) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_words_or_null(op->mem, &params, client->redirect_uris);
+    db_words_or_null(op->mem, &params, client->grant_types);
     db_text(&params, client->logo);
     db_number(&params, op->az->cfg->dynamic_clients_max);
-    enum az_status st = db_exec(op, &put_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &client_cimd_put_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     *ret = (struct client_cimd_row){

@@ -8,7 +8,7 @@
 
 /* Values come by name out of one JSON object, as in clients_admin.c. */
 enum client_register_column { REGISTER_FREE, REGISTER_STORED };
-static const struct db_stmt register_stmt = {
+static const struct db_stmt client_register_stmt = {
     "client_register",
     "WITH room AS (SELECT count(*) < $22::bigint AS free"
     "  FROM " CLIENTS_DYNAMIC " LIMIT $22::bigint) held),"
@@ -31,7 +31,7 @@ static const struct db_stmt register_stmt = {
     " SELECT free, EXISTS (SELECT 1 FROM noted) AS stored FROM room",
     22};
 
-static const struct db_stmt denial_stmt = {
+static const struct db_stmt client_register_denial_stmt = {
     "client_register_denial",
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $2::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10, $11,"
@@ -40,41 +40,29 @@ static const struct db_stmt denial_stmt = {
     16};
 
 /* A batch of one statement that writes an audit row of today. */
-static enum az_status
-make_batch(struct op *op, const struct db_stmt *stmt, struct db_batch **ret,
-           struct db_step **ret_step)
+static struct db_batch *
+dynamic_batch(struct op *op, const struct db_stmt *stmt, struct db_step **ret_step)
 {
-    uint32_t day = partition_day(op_now(op));
-    enum az_status st = partition_need_day(op, day);
-    if (st != AZ_OK)
-        return st;
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, day);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    *ret = batch;
-    *ret_step = step;
-    return AZ_OK;
+    *ret_step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
+    return batch;
 }
 
 enum az_status
 client_register(struct op *op, const struct client_new *client, const struct audit_entry *audit,
                 bool *ret_stored)
 {
-    struct db_batch *batch;
     struct db_step *step;
-    enum az_status st = make_batch(op, &register_stmt, &batch, &step);
+    enum az_status st = partition_need_day(op, partition_day(op_now(op)));
     if (st != AZ_OK)
         return st;
+    struct db_batch *batch = dynamic_batch(op, &client_register_stmt, &step);
     struct db_params *params = &step->params;
     db_text(params, client->client_id);
     db_text(params, client->registration);
     db_text(params, client->type);
     db_text(params, client->columns);
-    if (client->sealed != NULL)
-        db_octets(params, client->sealed, client->sealed_length);
-    else
-        db_text(params, NULL);
+    db_octets(params, client->sealed, client->sealed_length);
     db_text(params, client->revision);
     db_time(params, op->now_ms);
     audit_bind(params, audit);
@@ -92,11 +80,11 @@ enum az_status
 client_register_denial(struct op *op, const char *revision, const struct audit_entry *audit,
                        bool *ret_stored)
 {
-    struct db_batch *batch;
     struct db_step *step;
-    enum az_status st = make_batch(op, &denial_stmt, &batch, &step);
+    enum az_status st = partition_need_day(op, partition_day(op_now(op)));
     if (st != AZ_OK)
         return st;
+    struct db_batch *batch = dynamic_batch(op, &client_register_denial_stmt, &step);
     db_text(&step->params, revision);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, audit);

@@ -36,7 +36,7 @@ enum document_look_column {
     LOOK_NOW,
     LOOK_NOW_S
 };
-static const struct db_stmt look_stmt = {
+static const struct db_stmt document_look_stmt = {
     "document_look",
     "SELECT CASE WHEN d.leased_until > now() AND encode(d.lease, 'hex') = $5::text THEN NULL"
     "  ELSE d.body END AS body,"
@@ -51,7 +51,7 @@ static const struct db_stmt look_stmt = {
     " FROM (SELECT) one LEFT JOIN fetched_document d ON d.key = $1",
     6};
 enum document_lease_column { LEASE_BODY };
-static const struct db_stmt lease_stmt = {
+static const struct db_stmt document_lease_stmt = {
     "document_lease",
     "INSERT INTO fetched_document AS d (key, kind, url, leased_until, lease)"
     " VALUES ($1, $6, $7, now() + make_interval(secs => $8::double precision), $9)"
@@ -63,7 +63,7 @@ static const struct db_stmt lease_stmt = {
     " RETURNING d.body",
     9};
 enum document_keep_column { KEEP_FETCHED };
-static const struct db_stmt keep_stmt = {
+static const struct db_stmt document_keep_stmt = {
     "document_keep",
     "UPDATE fetched_document SET body = $3, fetched_at = now(), failure = NULL, failed_until = "
     "NULL,"
@@ -72,22 +72,22 @@ static const struct db_stmt keep_stmt = {
     " WHERE key = $1 AND lease = $2 RETURNING floor(extract(epoch FROM fetched_at))::bigint AS "
     "fetched",
     4};
-static const struct db_stmt fail_stmt = {
+static const struct db_stmt document_fail_stmt = {
     "document_fail",
     "UPDATE fetched_document SET failure = $3, failed_until = CASE WHEN $4::bigint > 0"
     "  THEN now() + make_interval(secs => $4::bigint::double precision) END, leased_until = NULL,"
     "  ended_at = clock_timestamp()"
     " WHERE key = $1 AND lease = $2",
     4};
-static const struct db_stmt touch_stmt = {
+static const struct db_stmt document_touch_stmt = {
     "document_touch", "UPDATE fetched_document SET used_at = now() WHERE key = $1", 1};
-static const struct db_stmt forget_stmt = {
+static const struct db_stmt document_forget_stmt = {
     "document_forget",
     "DELETE FROM fetched_document WHERE (leased_until IS NULL OR leased_until <= now())"
     " AND (used_at < now() - make_interval(days => $1)"
     "  OR (body IS NULL AND used_at < now() - interval '1 minute'))",
     1};
-static const struct db_stmt evict_stmt = {
+static const struct db_stmt document_evict_stmt = {
     "document_evict",
     "DELETE FROM fetched_document WHERE key IN (SELECT key FROM fetched_document WHERE kind = $1"
     " AND (leased_until IS NULL OR leased_until <= now()) ORDER BY used_at DESC OFFSET $2"
@@ -120,7 +120,7 @@ document_look(struct op *op, const struct document_wish *wish, struct document_l
     PGresult *result;
     add_wish(&params, wish);
     db_number(&params, wish->grace);
-    enum az_status st = db_exec(op, &look_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &document_look_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     *ret = (struct document_look){.body = db_get(result, 0, LOOK_BODY),
@@ -150,7 +150,7 @@ document_lease(struct op *op, const struct document_wish *wish, long seconds,
     db_text(&params, wish->url);
     db_number(&params, seconds);
     db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
-    enum az_status st = db_exec(op, &lease_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &document_lease_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     *ret_ours = db_written(result) > 0;
@@ -169,7 +169,7 @@ document_keep(struct op *op, const struct document_wish *wish,
     db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
     db_text(&params, body);
     db_number(&params, seconds);
-    enum az_status st = db_exec(op, &keep_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &document_keep_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_fetched_at = db_get_number(result, 0, KEEP_FETCHED, *ret_fetched_at);
     return st;
@@ -184,7 +184,7 @@ document_fail(struct op *op, const struct document_wish *wish,
     db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
     db_text(&params, failure);
     db_number(&params, pause);
-    return db_exec(op, &fail_stmt, &params, false, NULL);
+    return db_exec(op, &document_fail_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -192,7 +192,7 @@ document_touch(struct op *op, const struct document_wish *wish)
 {
     struct db_params params = {.count = 0};
     db_octets(&params, wish->key, sizeof(wish->key));
-    return db_exec(op, &touch_stmt, &params, false, NULL);
+    return db_exec(op, &document_touch_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -200,7 +200,7 @@ document_forget(struct op *op, int days)
 {
     struct db_params params = {.count = 0};
     db_number(&params, days);
-    return db_exec(op, &forget_stmt, &params, false, NULL);
+    return db_exec(op, &document_forget_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -209,5 +209,5 @@ document_evict(struct op *op, const char *kind, int64_t most)
     struct db_params params = {.count = 0};
     db_text(&params, kind);
     db_number(&params, most);
-    return db_exec(op, &evict_stmt, &params, false, NULL);
+    return db_exec(op, &document_evict_stmt, &params, false, NULL);
 }

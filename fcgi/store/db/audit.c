@@ -4,7 +4,7 @@
 
 #include "store/db/partitions.h"
 
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt audit_insert_stmt = {
     "audit_insert",
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, "
@@ -12,7 +12,7 @@ static const struct db_stmt insert_stmt = {
     15};
 
 /* set_config makes this one transaction asynchronous: the row follows the answer (decisions.md). */
-static const struct db_stmt send_stmt = {
+static const struct db_stmt audit_send_stmt = {
     "audit_send",
     "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
@@ -45,8 +45,6 @@ make_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
-    if (step == NULL)
-        return NULL;
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, entry);
     return batch;
@@ -55,17 +53,15 @@ make_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *
 enum az_status
 audit_insert(struct op *op, const struct audit_entry *entry)
 {
-    struct db_batch *batch = make_batch(op, &insert_stmt, entry);
-    if (batch == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_batch *batch = make_batch(op, &audit_insert_stmt, entry);
     enum az_status st = db_try(op, batch, false);
-    if (st != AZ_INVALID)
+    if (st != AZ_SQL)
         return st;
     /* The day has no partition yet (a new cluster, or housekeeping was away): make it and try once
      * more. */
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
-    return db_run(op, make_batch(op, &insert_stmt, entry), false);
+    return db_run(op, make_batch(op, &audit_insert_stmt, entry), false);
 }
 
 enum az_status
@@ -75,8 +71,5 @@ audit_send(struct op *op, const struct audit_entry *entry)
     enum az_status st = partition_need_day(op, day);
     if (st != AZ_OK)
         return st;
-    struct db_batch *batch = make_batch(op, &send_stmt, entry);
-    if (batch == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    return db_send(op, batch);
+    return db_send(op, make_batch(op, &audit_send_stmt, entry));
 }

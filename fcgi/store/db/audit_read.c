@@ -11,27 +11,12 @@ enum audit_fetch_column {
     FETCH_POLICY_INPUT,
     FETCH_POLICY_DECISION
 };
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt audit_fetch_stmt = {
     "audit_fetch",
     "SELECT endpoint,"
     " to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS created_at,"
     " policy_input, policy_decision FROM audit_log WHERE id = $1",
     1};
-
-/* A packed document; NULL stays NULL. */
-static enum az_status
-read_packed(struct op *op, const PGresult *result, int column, const unsigned char **ret,
-            size_t *ret_length)
-{
-    unsigned char *octets;
-    if (db_get(result, 0, column) == NULL)
-        return AZ_OK;
-    enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
-    if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a document of an audit row cannot be read");
-    *ret = octets;
-    return AZ_OK;
-}
 
 enum az_status
 audit_fetch(struct op *op, int64_t id, struct audit_record *ret)
@@ -40,17 +25,17 @@ audit_fetch(struct op *op, int64_t id, struct audit_record *ret)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, id);
-    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &audit_fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     if (PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no audit row %lld", (long long) id);
     record.endpoint = db_get(result, 0, FETCH_ENDPOINT);
     record.created_at = db_get(result, 0, FETCH_CREATED_AT);
-    st = read_packed(op, result, FETCH_POLICY_INPUT, &record.input, &record.input_length);
+    st = db_read_octets(op, result, 0, FETCH_POLICY_INPUT, &record.input, &record.input_length);
     if (st == AZ_OK)
-        st = read_packed(op, result, FETCH_POLICY_DECISION, &record.decision,
-                         &record.decision_length);
+        st = db_read_octets(op, result, 0, FETCH_POLICY_DECISION, &record.decision,
+                            &record.decision_length);
     if (st == AZ_OK)
         *ret = record;
     return st;

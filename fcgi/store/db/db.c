@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "store/db/db_private.h"
-#include "store/db/partitions.h"
 
 /* A dead first host of a multi-host address costs each worker this long. Seconds. */
 #define CONNECT_TIMEOUT "2"
@@ -39,8 +38,8 @@ db_new(TALLOC_CTX *mem, const char *url)
     if (db == NULL)
         return NULL;
     db->url = talloc_strdup(db, url);
-    db->partitions = partition_lists_new(db);
-    if (db->url == NULL || db->partitions == NULL) {
+    db->spare = db_batch_make(db, DB_NO_MEMORY);
+    if (db->url == NULL || db->spare == NULL) {
         talloc_free(db);
         return NULL;
     }
@@ -59,16 +58,16 @@ db_close(struct db *db)
     db_prepared_drop(db);
 }
 
-PGconn *
-db_raw(struct db *db)
+bool
+db_is_open(const struct db *db)
 {
-    return db->conn;
+    return db->conn != NULL;
 }
 
-struct partition_lists *
+struct partition_lists **
 db_partition_lists(struct db *db)
 {
-    return db->partitions;
+    return &db->partitions;
 }
 
 uint64_t

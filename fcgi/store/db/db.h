@@ -3,6 +3,7 @@
 #ifndef AZ_STORE_DB_DB_H
 #define AZ_STORE_DB_DB_H
 
+#include <jansson.h>
 #include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,20 +17,25 @@
 /* In place of a partition's number: the statement names none. */
 #define DB_NO_PARTITION UINT32_MAX
 
+/* SQLSTATEs that callers handle themselves. */
+#define SQLSTATE_FOREIGN_KEY_VIOLATION "23503"
+#define SQLSTATE_UNIQUE_VIOLATION "23505"
+#define SQLSTATE_UNDEFINED_TABLE "42P01" /* the partition is not there */
+
 /*
  * One SQL statement: a row in a table of the aggregate's file. %P, %D and %R in the text stand for
- * the number of a token partition, of an audit partition and of one of refresh tokens (digits made
- * by us, never input), filled in when it is prepared: statements that name their partition lock one
- * table, not all of them (performance.md 3.3).
+ * the number of a token partition, of an audit partition and of a refresh token partition. They are
+ * filled in when the statement is prepared, with digits that come from us and never from input. A
+ * statement that names its partition locks one table instead of all of them (performance.md 3.3).
  *
- * Results are read by the number of the column. Beside a statement NAME that is read stands an
- * `enum NAME_column` with its columns in order, each named like the column after a common word;
- * t/store/statements.t holds all of them against what PostgreSQL makes of the text.
+ * Results are read by the number of the column. A statement NAME with more than one column has an
+ * `enum NAME_column` that lists its columns in order, each named like the column after a common
+ * word; t/store/statements.t compares these enums with what PostgreSQL returns.
  */
 struct db_stmt {
     const char *name; /* unique in the program */
     const char *text; /* SQL with $1.. */
-    int params;       /* how many */
+    int params;       /* number of parameters */
 };
 
 /* Parameters of one execution: text form unless added as octets or as a time. Entries from `count`
@@ -39,144 +45,195 @@ struct db_params {
     int length[DB_PARAMS_MAX];        /* octets; set for the binary ones */
     int format[DB_PARAMS_MAX];        /* 0 text, 1 binary */
     int count;                        /* used so far */
+    bool lost;                        /* no memory for a value: the statement will not run */
     char room[DB_PARAMS_MAX][24];     /* text of numbers */
 };
 
 void db_text(struct db_params *params, const char *text); /* NULL = SQL NULL */
 void db_octets(struct db_params *params, const void *octets,
-               size_t length);                            /* bytea, or uuid with 16 octets */
+               size_t length); /* bytea, or uuid with 16 octets; NULL = SQL NULL */
 void db_number(struct db_params *params, int64_t number); /* as decimal text */
 void db_bool(struct db_params *params, bool flag);
 void db_time(struct db_params *params, int64_t ms); /* timestamptz, from ms since 1970 */
-/* A text[] literal of `count` words; the literal lives on mem. */
-enum az_status db_words(TALLOC_CTX *mem, struct db_params *params, const char *const *words,
-                        size_t count);
+/* Add a text[] of `count` words, or of words up to a NULL (words NULL = SQL NULL). The value lives
+ * on mem. Without memory the statement will fail when it runs. */
+void db_words(TALLOC_CTX *mem, struct db_params *params, const char *const *words, size_t count);
+void db_words_or_null(TALLOC_CTX *mem, struct db_params *params, const char *const *words);
 
-/* One statement of a round trip and what became of it. */
+/* Copy parameters; the values of numbers point into the copy. */
+void db_params_copy(struct db_params *to, const struct db_params *from);
+
+/* One statement of a round trip and its outcome. */
 struct db_step {
-    const struct db_stmt *stmt; /* what */
+    const struct db_stmt *stmt; /* statement to run */
     uint32_t bucket;            /* for %P, or DB_NO_PARTITION */
     uint32_t day;               /* for %D, or DB_NO_PARTITION */
-    uint32_t refresh;        /* for %R, or DB_NO_PARTITION, which it is until the caller sets it */
-    struct db_params params; /* with what */
-    PGresult *result;        /* after the trip; freed with the batch */
-    char sqlstate[6];        /* "" when it succeeded */
+    uint32_t refresh;           /* for %R; DB_NO_PARTITION until the caller sets it */
+    struct db_params params;    /* its parameters */
+    PGresult *result;           /* after the trip; freed with the batch */
+    char sqlstate[6];           /* "" if it succeeded */
 };
 
 struct db_batch;
 struct partition_lists;
 
-/* A batch on op->mem; freeing op->mem frees it and its results. */
+/* Make a batch on op->mem; freeing op->mem frees it and its results. Never NULL: without memory the
+ * batch fails when it runs. */
 struct db_batch *db_batch_new(struct op *op);
 
-/* Adds a statement; fill the parameters of the step that comes back. NULL when the batch is full or
- * NULL. */
+/*
+ * Add a statement and return its step, for the caller to fill in the parameters. Never NULL: if the
+ * batch is full or there is no memory, the step is a spare one, and db_run and its siblings fail
+ * with a text that says which of the two it was. So callers need not check each step.
+ */
 struct db_step *db_batch_add(struct db_batch *batch, const struct db_stmt *stmt);
 /* The same for a statement that names its partitions. */
 struct db_step *db_batch_add_in(struct db_batch *batch, const struct db_stmt *stmt, uint32_t bucket,
                                 uint32_t day);
-/* BEGIN and COMMIT, for steps that must see what others committed after the batch began (under a
- * lock). */
-struct db_step *db_batch_begin(struct db_batch *batch);
-struct db_step *db_batch_commit(struct db_batch *batch);
+/* Add BEGIN and COMMIT, for steps that must see what others committed after the batch began (under
+ * a lock). */
+void db_batch_begin(struct db_batch *batch);
+void db_batch_commit(struct db_batch *batch);
 
 /*
- * Sends the batch and reads all results: one round trip, one implicit transaction (unless steps say
- * BEGIN/COMMIT). With `reads_only` a lost connection is re-made and the batch sent once more;
+ * Send the batch and read all results: one round trip, one implicit transaction (unless steps say
+ * BEGIN/COMMIT). With `reads_only` a lost connection is made again and the batch is sent once more;
  * otherwise a loss after sending is an unknown outcome: AZ_UNAVAILABLE. An SQL error is
- * AZ_SERVER_ERROR with the SQLSTATE in the step and the fault; errors the caller wants to decide
- * itself are asked for with db_batch_try.
+ * AZ_SERVER_ERROR with the SQLSTATE in the step and in the fault.
  */
 enum az_status db_run(struct op *op, struct db_batch *batch, bool reads_only);
 
-/* As db_run, but an SQL error yields AZ_INVALID without a fault, for the caller to look at the
- * steps' SQLSTATE. */
+/* Like db_run, but return AZ_RETRY without a fault if the batch failed with this SQLSTATE. */
+enum az_status db_run_or_retry(struct op *op, struct db_batch *batch, bool reads_only,
+                               const char *sqlstate);
+
+/* Like db_run, but return AZ_SQL without a fault for any SQL error; the caller looks at the
+ * SQLSTATE. */
 enum az_status db_try(struct op *op, struct db_batch *batch, bool reads_only);
 
-/* Whether the batch failed with this SQLSTATE. */
+/* True if the batch failed with this SQLSTATE. */
 bool db_batch_failed_with(const struct db_batch *batch, const char *sqlstate);
 
-/* What the database said of the step that failed, for the operator. */
+/* Return the database's message about the step that failed, for the operator. */
 const char *db_batch_message(const struct db_batch *batch);
 
 /*
- * Sends the batch and returns without waiting; its results are read by the next batch or by
- * db_settle. For rows that may be recorded after the answer (decisions.md "UMA, delegation,
- * AuthZEN, admin", last item). The batch must outlive that: it is moved to the connection.
+ * Send the batch and return without waiting; the next batch or db_settle reads its results. For
+ * rows that may be recorded after the answer, such as the audit rows of introspection. The batch
+ * moves to the connection.
  */
 enum az_status db_send(struct op *op, struct db_batch *batch);
 
-/* Reads what db_send left open. AZ_OK when there was nothing or all succeeded. */
-enum az_status db_settle(struct op *op);
+/* Read the results that db_send left open. A failure is a log line ("audit row lost"): the answer
+ * is out already. */
+void db_settle(struct op *op);
 
-/* One statement, one trip; *ret_result lives on op->mem. */
+/* Run one statement in one trip; *ret_result (unless NULL) lives on op->mem. */
 enum az_status db_exec(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
                        bool reads_only, PGresult **ret_result);
 
-/* Several statements of a script (migrations, housekeeping) by the simple protocol. The text is
- * ours, never input. */
+/* Read with a statement of one column. *ret lives on op->mem. */
+
+/* The text of the first row, NULL if there is no row. */
+enum az_status db_fetch_text(struct op *op, const struct db_stmt *stmt,
+                             const struct db_params *params, const char **ret);
+/* All rows, each of them JSON, as the text of one JSON array, or as the array itself. */
+enum az_status db_fetch_list(struct op *op, const struct db_stmt *stmt,
+                             const struct db_params *params, const char **ret);
+enum az_status db_fetch_array(struct op *op, const struct db_stmt *stmt,
+                              const struct db_params *params, json_t **ret);
+
+/*
+ * Write a row and read it back, in one trip and one transaction. `write` returns one row if it
+ * wrote; `read` takes the first parameter of `write` and gives one text, *ret, which is NULL if
+ * nothing was written. AZ_CONFLICT with the public text `taken`: a unique key is in use.
+ */
+enum az_status db_write_read(struct op *op, const struct db_stmt *write,
+                             const struct db_params *params, const struct db_stmt *read,
+                             const char *taken, const char **ret);
+
+/* Run statements of a script (migrations, housekeeping) by the simple protocol. The text is ours,
+ * never input; NULL fails with "no memory". */
 enum az_status db_script(struct op *op, const char *sql);
 
 /*
  * A transaction of several trips (migrations, policy saves). While it is open a lost connection is
- * not re-made: the next call fails. db_rollback closes the connection when it cannot tell what is
+ * not made again: the next call fails. db_rollback closes the connection if it cannot tell what is
  * open.
  */
 enum az_status db_begin(struct op *op);
 enum az_status db_commit(struct op *op);
 void db_rollback(struct op *op);
 
-/* Subscribes to a NOTIFY channel (a name of ours) and waits for a notification of another session
- * at most ms; true when one came. */
+/* End the transaction: commit if st is AZ_OK, else roll back. Return st, or the failure of the
+ * commit. */
+enum az_status db_end(struct op *op, enum az_status st);
+
+/* Let PostgreSQL end this session after so many milliseconds of silence, in or out of a
+ * transaction; and take that back. */
+enum az_status db_limit_silence(struct op *op, int ms);
+enum az_status db_allow_silence(struct op *op);
+
+/* Subscribe to a NOTIFY channel (a name of ours). db_wait waits at most ms for a notification of
+ * another session; true if one came. */
 enum az_status db_listen(struct op *op, const char *channel);
 bool db_wait(struct op *op, int ms);
 enum az_status db_unlisten(struct op *op);
 
-/* A database handle; connects when first used. */
+/* Make a database handle; it connects when first used. */
 struct db *db_new(TALLOC_CTX *mem, const char *url);
 
 /*
- * What keeps a text from being a connection string or URI, for "SVC_DATABASE_URL: %s"; NULL when
- * libpq understands it. The text is never quoted: a part of it that libpq stumbles over may be a
- * part of a password.
+ * Return what is wrong with a connection string or URI, for "SVC_DATABASE_URL: %s"; NULL if libpq
+ * understands it. The text is never quoted: the part that libpq stumbles over may be part of a
+ * password.
  */
 const char *db_url_fault(const char *url);
 
-/* Closes the connection (before fork, or after a test). The next use connects again. */
+/* Close the connection (before fork, or after a test). The next use connects again. */
 void db_close(struct db *db);
 
-/* Makes sure there is a connection: AZ_UNAVAILABLE otherwise; AZ_CONFLICT when the URL is none. One
- * that idled is looked at first, so that a server that went away meanwhile costs no request. */
+/* Make sure there is a connection: AZ_UNAVAILABLE otherwise; AZ_CONFLICT if the URL is not valid.
+ * An idle connection is checked first, so that a server that went away costs no request. */
 enum az_status db_connect(struct op *op);
 
-/* The raw connection for LISTEN and COPY users, NULL when down. Pipeline mode is off between
- * batches. */
-PGconn *db_raw(struct db *db);
+/* True while there is a connection. */
+bool db_is_open(const struct db *db);
 
-/* The partition lists kept with this handle (partitions.h). */
-struct partition_lists *db_partition_lists(struct db *db);
+/* The place of the partition lists that are kept with this handle, for partitions.c. */
+struct partition_lists **db_partition_lists(struct db *db);
 
 /* Round trips since the start of the process. */
 uint64_t db_trips(const struct db *db);
 
-/* Grows by one with each new connection: what was cached about the session is void then. */
+/* Grows by one with each new connection, which makes all cached facts about the session void. */
 unsigned db_generation(const struct db *db);
 
-/* Reading results: text of a column (NULL for SQL NULL, or when there is no such row), numbers and
- * booleans of text columns. */
+/* Return the text of a column (NULL for SQL NULL, or if there is no such row), or the number or
+ * boolean of a text column. */
 const char *db_get(const PGresult *result, int row, int column);
 int64_t db_get_number(const PGresult *result, int row, int column, int64_t otherwise);
 bool db_get_bool(const PGresult *result, int row, int column);
-/* Rows that a statement wrote. */
+/* Return the number of rows that a statement wrote. */
 int64_t db_written(const PGresult *result);
-/* Octets of a bytea column given in text form (hex), allocated on mem. */
+/* Read the octets of a bytea column given in text form (hex), allocated on mem. */
 enum az_status db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column,
                              unsigned char **ret, size_t *ret_len);
 
-/* Words of a text[] column that the statement gives as JSON (to_json(column)), NULL at the end;
- * *ret is NULL for SQL NULL. One block on mem. AZ_SERVER_ERROR: no array of strings, or no memory.
- */
+/* Read the words of a text[] column that the statement gives as JSON (to_json(column)), NULL at the
+ * end; *ret is NULL for SQL NULL. One block on mem. AZ_SERVER_ERROR: not an array of strings, or no
+ * memory. */
 enum az_status db_get_words(TALLOC_CTX *mem, const PGresult *result, int row, int column,
                             const char ***ret);
+
+/* Most nesting of a JSON document that is read from a column; its writer bounded it before. */
+#define DB_JSON_DEPTH_MAX 32
+
+/* Read a bytea or JSON column onto op->mem. SQL NULL leaves *ret untouched. A column that cannot be
+ * read is AZ_SERVER_ERROR with a fault, never NULL: a lost restriction would allow more. */
+enum az_status db_read_octets(struct op *op, const PGresult *result, int row, int column,
+                              const unsigned char **ret, size_t *ret_len);
+enum az_status db_read_json(struct op *op, const PGresult *result, int row, int column,
+                            json_t **ret);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* Rows of statements are static, so their addresses tell them apart. */
 static size_t
-slot_of(const struct db_step *step)
+prepared_slot(const struct db_step *step)
 {
     uintptr_t hash = (uintptr_t) step->stmt / sizeof(void *);
     return (hash ^ step->bucket * 31 ^ step->day * 17 ^ step->refresh * 13) % DB_PREPARED_SLOTS;
@@ -22,7 +22,7 @@ slot_of(const struct db_step *step)
 /* "name:bucket:day", and ":refresh" where there is one; what else a statement does not have stays
  * empty. */
 static void
-write_name(const struct db_step *step, char ret[DB_NAME_SIZE])
+prepared_name(const struct db_step *step, char ret[DB_NAME_SIZE])
 {
     char bucket[12] = "", day[12] = "", refresh[13] = "";
     if (step->bucket != DB_NO_PARTITION)
@@ -37,7 +37,7 @@ write_name(const struct db_step *step, char ret[DB_NAME_SIZE])
 struct prepared *
 db_prepared_find(struct db *db, const struct db_step *step)
 {
-    struct prepared **slot = &db->table[slot_of(step)];
+    struct prepared **slot = &db->table[prepared_slot(step)];
     for (; *slot != NULL; slot = &(*slot)->next)
         if ((*slot)->stmt == step->stmt && (*slot)->bucket == step->bucket
             && (*slot)->day == step->day && (*slot)->refresh == step->refresh)
@@ -49,7 +49,7 @@ db_prepared_find(struct db *db, const struct db_step *step)
         return NULL;
     *entry = (struct prepared){
         .stmt = step->stmt, .bucket = step->bucket, .day = step->day, .refresh = step->refresh};
-    write_name(step, entry->name);
+    prepared_name(step, entry->name);
     db->prepared_count++;
     return *slot = entry;
 }
@@ -81,15 +81,15 @@ db_prepared_drop(struct db *db)
     db->prepared_count = 0;
 }
 
-void
+bool
 db_prepared_prune(struct db *db)
 {
     if (db->prepared_count <= PREPARED_MAXIMUM)
-        return;
+        return true;
     PGresult *result = PQexec(db->conn, "DEALLOCATE ALL");
-    if (PQresultStatus(result) == PGRES_COMMAND_OK)
+    bool done = PQresultStatus(result) == PGRES_COMMAND_OK;
+    if (done)
         db_prepared_drop(db);
-    else
-        db_close(db); /* the trip finds no connection, and fails as with one that broke */
     PQclear(result);
+    return done;
 }

@@ -10,27 +10,19 @@
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
-static int
-result_destroy(PGresult **holder)
-{
-    PQclear(*holder);
-    return 0;
-}
-
 enum az_status
 db_script(struct op *op, const char *sql)
 {
-    enum az_status st = db_settle(op);
-    if (st == AZ_OK)
-        st = db_connect(op);
+    if (sql == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: " DB_NO_MEMORY);
+    db_settle(op);
+    enum az_status st = db_connect(op);
     if (st != AZ_OK)
         return st;
     PGresult *result = PQexec(op->az->db->conn, sql);
-    PGresult **holder = talloc(op->mem, PGresult *);
-    *holder = result;
-    talloc_set_destructor(holder, result_destroy);
-    op->az->db->trips++;
     ExecStatusType status = PQresultStatus(result);
+    PQclear(result);
+    op->az->db->trips++;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
         return AZ_OK;
     char message[384];
@@ -64,14 +56,38 @@ void
 db_rollback(struct op *op)
 {
     struct op quiet = {.mem = op->mem, .az = op->az};
-    if (op->az->db->conn == NULL || !op->az->db->in_transaction)
-        return;
-    if (db_script(&quiet, "ROLLBACK") != AZ_OK)
+    bool open = op->az->db->conn != NULL && op->az->db->in_transaction;
+    if (open && db_script(&quiet, "ROLLBACK") != AZ_OK)
         db_close(op->az->db);
     op->az->db->in_transaction = false;
 }
 
-/* Our own are no news: who waits also writes what others wait for. */
+enum az_status
+db_end(struct op *op, enum az_status st)
+{
+    if (st == AZ_OK)
+        return db_commit(op);
+    db_rollback(op);
+    return st;
+}
+
+enum az_status
+db_limit_silence(struct op *op, int ms)
+{
+    return db_script(op, talloc_asprintf(op->mem,
+                                         "SET idle_session_timeout = %d; SET "
+                                         "idle_in_transaction_session_timeout = %d",
+                                         ms, ms));
+}
+
+enum az_status
+db_allow_silence(struct op *op)
+{
+    return db_script(op, "RESET idle_session_timeout; RESET idle_in_transaction_session_timeout");
+}
+
+/* True if another session sent a notification. Ours do not count: the session that waits also
+ * notifies others. */
 static bool
 take_notifications(PGconn *conn)
 {

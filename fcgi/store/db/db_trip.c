@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
@@ -146,19 +147,26 @@ collect_batch(struct db *db, struct db_batch *batch)
     return !lost;
 }
 
-enum az_status
+void
 db_settle(struct op *op)
 {
     struct db *db = op->az->db;
-    if (db->pending == NULL)
-        return AZ_OK;
-    struct db_batch *batch = talloc_steal(op->mem, db->pending);
+    struct db_batch *batch = db->pending;
+    const char *fault = NULL;
+    if (batch == NULL)
+        return;
     db->pending = NULL;
-    if (!collect_batch(db, batch))
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost after the answer");
-    if (batch->failed != NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
-    return AZ_OK;
+    bool inside = db->in_transaction;
+    if (!collect_batch(db, batch)) {
+        fault = "connection lost after the answer";
+        db->in_transaction = inside; /* db_connect refuses to go on with the transaction */
+    } else if (batch->failed != NULL) {
+        fault = batch->message;
+    }
+    if (fault != NULL)
+        log_text(AZ_SEV_ERROR, "audit row lost", "%s: database: %s",
+                 op->request_id != NULL ? op->request_id : "none", fault);
+    talloc_free(batch);
 }
 
 /* SQLSTATE lock_not_available: the wait has taken its time already, and is not begun again. */
@@ -178,20 +186,21 @@ enum az_status
 db_try(struct op *op, struct db_batch *batch, bool reads_only)
 {
     struct db *db = op->az->db;
-    enum az_status st = db_settle(op);
-    if (st != AZ_OK)
-        az_fault_clear(&op->fault);
+    const char *fault = db_batch_fault(batch);
+    if (fault != NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", fault);
+    db_settle(op);
     bool inside = db->in_transaction;
     for (int attempt = 0; attempt < 2; attempt++) {
-        if ((st = db_connect(op)) != AZ_OK)
+        enum az_status st = db_connect(op);
+        if (st != AZ_OK)
             return st;
-        db_prepared_prune(db);
-        bool answered = send_batch(db, batch) && collect_batch(db, batch);
+        bool answered = db_prepared_prune(db) && send_batch(db, batch) && collect_batch(db, batch);
         if (answered && batch->failed == NULL)
             return AZ_OK;
         bool outage = !answered || state_is_outage(batch->failed->sqlstate);
         if (!outage)
-            return AZ_INVALID;
+            return AZ_SQL;
         db_close(db);
         bool again = reads_only && attempt == 0 && !inside;
         if (!again || (answered && strcmp(batch->failed->sqlstate, LOCK_NOT_AVAILABLE) == 0))
@@ -203,21 +212,31 @@ db_try(struct op *op, struct db_batch *batch, bool reads_only)
 }
 
 enum az_status
-db_run(struct op *op, struct db_batch *batch, bool reads_only)
+db_run_or_retry(struct op *op, struct db_batch *batch, bool reads_only, const char *sqlstate)
 {
     enum az_status st = db_try(op, batch, reads_only);
-    if (st == AZ_INVALID)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
-    return st;
+    if (st != AZ_SQL)
+        return st;
+    if (sqlstate != NULL && db_batch_failed_with(batch, sqlstate))
+        return AZ_RETRY;
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", batch->message);
+}
+
+enum az_status
+db_run(struct op *op, struct db_batch *batch, bool reads_only)
+{
+    return db_run_or_retry(op, batch, reads_only, NULL);
 }
 
 enum az_status
 db_send(struct op *op, struct db_batch *batch)
 {
     struct db *db = op->az->db;
-    enum az_status st = db_settle(op);
-    if (st == AZ_OK)
-        st = db_connect(op);
+    const char *fault = db_batch_fault(batch);
+    if (fault != NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", fault);
+    db_settle(op);
+    enum az_status st = db_connect(op);
     if (st != AZ_OK)
         return st;
     if (!send_batch(db, batch)) {

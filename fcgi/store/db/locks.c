@@ -8,12 +8,13 @@ static const struct db_stmt lock_stmt = {
     "lock", "SELECT pg_advisory_xact_lock($1::integer, $2::integer)", 2};
 
 enum lock_session_try_column { TRY_GOT };
-static const struct db_stmt try_stmt = {"lock_session_try",
-                                        "SELECT pg_try_advisory_lock($1::integer, CASE WHEN $2 = "
-                                        "'' THEN 0 ELSE hashtext($2) END) AS got",
-                                        2};
+static const struct db_stmt lock_session_try_stmt = {
+    "lock_session_try",
+    "SELECT pg_try_advisory_lock($1::integer, CASE WHEN $2 = "
+    "'' THEN 0 ELSE hashtext($2) END) AS got",
+    2};
 enum lock_session_drop_column { DROP_GOT };
-static const struct db_stmt drop_stmt = {
+static const struct db_stmt lock_session_drop_stmt = {
     "lock_session_drop",
     "SELECT pg_advisory_unlock($1::integer, CASE WHEN $2 = '' THEN 0 ELSE hashtext($2) END) AS got",
     2};
@@ -28,15 +29,12 @@ hash_octets(const unsigned char *octets, size_t length)
     return (int32_t) hash;
 }
 
-struct db_step *
+void
 lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size_t length)
 {
     struct db_step *step = db_batch_add(batch, &lock_stmt);
-    if (step == NULL)
-        return NULL;
     db_number(&step->params, class);
     db_number(&step->params, hash_octets(octets, length));
-    return step;
 }
 
 static enum az_status
@@ -55,12 +53,12 @@ run_session(struct op *op, const struct db_stmt *stmt, enum lock_class class, co
 enum az_status
 lock_session_try(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
-    return run_session(op, &try_stmt, class, name, ret_got);
+    return run_session(op, &lock_session_try_stmt, class, name, ret_got);
 }
 
 enum az_status
 lock_session_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
     _Static_assert((int) TRY_GOT == (int) DROP_GOT, "one reading for both");
-    return run_session(op, &drop_stmt, class, name, ret_got);
+    return run_session(op, &lock_session_drop_stmt, class, name, ret_got);
 }

@@ -21,10 +21,9 @@ enum lock_class {
 
 /*
  * Adds pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the snapshot
- * of the next one is taken after the lock. NULL when the batch is full.
+ * of the next one is taken after the lock.
  */
-struct db_step *lock_add(struct db_batch *batch, enum lock_class class, const void *octets,
-                         size_t length);
+void lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size_t length);
 
 /*
  * The session-level locks, for what lasts longer than a transaction: tried, not waited for. They

@@ -28,7 +28,7 @@
 #define RELOAD_MS 1000
 
 enum partition_list_column { LIST_PARENT, LIST_NUMBERS };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt partition_list_stmt = {
     "partition_list",
     "SELECT p.relname AS parent, string_agg(substring(c.relname FROM '_p([0-9]+)$'), ' ' ORDER BY "
     "c.relname) AS numbers"
@@ -38,7 +38,7 @@ static const struct db_stmt list_stmt = {
     "'public'::regnamespace AND NOT i.inhdetachpending GROUP BY 1",
     0};
 enum partition_leftovers_column { LEFTOVERS_PARENT, LEFTOVERS_CHILD, LEFTOVERS_PENDING };
-static const struct db_stmt leftover_stmt = {
+static const struct db_stmt partition_leftovers_stmt = {
     "partition_leftovers",
     "SELECT substring(c.relname FROM '^(access_token|audit_log|refresh_token)_p[0-9]+$') AS parent,"
     " c.relname AS child,"
@@ -48,11 +48,11 @@ static const struct db_stmt leftover_stmt = {
     "   AND c.relname ~ '^(access_token|audit_log|refresh_token)_p[0-9]+$' AND (i.inhrelid IS NULL "
     "OR i.inhdetachpending)",
     0};
-static const struct db_stmt make_stmt = {"partition_make",
-                                         "SELECT partition_create($1, $2::integer)", 2};
+static const struct db_stmt partition_make_stmt = {"partition_make",
+                                                   "SELECT partition_create($1, $2::integer)", 2};
 /* In the same transaction: a table that another process made first has another xmin. */
 enum partition_made_column { MADE_MADE };
-static const struct db_stmt made_stmt = {
+static const struct db_stmt partition_made_stmt = {
     "partition_made",
     "SELECT coalesce(bool_or(xmin = pg_current_xact_id_if_assigned()::xid), false) AS made FROM "
     "pg_class WHERE oid = to_regclass($1 || '_p' || $2)",
@@ -78,12 +78,6 @@ struct partition_lists {
     unsigned generation;       /* of the connection the lists were read on */
     int64_t read_ms;           /* when */
 };
-
-struct partition_lists *
-partition_lists_new(struct db *db)
-{
-    return talloc_zero(db, struct partition_lists);
-}
 
 uint32_t
 partition_bucket(int64_t expires_at)
@@ -116,11 +110,25 @@ read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
         ret->number[ret->count++] = (uint32_t) strtoul(text, &end, 10);
 }
 
+/* Return the lists of this process, made when first used. */
 static enum az_status
-reload(struct op *op, struct partition_lists *lists)
+get_lists(struct op *op, struct partition_lists **ret)
+{
+    struct partition_lists **lists = db_partition_lists(op->az->db);
+    if (*lists == NULL && (*lists = talloc_zero(op->az->db, struct partition_lists)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the lists of partitions");
+    *ret = *lists;
+    return AZ_OK;
+}
+
+enum az_status
+partition_reload(struct op *op)
 {
     PGresult *result;
-    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
+    struct partition_lists *lists;
+    enum az_status st = get_lists(op, &lists);
+    if (st == AZ_OK)
+        st = db_exec(op, &partition_list_stmt, NULL, true, &result);
     if (st != AZ_OK)
         return st;
     for (size_t i = 0; i < TABLES; i++)
@@ -151,14 +159,17 @@ contains(const struct numbers *list, uint32_t number)
 static enum az_status
 has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
 {
-    struct partition_lists *lists = db_partition_lists(op->az->db);
+    struct partition_lists *lists;
+    enum az_status st = get_lists(op, &lists);
+    if (st != AZ_OK)
+        return st;
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
     /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
     const struct numbers *list = &lists->of[table];
     *ret = plausible && known && contains(list, number);
     if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
         return AZ_OK;
-    enum az_status st = reload(op, lists);
+    st = partition_reload(op);
     if (st == AZ_OK)
         *ret = contains(list, number);
     return st;
@@ -195,28 +206,21 @@ partition_need_day(struct op *op, uint32_t day)
     return st == AZ_OK && !there ? partition_make_day(op, day) : st;
 }
 
-enum az_status
-partition_reload(struct op *op)
-{
-    return reload(op, db_partition_lists(op->az->db));
-}
-
 /* *ret_made: it was not there, and it is us who made it. */
 static enum az_status
 make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step[] = {db_batch_add(batch, &make_stmt), db_batch_add(batch, &made_stmt)};
+    struct db_step *step[] = {db_batch_add(batch, &partition_make_stmt),
+                              db_batch_add(batch, &partition_made_stmt)};
     for (size_t i = 0; i < 2; i++) {
-        if (step[i] == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
         db_text(&step[i]->params, table_names[table]);
         db_number(&step[i]->params, number);
     }
     enum az_status st = db_run(op, batch, false);
     if (st == AZ_OK)
         *ret_made = db_get_bool(step[1]->result, 0, MADE_MADE);
-    return st == AZ_OK ? reload(op, db_partition_lists(op->az->db)) : st;
+    return st == AZ_OK ? partition_reload(op) : st;
 }
 
 enum az_status
@@ -273,7 +277,7 @@ make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret
 static enum az_status
 drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
 {
-    const struct numbers *list = &db_partition_lists(op->az->db)->of[table];
+    const struct numbers *list = &(*db_partition_lists(op->az->db))->of[table];
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
         if (list->number[i] >= first_kept)
@@ -292,7 +296,7 @@ static enum az_status
 drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
 {
     PGresult *result;
-    enum az_status st = db_exec(op, &leftover_stmt, NULL, true, &result);
+    enum az_status st = db_exec(op, &partition_leftovers_stmt, NULL, true, &result);
     for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
         const char *parent = db_get(result, row, LEFTOVERS_PARENT),
                    *child = db_get(result, row, LEFTOVERS_CHILD);

@@ -12,10 +12,6 @@
  * 1970. */
 #define PARTITION_EPOCH 1767225600LL
 
-/* What a connection knows to exist; kept with the database handle. */
-struct partition_lists;
-struct partition_lists *partition_lists_new(struct db *db);
-
 /* Number of the token bucket an expiry falls into, and of the audit day of a time. Seconds since
  * 1970. */
 uint32_t partition_bucket(int64_t expires_at);

@@ -26,17 +26,18 @@ static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (ve
                                 "PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,"
                                 " applied_at timestamptz NOT NULL DEFAULT now())";
 enum schema_exists_column { EXISTS_THERE };
-static const struct db_stmt exists_stmt = {
+static const struct db_stmt schema_exists_stmt = {
     "schema_exists", "SELECT to_regclass('schema_migration') IS NOT NULL AS there", 0};
 enum schema_applied_column { APPLIED_VERSION, APPLIED_NAME, APPLIED_CHECKSUM, APPLIED_APPLIED_AT };
-static const struct db_stmt applied_stmt = {
+static const struct db_stmt schema_applied_stmt = {
     "schema_applied",
     "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version", 0};
-static const struct db_stmt record_stmt = {
+static const struct db_stmt schema_record_stmt = {
     "schema_record", "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, $3)",
     3};
-static const struct db_stmt lock_stmt = {"schema_lock", "SELECT pg_advisory_lock($1, 0)", 1};
-static const struct db_stmt unlock_stmt = {"schema_unlock", "SELECT pg_advisory_unlock($1, 0)", 1};
+static const struct db_stmt schema_lock_stmt = {"schema_lock", "SELECT pg_advisory_lock($1, 0)", 1};
+static const struct db_stmt schema_unlock_stmt = {"schema_unlock",
+                                                  "SELECT pg_advisory_unlock($1, 0)", 1};
 
 /* One file of sql/. */
 struct migration {
@@ -96,14 +97,14 @@ static enum az_status
 read_applied(struct op *op, PGresult **ret)
 {
     PGresult *exists;
-    enum az_status st = db_exec(op, &exists_stmt, NULL, true, &exists);
+    enum az_status st = db_exec(op, &schema_exists_stmt, NULL, true, &exists);
     if (st != AZ_OK)
         return st;
     if (!db_get_bool(exists, 0, EXISTS_THERE)) {
         *ret = NULL;
         return AZ_OK;
     }
-    return db_exec(op, &applied_stmt, NULL, true, ret);
+    return db_exec(op, &schema_applied_stmt, NULL, true, ret);
 }
 
 static int
@@ -126,11 +127,8 @@ apply(struct op *op, const struct migration *migration)
     if (st == AZ_OK)
         st = db_script(op, migration->text);
     if (st == AZ_OK)
-        st = db_exec(op, &record_stmt, &params, false, NULL);
-    if (st == AZ_OK)
-        return db_commit(op);
-    db_rollback(op);
-    return st;
+        st = db_exec(op, &schema_record_stmt, &params, false, NULL);
+    return db_end(op, st);
 }
 
 enum az_status
@@ -146,11 +144,11 @@ schema_migrate(struct op *op, int *ret_applied)
     if (st == AZ_OK)
         st = db_script(op, "SET lock_timeout = 0"); /* another migration may take its time */
     if (st == AZ_OK)
-        st = db_exec(op, &lock_stmt, &params, false, NULL);
+        st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
     if (st == AZ_OK)
         st = db_script(op, table_sql);
     if (st == AZ_OK)
-        st = db_exec(op, &applied_stmt, NULL, true, &applied);
+        st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
         int row = find_applied(applied, list[i].version);
         if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
@@ -164,7 +162,7 @@ schema_migrate(struct op *op, int *ret_applied)
         *ret_applied += st == AZ_OK;
     }
     if (st == AZ_OK)
-        st = db_exec(op, &unlock_stmt, &params, false, NULL);
+        st = db_exec(op, &schema_unlock_stmt, &params, false, NULL);
     if (st == AZ_OK)
         st = db_script(op, "RESET lock_timeout");
     return st;

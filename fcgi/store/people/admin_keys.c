@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/uuid7.h"
 #include "crypto/keyring.h"
@@ -12,16 +11,16 @@
 #include "crypto/token.h"
 #include "store/db/db.h"
 
-enum admin_key_find_column { FIND_LABEL };
-static const struct db_stmt find_stmt = {
+static const struct db_stmt admin_key_find_stmt = {
     "admin_key_find", "SELECT label FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL", 1};
-static const struct db_stmt insert_stmt = {"admin_key_insert",
-                                           "INSERT INTO admin_key (id, label, managed_by, lookup, "
-                                           "sealed) VALUES ($1::uuid, $2, $3, $4, $5)",
-                                           5};
+static const struct db_stmt admin_key_insert_stmt = {
+    "admin_key_insert",
+    "INSERT INTO admin_key (id, label, managed_by, lookup, "
+    "sealed) VALUES ($1::uuid, $2, $3, $4, $5)",
+    5};
 /* A key that is configured again after it was replaced comes back to life: the operator's file says
  * so. */
-static const struct db_stmt configure_stmt = {
+static const struct db_stmt admin_key_configure_stmt = {
     "admin_key_configure",
     "WITH old AS (UPDATE admin_key SET revoked_at = now() WHERE managed_by = 'environment' AND "
     "lookup <> $4 AND revoked_at IS NULL)"
@@ -30,11 +29,11 @@ static const struct db_stmt configure_stmt = {
     " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL"
     " WHERE admin_key.managed_by <> 'environment' OR admin_key.revoked_at IS NOT NULL",
     5};
-static const struct db_stmt list_stmt = {
+static const struct db_stmt admin_key_list_stmt = {
     "admin_key_list",
     "SELECT json_strip_nulls(row_to_json(k)) FROM admin_key_dto k ORDER BY \"createdAt\", id", 0};
 enum admin_key_revoke_column { REVOKE_MANAGED_BY, REVOKE_DONE };
-static const struct db_stmt revoke_stmt = {
+static const struct db_stmt admin_key_revoke_stmt = {
     "admin_key_revoke",
     "WITH k AS (SELECT id, managed_by, revoked_at FROM admin_key WHERE id::text = $1),"
     " u AS (UPDATE admin_key SET revoked_at = now() WHERE id = (SELECT id FROM k) AND managed_by "
@@ -79,7 +78,7 @@ admin_key_register_configured(struct op *op)
     struct db_params params = {.count = 0};
     enum az_status st =
         bind_key(op, &params, id, "SVC_ADMIN_API_KEY", "environment", op->az->cfg->admin_api_key);
-    return st == AZ_OK ? db_exec(op, &configure_stmt, &params, false, NULL) : st;
+    return st == AZ_OK ? db_exec(op, &admin_key_configure_stmt, &params, false, NULL) : st;
 }
 
 enum az_status
@@ -87,14 +86,11 @@ admin_key_find(struct op *op, const char *plaintext, const char **ret_label)
 {
     unsigned char lookup[SHA256_OCTETS];
     struct db_params params = {.count = 0};
-    PGresult *result;
     enum az_status st = keyring_admin_lookup(op->az->keyring, plaintext, lookup);
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "HMAC failed");
     db_octets(&params, lookup, sizeof(lookup));
-    if ((st = db_exec(op, &find_stmt, &params, true, &result)) == AZ_OK)
-        *ret_label = db_get(result, 0, FIND_LABEL);
-    return st;
+    return db_fetch_text(op, &admin_key_find_stmt, &params, ret_label);
 }
 
 enum az_status
@@ -109,7 +105,7 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be made");
     enum az_status st = bind_key(op, &params, id, label, "admin", text.text);
     if (st == AZ_OK)
-        st = db_exec(op, &insert_stmt, &params, false, NULL);
+        st = db_exec(op, &admin_key_insert_stmt, &params, false, NULL);
     if (st == AZ_OK) {
         uuid7_format(id, id_text);
         *ret_id = talloc_strdup(op->mem, id_text);
@@ -125,7 +121,7 @@ admin_key_revoke(struct op *op, const char *id)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, id);
-    enum az_status st = db_exec(op, &revoke_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &admin_key_revoke_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     if (PQntuples(result) == 0)
@@ -142,13 +138,5 @@ admin_key_revoke(struct op *op, const char *id)
 enum az_status
 admin_key_list(struct op *op, json_t **ret)
 {
-    PGresult *result;
-    json_t *list = jsonx_own(op->mem, json_array());
-    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
-    if (st != AZ_OK)
-        return st;
-    for (int row = 0; row < PQntuples(result); row++)
-        json_array_append_new(list, json_loads(PQgetvalue(result, row, 0), 0, NULL));
-    *ret = list;
-    return AZ_OK;
+    return db_fetch_array(op, &admin_key_list_stmt, NULL, ret);
 }

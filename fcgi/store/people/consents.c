@@ -2,10 +2,9 @@
 
 #include "store/people/consents.h"
 
-#include "base/jsonx.h"
 #include "store/db/db.h"
 
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt consent_request_insert_stmt = {
     "consent_request_insert",
     "INSERT INTO consent_request (id_hash, session, request, expires_at)"
     " SELECT $1, id_hash, $3::jsonb, now() + make_interval(secs => $4::double precision)"
@@ -13,20 +12,19 @@ static const struct db_stmt insert_stmt = {
     4};
 
 enum consent_request_show_column { SHOW_REQUEST };
-static const struct db_stmt show_stmt = {
+static const struct db_stmt consent_request_show_stmt = {
     "consent_request_show",
     "SELECT request FROM consent_request WHERE id_hash = $1 AND session = $2 AND expires_at > "
     "now()",
     2};
 enum consent_request_take_column { TAKE_REQUEST };
-static const struct db_stmt take_stmt = {
+static const struct db_stmt consent_request_take_stmt = {
     "consent_request_take",
     "DELETE FROM consent_request WHERE id_hash = $1 AND session = $2 AND expires_at > now()"
     " RETURNING request",
     2};
 
-enum consent_list_column { LIST_CONSENT };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt consent_list_stmt = {
     "consent_list",
     "SELECT json_strip_nulls(json_build_object('id', o.id, 'subjectId', o.subject,"
     "  'clientId', c.client_id, 'redirectHost', o.redirect_host, 'scope', o.scope,"
@@ -36,8 +34,8 @@ static const struct db_stmt list_stmt = {
     " ORDER BY o.id DESC LIMIT $3",
     3};
 
-static const struct db_stmt delete_stmt = {"consent_delete",
-                                           "DELETE FROM consent WHERE id = $1::bigint", 1};
+static const struct db_stmt consent_delete_stmt = {"consent_delete",
+                                                   "DELETE FROM consent WHERE id = $1::bigint", 1};
 
 enum az_status
 consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
@@ -49,7 +47,7 @@ consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS]
     db_octets(&params, session, SHA256_OCTETS);
     db_text(&params, request);
     db_number(&params, CONSENT_REQUEST_VALIDITY);
-    enum az_status st = db_exec(op, &insert_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &consent_request_insert_stmt, &params, false, &result);
     if (st == AZ_OK && db_written(result) == 0)
         return op_fail(op, AZ_LOGIN_REQUIRED, NULL, "the session ended meanwhile");
     return st;
@@ -63,7 +61,8 @@ consent_request_get(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
     PGresult *result;
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_octets(&params, session, SHA256_OCTETS);
-    enum az_status st = db_exec(op, take ? &take_stmt : &show_stmt, &params, !take, &result);
+    enum az_status st = db_exec(op, take ? &consent_request_take_stmt : &consent_request_show_stmt,
+                                &params, !take, &result);
     if (st == AZ_OK)
         *ret_request = db_get(result, 0, take ? (int) TAKE_REQUEST : (int) SHOW_REQUEST);
     return st;
@@ -73,17 +72,10 @@ enum az_status
 consent_list(struct op *op, const char *subject, const char *client_id, json_t **ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
-    json_t *list = jsonx_own(op->mem, json_array());
     db_text(&params, subject);
     db_text(&params, client_id);
     db_number(&params, CONSENT_LIST_MAX);
-    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
-    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++)
-        json_array_append_new(list, json_loads(db_get(result, row, LIST_CONSENT), 0, NULL));
-    if (st == AZ_OK)
-        *ret = list;
-    return st;
+    return db_fetch_array(op, &consent_list_stmt, &params, ret);
 }
 
 enum az_status
@@ -92,7 +84,7 @@ consent_delete(struct op *op, int64_t id)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, id);
-    enum az_status st = db_exec(op, &delete_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &consent_delete_stmt, &params, false, &result);
     if (st == AZ_OK && db_written(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no consent %lld", (long long) id);
     return st;

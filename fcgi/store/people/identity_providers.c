@@ -28,7 +28,7 @@ enum identity_providers_list_column {
     LIST_AUTHORIZE_PARAMS,
     LIST_ENABLED
 };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt identity_providers_list_stmt = {
     "identity_providers_list",
     "SELECT s.last_value AS list_version, " IDENTITY_PROVIDER_COLUMNS
     " FROM identity_provider_version_seq s LEFT JOIN identity_provider p ON true ORDER BY p.id",
@@ -136,7 +136,7 @@ identity_providers_get(struct op *op, bool fresh, const struct identity_provider
     struct identity_providers *list = talloc_zero(op->mem, struct identity_providers);
     if (list == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    enum az_status st = db_exec(op, &list_stmt, NULL, true, &result);
+    enum az_status st = db_exec(op, &identity_providers_list_stmt, NULL, true, &result);
     if (st == AZ_OK)
         st = read_list(op, result, list, &enabled);
     if (st != AZ_OK)

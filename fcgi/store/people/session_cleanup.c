@@ -4,28 +4,28 @@
 #include "store/people/session_ends.h"
 
 /* Rows somebody is at are left for the next run: housekeeping waits for nobody. */
-static const struct db_stmt sessions_stmt = {
+static const struct db_stmt cleanup_sessions_stmt = {
     "cleanup_sessions",
     "DELETE FROM browser_session WHERE id_hash IN (SELECT id_hash FROM browser_session"
     " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
-static const struct db_stmt sign_ins_stmt = {
+static const struct db_stmt cleanup_sign_ins_stmt = {
     "cleanup_sign_ins",
     "DELETE FROM sign_in WHERE state_hash IN (SELECT state_hash FROM sign_in"
     " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
-static const struct db_stmt consent_requests_stmt = {
+static const struct db_stmt cleanup_consent_requests_stmt = {
     "cleanup_consent_requests",
     "DELETE FROM consent_request WHERE id_hash IN (SELECT id_hash FROM consent_request"
     " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
-static const struct db_stmt *const removals[] = {&sessions_stmt, &sign_ins_stmt,
-                                                 &consent_requests_stmt};
+static const struct db_stmt *const removals[] = {&cleanup_sessions_stmt, &cleanup_sign_ins_stmt,
+                                                 &cleanup_consent_requests_stmt};
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
 /* The starts that were remembered are forgotten when no such process can live any more. */
 enum session_discard_column { DISCARD_DONE, DISCARD_SESSIONS, DISCARD_SIGN_INS };
-static const struct db_stmt discard_stmt = {
+static const struct db_stmt session_discard_stmt = {
     "session_discard",
     "WITH old AS (DELETE FROM job WHERE name LIKE 'discard per user %'"
     "   AND ran_at < now() - interval '5 years'),"
@@ -73,7 +73,7 @@ session_discard(struct op *op, const char *start, bool *ret_done, int64_t *ret_s
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, start);
-    enum az_status st = db_exec(op, &discard_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &session_discard_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     *ret_done = db_get_bool(result, 0, DISCARD_DONE);

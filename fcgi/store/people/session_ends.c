@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
@@ -17,7 +16,7 @@
  * page could do that to the user otherwise.
  */
 enum session_end_column { END_SID, END_SUBJECT, END_IDP, END_ID_TOKEN_SEALED };
-static const struct db_stmt end_stmt = {
+static const struct db_stmt session_end_stmt = {
     "session_end",
     "WITH gone AS (DELETE FROM browser_session WHERE id_hash = $1 OR (sid = $2 AND subject = $3)"
     "  RETURNING id_hash, sid, subject, idp, id_token_sealed, expires_at)"
@@ -34,7 +33,7 @@ enum logout_facts_column {
     FACTS_CLIENT_NAME,
     FACTS_URIS
 };
-static const struct db_stmt facts_stmt = {
+static const struct db_stmt logout_facts_stmt = {
     "logout_facts",
     "SELECT s.subject, coalesce(p.claims ->> 'email', p.claims ->> 'preferred_username',"
     "  p.claims ->> 'name') AS label, s.idp, c.client_type, c.client_name,"
@@ -45,8 +44,7 @@ static const struct db_stmt facts_stmt = {
     "  LEFT JOIN client c ON c.client_id = $2 AND c.enabled",
     2};
 
-enum session_list_column { LIST_SESSION };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt session_list_stmt = {
     "session_list",
     "SELECT json_build_object('sid', s.sid, 'subjectId', s.subject, 'idpId', p.idp_id,"
     "  'authTime', nullif(s.auth_time, to_timestamp(0)), 'createdAt', s.created_at, 'expiresAt', "
@@ -56,8 +54,8 @@ static const struct db_stmt list_stmt = {
     " ORDER BY s.created_at DESC, s.sid LIMIT $2",
     2};
 
-static const struct db_stmt delete_stmt = {"session_delete",
-                                           "DELETE FROM browser_session WHERE sid = $1", 1};
+static const struct db_stmt session_delete_stmt = {"session_delete",
+                                                   "DELETE FROM browser_session WHERE sid = $1", 1};
 
 /* A token that cannot be opened (the credential key was changed) is no reason not to log out. */
 static const char *
@@ -84,7 +82,7 @@ session_end(struct op *op, const unsigned char *id_hash, const char *sid, const 
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_text(&params, sid);
     db_text(&params, subject);
-    enum az_status st = db_exec(op, &end_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &session_end_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     *ret = (struct session_end){.found = PQntuples(result) > 0};
@@ -104,7 +102,7 @@ logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *clie
     PGresult *row;
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_text(&params, client_id);
-    enum az_status st = db_exec(op, &facts_stmt, &params, true, &row);
+    enum az_status st = db_exec(op, &logout_facts_stmt, &params, true, &row);
     if (st != AZ_OK)
         return st;
     const char *type = db_get(row, 0, FACTS_CLIENT_TYPE);
@@ -126,16 +124,9 @@ enum az_status
 session_list(struct op *op, const char *subject, json_t **ret)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
-    json_t *list = jsonx_own(op->mem, json_array());
     db_text(&params, subject);
     db_number(&params, SESSION_LIST_MAX);
-    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
-    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++)
-        json_array_append_new(list, json_loads(db_get(result, row, LIST_SESSION), 0, NULL));
-    if (st == AZ_OK)
-        *ret = list;
-    return st;
+    return db_fetch_array(op, &session_list_stmt, &params, ret);
 }
 
 enum az_status
@@ -144,7 +135,7 @@ session_delete(struct op *op, const char *sid)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, sid);
-    enum az_status st = db_exec(op, &delete_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &session_delete_stmt, &params, false, &result);
     if (st == AZ_OK && db_written(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no session %s", sid);
     return st;

@@ -33,7 +33,7 @@ enum session_find_column {
     FIND_CONSENTED,
     FIND_CONTROL
 };
-static const struct db_stmt find_stmt = {
+static const struct db_stmt session_find_stmt = {
     "session_find",
     "WITH found AS (SELECT s.*, p.idp_id, p.issuer FROM browser_session s JOIN identity_provider p"
     "   ON p.id = s.idp WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled),"
@@ -69,7 +69,7 @@ enum session_create_column {
     CREATE_CONTROL,
     CREATE_STALE
 };
-static const struct db_stmt create_stmt = {
+static const struct db_stmt session_create_stmt = {
     "session_create",
     "WITH list AS (SELECT last_value <> $17 AS stale FROM identity_provider_version_seq),"
     " ok AS (SELECT p.id, p.idp_id, p.issuer FROM identity_provider p, list"
@@ -95,7 +95,7 @@ static const struct db_stmt create_stmt = {
     17};
 
 enum session_person_column { PERSON_LABEL, PERSON_NAME };
-static const struct db_stmt person_stmt = {
+static const struct db_stmt session_person_stmt = {
     "session_person",
     "SELECT coalesce(s.claims ->> 'email', s.claims ->> 'preferred_username',"
     "  s.claims ->> 'name') AS label, p.name"
@@ -155,7 +155,7 @@ session_find(struct op *op, const unsigned char *id_hash, const unsigned char *c
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_octets(&params, consent, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
-    enum az_status st = db_exec(op, &find_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
     return st == AZ_OK ? read_row(op, result, id_hash, ret, ret_mode) : st;
 }
 
@@ -167,7 +167,7 @@ session_person(struct op *op, const struct session *session, const char **ret_la
     PGresult *result;
     db_text(&params, session->subject);
     db_number(&params, session->idp);
-    enum az_status st = db_exec(op, &person_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &session_person_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     *ret_label = db_get(result, 0, PERSON_LABEL);
@@ -206,15 +206,6 @@ make_fresh(struct op *op, const char *id_token, struct fresh *ret)
     return AZ_OK;
 }
 
-static size_t
-count_words(const char *const *words)
-{
-    size_t count = 0;
-    while (words != NULL && words[count] != NULL)
-        count++;
-    return count;
-}
-
 /* What the statement takes. */
 struct create {
     const struct sign_in_result *who; /* who signed in */
@@ -240,10 +231,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_text(params, create->fresh->sid);
     db_time(params, who->auth_time * 1000);
     db_text(params, who->acr);
-    if (who->amr == NULL)
-        db_text(params, NULL);
-    else if (db_words(op->mem, params, who->amr, count_words(who->amr)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_words_or_null(op->mem, params, who->amr);
     db_text(params, who->upstream_sid);
     db_octets(params, create->fresh->sealed, create->fresh->sealed_length);
     db_number(params, op->az->cfg->session_timeout);
@@ -252,19 +240,15 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     return claims != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "claims have no text");
 }
 
-/* AZ_INVALID without a fault: somebody signed in for the first time at the same moment. */
+/* AZ_RETRY without a fault: another request made the same subject at the same moment. */
 static enum az_status
 try_create(struct op *op, const struct create *create, const PGresult **ret)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add(batch, &create_stmt);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add(batch, &session_create_stmt);
     enum az_status st = bind_create(op, &step->params, create);
     if (st == AZ_OK)
-        st = db_try(op, batch, false);
-    if (st == AZ_INVALID && !db_batch_failed_with(batch, "23505"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+        st = db_run_or_retry(op, batch, false, SQLSTATE_UNIQUE_VIOLATION);
     if (st == AZ_OK)
         *ret = step->result;
     return st;
@@ -280,9 +264,9 @@ session_create(struct op *op, const struct sign_in_result *result,
     const struct create create = {result, &fresh, id_hash, old_id_hash, consent};
     const PGresult *row = NULL;
     enum az_status st = make_fresh(op, result->id_token, &fresh);
-    if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_INVALID)
+    if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_RETRY)
         st = try_create(op, &create, &row);
-    if (st == AZ_INVALID)
+    if (st == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "two subjects are made under one name");
     if (st == AZ_OK)
         st = read_row(op, row, id_hash, ret, ret_mode);

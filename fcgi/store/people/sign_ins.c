@@ -12,7 +12,7 @@
 
 /* What the caller remembers is checked where it is written: a provider that was changed, another
  * one that came, or a client that was changed would make another choice right. */
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt sign_in_insert_stmt = {
     "sign_in_insert",
     "WITH ok AS (SELECT p.id FROM identity_provider p, identity_provider_version_seq v"
     "   WHERE p.id = $3 AND p.version = $4 AND p.enabled AND v.last_value = $5"
@@ -45,7 +45,7 @@ enum sign_in_take_column {
     TAKE_AUTHORIZE_PARAMS,
     TAKE_ENABLED
 };
-static const struct db_stmt take_stmt = {
+static const struct db_stmt sign_in_take_stmt = {
     "sign_in_take",
     "DELETE FROM sign_in s USING identity_provider p"
     " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now()"
@@ -93,9 +93,9 @@ sign_in_insert(struct op *op, const struct sign_in_new *sign_in, const struct au
         return op_fail(op, AZ_SERVER_ERROR, NULL, "a PKCE verifier cannot be sealed");
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, &insert_stmt, DB_NO_PARTITION, day);
-    if (st != AZ_OK || step == NULL)
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add_in(batch, &sign_in_insert_stmt, DB_NO_PARTITION, day);
+    if (st != AZ_OK)
+        return st;
     bind_insert(op, &step->params, sign_in, sealed, sealed_length);
     audit_bind(&step->params, audit);
     if ((st = db_run(op, batch, false)) == AZ_OK)
@@ -135,7 +135,7 @@ sign_in_take(struct op *op, const unsigned char state_hash[SHA256_OCTETS],
     db_octets(&params, state_hash, SHA256_OCTETS);
     db_octets(&params, browser_hash, SHA256_OCTETS);
     db_text(&params, idp_id);
-    enum az_status st = db_exec(op, &take_stmt, &params, false, &row);
+    enum az_status st = db_exec(op, &sign_in_take_stmt, &params, false, &row);
     if (st == AZ_OK && PQntuples(row) > 0) {
         sign_in.found = true;
         sign_in.nonce = db_get(row, 0, TAKE_NONCE);

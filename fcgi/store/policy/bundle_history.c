@@ -2,41 +2,31 @@
 
 #include "store/policy/bundle_history.h"
 
-#include <string.h>
-
-#include "base/jsonx.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
-
-/* Nesting of a content: an object of lists of objects of texts. */
-#define CONTENT_DEPTH_MAX 3
 
 /* BundleAuditLogDto without the members that have no value. */
 #define DTO "json_strip_nulls(row_to_json(d))"
 
 /* clang-format off */
-enum bundle_history_list_column { LIST_LIST };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt bundle_history_list_stmt = {
     "bundle_history_list",
-    "SELECT '[' || coalesce(string_agg(" DTO "::text, ',' ORDER BY d.id DESC), '') || ']' AS list"
-    " FROM (SELECT * FROM bundle_audit_dto ORDER BY id DESC LIMIT $1 OFFSET $2) d", 2};
-enum bundle_history_latest_column { LATEST_DTO };
-static const struct db_stmt latest_stmt = {
+    "SELECT " DTO " AS dto"
+    " FROM (SELECT * FROM bundle_audit_dto ORDER BY id DESC LIMIT $1 OFFSET $2) d"
+    " ORDER BY d.id DESC", 2};
+static const struct db_stmt bundle_history_latest_stmt = {
     "bundle_history_latest",
     "SELECT " DTO " AS dto FROM bundle_audit_dto d ORDER BY d.id DESC LIMIT 1", 0};
-enum bundle_history_fetch_column { FETCH_DTO };
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt bundle_history_fetch_stmt = {
     "bundle_history_fetch",
     "SELECT " DTO " AS dto FROM bundle_audit_dto d WHERE d.id = $1", 1};
 /* In milliseconds, which is what createdAt shows. */
-enum bundle_history_at_column { AT_DTO };
-static const struct db_stmt at_stmt = {
+static const struct db_stmt bundle_history_at_stmt = {
     "bundle_history_at",
     "SELECT " DTO " AS dto FROM bundle_audit_dto d JOIN bundle b ON b.id = d.id"
     " WHERE date_trunc('milliseconds', b.created_at) <= $1::timestamptz"
     " ORDER BY b.created_at DESC, d.id DESC LIMIT 1", 1};
-enum bundle_history_content_column { CONTENT_CONTENT };
-static const struct db_stmt content_stmt = {
+static const struct db_stmt bundle_history_content_stmt = {
     "bundle_history_content",
     "SELECT content FROM bundle WHERE id = $1 AND status IN ('published', 'confirmed')", 1};
 
@@ -54,7 +44,7 @@ static const struct db_stmt content_stmt = {
     " servable AS (SELECT id FROM live"                                                            \
     "  UNION SELECT previous FROM live WHERE previous IS NOT NULL)"
 
-static const struct db_stmt prune_stmt = {
+static const struct db_stmt bundle_history_prune_stmt = {
     "bundle_history_prune",
     "WITH " ALONE ", " SERVABLE ","
     " placed AS (SELECT b.id, b.status IN ('published', 'confirmed') AS good,"
@@ -65,7 +55,7 @@ static const struct db_stmt prune_stmt = {
     " DELETE FROM bundle b USING placed p, alone"
     "  WHERE alone.got AND b.id = p.id AND b.id NOT IN (SELECT id FROM servable)"
     "  AND (p.place > $2::bigint OR NOT p.good AND p.id < (SELECT id FROM horizon))", 2};
-static const struct db_stmt release_stmt = {
+static const struct db_stmt bundle_history_release_stmt = {
     "bundle_history_release",
     "WITH " ALONE ", " SERVABLE
     " UPDATE bundle b SET body = NULL,"
@@ -75,37 +65,19 @@ static const struct db_stmt release_stmt = {
     "   OR b.content IS NOT NULL AND b.status NOT IN ('published', 'confirmed'))", 1};
 /* clang-format on */
 
-/* The one text that a statement gives; NULL without a row. */
-static enum az_status
-fetch_text(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
-           const char **ret)
-{
-    PGresult *result;
-    enum az_status st = db_exec(op, stmt, params, true, &result);
-    if (st == AZ_OK)
-        *ret = db_get(result, 0, 0);
-    return st;
-}
-
 enum az_status
 bundle_history_list(struct op *op, int64_t page, int64_t size, const char **ret_json)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_number(&params, size);
     db_number(&params, page > INT64_MAX / size ? INT64_MAX : page * size);
-    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        *ret_json = db_get(result, 0, LIST_LIST);
-    return st;
+    return db_fetch_list(op, &bundle_history_list_stmt, &params, ret_json);
 }
 
 enum az_status
 bundle_history_latest(struct op *op, const char **ret_json)
 {
-    _Static_assert((int) LATEST_DTO == (int) AT_DTO && (int) AT_DTO == (int) FETCH_DTO,
-                   "one reading for all");
-    return fetch_text(op, &latest_stmt, NULL, ret_json);
+    return db_fetch_text(op, &bundle_history_latest_stmt, NULL, ret_json);
 }
 
 enum az_status
@@ -113,7 +85,7 @@ bundle_history_fetch(struct op *op, int64_t id, const char **ret_json)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return fetch_text(op, &fetch_stmt, &params, ret_json);
+    return db_fetch_text(op, &bundle_history_fetch_stmt, &params, ret_json);
 }
 
 enum az_status
@@ -121,7 +93,7 @@ bundle_history_at(struct op *op, const char *timestamp, const char **ret_json)
 {
     struct db_params params = {.count = 0};
     db_text(&params, timestamp);
-    return fetch_text(op, &at_stmt, &params, ret_json);
+    return db_fetch_text(op, &bundle_history_at_stmt, &params, ret_json);
 }
 
 enum az_status
@@ -129,28 +101,22 @@ bundle_history_content(struct op *op, int64_t id, json_t **ret_content)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
-    db_number(&params, id);
-    enum az_status st = db_exec(op, &content_stmt, &params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    const char *text = db_get(result, 0, CONTENT_CONTENT), *why = NULL;
     json_t *content = NULL;
-    if (text != NULL
-        && jsonx_parse(op->mem, text, strlen(text), CONTENT_DEPTH_MAX, &content, &why) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the content of bundle %lld: %s", (long long) id,
-                       why != NULL ? why : "no memory");
-    *ret_content = content;
-    return AZ_OK;
+    db_number(&params, id);
+    enum az_status st = db_exec(op, &bundle_history_content_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        st = db_read_json(op, result, 0, 0, &content);
+    if (st == AZ_OK)
+        *ret_content = content;
+    return st;
 }
 
 enum az_status
 bundle_history_prune(struct op *op)
 {
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *prune = db_batch_add(batch, &prune_stmt),
-                   *release = db_batch_add(batch, &release_stmt);
-    if (prune == NULL || release == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for pruning bundles");
+    struct db_step *prune = db_batch_add(batch, &bundle_history_prune_stmt),
+                   *release = db_batch_add(batch, &bundle_history_release_stmt);
     db_number(&prune->params, LOCK_JOBS);
     db_number(&prune->params, BUNDLE_HISTORY_MAX);
     db_number(&release->params, LOCK_JOBS);

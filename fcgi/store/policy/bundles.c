@@ -7,15 +7,15 @@
 #include "store/db/db.h"
 #include "store/db/locks.h"
 
-static const struct db_stmt rules_stmt = {"bundle_rules",
-                                          "SELECT path, content FROM policy_rule WHERE enabled AND "
-                                          "kind = 'rego' ORDER BY path COLLATE \"C\"",
-                                          0};
-static const struct db_stmt data_stmt = {
+static const struct db_stmt bundle_rules_stmt = {
+    "bundle_rules",
+    "SELECT path, content FROM policy_rule WHERE enabled AND "
+    "kind = 'rego' ORDER BY path COLLATE \"C\"",
+    0};
+static const struct db_stmt bundle_data_stmt = {
     "bundle_data",
     "SELECT data_key, payload FROM policy_data WHERE in_bundle ORDER BY data_key COLLATE \"C\"", 0};
-enum bundle_content_column { CONTENT_CONTENT };
-static const struct db_stmt content_stmt = {
+static const struct db_stmt bundle_content_stmt = {
     "bundle_content",
     "SELECT json_build_object('rules', (SELECT coalesce(json_agg(json_build_object('path', path, "
     "'content', content, 'version', version) ORDER BY path COLLATE \"C\"), '[]')"
@@ -27,7 +27,7 @@ static const struct db_stmt content_stmt = {
 
 /* A candidate that is lost in a crash was never applied: nobody waits for the disk. */
 enum bundle_publish_column { PUBLISH_ID, PUBLISH_PG_NOTIFY };
-static const struct db_stmt publish_stmt = {
+static const struct db_stmt bundle_publish_stmt = {
     "bundle_publish",
     "WITH how AS MATERIALIZED (SELECT set_config('synchronous_commit', CASE WHEN $10::boolean THEN "
     "'off' ELSE current_setting('synchronous_commit') END, true)),"
@@ -43,7 +43,7 @@ static const struct db_stmt publish_stmt = {
     10};
 
 enum bundle_confirm_column { CONFIRM_COUNT };
-static const struct db_stmt confirm_stmt = {
+static const struct db_stmt bundle_confirm_stmt = {
     "bundle_confirm",
     "WITH won AS (UPDATE bundle SET status = 'confirmed', confirmed_at = now(), created_at = now() "
     "WHERE id = $1 AND status = 'pending' RETURNING id, revision),"
@@ -51,7 +51,7 @@ static const struct db_stmt confirm_stmt = {
     "= w.id RETURNING 1)"
     " SELECT count(*) FROM state",
     1};
-static const struct db_stmt withdraw_stmt = {
+static const struct db_stmt bundle_withdraw_stmt = {
     "bundle_withdraw",
     "WITH lost AS (UPDATE bundle SET status = $2, body = NULL WHERE id = $1 AND status = 'pending' "
     "RETURNING id, previous),"
@@ -62,7 +62,7 @@ static const struct db_stmt withdraw_stmt = {
 /* Who waits for the engines holds the lock on a session of its own: when it can be had, the saver
  * is gone. The row is looked at again after the lock, so a saver that just won keeps its bundle. */
 enum bundle_reconcile_column { RECONCILE_COUNT, RECONCILE_TOLD };
-static const struct db_stmt reconcile_stmt = {
+static const struct db_stmt bundle_reconcile_stmt = {
     "bundle_reconcile",
     "WITH lock AS MATERIALIZED (SELECT CASE WHEN EXISTS (SELECT 1 FROM bundle WHERE status = "
     "'pending') THEN pg_try_advisory_xact_lock($1::integer, $2::integer) ELSE false END AS got),"
@@ -74,7 +74,7 @@ static const struct db_stmt reconcile_stmt = {
     2};
 
 enum bundle_current_column { CURRENT_ID, CURRENT_REVISION, CURRENT_ETAG, CURRENT_PENDING };
-static const struct db_stmt current_stmt = {
+static const struct db_stmt bundle_current_stmt = {
     "bundle_current",
     "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending FROM bundle_state s JOIN "
     "bundle b ON b.id = s.served",
@@ -82,7 +82,7 @@ static const struct db_stmt current_stmt = {
 enum bundle_fetch_column { FETCH_ID, FETCH_REVISION, FETCH_ETAG, FETCH_PENDING, FETCH_BODY };
 /* An engine that may have what was taken back gets the body whatever it says it has: one that could
  * not keep a candidate on its disk has it active under the old ETag. */
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt bundle_fetch_stmt = {
     "bundle_fetch",
     "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending, CASE WHEN b.etag <> $1 OR "
     "EXISTS (SELECT 1 FROM engine_instance e JOIN bundle x ON x.id = e.fetched WHERE e.instance = "
@@ -91,18 +91,14 @@ static const struct db_stmt fetch_stmt = {
     2};
 
 static enum az_status
-read_pairs(struct op *op, const struct db_stmt *stmt, size_t *ret_count, const char ***ret_name,
+read_pairs(struct op *op, const PGresult *result, size_t *ret_count, const char ***ret_name,
            const char ***ret_text)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, stmt, NULL, true, &result);
-    if (st != AZ_OK)
-        return st;
     size_t count = (size_t) PQntuples(result);
     *ret_name = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
     *ret_text = talloc_zero_array(op->mem, const char *, (unsigned) count + 1);
     if (*ret_name == NULL || *ret_text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the rows of a bundle");
     for (size_t i = 0; i < count; i++) {
         (*ret_name)[i] = PQgetvalue(result, (int) i, 0);
         (*ret_text)[i] = PQgetvalue(result, (int) i, 1);
@@ -114,20 +110,21 @@ read_pairs(struct op *op, const struct db_stmt *stmt, size_t *ret_count, const c
 enum az_status
 bundle_rows_fetch(struct op *op, struct bundle_rows *ret)
 {
-    enum az_status st =
-        read_pairs(op, &rules_stmt, &ret->rules, &ret->rule_path, &ret->rule_content);
-    return st == AZ_OK ? read_pairs(op, &data_stmt, &ret->data, &ret->data_key, &ret->data_payload)
-                       : st;
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *rules = db_batch_add(batch, &bundle_rules_stmt),
+                   *data = db_batch_add(batch, &bundle_data_stmt);
+    enum az_status st = db_run(op, batch, true);
+    if (st == AZ_OK)
+        st = read_pairs(op, rules->result, &ret->rules, &ret->rule_path, &ret->rule_content);
+    if (st == AZ_OK)
+        st = read_pairs(op, data->result, &ret->data, &ret->data_key, &ret->data_payload);
+    return st;
 }
 
 enum az_status
 bundle_content_fetch(struct op *op, const char **ret)
 {
-    PGresult *result;
-    enum az_status st = db_exec(op, &content_stmt, NULL, true, &result);
-    if (st == AZ_OK)
-        *ret = db_get(result, 0, CONTENT_CONTENT);
-    return st;
+    return db_fetch_text(op, &bundle_content_stmt, NULL, ret);
 }
 
 enum az_status
@@ -141,12 +138,11 @@ bundle_publish(struct op *op, const struct bundle_new *bundle, int64_t *ret_id)
     db_text(&params, bundle->source);
     db_text(&params, bundle->who);
     db_number(&params, (int64_t) bundle->length);
-    if (db_words(op->mem, &params, bundle->rows->rule_path, bundle->rows->rules) != AZ_OK
-        || db_words(op->mem, &params, bundle->rows->data_key, bundle->rows->data) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    db_words(op->mem, &params, bundle->rows->rule_path, bundle->rows->rules);
+    db_words(op->mem, &params, bundle->rows->data_key, bundle->rows->data);
     db_text(&params, bundle->content);
     db_bool(&params, bundle->pending);
-    enum az_status st = db_exec(op, &publish_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &bundle_publish_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_id = db_get_number(result, 0, PUBLISH_ID, 0);
     return st;
@@ -158,7 +154,7 @@ bundle_confirm(struct op *op, int64_t id)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_number(&params, id);
-    enum az_status st = db_exec(op, &confirm_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &bundle_confirm_stmt, &params, false, &result);
     if (st == AZ_OK && db_get_number(result, 0, CONFIRM_COUNT, 0) != 1)
         st = op_fail(op, AZ_UNAVAILABLE, NULL, "the candidate was taken back by another process");
     return st;
@@ -170,7 +166,7 @@ bundle_withdraw(struct op *op, int64_t id, const char *status)
     struct db_params params = {.count = 0};
     db_number(&params, id);
     db_text(&params, status);
-    return db_exec(op, &withdraw_stmt, &params, false, NULL);
+    return db_exec(op, &bundle_withdraw_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -180,7 +176,7 @@ bundle_reconcile(struct op *op, bool *ret_withdrawn)
     PGresult *result;
     db_number(&params, LOCK_POLICY);
     db_number(&params, LOCK_UNNAMED);
-    enum az_status st = db_exec(op, &reconcile_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &bundle_reconcile_stmt, &params, false, &result);
     if (st == AZ_OK && ret_withdrawn != NULL)
         *ret_withdrawn = db_get_number(result, 0, RECONCILE_COUNT, 0) > 0;
     return st;
@@ -190,7 +186,7 @@ enum az_status
 bundle_current(struct op *op, struct bundle_served *ret)
 {
     PGresult *result;
-    enum az_status st = db_exec(op, &current_stmt, NULL, true, &result);
+    enum az_status st = db_exec(op, &bundle_current_stmt, NULL, true, &result);
     if (st != AZ_OK)
         return st;
     *ret = (struct bundle_served){
@@ -209,7 +205,7 @@ bundle_fetch(struct op *op, const char *known, const char *instance, struct bund
     PGresult *result;
     db_text(&params, known != NULL ? known : "");
     db_text(&params, instance);
-    enum az_status st = db_exec(op, &fetch_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &bundle_fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     ret->id = db_get_number(result, 0, FETCH_ID, 0);
@@ -217,8 +213,5 @@ bundle_fetch(struct op *op, const char *known, const char *instance, struct bund
     ret->etag = db_get(result, 0, FETCH_ETAG);
     ret->pending = db_get_bool(result, 0, FETCH_PENDING);
     ret->body = NULL;
-    if (db_get(result, 0, FETCH_BODY) != NULL
-        && db_get_octets(op->mem, result, 0, FETCH_BODY, &ret->body, &ret->length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "stored bundle is damaged");
-    return AZ_OK;
+    return db_read_octets(op, result, 0, FETCH_BODY, &ret->body, &ret->length);
 }

@@ -35,7 +35,7 @@ struct bundle_served {
     int64_t id;
     const char *revision, *etag; /* NULL when nothing is published */
     bool pending;                /* a candidate: its saver waits for the engines */
-    unsigned char *body;         /* NULL when the caller has this ETag already */
+    const unsigned char *body;   /* NULL when the caller has this ETag already */
     size_t length;               /* octets */
 };
 

@@ -5,18 +5,18 @@
 #include "store/db/db.h"
 
 enum deploy_rules_column { RULE_PATH, RULE_DIGEST, RULE_ENABLED, RULE_SHIPPED };
-static const struct db_stmt rules_stmt = {
+static const struct db_stmt deploy_rules_stmt = {
     "deploy_rules", "SELECT path, digest, enabled, shipped FROM policy_rule", 0};
 enum deploy_data_column { DATA_KEY, DATA_SHIPPED, DATA_BUNDLED };
-static const struct db_stmt data_stmt = {
+static const struct db_stmt deploy_data_stmt = {
     "deploy_data", "SELECT data_key AS key, shipped, in_bundle AS bundled FROM policy_data", 0};
 enum deploy_schemas_column { SCHEMA_KEY, SCHEMA_TEXT };
-static const struct db_stmt schemas_stmt = {
+static const struct db_stmt deploy_schemas_stmt = {
     "deploy_schemas",
     "SELECT data_key AS key, schema AS text FROM policy_schema WHERE data_key = ANY ($1::text[])",
     1};
 
-static const struct db_stmt write_rules_stmt = {
+static const struct db_stmt deploy_write_rules_stmt = {
     "deploy_write_rules",
     "INSERT INTO policy_rule AS old (path, kind, content, digest, enabled, version)"
     " SELECT path, kind, content, digest, enabled, coalesce(nullif(n.version, ''), (SELECT "
@@ -29,7 +29,7 @@ static const struct db_stmt write_rules_stmt = {
     " updated_at = now() WHERE NOT old.shipped AND (old.digest, old.enabled, old.version)"
     " IS DISTINCT FROM (excluded.digest, excluded.enabled, excluded.version)",
     6};
-static const struct db_stmt write_data_stmt = {
+static const struct db_stmt deploy_write_data_stmt = {
     "deploy_write_data",
     "INSERT INTO policy_data AS old (data_key, payload, digest, version)"
     " SELECT data_key, payload, digest, coalesce(nullif(n.version, ''), (SELECT o.version FROM"
@@ -41,10 +41,10 @@ static const struct db_stmt write_data_stmt = {
     " WHERE (old.digest, old.version) IS DISTINCT FROM (excluded.digest, excluded.version)"
     " OR NOT old.in_bundle AND $5::boolean",
     5};
-static const struct db_stmt delete_rules_stmt = {
+static const struct db_stmt deploy_delete_rules_stmt = {
     "deploy_delete_rules", "DELETE FROM policy_rule WHERE path = ANY ($1::text[]) AND NOT shipped",
     1};
-static const struct db_stmt delete_data_stmt = {
+static const struct db_stmt deploy_delete_data_stmt = {
     "deploy_delete_data",
     "DELETE FROM policy_data WHERE data_key = ANY ($1::text[]) AND NOT shipped", 1};
 
@@ -73,11 +73,9 @@ deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
     values->rule_count = rules->count;
     values->data_count = data->count;
     for (size_t i = 0; i < sizeof(rule_column) / sizeof(rule_column[0]); i++)
-        if (db_words(op->mem, &values->rules, rule_column[i], rules->count) != AZ_OK)
-            return no_memory(op);
+        db_words(op->mem, &values->rules, rule_column[i], rules->count);
     for (size_t i = 0; i < sizeof(data_column) / sizeof(data_column[0]); i++)
-        if (db_words(op->mem, &values->data, data_column[i], data->count) != AZ_OK)
-            return no_memory(op);
+        db_words(op->mem, &values->data, data_column[i], data->count);
     db_text(&values->keys, values->data.value[0]);
     db_bool(&values->data, into_bundle);
     *ret = values;
@@ -131,12 +129,10 @@ deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct depl
 {
     struct deploy_rows rows = {.rules = 0};
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *rules = db_batch_add(batch, &rules_stmt),
-                   *data = db_batch_add(batch, &data_stmt),
-                   *schemas = db_batch_add(batch, &schemas_stmt);
-    if (schemas == NULL)
-        return no_memory(op);
-    schemas->params = values->keys;
+    struct db_step *rules = db_batch_add(batch, &deploy_rules_stmt),
+                   *data = db_batch_add(batch, &deploy_data_stmt),
+                   *schemas = db_batch_add(batch, &deploy_schemas_stmt);
+    db_params_copy(&schemas->params, &values->keys);
     enum az_status st = db_run(op, batch, true);
     if (st == AZ_OK)
         st = read_rules(op, rules->result, &rows);
@@ -149,46 +145,22 @@ deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct depl
     return st;
 }
 
-/* Adds a statement that deletes by a list of names, if there are any. */
-static enum az_status
-add_delete(struct op *op, struct db_batch *batch, const struct db_stmt *stmt,
-           const char *const *names, size_t count)
-{
-    struct db_step *step = count > 0 ? db_batch_add(batch, stmt) : NULL;
-    if (count == 0)
-        return AZ_OK;
-    return step != NULL && db_words(op->mem, &step->params, names, count) == AZ_OK ? AZ_OK
-                                                                                   : no_memory(op);
-}
-
-static enum az_status
-add_write(struct op *op, struct db_batch *batch, const struct db_stmt *stmt,
-          const struct db_params *params, size_t count)
-{
-    struct db_step *step = count > 0 ? db_batch_add(batch, stmt) : NULL;
-    if (count == 0)
-        return AZ_OK;
-    if (step == NULL)
-        return no_memory(op);
-    step->params = *params;
-    return AZ_OK;
-}
-
 enum az_status
 deploy_rows_write(struct op *op, const struct deploy_values *values,
                   const struct deploy_deletes *deletes)
 {
     struct db_batch *batch = db_batch_new(op);
-    enum az_status st = batch != NULL ? AZ_OK : no_memory(op);
     if (values->rule_count + values->data_count + deletes->rules + deletes->data_rows == 0)
-        return st;
-    if (st == AZ_OK)
-        st = add_delete(op, batch, &delete_rules_stmt, deletes->path, deletes->rules);
-    if (st == AZ_OK)
-        st = add_delete(op, batch, &delete_data_stmt, deletes->data_key, deletes->data_rows);
-    if (st == AZ_OK)
-        st = add_write(op, batch, &write_rules_stmt, &values->rules, values->rule_count);
-    if (st == AZ_OK)
-        st = add_write(op, batch, &write_data_stmt, &values->data, values->data_count);
-    return st == AZ_OK ? db_run(op, batch, false) : st;
+        return AZ_OK;
+    if (deletes->rules > 0)
+        db_words(op->mem, &db_batch_add(batch, &deploy_delete_rules_stmt)->params, deletes->path,
+                 deletes->rules);
+    if (deletes->data_rows > 0)
+        db_words(op->mem, &db_batch_add(batch, &deploy_delete_data_stmt)->params, deletes->data_key,
+                 deletes->data_rows);
+    if (values->rule_count > 0)
+        db_params_copy(&db_batch_add(batch, &deploy_write_rules_stmt)->params, &values->rules);
+    if (values->data_count > 0)
+        db_params_copy(&db_batch_add(batch, &deploy_write_data_stmt)->params, &values->data);
+    return db_run(op, batch, false);
 }

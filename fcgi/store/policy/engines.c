@@ -12,7 +12,7 @@
 
 /* An error of fetching says nothing of a bundle: it is kept for the operator, under another code.
  */
-static const struct db_stmt report_stmt = {
+static const struct db_stmt engines_report_stmt = {
     "engines_report",
     UNHURRIED
     "r AS (INSERT INTO engine_instance (instance, active_revision, code, message, tried_ms, "
@@ -25,19 +25,19 @@ static const struct db_stmt report_stmt = {
 #define CODE_TRANSPORT "transport"
 
 /* The first time counts: what it says after that can be about this bundle. */
-static const struct db_stmt fetched_stmt = {
+static const struct db_stmt engines_fetched_stmt = {
     "engines_fetched",
     UNHURRIED
     "b AS (UPDATE bundle SET fetched_ms = $3 WHERE id = $1 AND fetched_ms IS NULL)"
     " UPDATE engine_instance SET fetched = $1, fetched_ms = $3 FROM async WHERE instance = $2 AND "
     "fetched IS DISTINCT FROM $1",
     3};
-static const struct db_stmt wake_stmt = {"engines_wake",
-                                         "SELECT pg_notify('svc_bundle_status', 'get')", 0};
+static const struct db_stmt engines_wake_stmt = {"engines_wake",
+                                                 "SELECT pg_notify('svc_bundle_status', 'get')", 0};
 /* One statement decides and records: all engines heard of lately have the served revision, or, if
  * none was, ours has. */
 enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
-static const struct db_stmt settle_stmt = {
+static const struct db_stmt engines_settle_stmt = {
     "engines_settle",
     "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)), "
     "served AS (SELECT b.id, b.revision FROM async, bundle_state s JOIN bundle b ON b.id = "
@@ -69,7 +69,7 @@ enum engines_verdict_column {
     VERDICT_LATE,
     VERDICT_HEARD
 };
-static const struct db_stmt verdict_stmt = {
+static const struct db_stmt engines_verdict_stmt = {
     "engines_verdict",
     "WITH c AS (SELECT id, revision, fetched_ms, created_at FROM bundle WHERE id = $1),"
     " heard AS (SELECT e.instance, e.active_revision, e.message, e.reported_at, e.active_revision "
@@ -89,12 +89,13 @@ static const struct db_stmt verdict_stmt = {
     " EXISTS (SELECT 1 FROM heard WHERE reported_at > c.created_at) AS heard FROM c",
     3};
 enum engines_may_decide_column { MAY_GOOD };
-static const struct db_stmt may_stmt = {"engines_may_decide",
-                                        "SELECT $1 = ANY (s.acceptable) OR EXISTS (SELECT 1 FROM "
-                                        "bundle b WHERE b.status = 'pending' AND "
-                                        "b.revision = $1) AS good FROM bundle_state s",
-                                        1};
-static const struct db_stmt forget_stmt = {
+static const struct db_stmt engines_may_decide_stmt = {
+    "engines_may_decide",
+    "SELECT $1 = ANY (s.acceptable) OR EXISTS (SELECT 1 FROM "
+    "bundle b WHERE b.status = 'pending' AND "
+    "b.revision = $1) AS good FROM bundle_state s",
+    1};
+static const struct db_stmt engines_forget_stmt = {
     "engines_forget", "DELETE FROM engine_instance WHERE reported_at < now() - interval '1 day'",
     0};
 
@@ -108,7 +109,7 @@ engines_report(struct op *op, const struct engine_report *report)
     db_text(&params, report->transport ? CODE_TRANSPORT : report->code);
     db_text(&params, report->message);
     db_number(&params, report->tried_ms);
-    enum az_status st = db_exec(op, &report_stmt, &params, false, NULL);
+    enum az_status st = db_exec(op, &engines_report_stmt, &params, false, NULL);
     return st == AZ_OK ? engines_settle(op, NULL, &confirmed) : st;
 }
 
@@ -119,13 +120,13 @@ engines_note_fetch(struct op *op, int64_t bundle, const char *instance)
     db_number(&params, bundle);
     db_text(&params, instance);
     db_number(&params, clock_realtime_ms());
-    return db_exec(op, &fetched_stmt, &params, false, NULL);
+    return db_exec(op, &engines_fetched_stmt, &params, false, NULL);
 }
 
 enum az_status
 engines_wake_saver(struct op *op)
 {
-    return db_exec(op, &wake_stmt, NULL, false, NULL);
+    return db_exec(op, &engines_wake_stmt, NULL, false, NULL);
 }
 
 enum az_status
@@ -135,7 +136,7 @@ engines_settle(struct op *op, const char *own_revision, bool *ret_confirmed)
     PGresult *result;
     db_text(&params, own_revision);
     db_number(&params, ENGINE_SILENT_AFTER);
-    enum az_status st = db_exec(op, &settle_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &engines_settle_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_confirmed = db_get_bool(result, 0, SETTLE_CONFIRMED);
     return st;
@@ -150,7 +151,7 @@ engines_verdict(struct op *op, int64_t bundle, const char *own_revision,
     db_number(&params, bundle);
     db_text(&params, own_revision);
     db_number(&params, ENGINE_SILENT_AFTER);
-    enum az_status st = db_exec(op, &verdict_stmt, &params, false, &result);
+    enum az_status st = db_exec(op, &engines_verdict_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     ret->taken = db_get_bool(result, 0, VERDICT_TAKEN);
@@ -167,7 +168,7 @@ engines_may_decide(struct op *op, const char *revision, bool *ret)
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, revision);
-    enum az_status st = db_exec(op, &may_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &engines_may_decide_stmt, &params, true, &result);
     if (st == AZ_OK)
         *ret = db_get_bool(result, 0, MAY_GOOD);
     return st;
@@ -176,5 +177,5 @@ engines_may_decide(struct op *op, const char *revision, bool *ret)
 enum az_status
 engines_forget(struct op *op)
 {
-    return db_exec(op, &forget_stmt, NULL, false, NULL);
+    return db_exec(op, &engines_forget_stmt, NULL, false, NULL);
 }

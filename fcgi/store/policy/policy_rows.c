@@ -15,28 +15,27 @@ enum policy_data_fetch_column {
     FETCH_ID, FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_VERSION, FETCH_DIGEST, FETCH_IN_BUNDLE,
     FETCH_SHIPPED, FETCH_DTO
 };
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt policy_data_fetch_stmt = {
     "policy_data_fetch", DATA_ROW " WHERE p.data_key = $1", 1};
 enum policy_data_fetch_id_column {
     ID_ID, ID_DATA_KEY, ID_PAYLOAD, ID_VERSION, ID_DIGEST,
     ID_IN_BUNDLE, ID_SHIPPED, ID_DTO
 };
-static const struct db_stmt fetch_id_stmt = {
+static const struct db_stmt policy_data_fetch_id_stmt = {
     "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
-enum policy_data_list_column { LIST_LIST };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt policy_data_list_stmt = {
     "policy_data_list",
-    "SELECT '[' || coalesce(string_agg(row_to_json(d)::text, ','"
-    " ORDER BY d.\"dataKey\" COLLATE \"C\"), '') || ']' AS list FROM policy_data_dto d"
+    "SELECT row_to_json(d) AS dto FROM policy_data_dto d"
     " WHERE $1::text IS NULL OR d.\"dataKey\" = $1"
-    "  OR (right($1, 1) = '*' AND starts_with(d.\"dataKey\", left($1, -1)))", 1};
+    "  OR (right($1, 1) = '*' AND starts_with(d.\"dataKey\", left($1, -1)))"
+    " ORDER BY d.\"dataKey\" COLLATE \"C\"", 1};
 /* clang-format on */
 
 /* One statement, so one snapshot: row and revision are written in one transaction (save.c), so the
  * payload is the one that was published with that revision. While a candidate is tried, the rows
  * are those of the bundle before it. */
 enum policy_published_column { PUBLISHED_REVISION, PUBLISHED_PAYLOAD };
-static const struct db_stmt published_stmt = {
+static const struct db_stmt policy_published_stmt = {
     "policy_published",
     "SELECT b.revision, CASE WHEN b.revision IS DISTINCT FROM $2 THEN p.payload END AS payload"
     " FROM bundle_state s LEFT JOIN bundle c ON c.id = s.served LEFT JOIN bundle b ON b.id = CASE "
@@ -44,11 +43,10 @@ static const struct db_stmt published_stmt = {
     " LEFT JOIN policy_data p ON p.data_key = $1 AND p.in_bundle",
     2};
 
-enum policy_schema_fetch_column { SCHEMA_SCHEMA };
-static const struct db_stmt schema_stmt = {
+static const struct db_stmt policy_schema_fetch_stmt = {
     "policy_schema_fetch", "SELECT schema FROM policy_schema WHERE data_key = $1", 1};
 
-static const struct db_stmt write_stmt = {
+static const struct db_stmt policy_data_write_stmt = {
     "policy_data_write",
     "INSERT INTO policy_data (data_key, payload, digest, version, in_bundle) VALUES ($1, $2, $3, "
     "coalesce($4, '1'), $5)"
@@ -56,9 +54,9 @@ static const struct db_stmt write_stmt = {
     " version = coalesce($4, policy_data.version), in_bundle = excluded.in_bundle, updated_at = "
     "now()",
     5};
-static const struct db_stmt delete_stmt = {
+static const struct db_stmt policy_data_delete_stmt = {
     "policy_data_delete", "DELETE FROM policy_data WHERE data_key = $1 AND NOT shipped", 1};
-static const struct db_stmt ship_rule_stmt = {
+static const struct db_stmt policy_ship_rule_stmt = {
     "policy_ship_rule",
     "INSERT INTO policy_rule (path, kind, content, digest, shipped) VALUES ($1, 'rego', $2, $3, "
     "true)"
@@ -67,19 +65,19 @@ static const struct db_stmt ship_rule_stmt = {
     " updated_at = now() WHERE policy_rule.digest <> excluded.digest OR NOT policy_rule.shipped OR "
     "NOT policy_rule.enabled",
     3};
-static const struct db_stmt ship_schema_stmt = {
+static const struct db_stmt policy_ship_schema_stmt = {
     "policy_ship_schema",
     "INSERT INTO policy_schema (data_key, control, schema) VALUES ($1, $2, $3) ON CONFLICT "
     "(data_key) DO UPDATE"
     " SET control = excluded.control, schema = excluded.schema WHERE policy_schema.schema <> "
     "excluded.schema",
     3};
-static const struct db_stmt ship_data_stmt = {
+static const struct db_stmt policy_ship_data_stmt = {
     "policy_ship_data",
     "INSERT INTO policy_data (data_key, payload, digest, shipped) VALUES ($1, $2, $3, true)"
     " ON CONFLICT (data_key) DO UPDATE SET shipped = true WHERE NOT policy_data.shipped",
     3};
-static const struct db_stmt ship_prune_stmt = {
+static const struct db_stmt policy_ship_prune_stmt = {
     "policy_ship_prune", "DELETE FROM policy_rule WHERE shipped AND path <> ALL ($1::text[])", 1};
 
 /* Both statements that fetch a row have the same columns. */
@@ -107,7 +105,7 @@ policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, data_key);
-    return fetch(op, &fetch_stmt, &params, ret);
+    return fetch(op, &policy_data_fetch_stmt, &params, ret);
 }
 
 enum az_status
@@ -115,19 +113,15 @@ policy_data_fetch_id(struct op *op, int64_t id, struct policy_row *ret)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return fetch(op, &fetch_id_stmt, &params, ret);
+    return fetch(op, &policy_data_fetch_id_stmt, &params, ret);
 }
 
 enum az_status
 policy_data_list(struct op *op, const char *data_key, const char **ret_json)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_text(&params, data_key);
-    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        *ret_json = db_get(result, 0, LIST_LIST);
-    return st;
+    return db_fetch_list(op, &policy_data_list_stmt, &params, ret_json);
 }
 
 enum az_status
@@ -138,7 +132,7 @@ policy_published_fetch(struct op *op, const char *data_key, const char *known,
     PGresult *result;
     db_text(&params, data_key);
     db_text(&params, known);
-    enum az_status st = db_exec(op, &published_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &policy_published_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
     *ret_revision = db_get(result, 0, PUBLISHED_REVISION);
@@ -150,12 +144,8 @@ enum az_status
 policy_schema_fetch(struct op *op, const char *data_key, const char **ret_schema)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_text(&params, data_key);
-    enum az_status st = db_exec(op, &schema_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        *ret_schema = db_get(result, 0, SCHEMA_SCHEMA);
-    return st;
+    return db_fetch_text(op, &policy_schema_fetch_stmt, &params, ret_schema);
 }
 
 /* Runs a statement that writes; adds the rows it wrote. */
@@ -195,7 +185,7 @@ policy_data_write(struct op *op, const char *data_key, const char *payload, cons
         return st;
     db_text(&params, version);
     db_bool(&params, in_bundle);
-    return write_rows(op, &write_stmt, &params, NULL);
+    return write_rows(op, &policy_data_write_stmt, &params, NULL);
 }
 
 enum az_status
@@ -203,7 +193,7 @@ policy_data_delete(struct op *op, const char *data_key)
 {
     struct db_params params = {.count = 0};
     db_text(&params, data_key);
-    return write_rows(op, &delete_stmt, &params, NULL);
+    return write_rows(op, &policy_data_delete_stmt, &params, NULL);
 }
 
 enum az_status
@@ -212,7 +202,7 @@ policy_ship_rule(struct op *op, const char *path, const char *content, int *ret_
     char digest[SHA256_HEX_SIZE];
     struct db_params params = {.count = 0};
     enum az_status st = bind_text(op, &params, path, content, digest);
-    return st == AZ_OK ? write_rows(op, &ship_rule_stmt, &params, ret_changed) : st;
+    return st == AZ_OK ? write_rows(op, &policy_ship_rule_stmt, &params, ret_changed) : st;
 }
 
 enum az_status
@@ -223,7 +213,7 @@ policy_ship_schema(struct op *op, const char *data_key, const char *control, con
     db_text(&params, data_key);
     db_text(&params, control);
     db_text(&params, schema);
-    return write_rows(op, &ship_schema_stmt, &params, ret_changed);
+    return write_rows(op, &policy_ship_schema_stmt, &params, ret_changed);
 }
 
 enum az_status
@@ -232,14 +222,13 @@ policy_ship_data(struct op *op, const char *data_key, const char *payload, int *
     char digest[SHA256_HEX_SIZE];
     struct db_params params = {.count = 0};
     enum az_status st = bind_text(op, &params, data_key, payload, digest);
-    return st == AZ_OK ? write_rows(op, &ship_data_stmt, &params, ret_changed) : st;
+    return st == AZ_OK ? write_rows(op, &policy_ship_data_stmt, &params, ret_changed) : st;
 }
 
 enum az_status
 policy_ship_prune(struct op *op, const char *const *paths, size_t count, int *ret_changed)
 {
     struct db_params params = {.count = 0};
-    if (db_words(op->mem, &params, paths, count) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    return write_rows(op, &ship_prune_stmt, &params, ret_changed);
+    db_words(op->mem, &params, paths, count);
+    return write_rows(op, &policy_ship_prune_stmt, &params, ret_changed);
 }

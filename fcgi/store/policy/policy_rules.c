@@ -15,37 +15,36 @@ enum policy_rule_fetch_column {
     FETCH_ID, FETCH_PATH, FETCH_KIND, FETCH_CONTENT, FETCH_VERSION, FETCH_DIGEST, FETCH_ENABLED,
     FETCH_SHIPPED, FETCH_DTO
 };
-static const struct db_stmt fetch_stmt = {
+static const struct db_stmt policy_rule_fetch_stmt = {
     "policy_rule_fetch", RULE_ROW " WHERE r.id = $1::bigint", 1};
 enum policy_rule_fetch_path_column {
     PATH_ID, PATH_PATH, PATH_KIND, PATH_CONTENT, PATH_VERSION,
     PATH_DIGEST, PATH_ENABLED, PATH_SHIPPED, PATH_DTO
 };
-static const struct db_stmt fetch_path_stmt = {
+static const struct db_stmt policy_rule_fetch_path_stmt = {
     "policy_rule_fetch_path", RULE_ROW " WHERE r.path = $1", 1};
 
-enum policy_rule_list_column { LIST_LIST };
-static const struct db_stmt list_stmt = {
+static const struct db_stmt policy_rule_list_stmt = {
     "policy_rule_list",
-    "SELECT '[' || coalesce(string_agg(row_to_json(d)::text, ',' ORDER BY d.path COLLATE \"C\"), '')"
-    " || ']' AS list FROM policy_rule_dto d"
+    "SELECT row_to_json(d) AS dto FROM policy_rule_dto d"
     " WHERE ($1::text IS NULL OR d.path = $1"
     "  OR (right($1, 1) = '*' AND starts_with(d.path, left($1, -1))))"
-    " AND ($2::text IS NULL OR d.kind = $2) AND ($3::boolean IS NULL OR d.enabled = $3)", 3};
+    " AND ($2::text IS NULL OR d.kind = $2) AND ($3::boolean IS NULL OR d.enabled = $3)"
+    " ORDER BY d.path COLLATE \"C\"", 3};
 
 enum policy_rule_insert_column { INSERT_ID };
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt policy_rule_insert_stmt = {
     "policy_rule_insert",
     "INSERT INTO policy_rule (path, kind, content, digest, version, enabled)"
     " VALUES ($1, $2, $3, $4, coalesce($5, '1'), $6)"
     " ON CONFLICT (path) DO NOTHING RETURNING id", 6};
-static const struct db_stmt update_stmt = {
+static const struct db_stmt policy_rule_update_stmt = {
     "policy_rule_update",
     "UPDATE policy_rule SET path = $1, kind = $2, content = $3, digest = $4,"
     " version = coalesce($5, version), enabled = $6, updated_at = now()"
     " WHERE id = $7::bigint AND NOT shipped"
     " AND NOT EXISTS (SELECT 1 FROM policy_rule o WHERE o.path = $1 AND o.id <> $7::bigint)", 7};
-static const struct db_stmt delete_stmt = {
+static const struct db_stmt policy_rule_delete_stmt = {
     "policy_rule_delete", "DELETE FROM policy_rule WHERE id = $1::bigint AND NOT shipped", 1};
 /* clang-format on */
 
@@ -75,7 +74,7 @@ policy_rule_fetch(struct op *op, int64_t id, struct policy_rule *ret)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return fetch(op, &fetch_stmt, &params, ret);
+    return fetch(op, &policy_rule_fetch_stmt, &params, ret);
 }
 
 enum az_status
@@ -83,21 +82,17 @@ policy_rule_fetch_path(struct op *op, const char *path, struct policy_rule *ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, path);
-    return fetch(op, &fetch_path_stmt, &params, ret);
+    return fetch(op, &policy_rule_fetch_path_stmt, &params, ret);
 }
 
 enum az_status
 policy_rule_list(struct op *op, const struct policy_rule_filter *filter, const char **ret_json)
 {
     struct db_params params = {.count = 0};
-    PGresult *result;
     db_text(&params, filter->path);
     db_text(&params, filter->kind);
     db_text(&params, filter->enabled);
-    enum az_status st = db_exec(op, &list_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        *ret_json = db_get(result, 0, LIST_LIST);
-    return st;
+    return db_fetch_list(op, &policy_rule_list_stmt, &params, ret_json);
 }
 
 /* The first six parameters of insert and update. `digest` is the caller's room. */
@@ -117,7 +112,7 @@ bind_rule(struct op *op, struct db_params *params, const struct policy_rule_writ
 }
 
 static enum az_status
-taken(struct op *op)
+rule_path_taken(struct op *op)
 {
     return op_fail(op, AZ_CONFLICT, "There is a rule with this path", NULL);
 }
@@ -130,11 +125,11 @@ policy_rule_insert(struct op *op, const struct policy_rule_write *rule, int64_t 
     PGresult *result;
     enum az_status st = bind_rule(op, &params, rule, digest);
     if (st == AZ_OK)
-        st = db_exec(op, &insert_stmt, &params, false, &result);
+        st = db_exec(op, &policy_rule_insert_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     if (PQntuples(result) == 0)
-        return taken(op);
+        return rule_path_taken(op);
     *ret_id = db_get_number(result, 0, INSERT_ID, 0);
     return AZ_OK;
 }
@@ -148,10 +143,10 @@ policy_rule_update(struct op *op, int64_t id, const struct policy_rule_write *ru
     enum az_status st = bind_rule(op, &params, rule, digest);
     db_number(&params, id);
     if (st == AZ_OK)
-        st = db_exec(op, &update_stmt, &params, false, &result);
+        st = db_exec(op, &policy_rule_update_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
-    return db_written(result) == 1 ? AZ_OK : taken(op);
+    return db_written(result) == 1 ? AZ_OK : rule_path_taken(op);
 }
 
 enum az_status
@@ -159,5 +154,5 @@ policy_rule_delete(struct op *op, int64_t id)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return db_exec(op, &delete_stmt, &params, false, NULL);
+    return db_exec(op, &policy_rule_delete_stmt, &params, false, NULL);
 }

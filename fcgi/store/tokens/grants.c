@@ -12,7 +12,7 @@
  * Who signed in is read from the session's row, not taken from the caller: it may have ended, or
  * its provider may be disabled, since the caller read it.
  */
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt grant_insert_stmt = {
     "grant_insert",
     "WITH ok AS (SELECT s.subject, s.idp, s.sid, s.auth_time, s.acr, s.amr FROM client c, "
     "browser_session s JOIN identity_provider p ON p.id = s.idp"
@@ -36,7 +36,7 @@ static const struct db_stmt insert_stmt = {
 
 /* A day more than the longest life of an access token, which may begin at the family's end: while
  * one lives, its family must be there to be asked. */
-static const struct db_stmt purge_stmt = {
+static const struct db_stmt grant_purge_stmt = {
     "grant_purge",
     "DELETE FROM token_grant WHERE id IN (SELECT id FROM token_grant"
     " WHERE expires_at < now() - interval '2 days' ORDER BY expires_at LIMIT $1 "
@@ -86,36 +86,31 @@ bind(struct op *op, struct db_params *params, const struct grant_new *grant,
     db_text(params, texts->types);
     db_text(params, texts->details);
     db_text(params, what->flow_id);
-    if (grant->consent != NULL)
-        db_octets(params, grant->consent, SHA256_OCTETS);
-    else
-        db_text(params, NULL);
+    db_octets(params, grant->consent, SHA256_OCTETS);
     db_text(params, grant->redirect_host);
 }
 
-/* One try; AZ_INVALID without a fault when the day has no partition yet. */
+/* One try; AZ_RETRY without a fault when the day has no partition yet. */
 static enum az_status
 try_insert(struct op *op, const struct grant_new *grant, const struct texts *texts,
            const struct audit_entry *audit, bool *ret_stored)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step =
-        db_batch_add_in(batch, &insert_stmt, DB_NO_PARTITION, partition_day(op_now(op)));
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        db_batch_add_in(batch, &grant_insert_stmt, DB_NO_PARTITION, partition_day(op_now(op)));
     bind(op, &step->params, grant, texts, audit);
     enum az_status st = db_try(op, batch, false);
     if (st == AZ_OK)
         *ret_stored = db_written(step->result) > 0;
-    if (st != AZ_INVALID)
+    if (st != AZ_SQL)
         return st;
     /* Client, subject or provider was deleted between the look and the write. */
-    if (db_batch_failed_with(batch, "23503")) {
+    if (db_batch_failed_with(batch, SQLSTATE_FOREIGN_KEY_VIOLATION)) {
         *ret_stored = false;
         return AZ_OK;
     }
-    return db_batch_failed_with(batch, "42P01")
-               ? AZ_INVALID
+    return db_batch_failed_with(batch, SQLSTATE_UNDEFINED_TABLE)
+               ? AZ_RETRY
                : op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
 }
 
@@ -127,12 +122,12 @@ grant_insert(struct op *op, const struct grant_new *grant, const struct audit_en
     enum az_status st = dump(op, &grant->terms, &texts);
     if (st == AZ_OK)
         st = try_insert(op, grant, &texts, audit, ret_stored);
-    if (st != AZ_INVALID)
+    if (st != AZ_RETRY)
         return st;
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
     st = try_insert(op, grant, &texts, audit, ret_stored);
-    return st != AZ_INVALID ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition vanishes");
+    return st != AZ_RETRY ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition vanishes");
 }
 
 enum az_status
@@ -143,7 +138,7 @@ grants_purge(struct op *op)
         struct db_params params = {.count = 0};
         PGresult *result;
         db_number(&params, PURGE_BATCH);
-        enum az_status st = db_exec(op, &purge_stmt, &params, false, &result);
+        enum az_status st = db_exec(op, &grant_purge_stmt, &params, false, &result);
         if (st != AZ_OK)
             return st;
         removed = db_written(result);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
@@ -14,9 +13,6 @@
 #define CODE_HOURS_MAX 1
 /* A family is forgotten after so long (base/settings_table.c: a year at most). */
 #define FAMILY_HOURS_MAX (366 * DAY_HOURS)
-
-/* Nesting of the stored documents, which were bounded when they came in. */
-#define STORED_DEPTH_MAX 32
 
 /* Of r (what is known of the refresh token), g, c, p and s. */
 #define FAMILY_COLUMNS                                                                             \
@@ -84,13 +80,13 @@ enum grant_of_code_column {
     OF_SOFTWARE_VERSION,
     OF_STATEMENT
 };
-static const struct db_stmt code_stmt = {
+static const struct db_stmt grant_of_code_stmt = {
     "grant_of_code",
     "SELECT g.code_hash AS secret_hash," FAMILY_COLUMNS
     " FROM (SELECT false AS rotated, false AS reusable, NULL::timestamptz AS issued_at) r"
     " CROSS JOIN token_grant g" FAMILY_JOINS " WHERE g.id = $1::uuid",
     1};
-static const struct db_stmt refresh_stmt = {
+static const struct db_stmt grant_of_refresh_stmt = {
     "grant_of_refresh",
     "SELECT r.secret_hash," FAMILY_COLUMNS
     " FROM (SELECT grant_id, secret_hash, issued_at, first_used_at IS NOT NULL AS rotated,"
@@ -98,19 +94,6 @@ static const struct db_stmt refresh_stmt = {
     "AS reusable FROM refresh_token_p%R WHERE id = $1::uuid) r"
     " JOIN token_grant g ON g.id = r.grant_id" FAMILY_JOINS,
     3};
-
-/* JSON of a column; NULL stays NULL. What we stored and cannot read is an error, never nothing: a
- * restriction would be lost. */
-static enum az_status
-read_json(struct op *op, const PGresult *row, enum grant_of_code_column column, json_t **ret)
-{
-    const char *text = db_get(row, 0, column);
-    if (text == NULL)
-        return AZ_OK;
-    if (jsonx_parse(op->mem, text, strlen(text), STORED_DEPTH_MAX, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(row, column));
-    return AZ_OK;
-}
 
 static void
 read_client(const PGresult *row, struct client *ret)
@@ -159,16 +142,17 @@ read_scalars(const PGresult *row, struct grant_row *ret)
     ret->granted_scope = db_get(row, 0, OF_GRANTED_SCOPE);
 }
 
-/* Octets of a column on op->mem, which must be so many. */
+/* Read a column of exactly this many octets. */
 static enum az_status
-read_octets(struct op *op, const PGresult *row, enum grant_of_code_column column, size_t wanted,
-            unsigned char **ret)
+read_exactly(struct op *op, const PGresult *row, enum grant_of_code_column column, size_t wanted,
+             const unsigned char **ret)
 {
-    size_t length;
-    enum az_status st = db_get_octets(op->mem, row, 0, column, ret, &length);
-    if (st != AZ_OK || length != wanted)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(row, column));
-    return AZ_OK;
+    size_t length = 0;
+    enum az_status st = db_read_octets(op, row, 0, column, ret, &length);
+    if (st == AZ_OK && length != wanted)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: column %s has another length",
+                       PQfname(row, column));
+    return st;
 }
 
 enum az_status
@@ -176,26 +160,26 @@ grant_read(struct op *op, const struct db_step *step, const struct token_parts *
            struct grant_row *ret)
 {
     struct grant_row row = {.found = false};
-    unsigned char *hash, *id;
+    const unsigned char *hash, *id;
     if (step == NULL || PQntuples(step->result) == 0) {
         *ret = row;
         return AZ_OK;
     }
-    enum az_status st = read_octets(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
+    enum az_status st = read_exactly(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
     if (st == AZ_OK && !secret_equal(hash, SHA256_OCTETS, shown->secret_hash, SHA256_OCTETS)) {
         *ret = row;
         return AZ_OK;
     }
     if (st == AZ_OK)
-        st = read_octets(op, step->result, OF_ID, UUID7_OCTETS, &id);
+        st = read_exactly(op, step->result, OF_ID, UUID7_OCTETS, &id);
     if (st == AZ_OK)
-        st = read_json(op, step->result, OF_CLAIMS, &row.claims);
+        st = db_read_json(op, step->result, 0, OF_CLAIMS, &row.claims);
     if (st == AZ_OK)
-        st = read_json(op, step->result, OF_AMR, &row.amr);
+        st = db_read_json(op, step->result, 0, OF_AMR, &row.amr);
     if (st == AZ_OK)
-        st = read_json(op, step->result, OF_RESOURCE_TYPES, &row.resource_types);
+        st = db_read_json(op, step->result, 0, OF_RESOURCE_TYPES, &row.resource_types);
     if (st == AZ_OK)
-        st = read_json(op, step->result, OF_DETAILS, &row.details);
+        st = db_read_json(op, step->result, 0, OF_DETAILS, &row.details);
     if (st != AZ_OK)
         return st;
     read_scalars(step->result, &row);
@@ -203,16 +187,6 @@ grant_read(struct op *op, const struct db_step *step, const struct token_parts *
     row.found = true;
     *ret = row;
     return AZ_OK;
-}
-
-/* Runs the one step of a read; AZ_INVALID without a fault when its partition was dropped. */
-static enum az_status
-run(struct op *op, struct db_batch *batch)
-{
-    enum az_status st = db_try(op, batch, true);
-    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
-    return st;
 }
 
 enum az_status
@@ -223,9 +197,7 @@ grant_find_code(struct op *op, const struct token_parts *code, struct grant_row 
     *ret = (struct grant_row){.found = false};
     if (code->bucket > now + CODE_HOURS_MAX || code->bucket + FAMILY_HOURS_MAX < now)
         return AZ_OK;
-    struct db_step *step = db_batch_add(batch, &code_stmt);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add(batch, &grant_of_code_stmt);
     db_octets(&step->params, code->id, UUID7_OCTETS);
     enum az_status st = db_run(op, batch, true);
     return st == AZ_OK ? grant_read(op, step, code, ret) : st;
@@ -242,9 +214,7 @@ grant_add_refresh(struct op *op, struct db_batch *batch, const struct token_part
     enum az_status st = partition_has_refresh(op, number, &there);
     if (st != AZ_OK || !there)
         return st;
-    struct db_step *step = db_batch_add(batch, &refresh_stmt);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add(batch, &grant_of_refresh_stmt);
     step->refresh = number;
     db_octets(&step->params, refresh->id, UUID7_OCTETS);
     db_number(&step->params, window);
@@ -260,7 +230,7 @@ find_refresh_once(struct op *op, const struct token_parts *refresh, struct grant
     struct db_step *step;
     enum az_status st = grant_add_refresh(op, batch, refresh, &step);
     if (st == AZ_OK && step != NULL)
-        st = run(op, batch);
+        st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
     return st == AZ_OK ? grant_read(op, step, refresh, ret) : st;
 }
 
@@ -268,10 +238,10 @@ enum az_status
 grant_find_refresh(struct op *op, const struct token_parts *refresh, struct grant_row *ret)
 {
     enum az_status st = find_refresh_once(op, refresh, ret);
-    if (st != AZ_INVALID)
+    if (st != AZ_RETRY)
         return st;
     st = partition_reload(op);
-    if (st == AZ_OK && (st = find_refresh_once(op, refresh, ret)) == AZ_INVALID)
+    if (st == AZ_OK && (st = find_refresh_once(op, refresh, ret)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
     return st;
 }

@@ -41,17 +41,17 @@
     "AND" STANDS "  RETURNING ok.audit_id, g.expires_at),"
 
 enum grant_redeem_column { REDEEM_CURRENT, REDEEM_WON };
-static const struct db_stmt redeem_stmt = {"grant_redeem", CURRENT REDEEMED ISSUE REFRESH OUTCOME,
-                                           30};
-static const struct db_stmt redeem_once_stmt = {"grant_redeem_once", CURRENT REDEEMED ISSUE OUTCOME,
-                                                28};
+static const struct db_stmt grant_redeem_stmt = {"grant_redeem",
+                                                 CURRENT REDEEMED ISSUE REFRESH OUTCOME, 30};
+static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
+                                                      CURRENT REDEEMED ISSUE OUTCOME, 28};
 
 /*
  * $28 is the refresh token that was shown, $31 the reuse window in seconds, $32 how often within
  * it. Two that come at once: the second waits for the first one's row and looks at it again.
  */
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
-static const struct db_stmt rotate_stmt = {
+static const struct db_stmt grant_rotate_stmt = {
     "grant_rotate",
     CURRENT
     " used AS (UPDATE refresh_token_p%R r SET first_used_at = coalesce(r.first_used_at, now()),"
@@ -65,7 +65,7 @@ static const struct db_stmt rotate_stmt = {
     32};
 
 enum grant_keep_column { KEEP_CURRENT, KEEP_WON };
-static const struct db_stmt keep_stmt = {
+static const struct db_stmt grant_keep_stmt = {
     "grant_keep",
     CURRENT
     " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM ok, "
@@ -74,12 +74,12 @@ static const struct db_stmt keep_stmt = {
     " RETURNING ok.audit_id, g.expires_at)," ISSUE OUTCOME,
     28};
 
-static const struct db_stmt replayed_stmt = {
+static const struct db_stmt grant_revoke_replayed_stmt = {
     "grant_revoke_replayed",
     "UPDATE token_grant SET revoked_at = now() WHERE id = $1::uuid AND revoked_at IS NULL AND "
     "redeemed_at IS NOT NULL",
     1};
-static const struct db_stmt reused_stmt = {
+static const struct db_stmt grant_revoke_reused_stmt = {
     "grant_revoke_reused",
     "UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R r"
     " WHERE g.id = $1::uuid AND g.revoked_at IS NULL AND r.id = $2::uuid AND r.grant_id = g.id"
@@ -92,13 +92,13 @@ stmt_of(const struct grant_use *use)
 {
     switch (use->how) {
     case GRANT_REDEEM:
-        return use->refresh != NULL ? &redeem_stmt : &redeem_once_stmt;
+        return use->refresh != NULL ? &grant_redeem_stmt : &grant_redeem_once_stmt;
     case GRANT_ROTATE:
-        return &rotate_stmt;
+        return &grant_rotate_stmt;
     case GRANT_KEEP:
         break;
     }
-    return &keep_stmt;
+    return &grant_keep_stmt;
 }
 
 /* Number of the refresh tokens' partition: of the new token and the shown one alike, since all of a
@@ -147,8 +147,7 @@ make_batch(struct op *op, const struct grant_use *use, const struct token_new *t
     lock_add(batch, LOCK_GRANT, use->family, UUID7_OCTETS);
     struct db_step *step = db_batch_add_in(batch, stmt_of(use), token->parts->bucket,
                                            partition_day(token->issued_ms / 1000));
-    if (step == NULL || db_batch_commit(batch) == NULL)
-        return NULL;
+    db_batch_commit(batch);
     step->refresh = refresh_number(use);
     token_bind(&step->params, token, audit);
     bind_use(op, &step->params, use);
@@ -156,18 +155,14 @@ make_batch(struct op *op, const struct grant_use *use, const struct token_new *t
     return batch;
 }
 
-/* One try; AZ_INVALID without a fault when a partition is missing. */
+/* One try; AZ_RETRY without a fault when a partition is missing. */
 static enum az_status
 try_use(struct op *op, const struct grant_use *use, const struct token_new *token,
         const struct audit_entry *audit, enum grant_outcome *ret)
 {
     struct db_step *mark, *step;
     struct db_batch *batch = make_batch(op, use, token, audit, &mark, &step);
-    if (batch == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    enum az_status st = db_try(op, batch, false);
-    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    enum az_status st = db_run_or_retry(op, batch, false, SQLSTATE_UNDEFINED_TABLE);
     if (st != AZ_OK)
         return st;
     client_use_done(op, token->client, mark);
@@ -197,10 +192,10 @@ grant_use(struct op *op, const struct grant_use *use, const struct token_new *to
           const struct audit_entry *audit, enum grant_outcome *ret)
 {
     enum az_status st = try_use(op, use, token, audit, ret);
-    if (st != AZ_INVALID)
+    if (st != AZ_RETRY)
         return st;
     if ((st = make_partitions(op, use, token)) == AZ_OK
-        && (st = try_use(op, use, token, audit, ret)) == AZ_INVALID)
+        && (st = try_use(op, use, token, audit, ret)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are written");
     return st;
 }
@@ -212,9 +207,9 @@ grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
     lock_add(batch, LOCK_GRANT, family, UUID7_OCTETS);
-    struct db_step *step = db_batch_add(batch, shown != NULL ? &reused_stmt : &replayed_stmt);
-    if (step == NULL || db_batch_commit(batch) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add(batch, shown != NULL ? &grant_revoke_reused_stmt
+                                                             : &grant_revoke_replayed_stmt);
+    db_batch_commit(batch);
     db_octets(&step->params, family, UUID7_OCTETS);
     if (shown != NULL) {
         step->refresh = partition_refresh(shown->bucket);

@@ -17,46 +17,48 @@ static const char *const use_names[SIGNING_USES] = {
     [SIGNING_STATEMENT] = "statement",
 };
 
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt signing_key_insert_stmt = {
     "signing_key_insert",
     "INSERT INTO signing_key (kid, use, state, public_jwk, private_sealed, activated_at)"
     " SELECT $1, $2, $3, $4::jsonb, $5, CASE WHEN $3 = 'active' THEN now() END"
     "  WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE use = $2 AND state = $3)",
     5};
 enum signing_key_states_column { STATES_STATE, STATES_KID, STATES_PRIVATE_SEALED, STATES_AGE };
-static const struct db_stmt states_stmt = {"signing_key_states",
-                                           "SELECT state, kid, private_sealed, extract(epoch FROM "
-                                           "now() - created_at)::bigint AS age FROM signing_key"
-                                           " WHERE use = $1 AND state IN ('active', 'next')",
-                                           1};
+static const struct db_stmt signing_key_states_stmt = {
+    "signing_key_states",
+    "SELECT state, kid, private_sealed, extract(epoch FROM "
+    "now() - created_at)::bigint AS age FROM signing_key"
+    " WHERE use = $1 AND state IN ('active', 'next')",
+    1};
 /* When a retired key's publication ends: $1 seconds after for ID tokens, $2 for statements, which
  * live longer. */
 #define PUBLISHED_UNTIL                                                                            \
     "retired_at + make_interval(secs => CASE use WHEN 'statement' THEN $2::double precision"       \
     " ELSE $1::double precision END)"
-static const struct db_stmt public_stmt = {
+static const struct db_stmt signing_key_public_stmt = {
     "signing_key_public",
     "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR " PUBLISHED_UNTIL " > now())"
     " AND ($3::text IS NULL OR use = $3) ORDER BY use, state, created_at",
     3};
-static const struct db_stmt list_stmt = {"signing_key_list",
-                                         "SELECT json_strip_nulls(json_build_object('kid', kid, "
-                                         "'use', use, 'state', state, 'createdAt', created_at,"
-                                         " 'activatedAt', activated_at, 'retiredAt', retired_at)) "
-                                         "AS key FROM signing_key ORDER BY use, created_at",
-                                         0};
-static const struct db_stmt retire_stmt = {
+static const struct db_stmt signing_key_list_stmt = {
+    "signing_key_list",
+    "SELECT json_strip_nulls(json_build_object('kid', kid, "
+    "'use', use, 'state', state, 'createdAt', created_at,"
+    " 'activatedAt', activated_at, 'retiredAt', retired_at)) "
+    "AS key FROM signing_key ORDER BY use, created_at",
+    0};
+static const struct db_stmt signing_key_retire_stmt = {
     "signing_key_retire",
     "UPDATE signing_key SET state = 'retired', retired_at = now() WHERE use = $1 AND state = "
     "'active'"
     " AND EXISTS (SELECT 1 FROM signing_key WHERE kid = $2 AND state = 'next')",
     2};
-static const struct db_stmt activate_stmt = {
+static const struct db_stmt signing_key_activate_stmt = {
     "signing_key_activate",
     "UPDATE signing_key SET state = 'active', activated_at = now() WHERE kid = $1 AND state = "
     "'next'",
     1};
-static const struct db_stmt purge_stmt = {
+static const struct db_stmt signing_key_purge_stmt = {
     "signing_key_purge",
     "DELETE FROM signing_key WHERE state = 'retired' AND " PUBLISHED_UNTIL " < now()", 2};
 
@@ -76,8 +78,8 @@ add_key(struct op *op, struct db_batch *batch, enum signing_use use, const char 
     unsigned char *der, *box;
     size_t length, box_length;
     json_t *public_half;
-    struct db_step *step = db_batch_add(batch, &insert_stmt);
-    if (step == NULL || keypair_generate_rsa(op->mem, SIGNING_KEY_BITS, &key) != AZ_OK
+    struct db_step *step = db_batch_add(batch, &signing_key_insert_stmt);
+    if (keypair_generate_rsa(op->mem, SIGNING_KEY_BITS, &key) != AZ_OK
         || keypair_dump(op->mem, key, &der, &length) != AZ_OK
         || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGNING_KEY, place(op->mem, key->kid),
                         der, length, &box, &box_length)
@@ -98,7 +100,7 @@ read_states(struct op *op, enum signing_use use, PGresult **ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, use_names[use]);
-    return db_exec(op, &states_stmt, &params, true, ret);
+    return db_exec(op, &signing_key_states_stmt, &params, true, ret);
 }
 
 static int
@@ -115,9 +117,8 @@ static struct db_batch *
 locked_batch(struct op *op, enum signing_use use)
 {
     struct db_batch *batch = db_batch_new(op);
-    if (db_batch_begin(batch) == NULL
-        || lock_add(batch, LOCK_KEYS, use_names[use], strlen(use_names[use])) == NULL)
-        return NULL;
+    db_batch_begin(batch);
+    lock_add(batch, LOCK_KEYS, use_names[use], strlen(use_names[use]));
     return batch;
 }
 
@@ -132,10 +133,8 @@ ensure_use(struct op *op, enum signing_use use, bool *ret_made)
             continue;
         struct db_step *step;
         struct db_batch *batch = locked_batch(op, use);
-        st = batch != NULL ? add_key(op, batch, use, states[i], &step)
-                           : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-        if (st == AZ_OK)
-            db_batch_commit(batch);
+        st = add_key(op, batch, use, states[i], &step);
+        db_batch_commit(batch);
         if (st == AZ_OK)
             st = db_run(op, batch, false);
         *ret_made = *ret_made || (st == AZ_OK && db_written(step->result) > 0);
@@ -153,21 +152,6 @@ signing_keys_ensure(struct op *op, bool *ret_made)
     return st;
 }
 
-/* Rows of one JSON column as an array. */
-static enum az_status
-read_array(struct op *op, const struct db_stmt *stmt, const struct db_params *params, json_t **ret)
-{
-    PGresult *result;
-    json_t *array = jsonx_own(op->mem, json_array());
-    enum az_status st = db_exec(op, stmt, params, true, &result);
-    if (st != AZ_OK)
-        return st;
-    for (int row = 0; row < PQntuples(result); row++)
-        json_array_append_new(array, json_loads(PQgetvalue(result, row, 0), 0, NULL));
-    *ret = array;
-    return AZ_OK;
-}
-
 static void
 bind_retirement(const struct op *op, struct db_params *params)
 {
@@ -181,7 +165,7 @@ signing_keys_public(struct op *op, json_t **ret)
     struct db_params params = {.count = 0};
     bind_retirement(op, &params);
     db_text(&params, NULL);
-    return read_array(op, &public_stmt, &params, ret);
+    return db_fetch_array(op, &signing_key_public_stmt, &params, ret);
 }
 
 enum az_status
@@ -190,13 +174,13 @@ signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
     struct db_params params = {.count = 0};
     bind_retirement(op, &params);
     db_text(&params, use_names[use]);
-    return read_array(op, &public_stmt, &params, ret);
+    return db_fetch_array(op, &signing_key_public_stmt, &params, ret);
 }
 
 enum az_status
 signing_keys_list(struct op *op, json_t **ret)
 {
-    return read_array(op, &list_stmt, NULL, ret);
+    return db_fetch_array(op, &signing_key_list_stmt, NULL, ret);
 }
 
 enum az_status
@@ -218,10 +202,8 @@ signing_keys_rotate(struct op *op, enum signing_use use)
                                        (long long) wait),
                        NULL);
     struct db_batch *batch = locked_batch(op, use);
-    struct db_step *retire = db_batch_add(batch, &retire_stmt);
-    struct db_step *activate = db_batch_add(batch, &activate_stmt), *next;
-    if (activate == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *retire = db_batch_add(batch, &signing_key_retire_stmt);
+    struct db_step *activate = db_batch_add(batch, &signing_key_activate_stmt), *next;
     db_text(&retire->params, use_names[use]);
     db_text(&retire->params, db_get(result, row, STATES_KID));
     db_text(&activate->params, db_get(result, row, STATES_KID));
@@ -236,7 +218,7 @@ signing_keys_purge(struct op *op)
 {
     struct db_params params = {.count = 0};
     bind_retirement(op, &params);
-    return db_exec(op, &purge_stmt, &params, false, NULL);
+    return db_exec(op, &signing_key_purge_stmt, &params, false, NULL);
 }
 
 /* The private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with another

@@ -10,7 +10,7 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
-static const struct db_stmt insert_stmt = {
+static const struct db_stmt token_insert_stmt = {
     "token_insert",
     "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"
     "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
@@ -24,7 +24,7 @@ static const struct db_stmt insert_stmt = {
     "FROM ok",
     25};
 
-static const struct db_stmt denial_stmt = {
+static const struct db_stmt token_denial_stmt = {
     "token_denial",
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $2::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10, $11, "
@@ -34,7 +34,7 @@ static const struct db_stmt denial_stmt = {
     18};
 
 enum token_consume_column { CONSUME_CONSUMED };
-static const struct db_stmt consume_stmt = {
+static const struct db_stmt token_consume_stmt = {
     "token_consume",
     "WITH gone AS (DELETE FROM access_token_p%P WHERE id = $2::uuid AND expires_at > now() AND "
     "revoked_at IS NULL RETURNING 1)"
@@ -56,7 +56,7 @@ static const struct db_stmt consume_stmt = {
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, " \
     "$14, $15::inet, $16,"                                                                         \
     "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok"
-static const struct db_stmt revoke_stmt = {
+static const struct db_stmt token_revoke_stmt = {
     "token_revoke",
     REVOKE_IF
     " dead AS (UPDATE access_token_p%P t SET revoked_at = now() FROM client c, ok"
@@ -64,7 +64,7 @@ static const struct db_stmt revoke_stmt = {
     "AND c.id = t.client" REVOKE_OF,
     20};
 /* A refresh token stands for its family. */
-static const struct db_stmt revoke_family_stmt = {
+static const struct db_stmt token_revoke_family_stmt = {
     "token_revoke_family",
     REVOKE_IF
     " dead AS (UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R t, client c, ok"
@@ -73,19 +73,17 @@ static const struct db_stmt revoke_family_stmt = {
     20};
 
 /* Runs a batch that names partitions; when one of them is missing, makes both and says so
- * (AZ_INVALID without a fault). */
+ * (AZ_RETRY without a fault). */
 static enum az_status
 run_partitioned(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t day, bool first)
 {
-    enum az_status st = db_try(op, batch, false);
-    if (st != AZ_INVALID)
+    enum az_status st = db_run_or_retry(op, batch, false, first ? SQLSTATE_UNDEFINED_TABLE : NULL);
+    if (st != AZ_RETRY)
         return st;
-    if (!first || !db_batch_failed_with(batch, "42P01"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
     st = partition_make_bucket(op, bucket);
     if (st == AZ_OK)
         st = partition_make_day(op, day);
-    return st == AZ_OK ? AZ_INVALID : st;
+    return st == AZ_OK ? AZ_RETRY : st;
 }
 
 void
@@ -112,9 +110,7 @@ try_insert(struct op *op, const struct token_new *token, const struct audit_entr
     uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *use = client_use_add(op, batch, token->client);
-    struct db_step *step = db_batch_add_in(batch, &insert_stmt, bucket, day);
-    if (step == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add_in(batch, &token_insert_stmt, bucket, day);
     token_bind(&step->params, token, audit);
     enum az_status st = run_partitioned(op, batch, bucket, day, first);
     if (st == AZ_OK) {
@@ -129,7 +125,7 @@ token_insert(struct op *op, const struct token_new *token, const struct audit_en
              bool *ret_stored)
 {
     enum az_status st = try_insert(op, token, audit, true, ret_stored);
-    return st == AZ_INVALID ? try_insert(op, token, audit, false, ret_stored) : st;
+    return st == AZ_RETRY ? try_insert(op, token, audit, false, ret_stored) : st;
 }
 
 enum az_status
@@ -139,9 +135,9 @@ token_insert_denial(struct op *op, const struct client *client, const char *revi
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, &denial_stmt, DB_NO_PARTITION, day);
-    if (st != AZ_OK || step == NULL)
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add_in(batch, &token_denial_stmt, DB_NO_PARTITION, day);
+    if (st != AZ_OK)
+        return st;
     db_text(&step->params, revision);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, audit);
@@ -161,9 +157,10 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
     lock_add(batch, LOCK_TOKEN, token->id, UUID7_OCTETS);
-    struct db_step *step = db_batch_add_in(batch, &consume_stmt, token->bucket, day);
-    if (st != AZ_OK || step == NULL || db_batch_commit(batch) == NULL)
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step = db_batch_add_in(batch, &token_consume_stmt, token->bucket, day);
+    if (st != AZ_OK)
+        return st;
+    db_batch_commit(batch);
     db_time(&step->params, op->now_ms);
     db_octets(&step->params, token->id, UUID7_OCTETS);
     audit_bind(&step->params, audit);
@@ -172,7 +169,7 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
     return st;
 }
 
-/* SHA-256 of key and hash, as revoke_stmt makes it of the stored one. */
+/* SHA-256 of key and hash, as token_revoke_stmt makes it of the stored one. */
 static enum az_status
 blind_hash(const unsigned char key[SHA256_OCTETS], const unsigned char hash[SHA256_OCTETS],
            unsigned char ret[SHA256_OCTETS])
@@ -191,10 +188,11 @@ token_revoke(struct op *op, enum token_kind kind, const struct token_parts *toke
     uint32_t day = partition_day(op_now(op));
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *step = db_batch_add_in(batch, family ? &revoke_family_stmt : &revoke_stmt,
-                                           family ? DB_NO_PARTITION : token->bucket, day);
-    if (st != AZ_OK || step == NULL)
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *step =
+        db_batch_add_in(batch, family ? &token_revoke_family_stmt : &token_revoke_stmt,
+                        family ? DB_NO_PARTITION : token->bucket, day);
+    if (st != AZ_OK)
+        return st;
     if (family)
         step->refresh = partition_refresh(token->bucket);
     struct db_params *params = &step->params;

@@ -3,21 +3,18 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
 
-/* Nesting of a subject's claims, which were bounded when they came in. */
-#define CLAIMS_DEPTH_MAX 32
-
 enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
-static const struct db_stmt state_stmt = {"token_caller",
-                                          "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
-                                          "id = $1 AND version = $2 AND enabled) AS caller_current"
-                                          " FROM bundle_state b",
-                                          2};
+static const struct db_stmt token_caller_stmt = {
+    "token_caller",
+    "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
+    "id = $1 AND version = $2 AND enabled) AS caller_current"
+    " FROM bundle_state b",
+    2};
 
 enum token_find_column {
     FIND_SECRET_HASH,
@@ -41,7 +38,7 @@ enum token_find_column {
     FIND_IDP,
     FIND_CLAIMS
 };
-static const struct db_stmt find_stmt = {
+static const struct db_stmt token_find_stmt = {
     "token_find",
     "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
     " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
@@ -76,36 +73,8 @@ add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
         st = partition_has_day(op, day, &is_day);
     if (st != AZ_OK || !is_day)
         return st;
-    *ret = db_batch_add_in(batch, &find_stmt, token->bucket, day);
-    if (*ret != NULL)
-        db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
-    return AZ_OK;
-}
-
-static enum az_status
-read_octets(struct op *op, const PGresult *result, enum token_find_column column,
-            const unsigned char **ret, size_t *ret_length)
-{
-    unsigned char *octets;
-    if (db_get(result, 0, column) == NULL)
-        return AZ_OK;
-    enum az_status st = db_get_octets(op->mem, result, 0, column, &octets, ret_length);
-    if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "column %s is damaged", PQfname(result, column));
-    *ret = octets;
-    return AZ_OK;
-}
-
-/* What /userinfo and introspection say of the user. */
-static enum az_status
-read_claims(struct op *op, const char *text, const json_t **ret)
-{
-    json_t *claims;
-    if (text == NULL)
-        return AZ_OK;
-    if (jsonx_parse(op->mem, text, strlen(text), CLAIMS_DEPTH_MAX, &claims, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the claims of a subject are damaged");
-    *ret = claims;
+    *ret = db_batch_add_in(batch, &token_find_stmt, token->bucket, day);
+    db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
     return AZ_OK;
 }
 
@@ -118,10 +87,11 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
     size_t hash_length = 0;
     if (PQntuples(result) == 0)
         return AZ_OK;
-    enum az_status st = read_octets(op, result, FIND_SECRET_HASH, &hash, &hash_length);
+    enum az_status st = db_read_octets(op, result, 0, FIND_SECRET_HASH, &hash, &hash_length);
     if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
         return st;
     struct token_row row = {.found = true};
+    json_t *claims = NULL;
     row.client = (struct client){
         .id = db_get_number(result, 0, FIND_ID, 0),
         .version = db_get_number(result, 0, FIND_VERSION, 0),
@@ -142,12 +112,13 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
         row.subject = row.client.client_id;
     row.scope = db_get(result, 0, FIND_SCOPE);
     row.resource = db_get(result, 0, FIND_RESOURCE);
-    st = read_octets(op, result, FIND_PDP_OUTPUT, &row.output, &row.output_length);
+    st = db_read_octets(op, result, 0, FIND_PDP_OUTPUT, &row.output, &row.output_length);
     if (st == AZ_OK)
-        st = read_octets(op, result, FIND_POLICY_INPUT, &row.input, &row.input_length);
+        st = db_read_octets(op, result, 0, FIND_POLICY_INPUT, &row.input, &row.input_length);
     row.idp = db_get(result, 0, FIND_IDP);
     if (st == AZ_OK)
-        st = read_claims(op, db_get(result, 0, FIND_CLAIMS), &row.claims);
+        st = db_read_json(op, result, 0, FIND_CLAIMS, &claims);
+    row.claims = claims;
     if (st == AZ_OK)
         *ret = row;
     return st;
@@ -181,16 +152,14 @@ read_refresh(struct op *op, const struct db_step *step, const struct token_parts
     return AZ_OK;
 }
 
-/* One try of token_find; AZ_INVALID without a fault when a partition was dropped meanwhile. */
+/* One try of token_find; AZ_RETRY without a fault when a partition was dropped meanwhile. */
 static enum az_status
 find_once(struct op *op, struct token_lookup *lookup)
 {
     lookup->row = (struct token_row){.found = false};
     lookup->caller_row = (struct token_row){.found = false};
     struct db_batch *batch = db_batch_new(op);
-    struct db_step *state = db_batch_add(batch, &state_stmt);
-    if (state == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct db_step *state = db_batch_add(batch, &token_caller_stmt);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
     struct db_step *token = NULL, *caller = NULL;
@@ -201,9 +170,7 @@ find_once(struct op *op, struct token_lookup *lookup)
         st = add_find(op, batch, lookup->caller_token, &caller);
     if (st != AZ_OK)
         return st;
-    st = db_try(op, batch, true);
-    if (st == AZ_INVALID && !db_batch_failed_with(batch, "42P01"))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: %s", db_batch_message(batch));
+    st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
     if (st != AZ_OK)
         return st;
     lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
@@ -220,10 +187,10 @@ enum az_status
 token_find(struct op *op, struct token_lookup *lookup)
 {
     enum az_status st = find_once(op, lookup);
-    if (st != AZ_INVALID)
+    if (st != AZ_RETRY)
         return st;
     st = partition_reload(op);
-    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_INVALID)
+    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
     return st;
 }

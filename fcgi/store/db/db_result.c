@@ -1,0 +1,119 @@
+/* Reading columns of results. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "store/db/db.h"
+
+const char *
+db_get(const PGresult *result, int row, int column)
+{
+    if (row >= PQntuples(result) || PQgetisnull(result, row, column))
+        return NULL;
+    return PQgetvalue(result, row, column);
+}
+
+int64_t
+db_get_number(const PGresult *result, int row, int column, int64_t otherwise)
+{
+    const char *text = db_get(result, row, column);
+    return text != NULL ? strtoll(text, NULL, 10) : otherwise;
+}
+
+bool
+db_get_bool(const PGresult *result, int row, int column)
+{
+    const char *text = db_get(result, row, column);
+    return text != NULL && text[0] == 't';
+}
+
+int64_t
+db_written(const PGresult *result)
+{
+    return strtoll(PQcmdTuples((PGresult *) (uintptr_t) result), NULL, 10);
+}
+
+static int
+db_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+enum az_status
+db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsigned char **ret,
+              size_t *ret_len)
+{
+    const char *text = db_get(result, row, column);
+    if (text == NULL || text[0] != '\\' || text[1] != 'x' || strlen(text) % 2 != 0)
+        return AZ_INVALID;
+    size_t len = strlen(text) / 2 - 1;
+    unsigned char *octets = talloc_array(mem, unsigned char, (unsigned) len + 1);
+    if (octets == NULL)
+        return AZ_SERVER_ERROR;
+    for (size_t i = 0; i < len; i++) {
+        int high = db_hex_digit(text[2 + 2 * i]), low = db_hex_digit(text[3 + 2 * i]);
+        if (high < 0 || low < 0) {
+            talloc_free(octets);
+            return AZ_INVALID;
+        }
+        octets[i] = (unsigned char) (high << 4 | low);
+    }
+    octets[len] = '\0';
+    *ret = octets;
+    *ret_len = len;
+    return AZ_OK;
+}
+
+enum az_status
+db_get_words(TALLOC_CTX *mem, const PGresult *result, int row, int column, const char ***ret)
+{
+    const char *text = db_get(result, row, column);
+    if (text == NULL) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    json_auto_t *array = json_loads(text, 0, NULL);
+    size_t count = json_array_size(array), index;
+    const char **words =
+        json_is_array(array) ? talloc_zero_array(mem, const char *, (unsigned) count + 1) : NULL;
+    json_t *word;
+    json_array_foreach (array, index, word)
+        if (words != NULL
+            && (!json_is_string(word)
+                || (words[index] = talloc_strdup(words, json_string_value(word))) == NULL))
+            TALLOC_FREE(words);
+    *ret = words;
+    return words != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+enum az_status
+db_read_octets(struct op *op, const PGresult *result, int row, int column,
+               const unsigned char **ret, size_t *ret_len)
+{
+    unsigned char *octets;
+    if (db_get(result, row, column) == NULL)
+        return AZ_OK;
+    if (db_get_octets(op->mem, result, row, column, &octets, ret_len) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: column %s cannot be read",
+                       PQfname(result, column));
+    *ret = octets;
+    return AZ_OK;
+}
+
+enum az_status
+db_read_json(struct op *op, const PGresult *result, int row, int column, json_t **ret)
+{
+    const char *text = db_get(result, row, column);
+    if (text == NULL)
+        return AZ_OK;
+    if (jsonx_parse(op->mem, text, strlen(text), DB_JSON_DEPTH_MAX, ret, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: column %s cannot be read",
+                       PQfname(result, column));
+    return AZ_OK;
+}
