@@ -1,5 +1,5 @@
-/* authz.fcgi: start-up checks, then one of its shapes: parent of pools, web-server-spawned FastCGI
- * worker, or plain CGI. */
+/* authz.fcgi: start-up checks, then one of three roles: parent of the pools, FastCGI worker that
+ * the web server spawned, or plain CGI. */
 #include "config.h"
 
 #include <getopt.h>
@@ -14,18 +14,15 @@
 #include "pools.h"
 #include "process.h"
 
-/* The pools and how many processes each has unless an option says otherwise (architecture.md 3).
- * Half of the web workers may wait for servers of others: of 4, two people sign in at a moment
- * while two workers serve the rest. */
-#define WEB_WORKERS 4
-#define SIDE_WORKERS 2
-static struct pool pools[] = {
-    {.name = "core"          },
-    { .name = "web",  .workers = WEB_WORKERS},
-    { .name = "bundles", .workers = SIDE_WORKERS},
-    { .name = "gateway", .workers = SIDE_WORKERS}
+/* The pools, with the number of processes that each has without an option (architecture.md 3). Half
+ * of the web workers may wait for other servers: of 4, two may be busy with a sign-in while two
+ * serve the rest. */
+enum { CORE, WEB, BUNDLES, POOLS };
+static struct pool pools[POOLS] = {
+    [CORE] = {.name = "core"},
+    [WEB] = { .name = "web",  .workers = 4},
+    [BUNDLES] = { .name = "bundles",  .workers = 2},
 };
-#define POOLS (sizeof(pools) / sizeof(pools[0]))
 
 enum {
     OPT_WORKERS = 'w',
@@ -34,38 +31,42 @@ enum {
     OPT_CHECK = 'c',
     OPT_HELP = 'h',
     OPT_VERSION = 'v',
-    OPT_POOL = 256
+    OPT_POOL = 256 /* plus the index of the pool */
 };
 
 static const struct option options[] = {
-    {"workers",      required_argument, NULL, OPT_WORKERS },
-    {"web",          required_argument, NULL, OPT_POOL + 1},
-    {"bundles",      required_argument, NULL, OPT_POOL + 2},
-    {"gateway",      required_argument, NULL, OPT_POOL + 3},
-    {"listen",       required_argument, NULL, OPT_LISTEN  },
-    {"socket-group", required_argument, NULL, OPT_GROUP   },
-    {"check",        no_argument,       NULL, OPT_CHECK   },
-    {"help",         no_argument,       NULL, OPT_HELP    },
-    {"version",      no_argument,       NULL, OPT_VERSION },
-    {NULL,           0,                 NULL, 0           },
+    {"workers",      required_argument, NULL, OPT_WORKERS       },
+    {"web",          required_argument, NULL, OPT_POOL + WEB    },
+    {"bundles",      required_argument, NULL, OPT_POOL + BUNDLES},
+    {"listen",       required_argument, NULL, OPT_LISTEN        },
+    {"socket-group", required_argument, NULL, OPT_GROUP         },
+    {"check",        no_argument,       NULL, OPT_CHECK         },
+    {"help",         no_argument,       NULL, OPT_HELP          },
+    {"version",      no_argument,       NULL, OPT_VERSION       },
+    {NULL,           0,                 NULL, 0                 },
 };
 
 static const char usage[] =
-    "usage: authz.fcgi --workers N [--web N] [--bundles N] [--gateway N] --listen [POOL=]unix:PATH "
-    "...\n"
-    "       authz.fcgi            (spawned by a web server: FastCGI on descriptor 0, else one CGI "
-    "request)\n"
-    "       authz.fcgi --check    (start-up checks only; exit status 0 or 78)\n"
-    "  --workers N          processes of the core pool; web has 4, bundles and gateway 2 each\n"
-    "  --listen POOL=...    socket of a pool (core, web, bundles, gateway; core when POOL is left "
-    "out);\n"
-    "                       systemd socket activation with FileDescriptorName= works too\n"
-    "  --socket-group NAME  group of the sockets, so that the web server may connect\n"
-    "Settings come from SVC_ variables or the file SVC_CONFIG names (default " AUTHZ_CONF ").\n";
+    "usage: authz.fcgi --workers N [--web N] [--bundles N] --listen [POOL=]unix:PATH ...\n"
+    "       authz.fcgi\n"
+    "       authz.fcgi --check\n"
+    "Without options, serve FastCGI requests on descriptor 0, or one CGI request.\n"
+    "  --workers N          serve with N processes in the core pool\n"
+    "  --web N              processes in the web pool (default 4)\n"
+    "  --bundles N          processes in the bundles pool (default 2)\n"
+    "  --listen POOL=unix:PATH\n"
+    "                       socket of a pool: core (the default), web or bundles; systemd socket\n"
+    "                       activation with FileDescriptorName=POOL works too\n"
+    "  --socket-group NAME  group of the sockets, so that the web server can connect\n"
+    "  --check              run the start-up checks only; exit with status 0 or 78\n"
+    "  --help, --version    print this text or the version\n"
+    "Settings come from SVC_ variables and from the file that SVC_CONFIG names\n"
+    "(default " AUTHZ_CONF ").\n";
 
 struct choices {
-    bool check, parent; /* which shape */
-    const char *group;  /* of the sockets */
+    bool check;        /* --check */
+    bool parent;       /* --workers: this process is the parent of the pools */
+    const char *group; /* group of the sockets, or NULL */
 };
 
 static int
@@ -87,13 +88,13 @@ read_count(const char *text, int *ret)
     return true;
 }
 
-/* POOL=unix:PATH, or unix:PATH for core. */
+/* Read POOL=unix:PATH, or unix:PATH for the core pool. */
 static bool
 read_listen(const char *text)
 {
     const char *address = strncmp(text, "unix:", 5) == 0 ? text : strchr(text, '=');
     size_t length = address == text ? 4 : address != NULL ? (size_t) (address - text) : 0;
-    const char *name = address == text ? "core" : text;
+    const char *name = address == text ? pools[CORE].name : text;
     for (size_t i = 0; address != NULL && i < POOLS; i++)
         if (strlen(pools[i].name) == length && strncmp(pools[i].name, name, length) == 0) {
             pools[i].listen = address == text ? text : address + 1;
@@ -102,7 +103,7 @@ read_listen(const char *text)
     return false;
 }
 
-/* 0 to go on, else the exit status plus one. */
+/* Return 0 to continue, or the exit status plus one. */
 static int
 read_options(int argc, char **argv, struct choices *choices)
 {
@@ -120,8 +121,9 @@ read_options(int argc, char **argv, struct choices *choices)
                 return fail_usage("--listen", optarg) + 1;
         } else if (option == OPT_WORKERS || option >= OPT_POOL) {
             choices->parent = choices->parent || option == OPT_WORKERS;
-            if (!read_count(optarg, &pools[option == OPT_WORKERS ? 0 : option - OPT_POOL].workers))
-                return fail_usage("not a number of workers from 0 to 256", optarg) + 1;
+            if (!read_count(optarg,
+                            &pools[option == OPT_WORKERS ? CORE : option - OPT_POOL].workers))
+                return fail_usage("the number of workers must be from 0 to 256", optarg) + 1;
         } else {
             return fail_usage("unknown option", NULL) + 1;
         }
@@ -138,18 +140,18 @@ report(const struct problems *problems)
 }
 
 /*
- * The database is looked at before anything is served. A database that is away is no reason to
- * refuse: requests get 503 until it is there. A schema that does not fit is.
+ * Check the database before anything is served. A database that cannot be reached does not stop the
+ * start: requests get 503 until it is back. A schema of another version does.
  */
 static int
-check_database(struct az *az)
+main_check_database(struct az *az)
 {
     struct op op = process_op(talloc_new(az), az);
     enum az_status st = process_check_database(&op);
     int status = 0;
     az->check_owed = st == AZ_UNAVAILABLE;
     if (st == AZ_UNAVAILABLE) {
-        log_text(AZ_SEV_WARN, "database is away", "%s", op.fault.detail);
+        log_text(AZ_SEV_WARN, "database unavailable", "%s", op.fault.detail);
     } else if (st != AZ_OK) {
         fprintf(stderr, "authz.fcgi: %s\n", op.fault.detail);
         status = EXIT_CONFIG;
@@ -164,18 +166,17 @@ run_parent(struct az *az, const struct choices *choices)
     int inherited = pools_inherit(pools, POOLS);
     if (inherited == 0 && !pools_listen(pools, POOLS, choices->group))
         return EXIT_CONFIG;
-    if (pools[0].socket == 0)
+    if (pools[CORE].socket == 0)
         return fail_usage("--workers needs --listen unix:PATH", NULL);
-    log_text(AZ_SEV_INFO, "started",
-             "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
-             az->cfg->oidc_issuer, pools[0].workers, pools[1].workers, pools[2].workers,
-             pools[3].workers);
+    log_text(AZ_SEV_INFO, "started", "%s, issuer %s, workers %d core, %d web, %d bundles",
+             PACKAGE_STRING, az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers,
+             pools[BUNDLES].workers);
     return pools_run(az, pools, POOLS);
 }
 
-/* Everything that the process holds lies on mem. */
+/* Check, then serve. Everything that the process allocates hangs from mem. */
 static int
-serve(TALLOC_CTX *mem, const struct choices *choices)
+main_serve(TALLOC_CTX *mem, const struct choices *choices)
 {
     struct problems problems = {NULL, 0};
     struct az *az = process_new(mem, true, &problems);
@@ -183,11 +184,11 @@ serve(TALLOC_CTX *mem, const struct choices *choices)
         return report(&problems);
     if (az->cfg->allow_insecure_dev_key)
         log_text(AZ_SEV_WARN, "development mode",
-                 "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses public keys");
+                 "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses published keys");
     bool cgi = !choices->parent && !choices->check && accept_is_cgi();
     if (!choices->check)
         az->parent = choices->parent ? getpid() : getppid();
-    int status = check_database(az);
+    int status = main_check_database(az);
     if (status != 0 || choices->check)
         return status;
     if (choices->parent)
@@ -204,14 +205,14 @@ int
 main(int argc, char **argv)
 {
     struct choices choices = {.check = false};
-    /* RFC 3875 4.4: a query without = becomes arguments. They are the caller's, not the operator's
-     * (CVE-2012-1823). */
+    /* RFC 3875 4.4: a web server may pass a query without = as arguments. Those come from the
+     * client, not from the operator, so they are not read as options (CVE-2012-1823). */
     int done = read_options(getenv("GATEWAY_INTERFACE") != NULL ? 1 : argc, argv, &choices);
     if (done != 0)
         return done - 1;
-    prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */
+    prctl(PR_SET_DUMPABLE, 0); /* keys must not end up in a core dump (architecture.md 7) */
     TALLOC_CTX *mem = talloc_new(NULL);
-    int status = serve(mem, &choices);
+    int status = main_serve(mem, &choices);
     talloc_free(mem); /* secrets are wiped by their destructors */
     return status;
 }

@@ -6,7 +6,6 @@ WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
 # Half of them may wait for identity providers and other servers at a time.
 WEB_WORKERS=4
 BUNDLE_WORKERS=2
-GATEWAY_WORKERS=2
 
 # Our settings from the environment go through to the service; what the file says is the file's affair.
 service_environment() { env | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT=)' | sort || :; }
@@ -23,15 +22,15 @@ schema_migrate() {
 
 authz_sockets_there() {
     local pool
-    for pool in core web bundles gateway; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
+    for pool in core web bundles; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
 }
 
 # A step.
 authz_start() {
     local mark command
     command=("$(authz_path)" --workers "$WORKERS" --web "$WEB_WORKERS" --bundles "$BUNDLE_WORKERS"
-        --gateway "$GATEWAY_WORKERS" --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
-        --listen "bundles=unix:$RUN_DIR/bundles.sock" --listen "gateway=unix:$RUN_DIR/gateway.sock")
+        --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
+        --listen "bundles=unix:$RUN_DIR/bundles.sock")
     hint "mend the setting that the log names (in the environment, or in $(conf_path)); the log is $LOG_DIR/authz.log"
     as_service env SVC_CONFIG="$(conf_path)" "$(authz_path)" --check
     mark=$({

@@ -34,7 +34,7 @@ struct az {
     struct signing_key *signing_key;      /* key of ID tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
-    const char *pool;        /* core, web, bundles or gateway; "single" when there is but one */
+    const char *pool;        /* core, web or bundles; "single" if there is only one */
     int pool_workers;        /* processes of the pool */
     bool fetching;           /* it holds a place for fetches (http/fetch/fetch_places.h) */
     bool check_owed;         /* the database was away at start: check it before serving */

@@ -1,4 +1,4 @@
-# lighttpd in front of the daemon with its four pools: etc/lighttpd/authz.conf (gateway-admin.md 7.2).
+# lighttpd in front of the daemon with its three pools: etc/lighttpd/authz.conf (gateway-admin.md 7.2).
 use strict;
 use warnings;
 

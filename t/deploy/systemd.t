@@ -14,7 +14,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
-my @POOLS = qw(core web bundles gateway);
+my @POOLS = qw(core web bundles);
 
 # The settings of a unit: name => [values], lines joined.
 sub unit {
@@ -127,7 +127,7 @@ sub start_service {
 
 package main;
 
-# Out of the way of descriptors 3 to 6.
+# Out of the way of descriptors 3 to 5.
 sub POSIX::fcntl_dup {
     my ($fd) = @_;
     require Fcntl;
@@ -138,7 +138,7 @@ sub POSIX::fcntl_dup {
 my $stack = Activated->start( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
 my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
 oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'the daemon serves the sockets it is handed' );
-is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 4 web, 2 bundles, 2 gateway/ ), 1,
+is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 4 web, 2 bundles"/ ), 1,
     '... with the unit\'s number of workers' );
 
 $stack->{service}->stop;

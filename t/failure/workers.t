@@ -20,7 +20,7 @@ my @crm   = $stack->make_client( 'crm',  \%cc );
 my @once  = $stack->make_client( 'once', { %cc, jit_single_use => true } );
 my @rs    = $stack->make_client( 'rs',   { endpoints           => ['introspect'] } );
 my %who   = ( crm => \@crm, once => \@once, rs => \@rs );
-my $pools = 4 + 4 + 2 * 2;    # workers of the core pool, of the web pool, and of the other two
+my $pools = 4 + 4 + 2;    # workers of the core pool, of the web pool and of the bundles pool
 
 sub until_true { return Authz::Process::until_true(@_) }
 
@@ -202,7 +202,7 @@ sub starts {
 
 my ( $status, @token ) = stops( 'SIGTERM to the service', sub { $slow->{service}->stop( 'TERM', 15 ) } );
 is( $status, 0, 'SIGTERM to the service: it ends with status 0' );
-is( scalar( grep { -e "$slow->{dir}/$_.sock" } qw(core web bundles gateway) ), 0,
+is( scalar( grep { -e "$slow->{dir}/$_.sock" } qw(core web bundles) ), 0,
     'SIGTERM to the service: its sockets are gone' );
 cmp_ok( $slow->token(@crm)->status, '>=', 500, 'SIGTERM to the service: nobody answers any more' );
 starts( 'SIGTERM to the service', @token );

@@ -104,7 +104,7 @@ sub database_url { my ($self) = @_; return $self->{postgres}->url( $self->{datab
 # The pools behind the web server.
 sub start_service {
     my ($self) = @_;
-    my @pool = map { ( '--listen', "$_=unix:$self->{dir}/$_.sock" ) } qw(core web bundles gateway);
+    my @pool = map { ( '--listen', "$_=unix:$self->{dir}/$_.sock" ) } qw(core web bundles);
     $self->{service} = Authz::Process->start(
         name    => "authz$self->{number}",
         env     => $self->settings,
@@ -117,7 +117,7 @@ sub start_service {
             @pool ],
     );
     my $until = time + 60;
-    while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles gateway) ) {
+    while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles) ) {
         die "authz.fcgi does not start\n" if time > $until || !$self->{service}->alive;
         sleep 0.01;
     }
