@@ -18,16 +18,16 @@
 #include "http/route.h"
 #include "process.h"
 
-/* Octets of a body that nobody read, taken from the web server so that it gets to the answer; above
- * the limit of the shipped configurations. */
+/* Most octets of an unread body that are read and dropped, so that the web server gets as far as
+ * the answer. Above the body limit of the shipped configurations. */
 #define DRAIN_MAX (16 << 20)
 
 extern char **environ;
 
 /*
- * Value of a gateway variable. lighttpd makes HTTP_X_FORWARDED_FOR of X_Forwarded_For and
- * X.Forwarded.For too: a name that comes twice was written by two hands, and nobody knows which one
- * is the proxy's. It counts as a header without content.
+ * Return the value of a CGI variable, or NULL. lighttpd turns X_Forwarded_For and X.Forwarded.For
+ * into HTTP_X_FORWARDED_FOR too, so a name that appears twice may hold the client's value and the
+ * proxy's, and they cannot be told apart. Such a variable counts as empty.
  */
 static const char *
 variable_once(char *const *list, const char *name)
@@ -44,12 +44,12 @@ variable_once(char *const *list, const char *name)
     return found;
 }
 
-/* The whole body must be here by then. Seconds. */
+/* Time limit for the whole body, in seconds. */
 #define BODY_TIMEOUT 5
 
 struct fastcgi {
     FCGX_Request request;
-    int64_t until_ms; /* monotonic */
+    int64_t until_ms; /* deadline of the body, clock_monotonic_ms() */
 };
 
 static const char *
@@ -58,7 +58,7 @@ fastcgi_variable(const struct http_io *io, const char *name)
     return variable_once(((struct fastcgi *) io->handle)->request.envp, name);
 }
 
-/* A stop signal must not cut the request in hand: libfcgi takes EINTR for the end. */
+/* Block the stop signals while libfcgi reads: it takes EINTR for the end of the request. */
 static void
 hold_stops(sigset_t *ret_before)
 {
@@ -71,9 +71,9 @@ hold_stops(sigset_t *ret_before)
 }
 
 /*
- * What libfcgi holds already, else what the next record brings: a call waits for one record, and
- * SO_RCVTIMEO bounds that. Apache passes a body on as it comes, so a slow sender would hold the
- * worker as long as it likes.
+ * Read the octets that libfcgi has buffered, or else wait for the next record; SO_RCVTIMEO limits
+ * that wait. Apache passes a body on as it arrives, so without the deadline a slow sender could
+ * hold a worker for as long as it likes.
  */
 static long
 fastcgi_read(const struct http_io *io, void *buffer, size_t size)
@@ -98,9 +98,10 @@ fastcgi_write(const struct http_io *io, const void *octets, size_t size)
 }
 
 /*
- * libfcgi shuts the connection down and then waits for the web server to close it, lest unread
- * octets reset what the server has yet to read. When the request was read to its end there are
- * none, and a plain close gives the worker back at once.
+ * Finish the answer. libfcgi shuts the connection down and waits for the web server to close it,
+ * because closing with unread octets would reset the connection before the server has read the
+ * answer. If the request was read to its end, nothing is unread, and a plain close frees the worker
+ * at once.
  */
 static void
 fastcgi_finish(const struct http_io *io)
@@ -118,8 +119,8 @@ cgi_variable(const struct http_io *io, const char *name)
     return variable_once(environ, name);
 }
 
-/* RFC 3875 4.2: there is no end of the input to wait for, only CONTENT_LENGTH octets. But Apache
- * passes a chunked body on without a length, and with its end. */
+/* Read at most the octets that CONTENT_LENGTH announced: RFC 3875 4.2 promises no end of file.
+ * Apache passes a chunked body on without a length, but with an end of file. */
 static long
 cgi_read(const struct http_io *io, void *buffer, size_t size)
 {
@@ -153,14 +154,14 @@ cgi_finish(const struct http_io *io)
 {
     char octets[8192];
     long total = 0, got;
-    /* mod_cgid loses the answer when the program ends with its input unread. */
+    /* mod_cgid loses the answer if the program ends with unread input. */
     while (total < DRAIN_MAX && (got = cgi_read(io, octets, sizeof(octets))) > 0)
         total += got;
     close(STDOUT_FILENO);
 }
 
-/* FastCGI 1.0 section 2.2: FCGI_LISTENSOCK_FILENO is a listening socket; CGI's standard input is
- * not. */
+/* FastCGI 1.0 section 2.2: descriptor 0 (FCGI_LISTENSOCK_FILENO) is a listening socket. The
+ * standard input of a CGI program is not. */
 bool
 accept_is_cgi(void)
 {
@@ -181,8 +182,7 @@ accept_cgi(struct az *az)
     dispatch(az, &io);
 }
 
-/* The check that could not be made at start comes before the first request that finds the database.
- */
+/* Make the check that was impossible at start, because the database could not be reached. */
 static void
 make_up_check(struct az *az)
 {
@@ -190,14 +190,14 @@ make_up_check(struct az *az)
     enum az_status st = process_check_database(&op);
     az->check_owed = st != AZ_OK;
     if (st == AZ_CONFLICT) {
-        log_text(AZ_SEV_ERROR, "database check", "%s", op.fault.detail);
+        log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
         exit(EXIT_CONFIG);
     }
     talloc_free(op.mem);
 }
 
-/* Waits for a connection, or for the next request on one that the web server keeps; false when a
- * signal came first. */
+/* Wait for a connection, or for the next request on one that the web server keeps open. Return
+ * false if a signal came first. */
 static bool
 await_request(FCGX_Request *request, int socket)
 {
@@ -208,19 +208,19 @@ await_request(FCGX_Request *request, int socket)
     request->ipcFd = accept(socket, NULL, NULL);
     if (request->ipcFd < 0) {
         if (errno != EINTR && errno != ECONNABORTED)
-            usleep(10000); /* out of descriptors or the like: do not spin */
+            usleep(10000); /* for example, out of descriptors: do not spin */
         return false;
     }
     setsockopt(request->ipcFd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    request->keepConnection = 1; /* else it is closed as a rest of the request before */
+    request->keepConnection = 1; /* else libfcgi closes it as left over from the last request */
     return true;
 }
 
 /*
- * libfcgi reads the head of a request from the connection that we have accepted: its own accept
- * drops a connection when a stop signal comes before the first octets. What ends between two
- * records of parameters, by whatever, it takes for whole; a request without some of its headers is
- * another request.
+ * Let libfcgi read the head of a request from a connection that this file accepted: libfcgi's own
+ * accept drops a connection if a stop signal comes before the first octets. libfcgi takes a head
+ * that breaks off between two records of parameters for complete. Such a request is dropped,
+ * because the missing headers could change its meaning.
  */
 static bool
 begin_request(FCGX_Request *request, int socket)
@@ -242,7 +242,7 @@ void
 accept_loop(struct az *az, int socket)
 {
     struct fastcgi held;
-    /* Without a listening socket libfcgi accepts nothing by itself. */
+    /* Without a listening socket, libfcgi does not accept connections itself. */
     if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
     const struct http_io io = {&held, fastcgi_variable, fastcgi_read, fastcgi_write,

@@ -1,5 +1,5 @@
-/* Where requests come from: the FastCGI socket (libfcgi) or, when there is none, one plain CGI
- * request. */
+/* The adapter to libfcgi: requests come from a FastCGI socket or, if there is none, as one plain
+ * CGI request. */
 #ifndef AZ_ACCEPT_H
 #define AZ_ACCEPT_H
 
@@ -7,13 +7,13 @@
 
 #include "base/op.h"
 
-/* True when descriptor 0 is no FastCGI socket, so that this process must answer one CGI request. */
+/* True if descriptor 0 is not a FastCGI socket, so that this process answers one CGI request. */
 bool accept_is_cgi(void);
 
-/* Answers the one request of a CGI process. */
+/* Answer the one request of a CGI process. */
 void accept_cgi(struct az *az);
 
-/* Accepts and answers requests on a listening socket until *az->stopping. */
+/* Accept and answer requests on a listening socket until *az->stopping is set. */
 void accept_loop(struct az *az, int socket);
 
 #endif

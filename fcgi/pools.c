@@ -26,20 +26,20 @@
 #include "process.h"
 #include "store/db/db.h"
 
-/* Connections the kernel queues while all workers are busy; lighttpd opens one per request. */
+/* Connections that the kernel queues while all workers are busy; lighttpd opens one per request. */
 #define BACKLOG 1024
-/* A dead worker is replaced after this long, so that one that dies at start does not spin. */
+/* Delay before a worker that ended is replaced, so that one that fails at start does not spin. */
 #define RESTART_DELAY_MS 50
-/* A child that ends between two looks at the children waits at most so long to be replaced. */
+/* Interval between two checks for ended children; SIGCHLD cuts it short. */
 #define LOOK_MS 100
-/* How often a stopping process looks whether it may end. */
+/* Interval at which a stopping process checks if it may end. */
 #define TICK_MS 100
-/* What a worker that ends itself by the clock gets before it is killed. */
+/* Extra time for a worker that ends by its own clock, before it is killed. */
 #define GRACE_MS 500
 /* First descriptor of systemd's socket activation (sd_listen_fds(3)). */
 #define LISTEN_FDS_START 3
 
-/* Signal handlers reach nothing but these. */
+/* The only state that signal handlers use. */
 static volatile int *stop_flag;
 static volatile sig_atomic_t ticks_left;
 
@@ -48,7 +48,7 @@ on_stop(int signal)
 {
     (void) signal;
     *stop_flag = 1;
-    /* accept(2) may start just after the flag was read: tick until the loop has seen it. */
+    /* accept(2) may start just after the loop read the flag: tick until the loop reads it again. */
     struct itimerval tick = {
         {0, TICK_MS * 1000},
         {0, TICK_MS * 1000}
@@ -67,7 +67,7 @@ on_tick(int signal)
 static void
 on_child(int signal)
 {
-    (void) signal; /* that it interrupts the parent's nap is all that is wanted */
+    (void) signal; /* the signal only has to interrupt the parent's sleep */
 }
 
 static void
@@ -86,7 +86,7 @@ pools_worker_signals(struct az *az)
     handle(SIGTERM, on_stop);
     handle(SIGINT, on_stop);
     handle(SIGALRM, on_tick);
-    handle(SIGHUP, SIG_IGN); /* nothing is reloaded; a closed terminal is no order to stop */
+    handle(SIGHUP, SIG_IGN); /* settings are not reloaded, and a closed terminal stops nothing */
     handle(SIGPIPE, SIG_IGN);
     handle(SIGCHLD, SIG_DFL);
 }
@@ -96,8 +96,7 @@ listen_unix(const char *path, const char *group)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof(address.sun_path)) {
-        fprintf(stderr,
-                "authz.fcgi: --listen: %s is longer than the %zu octets a socket path may have\n",
+        fprintf(stderr, "authz.fcgi: --listen: %s: a socket path may have at most %zu octets\n",
                 path, sizeof(address.sun_path) - 1);
         return -1;
     }
@@ -119,7 +118,7 @@ listen_unix(const char *path, const char *group)
     return fd;
 }
 
-int
+bool
 pools_listen(struct pool *pools, size_t count, const char *group)
 {
     for (size_t i = 0; i < count; i++) {
@@ -128,12 +127,12 @@ pools_listen(struct pool *pools, size_t count, const char *group)
         if (strncmp(pools[i].listen, "unix:", 5) != 0) {
             fprintf(stderr, "authz.fcgi: --listen: %s: only unix:PATH is supported\n",
                     pools[i].listen);
-            return 0;
+            return false;
         }
         if ((pools[i].socket = listen_unix(pools[i].listen + 5, group)) < 0)
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
 int
@@ -158,7 +157,8 @@ pools_inherit(struct pool *pools, size_t count)
     return taken;
 }
 
-/* A child ends with its parent; one whose parent has ended before it could say so ends now. */
+/* Make the child end when its parent ends. A parent that ended before this call sent no signal, so
+ * check for that too. */
 static void
 child_begin(struct az *az, pid_t parent)
 {
@@ -197,12 +197,13 @@ start_workers(struct az *az, struct pool *pools, size_t count)
         }
 }
 
-/* Takes the ended children; true when a worker was among them. *ret_status: what the keeper says.
- */
-static int
+/* Collect the ended children. Return true if one was a worker. *ret_status is the exit status of
+ * the keeper, if it ended. */
+static bool
 reap(struct pool *pools, size_t count, pid_t *keeper, int *ret_status)
 {
-    int status, found = 0;
+    int status;
+    bool found = false;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == *keeper) {
             *keeper = 0;
@@ -212,7 +213,7 @@ reap(struct pool *pools, size_t count, pid_t *keeper, int *ret_status)
             for (int j = 0; j < pools[i].workers; j++)
                 if (pools[i].pid[j] == pid) {
                     pools[i].pid[j] = 0;
-                    found = 1;
+                    found = true;
                     if (!*stop_flag)
                         log_text(AZ_SEV_WARN, "worker ended", "pool %s, pid %ld, %s %d",
                                  pools[i].name, (long) pid,
@@ -235,16 +236,16 @@ signal_all(const struct pool *pools, size_t count, int signal)
 }
 
 static void
-nap(long ms)
+pools_sleep(long ms)
 {
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&time, NULL);
 }
 
 /*
- * Housekeeping runs in a child of its own, so that a slow database never keeps the parent from its
- * workers. It looks first whether the database still fits: one that was away at start may come back
- * with another schema, and then the service must not go on.
+ * Run housekeeping in a child process (the keeper), so that a slow database cannot keep the parent
+ * from replacing workers. The keeper checks the schema first: a database that could not be reached
+ * at start may have a schema of another version, and then the service must stop.
  */
 static pid_t
 start_keeper(struct az *az)
@@ -256,7 +257,7 @@ start_keeper(struct az *az)
     struct op op = process_op(talloc_new(NULL), az);
     enum az_status st = process_check_database(&op);
     if (st != AZ_OK)
-        log_text(AZ_SEV_ERROR, "database check", "%s", op.fault.detail);
+        log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
     else
         housekeeping_run(az);
     db_close(az->db);
@@ -268,11 +269,11 @@ stop_workers(struct az *az, struct pool *pools, size_t count)
 {
     pid_t keeper = 0;
     int ignored;
-    /* By the clock: each worker that ends cuts a nap short. */
+    /* A deadline, not a number of sleeps: each worker that ends interrupts a sleep. */
     int64_t until = clock_monotonic_ms() + az->cfg->shutdown_phase_timeout * 1000 + GRACE_MS;
     signal_all(pools, count, SIGTERM);
     while (signal_all(pools, count, 0) > 0 && clock_monotonic_ms() < until) {
-        nap(TICK_MS);
+        pools_sleep(TICK_MS);
         reap(pools, count, &keeper, &ignored);
     }
     signal_all(pools, count, SIGKILL);
@@ -302,9 +303,9 @@ pools_run(struct az *az, struct pool *pools, size_t count)
             keeper = start_keeper(az);
             keeper_due = time(NULL) + HOUSEKEEPING_EVERY;
         }
-        nap(LOOK_MS);
+        pools_sleep(LOOK_MS);
         while (reap(pools, count, &keeper, &status))
-            nap(RESTART_DELAY_MS);
+            pools_sleep(RESTART_DELAY_MS);
     }
     struct itimerval off = {
         {0, 0},

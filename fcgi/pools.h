@@ -1,8 +1,9 @@
-/* The parent of `--workers`: one pool of worker processes per socket, restarted when they die, and
- * housekeeping. */
+/* The parent of the worker processes (--workers): one pool per socket. It replaces workers that end
+ * and runs housekeeping. */
 #ifndef AZ_POOLS_H
 #define AZ_POOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,26 +13,26 @@
 
 /* One pool: a bulkhead with its own socket (architecture.md 3). */
 struct pool {
-    const char *name;            /* core, web, bundles or gateway */
+    const char *name;            /* core, web or bundles */
     int workers;                 /* processes */
     const char *listen;          /* unix:PATH as given, or NULL: the pool does not run */
     int socket;                  /* listening descriptor */
-    pid_t pid[POOL_WORKERS_MAX]; /* 0 = to be started */
+    pid_t pid[POOL_WORKERS_MAX]; /* 0: to be started */
 };
 
-/* Opens the listening sockets named by `listen`; one line on stderr and false for the first that
- * fails. */
-int pools_listen(struct pool *pools, size_t count, const char *group);
+/* Open the listening sockets named by `listen`. The first failure prints one line on stderr and
+ * returns false. */
+bool pools_listen(struct pool *pools, size_t count, const char *group);
 
-/* Takes sockets that systemd passed (LISTEN_FDS, LISTEN_FDNAMES); returns how many pools got one.
- */
+/* Take over the sockets that systemd passed (LISTEN_FDS, LISTEN_FDNAMES). Return the number of
+ * pools that got one. */
 int pools_inherit(struct pool *pools, size_t count);
 
-/* Runs the pools until SIGTERM or SIGINT. Returns the exit status. */
+/* Run the pools until SIGTERM or SIGINT. Return the exit status. */
 int pools_run(struct az *az, struct pool *pools, size_t count);
 
-/* Installs SIGTERM handling for a worker: *az->stopping is set, and the process ends after
- * SHUTDOWN_PHASE_TIMEOUT. */
+/* Install the signal handlers of a worker: SIGTERM sets *az->stopping, and the process ends after
+ * at most SHUTDOWN_PHASE_TIMEOUT. */
 void pools_worker_signals(struct az *az);
 
 #endif
