@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Octets between the quotes of the entity tags that this server makes: a SHA-256 in hex. */
+#define HEADER_DIGEST_LENGTH 64
+
 /* Blanks and commas: between the members of a list, any number of them (RFC 9110 section 5.6.1). */
 #define BETWEEN " \t,"
 

@@ -5,13 +5,9 @@
 #include <stdbool.h>
 #include <talloc.h>
 
-/* Hex SHA-256: what stands between the quotes of the tags that this server makes. */
-#define HEADER_DIGEST_LENGTH 64
-
 /*
- * If-Match (RFC 9110 section 13.1.1): whether it holds for what has this digest, of
- * HEADER_DIGEST_LENGTH octets, or does not exist (NULL). `*` holds for all that exists. Weak tags
- * never match.
+ * If-Match (RFC 9110 section 13.1.1): whether it holds for what has this digest (hex SHA-256) or
+ * does not exist (NULL). `*` holds for all that exists. Weak tags never match.
  */
 bool header_if_match(const char *value, const char *digest);
 

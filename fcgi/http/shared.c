@@ -237,12 +237,3 @@ shared_hold_drop(struct shared *shared)
         atomic_compare_exchange_strong(&shared->map->place[i], &holder, 0);
     }
 }
-
-int
-shared_held(struct shared *shared)
-{
-    int held = 0;
-    for (int i = 0; i < PLACES; i++)
-        held += atomic_load(&shared->map->place[i]) != 0;
-    return held;
-}

@@ -36,7 +36,4 @@ bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, 
 bool shared_hold_take(struct shared *shared, int limit);
 void shared_hold_drop(struct shared *shared);
 
-/* For housekeeping tests: how many places are held now. */
-int shared_held(struct shared *shared);
-
 #endif

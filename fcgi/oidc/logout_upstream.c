@@ -14,6 +14,11 @@
 
 /* Nesting of a sealed target. */
 #define TARGET_DEPTH 1
+/* A sealed logout is valid for so long, because a page may stay open. Seconds. */
+#define LOGOUT_VALIDITY 600
+/* Longest sealed logout that can come back in a query, in octets: the request target holds no more
+ * (HTTP_PATH_MAX). With a longer one the browser skips the provider's logout. */
+#define LOGOUT_RETURN_MAX 3500
 
 /* A target with the time it was sealed. */
 struct sealed {

@@ -7,12 +7,6 @@
 #include "store/people/identity_providers.h"
 #include "store/people/session_ends.h"
 
-/* A sealed logout is good for so long: a page may stay open. Seconds. */
-#define LOGOUT_VALIDITY 600
-/* Octets of a sealed logout that comes back in a query: the request target holds no more
- * (HTTP_PATH_MAX). One that is longer goes straight to the client. */
-#define LOGOUT_RETURN_MAX 3500
-
 /* Where a logout leads; checked. */
 struct logout_target {
     const char *client_id; /* who asked, or NULL */

@@ -176,10 +176,10 @@ id_token_check_claims(const struct jwt_claims *claims, const struct upstream_exp
     return AZ_OK;
 }
 
-enum az_status
-upstream_id_token_read(TALLOC_CTX *mem, const struct jws *jws,
-                       const struct upstream_expected *expected, struct upstream_claims *ret,
-                       const char **ret_why)
+/* Read and check the claims of a token whose signature was verified. */
+static enum az_status
+id_token_read(TALLOC_CTX *mem, const struct jws *jws, const struct upstream_expected *expected,
+              struct upstream_claims *ret, const char **ret_why)
 {
     struct upstream_claims claims = {.sub = NULL};
     struct jwt_claims jwt;
@@ -223,16 +223,16 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
         *ret_stale = fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
     if (st != AZ_OK)
         return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
-    return upstream_id_token_read(mem, jws, expected, ret, ret_why);
+    return id_token_read(mem, jws, expected, ret, ret_why);
 }
 
 /* ---- what is kept ---- */
 
 static bool
-is_one_of(const char *name, const char *const *list, size_t count)
+is_protocol_claim(const char *name)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, list[i]) == 0)
+    for (size_t i = 0; i < COUNT(protocol_claims); i++)
+        if (strcmp(name, protocol_claims[i]) == 0)
             return true;
     return false;
 }
@@ -251,7 +251,7 @@ static enum az_status
 keep_claim(json_t *kept, const char *name, json_t *value, size_t *octets)
 {
     if (value == NULL || json_is_null(value) || json_object_get(kept, name) != NULL
-        || is_one_of(name, protocol_claims, COUNT(protocol_claims)))
+        || is_protocol_claim(name))
         return AZ_OK;
     size_t more = claim_octets(name, value);
     if (more == 0)

@@ -14,7 +14,6 @@
 #include "base/status.h"
 
 struct jwk_set;
-struct jws;
 
 /* Our clock and the provider's may differ by so much. Seconds. */
 #define UPSTREAM_SKEW 60
@@ -65,11 +64,6 @@ enum az_status upstream_id_token_check(TALLOC_CTX *mem, const char *text,
                                        const struct upstream_expected *expected,
                                        struct upstream_claims *ret, const char **ret_why,
                                        bool *ret_stale);
-
-/* The part after the signature: the claims of a token that was verified. */
-enum az_status upstream_id_token_read(TALLOC_CTX *mem, const struct jws *jws,
-                                      const struct upstream_expected *expected,
-                                      struct upstream_claims *ret, const char **ret_why);
 
 /*
  * What is kept of a person: the claims of the ID token and then those of userinfo (or NULL) that it

@@ -37,6 +37,7 @@
 #define LOOK_FIRST_MS 10
 #define LOOK_MOST_MS 160
 #define FORGET_DAYS 7
+#define DOCUMENTS_MAX 10000
 
 /* What holds for one kind. */
 struct limits {

@@ -47,7 +47,6 @@ enum az_status document_get(struct op *op, enum document_kind kind, const char *
                             enum fetch_fault *ret_fault);
 
 /* Housekeeping: forgets documents nobody asked for in a week, and what is beyond DOCUMENTS_MAX. */
-#define DOCUMENTS_MAX 10000
 enum az_status documents_prune(struct op *op);
 
 #endif

@@ -188,8 +188,8 @@ static bool
 set_question(struct transfer *transfer)
 {
     const struct fetch_request *request = transfer->request;
-    const char *accept = request->accept != NULL ? request->accept : "application/json";
-    if (!add_field(transfer, "Accept", accept) || !SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME))
+    if (!add_field(transfer, "Accept", "application/json")
+        || !SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME))
         return false;
     if (request->authorization != NULL
         && !add_field(transfer, "Authorization", request->authorization))

@@ -22,7 +22,6 @@ enum fetch_hosts {
 struct fetch_request {
     enum fetch_hosts hosts;    /* whose exceptions hold */
     const char *url;           /* absolute, at most URI_MAX octets */
-    const char *accept;        /* media types, or NULL for application/json */
     const char *form;          /* body of a POST, form-urlencoded; NULL: a GET */
     const char *authorization; /* value of the header, secret; or NULL */
     size_t max_octets;         /* of the answer's body; more is a failure */

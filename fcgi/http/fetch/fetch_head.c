@@ -88,8 +88,14 @@ head_shorter_age(int64_t age, int64_t other)
     return age < 0 || (other >= 0 && other < age) ? other : age;
 }
 
-int64_t
-fetch_max_age(const char *value, size_t length)
+/*
+ * Return the seconds that an answer with this Cache-Control may be kept (RFC 9111 5.2.2): 0 for
+ * no-store, no-cache and a malformed max-age; the least of several; -1 if it does not say.
+ *   Cache-Control = #cache-directive
+ *   cache-directive = token [ "=" ( token / quoted-string ) ]
+ */
+static int64_t
+max_age_of(const char *value, size_t length)
 {
     int64_t age = -1;
     for (size_t at = 0; at < length;) {
@@ -135,7 +141,7 @@ head_read_field(struct fetch_head *head, const char *line, size_t length)
     if (is_word(line, name, "Content-Type"))
         read_type(head, value, rest);
     else if (is_word(line, name, "Cache-Control"))
-        head->max_age = head_shorter_age(head->max_age, fetch_max_age(value, rest));
+        head->max_age = head_shorter_age(head->max_age, max_age_of(value, rest));
 }
 
 bool

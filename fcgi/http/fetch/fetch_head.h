@@ -24,14 +24,6 @@ struct fetch_head {
 /* Takes one line, its end included. False: there are more octets than FETCH_HEAD_MAX. */
 bool fetch_head_line(struct fetch_head *head, const char *line, size_t length);
 
-/*
- * Seconds that an answer with this Cache-Control may be kept (RFC 9111 5.2.2): 0 for no-store,
- * no-cache and a max-age that is none; the least of several; -1 when it does not say.
- *   Cache-Control = #cache-directive
- *   cache-directive = token [ "=" ( token / quoted-string ) ]
- */
-int64_t fetch_max_age(const char *value, size_t length);
-
 /* application/json and application/ANYTHING+json (RFC 6839 3.1), in lower case. */
 bool fetch_type_is_json(const char *type);
 
