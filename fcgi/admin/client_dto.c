@@ -54,24 +54,23 @@ auth_method_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field client_fields[] = {
-    /* name                      kind               max               required  rule              column */
-    {"id",                         FIELD_READ_ONLY, 0,                false, NULL,                    NULL},
-    {"clientId",                   FIELD_TEXT,      256,              true,  client_id_rule,          NULL},
-    {"clientName",                 FIELD_TEXT,      256,              false, field_rule_visible,      "client_name"},
-    {"clientSecret",               FIELD_TEXT,      512,              false, field_rule_visible,      NULL},
-    {"clientType",                 FIELD_TEXT,      0,                true,  client_type_rule,        "client_type"},
-    {"clientUri",                  FIELD_TEXT,      512,              false, field_rule_web_uri,      "client_uri"},
-    {"logoUri",                    FIELD_TEXT,      512,              false, field_rule_web_uri,      "logo_uri"},
-    {"enabled",                    FIELD_BOOLEAN,   0,                false, NULL,                    "enabled"},
-    {"redirectUris",               FIELD_TEXT_LIST, REDIRECT_URI_MAX, false, field_rule_redirect_uri, "redirect_uris"},
-    {"postLogoutRedirectUris",     FIELD_TEXT_LIST, REDIRECT_URI_MAX, false, field_rule_redirect_uri, "post_logout_redirect_uris"},
-    {"jwks",                       FIELD_OBJECT,    0,                false, jwk_set_rule,            "jwks"},
-    {"jwksUri",                    FIELD_TEXT,      512,              false, field_rule_keys_uri,     "jwks_uri"},
-    {"tokenEndpointAuthMethod",    FIELD_TEXT,      64,               false, auth_method_rule,        "auth_method"},
-    {"registrationType",           FIELD_TEXT,      64,               false, NULL,                    NULL},
-    {"softwareStatement",          FIELD_OBJECT,    0,                false, NULL,                    NULL},
-    {"softwareStatementJson",      FIELD_TEXT,      0,                false, NULL,                    NULL},
-    {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, 0,                false, NULL,                    NULL},
+    {"id",                         FIELD_READ_ONLY, .max = 0},
+    {"clientId",                   FIELD_TEXT,      .required = true, .max = 256, .rule = client_id_rule},
+    {"clientName",                 FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "client_name"},
+    {"clientSecret",               FIELD_TEXT,      .max = 512, .rule = field_rule_visible},
+    {"clientType",                 FIELD_TEXT,      .required = true, .rule = client_type_rule, .column = "client_type"},
+    {"clientUri",                  FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "client_uri"},
+    {"logoUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "logo_uri"},
+    {"enabled",                    FIELD_BOOLEAN,   .column = "enabled"},
+    {"redirectUris",               FIELD_TEXT_LIST, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "redirect_uris"},
+    {"postLogoutRedirectUris",     FIELD_TEXT_LIST, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "post_logout_redirect_uris"},
+    {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, .column = "jwks"},
+    {"jwksUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_keys_uri, .column = "jwks_uri"},
+    {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = 64, .rule = auth_method_rule, .column = "auth_method"},
+    {"registrationType",           FIELD_TEXT,      .max = 64},
+    {"softwareStatement",          FIELD_OBJECT,    .max = 0},
+    {"softwareStatementJson",      FIELD_TEXT,      .max = 0},
+    {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .max = 0},
 };
 /* clang-format on */
 
@@ -249,8 +248,7 @@ client_dto_read(TALLOC_CTX *mem, json_t *object, const struct client_dto_rules *
     if (rules->path_id != NULL && (id == NULL || json_is_null(id)))
         json_object_set_new(object, "clientId", json_string(rules->path_id));
     enum az_status st =
-        fields_read(mem, client_fields, sizeof(client_fields) / sizeof(client_fields[0]), object,
-                    tell, &reading, &columns);
+        fields_read(mem, FIELDS(client_fields, 0), object, tell, &reading, NULL, &columns);
     check_identity(&reading);
     check_secret(&reading);
     check_lists(&reading);

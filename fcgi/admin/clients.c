@@ -164,16 +164,22 @@ client_delete_handle(struct request *req)
     return respond_empty(req, 204);
 }
 
-/* {"previousSecretTtlSeconds": n}, or nothing. */
+/* {"previousSecretTtlSeconds": n}; the client may leave the body out. */
+struct rotation_request {
+    int64_t previous_ttl; /* seconds */
+};
+
+static const struct field rotation_fields[] = {
+    {"previousSecretTtlSeconds", FIELD_INTEGER, .max = PREVIOUS_TTL_MAX,
+     FIELD_INTO(struct rotation_request, previous_ttl)},
+};
+
 static enum az_status
-read_rotation(struct request *req, int64_t *ret_ttl)
+read_rotation(struct request *req, struct rotation_request *ret)
 {
-    static const struct jsonx_field fields[] = {
-        {"previousSecretTtlSeconds", JSONX_INTEGER, 0, false, 0, PREVIOUS_TTL_MAX, 0},
-    };
-    *ret_ttl = 0;
     if (req->json != NULL
-        && jsonx_read(req->json, fields, 1, JSONX_REFUSE_UNKNOWN, ret_ttl, request_field_fault, req)
+        && fields_read(req->op.mem, FIELDS(rotation_fields, 0), req->json, request_field_fault, req,
+                       ret, NULL)
                != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     return AZ_OK;
@@ -197,16 +203,16 @@ client_rotate_handle(struct request *req)
 {
     const char *client_id = req->path_value[0], *secret = NULL, *until = NULL;
     struct client_rotation rotation = {.previous_until_ms = 0};
-    int64_t ttl;
+    struct rotation_request given = {.previous_ttl = 0};
     note_client(req, client_id);
-    enum az_status st = read_rotation(req, &ttl);
+    enum az_status st = read_rotation(req, &given);
     if (st == AZ_OK)
         st = client_secret_make(&req->op, &secret);
     if (st == AZ_OK)
         st = client_secret_seal(&req->op, client_id, secret, &rotation.sealed,
                                 &rotation.sealed_length);
-    if (ttl > 0)
-        rotation.previous_until_ms = (op_now(&req->op) + ttl) * 1000;
+    if (given.previous_ttl > 0)
+        rotation.previous_until_ms = (op_now(&req->op) + given.previous_ttl) * 1000;
     if (st == AZ_OK)
         st = client_rotate_secret(&req->op, client_id, &rotation, &until);
     client_forget(&req->op, client_id);

@@ -126,21 +126,20 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field provider_fields[] = {
-    /* name                              kind              max         required rule           column */
-    {"id",                              FIELD_READ_ONLY, 0,          false, NULL,               NULL},
-    {"idpId",                           FIELD_TEXT,      IDP_ID_MAX, false, idp_id_rule,        NULL},
-    {"name",                            FIELD_TEXT,      256,        false, field_rule_visible, "name"},
-    {"issuer",                          FIELD_TEXT,      512,        true,  issuer_rule,        "issuer"},
-    {"clientId",                        FIELD_TEXT,      256,        false, field_rule_visible, "client_id"},
-    {"clientSecret",                    FIELD_TEXT,      512,        false, field_rule_visible, NULL},
-    {"authorizationEndpoint",           FIELD_TEXT,      512,        false, endpoint_rule,      "authorization_endpoint"},
-    {"tokenEndpoint",                   FIELD_TEXT,      512,        false, endpoint_rule,      "token_endpoint"},
-    {"userinfoEndpoint",                FIELD_TEXT,      512,        false, endpoint_rule,      "userinfo_endpoint"},
-    {"jwksUri",                         FIELD_TEXT,      512,        false, endpoint_rule,      "jwks_uri"},
-    {"backchannelNotificationEndpoint", FIELD_TEXT,      512,        false, endpoint_rule,      "backchannel_notification_endpoint"},
-    {"scopes",                          FIELD_TEXT_LIST, 0,          false, scope_rule,         "scopes"},
-    {"authorizeParams",                 FIELD_OBJECT,    0,          false, params_rule,        "authorize_params"},
-    {"enabled",                         FIELD_BOOLEAN,   0,          false, NULL,               "enabled"},
+    {"id",                              FIELD_READ_ONLY, .max = 0},
+    {"idpId",                           FIELD_TEXT,      .max = IDP_ID_MAX, .rule = idp_id_rule},
+    {"name",                            FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "name"},
+    {"issuer",                          FIELD_TEXT,      .required = true, .max = 512, .rule = issuer_rule, .column = "issuer"},
+    {"clientId",                        FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "client_id"},
+    {"clientSecret",                    FIELD_TEXT,      .max = 512, .rule = field_rule_visible},
+    {"authorizationEndpoint",           FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "authorization_endpoint"},
+    {"tokenEndpoint",                   FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "token_endpoint"},
+    {"userinfoEndpoint",                FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "userinfo_endpoint"},
+    {"jwksUri",                         FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "jwks_uri"},
+    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "backchannel_notification_endpoint"},
+    {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .rule = scope_rule, .column = "scopes"},
+    {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params"},
+    {"enabled",                         FIELD_BOOLEAN,   .column = "enabled"},
 };
 /* clang-format on */
 
@@ -176,10 +175,7 @@ identity_provider_dto_read(TALLOC_CTX *mem, json_t *object, const char *path_id,
     if (path_id != NULL)
         json_object_del(object, "idpId");
     enum az_status st =
-        fields_read(mem, provider_fields, sizeof(provider_fields) / sizeof(provider_fields[0]),
-                    object, tell, &reading, &columns);
-    if (json_array_size(json_object_get(object, "scopes")) > SCOPES_MAX)
-        tell(&reading, "scopes", "must have at most 32 items");
+        fields_read(mem, FIELDS(provider_fields, 0), object, tell, &reading, NULL, &columns);
     if (st == AZ_SERVER_ERROR || reading.faulty)
         return st == AZ_SERVER_ERROR ? st : AZ_INVALID;
     ret->idp_id = path_id != NULL ? path_id : text_of(object, "idpId");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "admin/policy_refusal.h"
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "policy/rows/data_key.h"
 #include "policy/save/deploy.h"
@@ -27,19 +28,19 @@ struct data_entry {
 };
 
 /* clang-format off */
-static const struct jsonx_field request_fields[] = {
-    {"mode",  JSONX_TEXT,  offsetof(struct deploy_request, mode),  false, 1, 0, 0},
-    {"rules", JSONX_ARRAY, offsetof(struct deploy_request, rules), false, 0, 0, 0},
-    {"data",  JSONX_ARRAY, offsetof(struct deploy_request, data),  false, 0, 0, 0},
+static const struct field request_fields[] = {
+    {"mode",  FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
+    {"rules", FIELD_ARRAY, FIELD_INTO(struct deploy_request, rules)},
+    {"data",  FIELD_ARRAY, FIELD_INTO(struct deploy_request, data)},
 };
-static const struct jsonx_field rule_fields[] = {
-    {"path",    JSONX_TEXT,    offsetof(struct rule_entry, path),    true,  1, 0, 0},
-    {"content", JSONX_TEXT,    offsetof(struct rule_entry, content), true,  1, 0, 0},
-    {"enabled", JSONX_BOOLEAN, offsetof(struct rule_entry, enabled), false, 0, 0, 0},
+static const struct field rule_fields[] = {
+    {"path",    FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, path)},
+    {"content", FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, content)},
+    {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled)},
 };
-static const struct jsonx_field data_fields[] = {
-    {"dataKey", JSONX_TEXT, offsetof(struct data_entry, data_key), true, 1, 0, 0},
-    {"payload", JSONX_ANY,  offsetof(struct data_entry, payload),  true, 0, 0, 0},
+static const struct field data_fields[] = {
+    {"dataKey", FIELD_TEXT, .required = true, FIELD_INTO(struct data_entry, data_key)},
+    {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload)},
 };
 
 /* Modes by their names; the first is the default (decisions.md "Policy"). */
@@ -124,8 +125,8 @@ read_rules(struct request *req, const json_t *list, struct deploy *deploy)
         return st;
     json_array_foreach (list, place.index, item) {
         struct rule_entry entry = {.enabled = true};
-        if (jsonx_read(item, rule_fields, COUNT(rule_fields), JSONX_REFUSE_UNKNOWN, &entry,
-                       add_field_error, &place)
+        if (fields_read(req->op.mem, FIELDS(rule_fields, 0), item, add_field_error, &place, &entry,
+                        NULL)
             != AZ_OK)
             st = AZ_INVALID_FIELDS;
         rule[place.index] = (struct deploy_rule){
@@ -148,8 +149,8 @@ read_data(struct request *req, const json_t *list, struct deploy *deploy)
         return st;
     json_array_foreach (list, place.index, item) {
         struct data_entry entry = {.data_key = NULL};
-        if (jsonx_read(item, data_fields, COUNT(data_fields), JSONX_REFUSE_UNKNOWN, &entry,
-                       add_field_error, &place)
+        if (fields_read(req->op.mem, FIELDS(data_fields, 0), item, add_field_error, &place, &entry,
+                        NULL)
             != AZ_OK) {
             st = AZ_INVALID_FIELDS;
             continue;
@@ -171,8 +172,8 @@ read_request(struct request *req, const struct deploy_mode **ret_mode, struct de
     struct deploy_request given = {.mode = NULL};
     struct place place = {req, NULL, 0};
     enum az_status rules, data;
-    if (jsonx_read(req->json, request_fields, COUNT(request_fields), JSONX_REFUSE_UNKNOWN, &given,
-                   add_field_error, &place)
+    if (fields_read(req->op.mem, FIELDS(request_fields, 0), req->json, add_field_error, &place,
+                    &given, NULL)
         != AZ_OK)
         return invalid(req);
     enum az_status st = read_mode(req, given.mode, ret_mode);

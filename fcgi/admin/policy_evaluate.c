@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/policy_request.h"
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "policy/decide/decision.h"
@@ -28,12 +29,11 @@ struct evaluation {
 };
 
 /* clang-format off */
-static const struct jsonx_field fields[] = {
-    /* name      type           target                                        required min max                       item_max */
-    {"path",     JSONX_TEXT,    offsetof(struct evaluation, path),            false,   1,  POLICY_EVALUATE_PATH_MAX, 0},
-    {"input",    JSONX_OBJECT,  offsetof(struct evaluation, input),           false,   0,  0,                        0},
-    {"auditId",  JSONX_INTEGER, offsetof(struct evaluation, audit_id),        false,   1,  INT64_MAX,                0},
-    {"explain",  JSONX_ANY,     offsetof(struct evaluation, explain_given),   false,   0,  0,                        0},
+static const struct field evaluate_fields[] = {
+    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path)},
+    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input)},
+    {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id)},
+    {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given)},
 };
 /* clang-format on */
 
@@ -137,8 +137,8 @@ static enum az_status
 read_body(struct request *req, struct evaluation *ret)
 {
     const char *why;
-    jsonx_read(req->json, fields, sizeof(fields) / sizeof(fields[0]), JSONX_REFUSE_UNKNOWN, ret,
-               policy_add_field_error, req);
+    fields_read(req->op.mem, FIELDS(evaluate_fields, 0), req->json, policy_add_field_error, req,
+                ret, NULL);
     if (!read_explain(ret->explain_given, &ret->explain))
         request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");
     if (ret->path != NULL && (why = policy_evaluate_path_fault(ret->path)) != NULL)

@@ -25,14 +25,13 @@ key_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field data_fields[] = {
-    /* name                kind             max                  required rule      column */
-    {"id",                 FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
-    {"dataKey",            FIELD_TEXT,      POLICY_DATA_KEY_MAX, false,   key_rule, NULL},
-    {"payload",            FIELD_TEXT,      0,                   true,    NULL,     NULL},
-    {"version",            FIELD_TEXT,      64,                  false,   NULL,     NULL},
-    {"inBundle",           FIELD_BOOLEAN,   0,                   false,   NULL,     NULL},
-    {"updatedAt",          FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
-    {"updatedAtFormatted", FIELD_READ_ONLY, 0,                   false,   NULL,     NULL},
+    {"id",                 FIELD_READ_ONLY, .max = 0},
+    {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX, .rule = key_rule},
+    {"payload",            FIELD_TEXT,      .required = true},
+    {"version",            FIELD_TEXT,      .max = 64},
+    {"inBundle",           FIELD_BOOLEAN,   .max = 0},
+    {"updatedAt",          FIELD_READ_ONLY, .max = 0},
+    {"updatedAtFormatted", FIELD_READ_ONLY, .max = 0},
 };
 /* clang-format on */
 
@@ -67,10 +66,9 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
     const json_t *in_bundle = json_object_get(req->json, "inBundle"),
                  *text = json_object_get(req->json, "payload");
     const char *given = json_string_value(json_object_get(req->json, "dataKey"));
-    json_t *columns, *value = NULL;
-    enum az_status st =
-        fields_read(req->op.mem, data_fields, sizeof(data_fields) / sizeof(data_fields[0]),
-                    req->json, policy_add_field_error, req, &columns);
+    json_t *value = NULL;
+    enum az_status st = fields_read(req->op.mem, FIELDS(data_fields, 0), req->json,
+                                    policy_add_field_error, req, NULL, NULL);
     if (st == AZ_SERVER_ERROR)
         return op_fail(&req->op, st, NULL, "no memory");
     enum az_status key_st = check_key(req, key, given), value_st = read_value(req, text, &value);

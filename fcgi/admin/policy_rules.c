@@ -51,15 +51,14 @@ content_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field rule_fields[] = {
-    /* name                kind             max            required rule       column */
-    {"id",                 FIELD_READ_ONLY, 0,             false, NULL,         NULL},
-    {"path",               FIELD_TEXT,      RULE_PATH_MAX, true,  path_rule,    NULL},
-    {"kind",               FIELD_TEXT,      0,             true,  kind_rule,    NULL},
-    {"content",            FIELD_TEXT,      0,             true,  content_rule, NULL},
-    {"version",            FIELD_TEXT,      64,            true,  NULL,         NULL},
-    {"digest",             FIELD_READ_ONLY, 64,            false, NULL,         NULL},
-    {"enabled",            FIELD_BOOLEAN,   0,             false, NULL,         NULL},
-    {"createdAtFormatted", FIELD_READ_ONLY, 0,             false, NULL,         NULL},
+    {"id",                 FIELD_READ_ONLY, .max = 0},
+    {"path",               FIELD_TEXT,      .required = true, .max = RULE_PATH_MAX, .rule = path_rule},
+    {"kind",               FIELD_TEXT,      .required = true, .rule = kind_rule},
+    {"content",            FIELD_TEXT,      .required = true, .rule = content_rule},
+    {"version",            FIELD_TEXT,      .required = true, .max = 64},
+    {"digest",             FIELD_READ_ONLY, .max = 64},
+    {"enabled",            FIELD_BOOLEAN,   .max = 0},
+    {"createdAtFormatted", FIELD_READ_ONLY, .max = 0},
 };
 /* clang-format on */
 
@@ -73,10 +72,8 @@ text_of(const struct request *req, const char *name)
 static enum az_status
 read_dto(struct request *req, struct policy_rule_write *ret)
 {
-    json_t *columns;
-    enum az_status st =
-        fields_read(req->op.mem, rule_fields, sizeof(rule_fields) / sizeof(rule_fields[0]),
-                    req->json, policy_add_field_error, req, &columns);
+    enum az_status st = fields_read(req->op.mem, FIELDS(rule_fields, 0), req->json,
+                                    policy_add_field_error, req, NULL, NULL);
     *ret = (struct policy_rule_write){.path = text_of(req, "path"),
                                       .kind = text_of(req, "kind"),
                                       .content = text_of(req, "content"),

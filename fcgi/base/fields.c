@@ -2,74 +2,126 @@
 
 #include "base/fields.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "base/utf8.h"
 
-/* What one reading carries along. */
-struct reading {
-    TALLOC_CTX *mem;       /* for texts that rules make */
-    field_fault_fn *fault; /* told of each fault */
-    void *fault_arg;       /* for it */
-    bool faulty;           /* there was one */
+/* Longest path of a field in octets, index included; names are ours and shorter. */
+#define FIELD_PATH_SIZE 96
+
+/* State of one reading. */
+struct fields_reading {
+    TALLOC_CTX *mem; /* for texts that rules make */
+    const struct field_table *table;
+    field_fault_fn *fault; /* or NULL */
+    void *fault_arg;
+    char *target;     /* struct that is read into, or NULL */
+    json_t *columns;  /* values by column, or NULL */
+    size_t faults;    /* told so far */
+    bool memory_lost; /* a column could not be stored */
 };
 
 static void
-tell(struct reading *reading, const char *path, const char *why)
+fields_tell(struct fields_reading *reading, const char *path, const char *why)
 {
-    reading->faulty = true;
-    reading->fault(reading->fault_arg, path, why);
+    reading->faults++;
+    if (reading->fault != NULL)
+        reading->fault(reading->fault_arg, path, why);
+}
+
+/* True if number is from min to max. Else the fault is told: "must have at most 3 items". */
+static bool
+fields_check_range(struct fields_reading *reading, const char *path, int64_t number, int64_t min,
+                   int64_t max, const char *verb, const char *unit)
+{
+    char why[64];
+    bool low = number < min;
+    int64_t limit = low ? min : max;
+    if (!low && number <= max)
+        return true;
+    snprintf(why, sizeof(why), "must %s at %s %" PRId64 "%s%s", verb, low ? "least" : "most", limit,
+             unit, *unit != '\0' && limit != 1 ? "s" : "");
+    fields_tell(reading, path, why);
+    return false;
+}
+
+static int64_t
+fields_limit(int64_t max)
+{
+    return max > 0 ? max : INT64_MAX;
 }
 
 static void
-check_text(struct reading *reading, const struct field *field, const char *path,
-           const json_t *value)
+fields_check_rule(struct fields_reading *reading, const struct field *field, const char *path,
+                  const json_t *value)
 {
-    char text[64];
+    const char *why = field->rule != NULL ? field->rule(reading->mem, value) : NULL;
+    if (why != NULL)
+        fields_tell(reading, path, why);
+}
+
+static void
+fields_check_text(struct fields_reading *reading, const struct field *field, const char *path,
+                  const json_t *value, int64_t min, int64_t max)
+{
     size_t length = utf8_length(json_string_value(value), json_string_length(value));
-    if (length == 0) {
-        tell(reading, path, "must not be empty");
-    } else if (field->max > 0 && length > field->max) {
-        snprintf(text, sizeof(text), "must have at most %zu characters", field->max);
-        tell(reading, path, text);
-    } else if (field->rule != NULL) {
-        const char *why = field->rule(reading->mem, value);
-        if (why != NULL)
-            tell(reading, path, why);
-    }
+    if (length == 0 && !field->may_be_empty)
+        fields_tell(reading, path, "must not be empty");
+    else if (fields_check_range(reading, path, (int64_t) length, min, fields_limit(max), "have",
+                                " character")
+             && length > 0)
+        fields_check_rule(reading, field, path, value);
 }
 
 static void
-check_text_list(struct reading *reading, const struct field *field, const json_t *value)
+fields_check_integer(struct fields_reading *reading, const struct field *field, const json_t *value)
+{
+    if (field->min != 0 || field->max != 0)
+        fields_check_range(reading, field->name, json_integer_value(value), field->min, field->max,
+                           "be", "");
+}
+
+/* Check an array, then its items: those of one that is too long are not looked at. */
+static void
+fields_check_array(struct fields_reading *reading, const struct field *field, const json_t *value)
 {
     size_t index;
     const json_t *item;
+    if (!fields_check_range(reading, field->name, (int64_t) json_array_size(value), field->min,
+                            fields_limit(field->max), "have", " item")
+        || field->kind != FIELD_TEXT_LIST)
+        return;
     json_array_foreach (value, index, item) {
-        char path[96];
+        char path[FIELD_PATH_SIZE];
         snprintf(path, sizeof(path), "%s[%zu]", field->name, index);
         if (json_is_string(item))
-            check_text(reading, field, path, item);
+            fields_check_text(reading, field, path, item, 0, (int64_t) field->item_max);
         else
-            tell(reading, path, "must be a string");
+            fields_tell(reading, path, "must be a string");
     }
 }
 
-/* What a value of another kind is told; NULL: the kind fits. */
+/* Return the fault of a value of another kind; NULL: the kind fits. */
 static const char *
-kind_fault(enum field_kind kind, const json_t *value)
+fields_kind_fault(enum field_kind kind, const json_t *value)
 {
     switch (kind) {
     case FIELD_TEXT:
         return json_is_string(value) ? NULL : "must be a string";
+    case FIELD_INTEGER:
+        return json_is_integer(value) ? NULL : "must be an integer";
     case FIELD_BOOLEAN:
         return json_is_boolean(value) ? NULL : "must be true or false";
-    case FIELD_TEXT_LIST:
-        return json_is_array(value) ? NULL : "must be an array of strings";
     case FIELD_OBJECT:
         return json_is_object(value) ? NULL : "must be an object";
+    case FIELD_ARRAY:
+        return json_is_array(value) ? NULL : "must be an array";
+    case FIELD_TEXT_LIST:
+        return json_is_array(value) ? NULL : "must be an array of strings";
+    case FIELD_ANY:
     case FIELD_READ_ONLY:
         return NULL;
     case FIELD_UNSUPPORTED:
@@ -79,61 +131,132 @@ kind_fault(enum field_kind kind, const json_t *value)
 }
 
 static void
-check_value(struct reading *reading, const struct field *field, const json_t *value)
+fields_check_value(struct fields_reading *reading, const struct field *field, const json_t *value)
 {
-    const char *why = kind_fault(field->kind, value);
-    if (why == NULL && field->kind == FIELD_OBJECT && field->rule != NULL)
-        why = field->rule(reading->mem, value);
-    if (why != NULL)
-        tell(reading, field->name, why);
-    else if (field->kind == FIELD_TEXT
-             || (field->kind == FIELD_READ_ONLY && field->max > 0 && json_string_length(value) > 0))
-        check_text(reading, field, field->name, value);
-    else if (field->kind == FIELD_TEXT_LIST)
-        check_text_list(reading, field, value);
+    const char *why = fields_kind_fault(field->kind, value);
+    if (why != NULL) {
+        fields_tell(reading, field->name, why);
+        return;
+    }
+    switch (field->kind) {
+    case FIELD_TEXT:
+        fields_check_text(reading, field, field->name, value, field->min, field->max);
+        break;
+    case FIELD_READ_ONLY:
+        if (json_string_length(value) > 0)
+            fields_check_text(reading, field, field->name, value, 0, field->max);
+        break;
+    case FIELD_INTEGER:
+        fields_check_integer(reading, field, value);
+        break;
+    case FIELD_ARRAY:
+    case FIELD_TEXT_LIST:
+        fields_check_array(reading, field, value);
+        break;
+    case FIELD_OBJECT:
+        fields_check_rule(reading, field, field->name, value);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Put a value that fits its row into the struct. */
+static void
+fields_store(struct fields_reading *reading, const struct field *field, json_t *value)
+{
+    void *at = reading->target + field->offset;
+    switch (field->target) {
+    case FIELD_TO_TEXT:
+        *(const char **) at = json_string_value(value);
+        break;
+    case FIELD_TO_NUMBER:
+        *(int64_t *) at = json_integer_value(value);
+        break;
+    case FIELD_TO_TRUTH:
+        *(bool *) at = json_is_true(value);
+        break;
+    case FIELD_TO_JSON:
+        *(json_t **) at = value;
+        break;
+    case FIELD_NOWHERE:
+        break;
+    }
 }
 
 static bool
-is_known(const struct field *table, size_t count, const char *name)
+fields_is_absent(const struct fields_reading *reading, const struct field *field,
+                 const json_t *value)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(table[i].name, name) == 0)
+    return value == NULL || (json_is_null(value) && field->kind != FIELD_ANY)
+           || (reading->table->flags & FIELDS_EMPTY_IS_ABSENT && field->kind == FIELD_TEXT
+               && json_is_string(value) && json_string_length(value) == 0);
+}
+
+static void
+fields_read_one(struct fields_reading *reading, const struct field *field, json_t *value)
+{
+    size_t faults = reading->faults;
+    if (reading->table->flags & FIELDS_REFUSE_NULL && json_is_null(value)
+        && field->kind != FIELD_ANY) {
+        fields_tell(reading, field->name, "must not be null");
+        return;
+    }
+    if (fields_is_absent(reading, field, value)) {
+        if (field->required)
+            fields_tell(reading, field->name, "is required");
+        return;
+    }
+    fields_check_value(reading, field, value);
+    if (reading->faults > faults)
+        return;
+    if (reading->target != NULL)
+        fields_store(reading, field, value);
+    if (reading->columns != NULL && field->column != NULL
+        && json_object_set(reading->columns, field->column, value) != 0)
+        reading->memory_lost = true;
+}
+
+static bool
+fields_is_known(const struct field_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->row[i].name, name) == 0)
             return true;
     return false;
 }
 
 static void
-tell_unknown(struct reading *reading, const struct field *table, size_t count, const json_t *object)
+fields_refuse_unknown(struct fields_reading *reading, const json_t *object)
 {
     const char *name;
     json_t *value;
     json_object_foreach ((json_t *) (uintptr_t) object, name, value)
-        if (!is_known(table, count, name))
-            tell(reading, name, "is not a field of this object");
+        if (!fields_is_known(reading->table, name))
+            fields_tell(reading, name, "is not a field of this object");
 }
 
 enum az_status
-fields_read(TALLOC_CTX *mem, const struct field *table, size_t count, const json_t *object,
-            field_fault_fn *fault, void *fault_arg, json_t **ret_columns)
+fields_read(TALLOC_CTX *mem, const struct field_table *table, const json_t *object,
+            field_fault_fn *fault, void *fault_arg, void *target, json_t **ret_columns)
 {
-    struct reading reading = {mem, fault, fault_arg, false};
-    json_t *columns = jsonx_own(mem, json_object());
-    if (columns == NULL)
-        return AZ_SERVER_ERROR;
-    for (size_t i = 0; i < count; i++) {
-        json_t *value = json_object_get(object, table[i].name);
-        if (value == NULL || json_is_null(value)) {
-            if (table[i].required)
-                tell(&reading, table[i].name, "is required");
-            continue;
-        }
-        check_value(&reading, &table[i], value);
-        if (table[i].column != NULL && json_object_set(columns, table[i].column, value) != 0)
-            return AZ_SERVER_ERROR;
-    }
-    tell_unknown(&reading, table, count, object);
-    if (reading.faulty)
+    struct fields_reading reading = {
+        .mem = mem, .table = table, .fault = fault, .fault_arg = fault_arg, .target = target};
+    if (!json_is_object(object)) {
+        fields_tell(&reading, "", "must be an object");
         return AZ_INVALID;
-    *ret_columns = columns;
+    }
+    if (ret_columns != NULL && (reading.columns = jsonx_own(mem, json_object())) == NULL)
+        return AZ_SERVER_ERROR;
+    for (size_t i = 0; i < table->count; i++)
+        fields_read_one(&reading, &table->row[i], json_object_get(object, table->row[i].name));
+    if (!(table->flags & FIELDS_IGNORE_UNKNOWN))
+        fields_refuse_unknown(&reading, object);
+    if (reading.memory_lost)
+        return AZ_SERVER_ERROR;
+    if (reading.faults > 0)
+        return AZ_INVALID;
+    if (ret_columns != NULL)
+        *ret_columns = reading.columns;
     return AZ_OK;
 }

@@ -1,7 +1,6 @@
 /*
- * The declarative field table of an API object: one row per member says what it must be, which rule
- * it keeps and which column it is stored in. From the table come the reading, the fieldErrors and
- * the columns of the row.
+ * The one reader of JSON objects: a table has one row per member, which says what the member must
+ * be and where its value goes, into a struct, into an object of columns, or both.
  */
 #ifndef AZ_BASE_FIELDS_H
 #define AZ_BASE_FIELDS_H
@@ -9,44 +8,99 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <talloc.h>
 
 #include "base/status.h"
 
 enum field_kind {
-    FIELD_TEXT,      /* string */
-    FIELD_BOOLEAN,   /* true or false */
-    FIELD_TEXT_LIST, /* array of strings; rule and maximum hold for each of them */
-    FIELD_OBJECT,    /* object */
-    FIELD_READ_ONLY, /* set by the service: ignored, so that what a GET answered can be sent back; a
-                        text keeps the maximum, if there is one */
-    FIELD_UNSUPPORTED, /* not there yet: refused, so that nobody takes it for stored */
+    FIELD_TEXT,        /* string */
+    FIELD_INTEGER,     /* integer */
+    FIELD_BOOLEAN,     /* true or false */
+    FIELD_OBJECT,      /* object */
+    FIELD_ARRAY,       /* array of anything */
+    FIELD_TEXT_LIST,   /* array of strings; the rule holds for each of them */
+    FIELD_ANY,         /* any value, null too */
+    FIELD_READ_ONLY,   /* set by the service: ignored, so that a client can send back the answer to
+                          its GET; a text still keeps the maximum of the row */
+    FIELD_UNSUPPORTED, /* refused, so that the client does not believe that it was stored */
 };
 
+/* C type of a target. */
+enum field_target {
+    FIELD_NOWHERE,   /* no target */
+    FIELD_TO_TEXT,   /* const char *, lives as long as the JSON value */
+    FIELD_TO_NUMBER, /* int64_t */
+    FIELD_TO_TRUTH,  /* bool */
+    FIELD_TO_JSON,   /* json_t *, borrowed */
+};
+
+/* Return a text that fits after the name of the field and says what is wrong with a value of the
+ * right kind, or NULL. */
+typedef const char *field_rule_fn(TALLOC_CTX *mem, const json_t *value);
+
+/*
+ * One member of an object. min and max count code points of a text, items of an array or a list, or
+ * are the range of an integer. A max of 0 sets no limit (for an integer: when min is 0 as well).
+ */
 struct field {
     const char *name;     /* member of the object */
-    enum field_kind kind; /* what it must be */
-    size_t max;           /* code points of a text; 0: no limit of its own */
+    enum field_kind kind; /* kind of its value */
     bool required;        /* absent or null is a fault */
-    const char *(*rule)(
-        TALLOC_CTX *mem,
-        const json_t *value); /* what is wrong with a value of the right kind, or NULL */
-    const char *column; /* column it is stored in; NULL: the reader of the object sees to it */
+    bool may_be_empty;    /* a text, or an item of a list, may be "" */
+    int64_t min, max;
+    size_t item_max;          /* code points of each item of a text list; 0: no limit */
+    field_rule_fn *rule;      /* for a text that is not empty, each item of a list, or an object;
+                                 NULL: none */
+    const char *column;       /* column that the value is stored in; NULL: none */
+    enum field_target target; /* set by FIELD_INTO */
+    size_t offset;            /* the same */
 };
 
-/* Hears of each fault: path of the field (`redirectUris[1]`) and a text that fits after it. Neither
- * outlives the call. */
+/* The target of a row: a member of the struct that is read into. Its C type is checked. */
+#define FIELD_INTO(type, member)                                                                   \
+    .target = _Generic(((type *) 0)->member,                                                       \
+        const char *: FIELD_TO_TEXT,                                                               \
+        int64_t: FIELD_TO_NUMBER,                                                                  \
+        bool: FIELD_TO_TRUTH,                                                                      \
+        json_t *: FIELD_TO_JSON,                                                                   \
+        const json_t *: FIELD_TO_JSON),                                                            \
+    .offset = offsetof(type, member)
+
+enum fields_flags {
+    FIELDS_IGNORE_UNKNOWN = 1,  /* a member outside the table is ignored; else it is a fault: a
+                                   misspelt `enabled` must not leave a client enabled */
+    FIELDS_REFUSE_NULL = 2,     /* null is a fault; else it counts as absent */
+    FIELDS_EMPTY_IS_ABSENT = 4, /* a text "" counts as absent; else it is a fault */
+};
+
+struct field_table {
+    const struct field *row;
+    size_t count;
+    unsigned flags;
+};
+
+/* The table of an array of rows, read with these flags. */
+#define FIELDS(rows, its_flags)                                                                    \
+    (&(const struct field_table){                                                                  \
+        .row = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .flags = (its_flags)})
+
+/* Called for each fault with the path of the field (`redirectUris[1]`; "" is the object itself) and
+ * a text that fits after it. Neither outlives the call. */
 typedef void field_fault_fn(void *arg, const char *path, const char *why);
 
 /*
- * Holds object against the table and tells every fault, so that one answer can name them all. null
- * counts as absent, a text must not be empty, a member outside the table is a fault: a misspelt
- * `enabled` must not leave a client enabled. *ret_columns, owned by mem, is an object of the values
- * by column; absent members are not in it. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: no
- * memory.
+ * Read `object` as `table` says. Every fault is told to `fault` (which may be NULL), so that one
+ * answer can name them all.
+ *
+ * `target` is the struct that the rows with FIELD_INTO are read into, or NULL. An absent member
+ * leaves its target as it was, so set defaults before reading. *ret_columns, owned by mem, becomes
+ * the object of values by column, without the absent ones; ret_columns may be NULL.
+ *
+ * AZ_INVALID: a fault was told; the target is partly written. AZ_SERVER_ERROR: no memory.
  */
-enum az_status fields_read(TALLOC_CTX *mem, const struct field *table, size_t count,
-                           const json_t *object, field_fault_fn *fault, void *fault_arg,
+enum az_status fields_read(TALLOC_CTX *mem, const struct field_table *table, const json_t *object,
+                           field_fault_fn *fault, void *fault_arg, void *target,
                            json_t **ret_columns);
 
 #endif

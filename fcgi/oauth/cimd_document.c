@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonx.h"
+#include "base/field_rules.h"
+#include "base/fields.h"
 #include "base/uri.h"
-#include "base/visible.h"
 #include "oauth/parameters.h"
 
 /* ---- the address ---- */
@@ -96,22 +96,24 @@ struct metadata {
     const json_t *redirect_uris;
     const json_t *grant_types;
     const json_t *response_types;
+    bool dpop; /* dpop_bound_access_tokens */
 };
 
-#define AT(member) offsetof(struct metadata, member)
+#define INTO(member) FIELD_INTO(struct metadata, member)
 
 /* clang-format off */
-static const struct jsonx_field metadata_fields[] = {
-    /* name                        type              target              required min max               item_max */
-    {"client_id",                  JSONX_TEXT,       AT(client_id),      true,    1,  0,                0},
-    {"redirect_uris",              JSONX_TEXT_ARRAY, AT(redirect_uris),  true,    1,  0,                URI_MAX},
-    {"client_name",                JSONX_TEXT,       AT(client_name),    false,   1,  CIMD_NAME_MAX,    0},
-    {"client_uri",                 JSONX_TEXT,       AT(client_uri),     false,   1,  CIMD_URI_MAX,     0},
-    {"logo_uri",                   JSONX_TEXT,       AT(logo_uri),       false,   1,  CIMD_URI_MAX,     0},
-    {"token_endpoint_auth_method", JSONX_TEXT,       AT(auth_method),    false,   1,  CIMD_METHOD_MAX,  0},
-    {"grant_types",                JSONX_TEXT_ARRAY, AT(grant_types),    false,   0,  CIMD_TYPES_MAX,   CIMD_TYPE_MAX},
-    {"response_types",             JSONX_TEXT_ARRAY, AT(response_types), false,   0,  CIMD_TYPES_MAX,   CIMD_TYPE_MAX},
-    {"scope",                      JSONX_TEXT,       AT(scope),          false,   0,  SCOPE_TEXT_MAX,   0},
+static const struct field metadata_fields[] = {
+    {"client_id",                  FIELD_TEXT,      .required = true, INTO(client_id)},
+    {"redirect_uris",              FIELD_TEXT_LIST, .required = true, .min = 1, .item_max = URI_MAX,
+                                                    .rule = field_rule_redirect_uri, INTO(redirect_uris)},
+    {"client_name",                FIELD_TEXT,      .max = CIMD_NAME_MAX, .rule = field_rule_visible, INTO(client_name)},
+    {"client_uri",                 FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(client_uri)},
+    {"logo_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(logo_uri)},
+    {"token_endpoint_auth_method", FIELD_TEXT,      .max = CIMD_METHOD_MAX, INTO(auth_method)},
+    {"grant_types",                FIELD_TEXT_LIST, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(grant_types)},
+    {"response_types",             FIELD_TEXT_LIST, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(response_types)},
+    {"dpop_bound_access_tokens",   FIELD_BOOLEAN,   INTO(dpop)},
+    {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, INTO(scope)},
 };
 /* clang-format on */
 
@@ -160,18 +162,6 @@ secret_fault(const json_t *document, const char *method)
     return "token_endpoint_auth_method must be none: such a client has no secret";
 }
 
-/* A client that asks for bound tokens and gets others would be less safe than it knows; as at
- * /register. */
-static const char *
-dpop_fault(const json_t *document)
-{
-    const json_t *bound = json_object_get(document, "dpop_bound_access_tokens");
-    if (bound == NULL || json_is_null(bound) || json_is_false(bound))
-        return NULL;
-    return json_is_true(bound) ? "dpop_bound_access_tokens true is not supported yet"
-                               : "dpop_bound_access_tokens must be true or false";
-}
-
 static const char *
 types_fault(const struct metadata *data)
 {
@@ -180,21 +170,6 @@ types_fault(const struct metadata *data)
     return data->response_types != NULL && !has_text(data->response_types, "code")
                ? "response_types must hold code"
                : NULL;
-}
-
-static const char *
-redirects_fault(TALLOC_CTX *mem, const json_t *uris, long max)
-{
-    size_t index;
-    json_t *item;
-    if (json_array_size(uris) > (size_t) max)
-        return talloc_asprintf(mem, "redirect_uris must have at most %ld items", max);
-    json_array_foreach ((json_t *) (uintptr_t) uris, index, item) {
-        const char *why = uri_redirect_fault(json_string_value(item));
-        if (why != NULL)
-            return talloc_asprintf(mem, "redirect_uris[%zu] %s", index, why);
-    }
-    return NULL;
 }
 
 /* RFC 6749 3.3. The words bound what each later request is held against. */
@@ -212,20 +187,6 @@ scope_fault(const char *scope)
         c += length;
     }
     return words > SCOPE_WORDS_MAX ? "scope has too many words" : NULL;
-}
-
-/* What people will read on the consent page, or follow from it. */
-static const char *
-shown_fault(TALLOC_CTX *mem, const struct metadata *data)
-{
-    const char *why = data->client_name != NULL ? visible_fault(data->client_name) : NULL;
-    if (why != NULL)
-        return talloc_asprintf(mem, "client_name %s", why);
-    if (data->client_uri != NULL && (why = uri_web_fault(data->client_uri)) != NULL)
-        return talloc_asprintf(mem, "client_uri %s", why);
-    if (data->logo_uri != NULL && (why = uri_web_fault(data->logo_uri)) != NULL)
-        return talloc_asprintf(mem, "logo_uri %s", why);
-    return NULL;
 }
 
 /* The texts of an array, NULL at the end. */
@@ -267,6 +228,28 @@ fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     return AZ_OK;
 }
 
+/* Return the first rule that members of the right form break together, or NULL. */
+static const char *
+members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const struct metadata *data,
+              long max_redirect_uris)
+{
+    const char *why;
+    /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
+    if (strcmp(data->client_id, url) != 0)
+        return "client_id must be the address of the document, letter for letter";
+    if ((why = secret_fault(document, data->auth_method)) != NULL)
+        return why;
+    /* A client that asks for bound tokens and gets others would be less safe than it believes; as
+     * at /register. */
+    if (data->dpop)
+        return "dpop_bound_access_tokens true is not supported yet";
+    if ((why = types_fault(data)) != NULL)
+        return why;
+    if (json_array_size(data->redirect_uris) > (size_t) max_redirect_uris)
+        return talloc_asprintf(mem, "redirect_uris must have at most %ld items", max_redirect_uris);
+    return scope_fault(data->scope);
+}
+
 enum az_status
 cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, long max_redirect_uris,
                    const char **ret_why, struct client *ret)
@@ -274,21 +257,14 @@ cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, lon
     struct metadata data = {0};
     struct reading reading = {mem, NULL};
     const char *why = NULL;
-    enum az_status st =
-        jsonx_read(document, metadata_fields, sizeof(metadata_fields) / sizeof(metadata_fields[0]),
-                   0, &data, tell, &reading);
+    enum az_status st = fields_read(mem, FIELDS(metadata_fields, FIELDS_IGNORE_UNKNOWN), document,
+                                    tell, &reading, &data, NULL);
     if (st == AZ_INVALID)
         why = reading.why != NULL ? reading.why : "cannot be read";
     else if (st != AZ_OK)
         return st;
-    /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
-    else if (strcmp(data.client_id, url) != 0)
-        why = "client_id must be the address of the document, letter for letter";
-    else if ((why = secret_fault(document, data.auth_method)) == NULL
-             && (why = dpop_fault(document)) == NULL && (why = types_fault(&data)) == NULL
-             && (why = redirects_fault(mem, data.redirect_uris, max_redirect_uris)) == NULL
-             && (why = scope_fault(data.scope)) == NULL)
-        why = shown_fault(mem, &data);
+    else
+        why = members_fault(mem, url, document, &data, max_redirect_uris);
     if (why == NULL)
         return fill(mem, &data, ret);
     *ret_why = why;

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "base/field_rules.h"
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
-#include "base/utf8.h"
 #include "crypto/jwk_set.h"
 #include "oauth/parameters.h"
 
 /* Items of grant_types and of response_types as they come: more than there are of either. */
 #define GRANT_TYPES_MAX 20
+
+/* Faults of this member, or of an item of it, have an error code of their own (RFC 7591 3.2.2). */
+#define REDIRECT_URIS "redirect_uris"
 
 /* ---- rules of single values: what is wrong with one, or NULL ---- */
 
@@ -34,45 +37,43 @@ response_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* ---- the table ---- */
 
-enum member_kind { MEMBER_TEXT, MEMBER_LIST, MEMBER_OBJECT, MEMBER_BOOLEAN };
-
-struct member {
-    const char *name;      /* on the wire */
-    enum member_kind kind; /* what it must be */
-    size_t max;            /* code points of a text, or of each item; 0: no limit of its own */
-    size_t items;          /* most items of a list; 0: SVC_MAX_REDIRECT_URIS */
-    const char *(*rule)(TALLOC_CTX *mem, const json_t *value); /* or NULL */
-    bool stated; /* beside a statement it counts from there alone */
-};
+#define MEMBER(member_name, ...)                                                                   \
+    {                                                                                              \
+        .name = member_name, .column = member_name, __VA_ARGS__                                    \
+    }
 
 /* clang-format off */
-static const struct member members[] = {
-    /* name                         kind            max      items                  rule              stated */
-    {"redirect_uris",              MEMBER_LIST,    URI_MAX,              0,                     field_rule_redirect_uri, false},
-    {"client_name",                MEMBER_TEXT,    256,                  0,                     field_rule_visible,      false},
-    {"client_uri",                 MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
-    {"logo_uri",                   MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
-    {"tos_uri",                    MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
-    {"policy_uri",                 MEMBER_TEXT,    512,                  0,                     field_rule_web_uri,      false},
-    {"contacts",                   MEMBER_LIST,    REGISTER_CONTACT_MAX, REGISTER_CONTACTS_MAX, field_rule_visible,      false},
-    {"jwks",                       MEMBER_OBJECT,  0,                    0,                     jwk_set_rule,            false},
-    {"jwks_uri",                   MEMBER_TEXT,    512,                  0,                     field_rule_keys_uri,     false},
-    {"scope",                      MEMBER_TEXT,    SCOPE_TEXT_MAX,       0,                     NULL,                    false},
-    {"software_id",                MEMBER_TEXT,    256,                  0,                     field_rule_visible,      true},
-    {"software_version",           MEMBER_TEXT,    64,                   0,                     field_rule_visible,      true},
-    {"grant_types",                MEMBER_LIST,    0,                    GRANT_TYPES_MAX,       NULL,                    false},
-    {"response_types",             MEMBER_LIST,    0,                    GRANT_TYPES_MAX,       response_rule,           false},
-    {"token_endpoint_auth_method", MEMBER_TEXT,    0,                    0,                     NULL,                    false},
-    {"dpop_bound_access_tokens",   MEMBER_BOOLEAN, 0,                    0,                     NULL,                    false},
-    {"application_type",           MEMBER_TEXT,    0,                    0,                     application_rule,        false},
+static const struct field members[] = {
+    MEMBER("redirect_uris",              .kind = FIELD_TEXT_LIST, .item_max = URI_MAX, .rule = field_rule_redirect_uri),
+    MEMBER("client_name",                .kind = FIELD_TEXT,      .max = 256, .rule = field_rule_visible),
+    MEMBER("client_uri",                 .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
+    MEMBER("logo_uri",                   .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
+    MEMBER("tos_uri",                    .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
+    MEMBER("policy_uri",                 .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
+    MEMBER("contacts",                   .kind = FIELD_TEXT_LIST, .max = REGISTER_CONTACTS_MAX, .item_max = REGISTER_CONTACT_MAX,
+                                         .rule = field_rule_visible),
+    MEMBER("jwks",                       .kind = FIELD_OBJECT,    .rule = jwk_set_rule),
+    MEMBER("jwks_uri",                   .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_keys_uri),
+    MEMBER("scope",                      .kind = FIELD_TEXT,      .max = SCOPE_TEXT_MAX),
+    MEMBER("software_id",                .kind = FIELD_TEXT,      .max = 256, .rule = field_rule_visible),
+    MEMBER("software_version",           .kind = FIELD_TEXT,      .max = 64, .rule = field_rule_visible),
+    MEMBER("grant_types",                .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX),
+    MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .rule = response_rule),
+    MEMBER("token_endpoint_auth_method", .kind = FIELD_TEXT),
+    MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN),
+    MEMBER("application_type",           .kind = FIELD_TEXT,      .rule = application_rule),
 };
 /* clang-format on */
+
+/* Beside a statement these count from the statement alone: it says which software this is. */
+static const char *const stated[] = {"software_id", "software_version"};
 
 enum az_status
 register_refuse(struct register_reading *reading, const char *name, const char *why)
 {
-    enum az_status status =
-        strcmp(name, "redirect_uris") == 0 ? AZ_INVALID_REDIRECT_URI : AZ_INVALID_CLIENT_METADATA;
+    enum az_status status = strncmp(name, REDIRECT_URIS, strlen(REDIRECT_URIS)) == 0
+                                ? AZ_INVALID_REDIRECT_URI
+                                : AZ_INVALID_CLIENT_METADATA;
     const char *text = talloc_asprintf(reading->op->mem, "%s %s", name, why);
     return op_fail(reading->op, status, text, NULL);
 }
@@ -100,75 +101,7 @@ register_list_has(const json_t *list, const char *word)
     return false;
 }
 
-/* ---- reading one member ---- */
-
-static const char *
-text_fault(struct register_reading *reading, const struct member *member, const json_t *value)
-{
-    if (member->max > 0
-        && utf8_length(json_string_value(value), json_string_length(value)) > member->max)
-        return talloc_asprintf(reading->op->mem, "must have at most %zu characters", member->max);
-    return member->rule != NULL ? member->rule(reading->op->mem, value) : NULL;
-}
-
-/* Items once each, in the order they came in: a list here is a set. */
-static enum az_status
-read_list(struct register_reading *reading, const struct member *member, const json_t *value)
-{
-    size_t index;
-    json_t *item, *list = json_array();
-    if (json_object_set_new(reading->members, member->name, list) != 0)
-        return register_no_memory(reading);
-    size_t most = member->items > 0 ? member->items : (size_t) reading->rules->max_redirect_uris;
-    if (json_array_size(value) > most)
-        return register_refuse(
-            reading, member->name,
-            talloc_asprintf(reading->op->mem, "must have at most %zu items", most));
-    json_array_foreach ((json_t *) (uintptr_t) value, index, item) {
-        const char *why = !json_is_string(item)           ? "must be an array of strings"
-                          : json_string_length(item) == 0 ? "must not be empty"
-                                                          : text_fault(reading, member, item);
-        if (why != NULL && json_is_string(item))
-            why = talloc_asprintf(reading->op->mem, "item %zu: %s", index + 1, why);
-        if (why != NULL)
-            return register_refuse(reading, member->name, why);
-        if (!register_list_has(list, json_string_value(item)) && json_array_append(list, item) != 0)
-            return register_no_memory(reading);
-    }
-    return AZ_OK;
-}
-
-static enum az_status
-read_member(struct register_reading *reading, const struct member *member, json_t *value)
-{
-    static const struct {
-        json_type type;
-        const char *fault;
-    } kinds[] = {
-        [MEMBER_TEXT] = {JSON_STRING, "must be a string"           },
-        [MEMBER_LIST] = {JSON_ARRAY,  "must be an array of strings"},
-        [MEMBER_OBJECT] = {JSON_OBJECT, "must be an object"          },
-        [MEMBER_BOOLEAN] = {JSON_TRUE,   "must be true or false"      },
-    };
-    if (member->kind == MEMBER_BOOLEAN ? !json_is_boolean(value)
-                                       : json_typeof(value) != kinds[member->kind].type)
-        return register_refuse(reading, member->name, kinds[member->kind].fault);
-    if (member->kind == MEMBER_LIST)
-        return read_list(reading, member, value);
-    const char *why = NULL;
-    if (member->kind == MEMBER_TEXT) {
-        if (json_string_length(value) == 0)
-            return AZ_OK;
-        why = text_fault(reading, member, value);
-    } else if (member->rule != NULL) {
-        why = member->rule(reading->op->mem, value);
-    }
-    if (why != NULL)
-        return register_refuse(reading, member->name, why);
-    return json_object_set(reading->members, member->name, value) == 0
-               ? AZ_OK
-               : register_no_memory(reading);
-}
+/* ---- reading ---- */
 
 static json_t *
 present(const json_t *object, const char *name)
@@ -177,26 +110,84 @@ present(const json_t *object, const char *name)
     return json_is_null(value) ? NULL : value;
 }
 
-/* RFC 7591 2.3: what the statement says counts. Keys are said once, in one of two members. */
-static json_t *
-choose(const struct member *member, const json_t *plain, const json_t *claims)
+static bool
+is_stated(const char *name)
 {
-    json_t *value = present(claims, member->name);
-    bool keys = strcmp(member->name, "jwks") == 0 || strcmp(member->name, "jwks_uri") == 0;
-    if (value != NULL || (claims != NULL && member->stated)
+    for (size_t i = 0; i < sizeof(stated) / sizeof(stated[0]); i++)
+        if (strcmp(stated[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Return the value that counts (RFC 7591 2.3): the statement's, if it has one. Keys are given once,
+ * in one of two members. */
+static json_t *
+choose(const char *name, const json_t *plain, const json_t *claims)
+{
+    json_t *value = present(claims, name);
+    bool keys = strcmp(name, "jwks") == 0 || strcmp(name, "jwks_uri") == 0;
+    if (value != NULL || (claims != NULL && is_stated(name))
         || (keys && (present(claims, "jwks") != NULL || present(claims, "jwks_uri") != NULL)))
         return value;
-    return present(plain, member->name);
+    return present(plain, name);
+}
+
+/* Replace each list by one that has its items once each, in their order: a list here is a set. */
+static enum az_status
+drop_repetitions(struct register_reading *reading)
+{
+    size_t row, index;
+    json_t *list, *item, *distinct;
+    for (row = 0; row < sizeof(members) / sizeof(members[0]); row++) {
+        list = json_object_get(reading->members, members[row].name);
+        if (!json_is_array(list))
+            continue;
+        distinct = jsonx_own(reading->op->mem, json_array());
+        json_array_foreach (list, index, item)
+            if (!register_list_has(distinct, json_string_value(item))
+                && json_array_append(distinct, item) != 0)
+                return register_no_memory(reading);
+        if (json_object_set(reading->members, members[row].name, distinct) != 0)
+            return register_no_memory(reading);
+    }
+    return AZ_OK;
+}
+
+/* The first fault and the member that has it. */
+struct register_fault {
+    TALLOC_CTX *mem;
+    const char *path, *why; /* NULL: no fault yet */
+};
+
+static void
+keep_first(void *arg, const char *path, const char *why)
+{
+    struct register_fault *first = arg;
+    if (first->path != NULL)
+        return;
+    first->path = talloc_strdup(first->mem, path);
+    first->why = talloc_strdup(first->mem, why);
 }
 
 enum az_status
 register_members_read(struct register_reading *reading, const json_t *plain, const json_t *claims)
 {
-    enum az_status st = AZ_OK;
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && st == AZ_OK; i++) {
-        json_t *value = choose(&members[i], plain, claims);
-        if (value != NULL)
-            st = read_member(reading, &members[i], value);
+    struct register_fault fault = {reading->op->mem, NULL, NULL};
+    json_t *chosen = jsonx_own(reading->op->mem, json_object());
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value = choose(members[i].name, plain, claims);
+        if (value != NULL && json_object_set(chosen, members[i].name, value) != 0)
+            return register_no_memory(reading);
     }
-    return st;
+    size_t most = (size_t) reading->rules->max_redirect_uris;
+    if (json_array_size(json_object_get(chosen, "redirect_uris")) > most)
+        return register_refuse(
+            reading, "redirect_uris",
+            talloc_asprintf(reading->op->mem, "must have at most %zu items", most));
+    enum az_status st = fields_read(reading->op->mem,
+                                    FIELDS(members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT),
+                                    chosen, keep_first, &fault, NULL, &reading->members);
+    if (st == AZ_INVALID && fault.path != NULL)
+        return register_refuse(reading, fault.path, fault.why);
+    return st == AZ_OK ? drop_repetitions(reading) : register_no_memory(reading);
 }

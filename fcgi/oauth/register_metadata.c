@@ -175,10 +175,8 @@ enum az_status
 register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
                        const struct register_rules *rules, struct register_metadata *ret)
 {
-    struct register_reading reading = {op, rules, jsonx_own(op->mem, json_object())};
-    struct register_metadata metadata = {.members = reading.members};
-    if (reading.members == NULL)
-        return register_no_memory(&reading);
+    struct register_reading reading = {op, rules, NULL};
+    struct register_metadata metadata = {.members = NULL};
     enum az_status st = register_members_read(&reading, plain, claims);
     if (st == AZ_OK)
         st = fill_defaults(&reading);
@@ -196,6 +194,7 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
         return st;
     /* Read to judge the addresses, and no member of the answer (specification 2.2). */
     json_object_del(reading.members, "application_type");
+    metadata.members = reading.members;
     metadata.redirect_uris = json_object_get(reading.members, "redirect_uris");
     metadata.grant_types = json_object_get(reading.members, "grant_types");
     metadata.response_types = json_object_get(reading.members, "response_types");

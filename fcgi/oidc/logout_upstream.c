@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/query.h"
 #include "base/settings.h"
@@ -26,12 +27,14 @@ struct sealed {
     int64_t at; /* seconds since 1970 */
 };
 
-static const struct jsonx_field target_fields[] = {
-    {"client", JSONX_TEXT,    offsetof(struct sealed, target.client_id), false, 0, 0, 0},
-    {"uri",    JSONX_TEXT,    offsetof(struct sealed, target.uri),       false, 0, 0, 0},
-    {"state",  JSONX_TEXT,    offsetof(struct sealed, target.state),     false, 0, 0, 0},
-    {"at",     JSONX_INTEGER, offsetof(struct sealed, at),               true,  0, 0, 0},
+/* clang-format off */
+static const struct field sealed_fields[] = {
+    {"client", FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.client_id)},
+    {"uri",    FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.uri)},
+    {"state",  FIELD_TEXT,    .may_be_empty = true, FIELD_INTO(struct sealed, target.state)},
+    {"at",     FIELD_INTEGER, .required = true,     FIELD_INTO(struct sealed, at)},
 };
+/* clang-format on */
 
 static const char *
 place_of(TALLOC_CTX *mem, const char *bound)
@@ -73,8 +76,8 @@ logout_open(struct op *op, const char *bound, const char *text, struct logout_ta
                != AZ_OK
         || jsonx_parse(op->mem, (const char *) plain, plain_length, TARGET_DEPTH, &object, NULL)
                != AZ_OK
-        || jsonx_read(object, target_fields, sizeof(target_fields) / sizeof(target_fields[0]), 0,
-                      &sealed, NULL, NULL)
+        || fields_read(op->mem, FIELDS(sealed_fields, FIELDS_IGNORE_UNKNOWN), object, NULL, NULL,
+                       &sealed, NULL)
                != AZ_OK
         || op_now(op) - sealed.at > LOGOUT_VALIDITY)
         return AZ_INVALID;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "crypto/digest.h"
@@ -14,39 +15,41 @@
 #define STORED_DEPTH 2
 #define STORED_DETAILS_DEPTH 16
 
-#define AT(member) offsetof(struct authorization, member)
+#define INTO(member) FIELD_INTO(struct authorization, member)
 
 /* Members of the stored object that are plain values. */
-static const struct jsonx_field fields[] = {
-    {"client_id",      JSONX_TEXT,    AT(client_id),      true,  1, 0, 0},
-    {"redirect_uri",   JSONX_TEXT,    AT(redirect_uri),   true,  1, 0, 0},
-    {"state",          JSONX_TEXT,    AT(state),          false, 0, 0, 0},
-    {"scope",          JSONX_TEXT,    AT(scope),          false, 0, 0, 0},
-    {"nonce",          JSONX_TEXT,    AT(nonce),          false, 0, 0, 0},
-    {"code_challenge", JSONX_TEXT,    AT(code_challenge), false, 0, 0, 0},
-    {"resource",       JSONX_TEXT,    AT(resource),       false, 0, 0, 0},
-    {"acr_values",     JSONX_TEXT,    AT(acr_values),     false, 0, 0, 0},
-    {"login_hint",     JSONX_TEXT,    AT(login_hint),     false, 0, 0, 0},
-    {"ui_locales",     JSONX_TEXT,    AT(ui_locales),     false, 0, 0, 0},
-    {"idp_hint",       JSONX_TEXT,    AT(idp_hint),       false, 0, 0, 0},
-    {"hint_subject",   JSONX_TEXT,    AT(hint_subject),   false, 0, 0, 0},
-    {"max_age",        JSONX_INTEGER, AT(max_age),        false, 0, 0, 0},
-    {"prompt_none",    JSONX_BOOLEAN, AT(prompt_none),    false, 0, 0, 0},
-    {"prompt_login",   JSONX_BOOLEAN, AT(prompt_login),   false, 0, 0, 0},
-    {"prompt_consent", JSONX_BOOLEAN, AT(prompt_consent), false, 0, 0, 0},
-    {"signed_in",      JSONX_BOOLEAN, AT(signed_in),      false, 0, 0, 0},
-    {"flow_id",        JSONX_TEXT,    AT(flow_id),        true,  1, 0, 0},
-    {"asked_at",       JSONX_INTEGER, AT(asked_at),       true,  0, 0, 0},
+/* clang-format off */
+static const struct field authorization_fields[] = {
+    {"client_id",      FIELD_TEXT,    .required = true,     INTO(client_id)},
+    {"redirect_uri",   FIELD_TEXT,    .required = true,     INTO(redirect_uri)},
+    {"state",          FIELD_TEXT,    .may_be_empty = true, INTO(state)},
+    {"scope",          FIELD_TEXT,    .may_be_empty = true, INTO(scope)},
+    {"nonce",          FIELD_TEXT,    .may_be_empty = true, INTO(nonce)},
+    {"code_challenge", FIELD_TEXT,    .may_be_empty = true, INTO(code_challenge)},
+    {"resource",       FIELD_TEXT,    .may_be_empty = true, INTO(resource)},
+    {"acr_values",     FIELD_TEXT,    .may_be_empty = true, INTO(acr_values)},
+    {"login_hint",     FIELD_TEXT,    .may_be_empty = true, INTO(login_hint)},
+    {"ui_locales",     FIELD_TEXT,    .may_be_empty = true, INTO(ui_locales)},
+    {"idp_hint",       FIELD_TEXT,    .may_be_empty = true, INTO(idp_hint)},
+    {"hint_subject",   FIELD_TEXT,    .may_be_empty = true, INTO(hint_subject)},
+    {"max_age",        FIELD_INTEGER, INTO(max_age)},
+    {"prompt_none",    FIELD_BOOLEAN, INTO(prompt_none)},
+    {"prompt_login",   FIELD_BOOLEAN, INTO(prompt_login)},
+    {"prompt_consent", FIELD_BOOLEAN, INTO(prompt_consent)},
+    {"signed_in",      FIELD_BOOLEAN, INTO(signed_in)},
+    {"flow_id",        FIELD_TEXT,    .required = true,     INTO(flow_id)},
+    {"asked_at",       FIELD_INTEGER, .required = true, INTO(asked_at)},
 };
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+/* clang-format on */
+#define FIELDS_COUNT (sizeof(authorization_fields) / sizeof(authorization_fields[0]))
 
 static json_t *
-value_of(const struct authorization *authorization, const struct jsonx_field *field)
+value_of(const struct authorization *authorization, const struct field *field)
 {
     const char *at = (const char *) authorization + field->offset;
-    if (field->type == JSONX_INTEGER)
+    if (field->kind == FIELD_INTEGER)
         return json_integer(*(const int64_t *) (const void *) at);
-    if (field->type == JSONX_BOOLEAN)
+    if (field->kind == FIELD_BOOLEAN)
         return *(const bool *) at ? json_true() : NULL;
     const char *text = *(const char *const *) (const void *) at;
     return text != NULL ? json_string(text) : NULL;
@@ -63,9 +66,10 @@ authorization_dump(struct op *op, const struct authorization *authorization, jso
     const char *details =
         authorization->details != NULL ? jsonx_dump(op->mem, authorization->details) : NULL;
     bool complete = object != NULL && (details != NULL || authorization->details == NULL);
-    for (size_t i = 0; i < FIELDS && complete; i++) {
-        json_t *value = value_of(authorization, &fields[i]);
-        complete = value == NULL || json_object_set_new(object, fields[i].name, value) == 0;
+    for (size_t i = 0; i < FIELDS_COUNT && complete; i++) {
+        json_t *value = value_of(authorization, &authorization_fields[i]);
+        complete =
+            value == NULL || json_object_set_new(object, authorization_fields[i].name, value) == 0;
     }
     if (complete && authorization->resource_types != NULL)
         complete = json_object_set(object, "resource_types", authorization->resource_types) == 0;
@@ -100,7 +104,8 @@ authorization_load(struct op *op, const char *text, struct authorization *ret)
                             ? jsonx_parse(op->mem, text, strlen(text), STORED_DEPTH, &object, NULL)
                             : AZ_INVALID;
     if (st == AZ_OK)
-        st = jsonx_read(object, fields, FIELDS, 0, &authorization, NULL, NULL);
+        st = fields_read(op->mem, FIELDS(authorization_fields, FIELDS_IGNORE_UNKNOWN), object, NULL,
+                         NULL, &authorization, NULL);
     if (st == AZ_OK)
         st = load_lists(op, object, &authorization);
     if (st != AZ_OK)

@@ -157,133 +157,7 @@ test_dump(TALLOC_CTX *mem)
            "dump takes a scalar");
 }
 
-struct sample {
-    const char *name;
-    int64_t count;
-    bool enabled;
-    const json_t *tags;
-    const json_t *meta;
-    const json_t *any;
-    const json_t *list;
-};
-
-static const struct jsonx_field fields[] = {
-    {"name",    JSONX_TEXT,       offsetof(struct sample, name),    true,  1, 5,  0},
-    {"count",   JSONX_INTEGER,    offsetof(struct sample, count),   false, 1, 10, 0},
-    {"enabled", JSONX_BOOLEAN,    offsetof(struct sample, enabled), false, 0, 0,  0},
-    {"tags",    JSONX_TEXT_ARRAY, offsetof(struct sample, tags),    false, 0, 2,  3},
-    {"meta",    JSONX_OBJECT,     offsetof(struct sample, meta),    false, 0, 0,  0},
-    {"any",     JSONX_ANY,        offsetof(struct sample, any),     false, 0, 0,  0},
-    {"list",    JSONX_ARRAY,      offsetof(struct sample, list),    false, 1, 2,  0},
-};
-
-/* Gathers "name why; name why; ". */
-static void
-gather(void *arg, const char *name, const char *why)
-{
-    char **faults = arg;
-    *faults = talloc_asprintf_append(*faults, "%s %s; ", name, why);
-}
-
-/* clang-format off */
-static const struct {
-    const char *text;
-    unsigned flags;
-    const char *faults; /* "": accepted */
-    const char *name;
-} readings[] = {
-    {"{\"name\":\"x\"}", 0, "", "the required member alone"},
-    {"{\"name\":\"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\"}", 0, "", "a text of 5 code points"},
-    {"{\"name\":\"123456\"}", 0, "name is too long; ", "a text of 6 code points"},
-    {"{\"name\":\"\"}", 0, "name must not be empty; ", "an empty text"},
-    {"{}", 0, "name is required; ", "a missing required member"},
-    {"{\"name\":null}", 0, "name is required; ", "null for a required member"},
-    {"{\"name\":null}", JSONX_REFUSE_NULL, "name must not be null; ", "null where it is refused"},
-    {"{\"name\":\"x\",\"count\":null}", 0, "", "null for an optional member"},
-    {"{\"name\":\"x\",\"count\":null}", JSONX_REFUSE_NULL, "count must not be null; ",
-     "null for an optional member where it is refused"},
-    {"{\"name\":\"x\",\"any\":null}", JSONX_REFUSE_NULL, "", "null where anything goes"},
-    {"{\"name\":1}", 0, "name must be a string; ", "a number for a text"},
-    {"{\"name\":\"x\",\"count\":1}", 0, "", "the smallest integer"},
-    {"{\"name\":\"x\",\"count\":10}", 0, "", "the largest integer"},
-    {"{\"name\":\"x\",\"count\":0}", 0, "count is too small; ", "an integer below"},
-    {"{\"name\":\"x\",\"count\":11}", 0, "count is too large; ", "an integer above"},
-    {"{\"name\":\"x\",\"count\":1.0}", 0, "count must be an integer; ", "a real for an integer"},
-    {"{\"name\":\"x\",\"count\":\"1\"}", 0, "count must be an integer; ", "a text for an integer"},
-    {"{\"name\":\"x\",\"enabled\":\"true\"}", 0, "enabled must be true or false; ",
-     "a text for a boolean"},
-    {"{\"name\":\"x\",\"enabled\":1}", 0, "enabled must be true or false; ",
-     "a number for a boolean"},
-    {"{\"name\":\"x\",\"tags\":[\"abc\",\"\"]}", 0, "", "two texts of at most 3"},
-    {"{\"name\":\"x\",\"tags\":[]}", 0, "", "no texts where no minimum is set"},
-    {"{\"name\":\"x\",\"tags\":[\"a\",\"b\",\"c\"]}", 0, "tags has too many items; ",
-     "three texts"},
-    {"{\"name\":\"x\",\"tags\":[\"abcd\"]}", 0, "tags has an item that is too long; ",
-     "a text of 4"},
-    {"{\"name\":\"x\",\"tags\":[\"a\",1]}", 0, "tags must be an array of strings; ",
-     "a number among texts"},
-    {"{\"name\":\"x\",\"tags\":\"a\"}", 0, "tags must be an array of strings; ",
-     "a text for an array of texts"},
-    {"{\"name\":\"x\",\"meta\":[]}", 0, "meta must be an object; ", "an array for an object"},
-    {"{\"name\":\"x\",\"list\":{}}", 0, "list must be an array; ", "an object for an array"},
-    {"{\"name\":\"x\",\"list\":[]}", 0, "list must not be empty; ", "an empty array below minimum"},
-    {"{\"name\":\"x\",\"list\":[1,2,3]}", 0, "list has too many items; ", "three items"},
-    {"{\"name\":\"x\",\"other\":1}", 0, "", "an unknown member where it is ignored"},
-    {"{\"name\":\"x\",\"other\":1}", JSONX_REFUSE_UNKNOWN, "other is not known; ",
-     "an unknown member where it is refused"},
-    {"{\"count\":\"x\",\"enabled\":0,\"nam\":1}", JSONX_REFUSE_UNKNOWN,
-     "name is required; count must be an integer; enabled must be true or false; nam is not "
-     "known; ",
-     "several faults at once"},
-    {"[]", 0, " must be an object; ", "an array for the whole"},
-};
-/* clang-format on */
-
-static void
-test_read(TALLOC_CTX *mem)
-{
-    const size_t count = sizeof(fields) / sizeof(fields[0]);
-
-    for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
-        struct sample sample = {0};
-        char *faults = talloc_strdup(mem, "");
-        json_t *value = NULL;
-        jsonx_parse(mem, readings[i].text, strlen(readings[i].text), 9, &value, NULL);
-        enum az_status status =
-            jsonx_read(value, fields, count, readings[i].flags, &sample, gather, &faults);
-        is_str(faults, readings[i].faults, "read: %s", readings[i].name);
-        is_int(status, readings[i].faults[0] == '\0' ? AZ_OK : AZ_INVALID, "... and its status");
-        is_int(jsonx_read(value, fields, count, readings[i].flags, &sample, NULL, NULL), status,
-               "... the same without a listener");
-    }
-}
-
-static void
-test_read_targets(TALLOC_CTX *mem)
-{
-    static const char text[] = "{\"name\":\"x\",\"count\":7,\"enabled\":true,\"tags\":[\"a\"],"
-                               "\"meta\":{\"k\":1},\"any\":null,\"list\":[1]}";
-    struct sample sample = {0};
-    struct sample kept = {.count = 99, .enabled = true};
-    json_t *value = NULL;
-    json_t *only_name = NULL;
-
-    jsonx_parse(mem, text, strlen(text), 9, &value, NULL);
-    jsonx_parse(mem, "{\"name\":\"y\"}", 12, 9, &only_name, NULL);
-    jsonx_read(value, fields, 7, 0, &sample, NULL, NULL);
-    is_str(sample.name, "x", "read stores a text");
-    is_int(sample.count, 7, "read stores an integer");
-    ok(sample.enabled, "read stores a boolean");
-    ok(sample.tags == json_object_get(value, "tags"), "read stores an array of texts");
-    ok(sample.meta == json_object_get(value, "meta"), "read stores an object");
-    ok(json_is_null(sample.any), "read stores a null where anything goes");
-    ok(sample.list == json_object_get(value, "list"), "read stores an array");
-    jsonx_read(only_name, fields, 7, 0, &kept, NULL, NULL);
-    ok(kept.count == 99 && kept.enabled && kept.tags == NULL && kept.any == NULL,
-       "read leaves defaults where members are absent");
-}
-
-/* Jansson's allocations, of which the one with number fail_at fails. */
+/* Counts allocations, of which the one with number fail_at fails. */
 static size_t allocations, fail_at;
 
 static void *
@@ -336,8 +210,6 @@ main(void)
     test_depth_far_past(mem);
     test_own(mem);
     test_dump(mem);
-    test_read(mem);
-    test_read_targets(mem);
     talloc_free_children(mem);
     test_out_of_memory(mem);
     talloc_free(mem);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
@@ -18,19 +19,21 @@ struct sample {
     const json_t *list;
 };
 
-static const struct jsonx_field fields[] = {
-    {"text",    JSONX_TEXT,       offsetof(struct sample, text),    true,  1,  8, 0},
-    {"integer", JSONX_INTEGER,    offsetof(struct sample, integer), false, -5, 5, 0},
-    {"boolean", JSONX_BOOLEAN,    offsetof(struct sample, boolean), false, 0,  0, 0},
-    {"list",    JSONX_TEXT_ARRAY, offsetof(struct sample, list),    false, 0,  3, 4},
+/* clang-format off */
+static const struct field fields[] = {
+    {"text",    FIELD_TEXT,      .required = true, .max = 8, FIELD_INTO(struct sample, text)},
+    {"integer", FIELD_INTEGER,   .min = -5, .max = 5, FIELD_INTO(struct sample, integer)},
+    {"boolean", FIELD_BOOLEAN,   FIELD_INTO(struct sample, boolean)},
+    {"list",    FIELD_TEXT_LIST, .max = 3, .item_max = 4, FIELD_INTO(struct sample, list)},
 };
+/* clang-format on */
 
 static void
-read_sample(const json_t *value)
+read_sample(TALLOC_CTX *mem, const json_t *value)
 {
     struct sample sample = {0};
 
-    if (jsonx_read(value, fields, 4, JSONX_REFUSE_UNKNOWN, &sample, NULL, NULL) != AZ_OK)
+    if (fields_read(mem, FIELDS(fields, 0), value, NULL, NULL, &sample, NULL) != AZ_OK)
         return;
     MUST(sample.text != NULL && utf8_length(sample.text, strlen(sample.text)) <= 8);
     MUST(sample.integer >= -5 && sample.integer <= 5);
@@ -60,7 +63,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_written(value, text);
         MUST(jsonx_parse(mem, text, strlen(text), DEPTH, &again, NULL) == AZ_OK);
         MUST(json_equal(value, again));
-        read_sample(value);
+        read_sample(mem, value);
     } else {
         MUST(value == NULL && why != NULL && model == NULL);
     }

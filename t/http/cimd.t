@@ -191,7 +191,7 @@ for my $case (
     [ 'another client_id',              'letter for letter',               client_id     => 'https://app.example/c' ],
     [ 'no client_id',                   'client_id is required',           client_id     => undef ],
     [ 'no redirect_uris',               'redirect_uris is required',       redirect_uris => undef ],
-    [ 'empty redirect_uris',            'redirect_uris must not be empty', redirect_uris => [] ],
+    [ 'empty redirect_uris',            'redirect_uris must have at least 1 item', redirect_uris => [] ],
     [ 'a redirect URI with javascript', 'redirect_uris\[1\]', redirect_uris => [ $back, 'javascript:alert(1)' ] ],
     [ 'too many redirect URIs',         'at most 3',     redirect_uris => [ map {"https://app.example/$_"} 1 .. 4 ] ],
     [ 'client_secret',                  'client_secret', client_secret => 'x' ],
