@@ -29,7 +29,7 @@ enum schema_applies {
 /* One keyword. */
 struct schema_keyword {
     const char *name;
-    enum schema_applies applies; /* schema.c applies the schemas */
+    enum schema_applies applies;              /* schema.c applies the schemas */
     const char *(*fault)(const json_t *rule); /* fault of the keyword's own value, or NULL */
     unsigned types; /* bits 1 << json_type: values of other types are not checked */
     void (*check)(struct schema_failures *failures, const struct schema_site *site,

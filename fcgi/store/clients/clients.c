@@ -11,20 +11,20 @@
 #define SLOTS 256
 
 enum client_fetch_column {
-    FETCH_ID,
-    FETCH_VERSION,
+    FETCH_CLIENT_KEY,
+    FETCH_CLIENT_VERSION,
     FETCH_CLIENT_ID,
     FETCH_CLIENT_TYPE,
     FETCH_REGISTRATION_TYPE,
     FETCH_AUTH_METHOD,
-    FETCH_SCOPE,
     FETCH_ENABLED,
-    FETCH_SECRET_SEALED,
-    FETCH_PREVIOUS_SECRET_SEALED,
-    FETCH_PREVIOUS_EXPIRES_AT,
     FETCH_SOFTWARE_ID,
     FETCH_SOFTWARE_VERSION,
     FETCH_STATEMENT,
+    FETCH_SCOPE,
+    FETCH_SECRET_SEALED,
+    FETCH_PREVIOUS_SECRET_SEALED,
+    FETCH_PREVIOUS_EXPIRES_AT,
     FETCH_CLIENT_NAME,
     FETCH_CLIENT_URI,
     FETCH_LOGO_URI,
@@ -33,30 +33,42 @@ enum client_fetch_column {
 };
 static const struct db_stmt client_fetch_stmt = {
     "client_fetch",
-    "SELECT id, version, client_id, client_type, registration_type, auth_method, scope, enabled, "
-    "secret_sealed,"
-    " previous_secret_sealed, extract(epoch FROM previous_secret_expires_at)::bigint AS "
-    "previous_expires_at,"
-    " CASE WHEN registration_type = 'STATEMENT' THEN software_id END AS software_id,"
-    " CASE WHEN registration_type = 'STATEMENT' THEN software_version END AS software_version,"
-    " CASE WHEN registration_type = 'STATEMENT' THEN software_statement::text END AS statement,"
-    " client_name, client_uri, logo_uri, to_json(redirect_uris) AS redirect_uris,"
-    " to_json(grant_types) AS grant_types"
-    " FROM client WHERE client_id = $1",
+    "SELECT " CLIENT_COLUMNS ", c.scope, c.secret_sealed, c.previous_secret_sealed,"
+    " extract(epoch FROM c.previous_secret_expires_at)::bigint AS previous_expires_at,"
+    " c.client_name, c.client_uri, c.logo_uri, to_json(c.redirect_uris) AS redirect_uris,"
+    " to_json(c.grant_types) AS grant_types FROM client c WHERE c.client_id = $1",
     1};
 
+void
+client_read_columns(const PGresult *row, int first, struct client *ret)
+{
+    int shift = first - FETCH_CLIENT_KEY;
+    *ret = (struct client){
+        .id = db_get_number(row, 0, FETCH_CLIENT_KEY + shift, 0),
+        .version = db_get_number(row, 0, FETCH_CLIENT_VERSION + shift, 0),
+        .client_id = db_get(row, 0, FETCH_CLIENT_ID + shift),
+        .type = db_get(row, 0, FETCH_CLIENT_TYPE + shift),
+        .registration = db_get(row, 0, FETCH_REGISTRATION_TYPE + shift),
+        .auth_method = db_get(row, 0, FETCH_AUTH_METHOD + shift),
+        .enabled = db_get_bool(row, 0, FETCH_ENABLED + shift),
+        .software_id = db_get(row, 0, FETCH_SOFTWARE_ID + shift),
+        .software_version = db_get(row, 0, FETCH_SOFTWARE_VERSION + shift),
+        .statement = db_get(row, 0, FETCH_STATEMENT + shift),
+    };
+}
+
 /* A remembered client; entries of one hash hang together. */
-struct entry {
-    struct entry *next;   /* same slot */
-    struct client client; /* the row */
-    int64_t used_day;     /* see client_used_day */
-    size_t octets;        /* of it and what hangs on it */
+struct client_entry {
+    struct client_entry *next; /* same slot */
+    struct client client;      /* the row */
+    int64_t used_day;          /* see client_used_day */
+    size_t octets;             /* of it and what hangs on it */
 };
 
 struct client_cache {
-    struct entry *slot[SLOTS]; /* by hash of client_id */
-    size_t count;              /* entries */
-    size_t octets;             /* of all of them */
+    struct client_entry *slot[SLOTS]; /* by hash of client_id */
+    size_t count;                     /* entries */
+    size_t octets;                    /* of all of them */
 };
 
 struct client_cache *
@@ -65,13 +77,13 @@ client_cache_new(TALLOC_CTX *mem)
     return talloc_zero(mem, struct client_cache);
 }
 
-static struct entry **
+static struct client_entry **
 find_slot(struct client_cache *cache, const char *client_id)
 {
     uint32_t hash = 5381;
     for (const char *c = client_id; *c != '\0'; c++)
         hash = hash * 33 ^ (unsigned char) *c;
-    struct entry **at = &cache->slot[hash % SLOTS];
+    struct client_entry **at = &cache->slot[hash % SLOTS];
     while (*at != NULL && strcmp((*at)->client.client_id, client_id) != 0)
         at = &(*at)->next;
     return at;
@@ -86,14 +98,14 @@ client_is_cached(const struct op *op, const char *client_id)
 int64_t
 client_used_day(const struct op *op, const char *client_id)
 {
-    const struct entry *entry = *find_slot(op->az->clients, client_id);
+    const struct client_entry *entry = *find_slot(op->az->clients, client_id);
     return entry != NULL ? entry->used_day : 0;
 }
 
 void
 client_set_used_day(struct op *op, const char *client_id, int64_t day)
 {
-    struct entry *entry = *find_slot(op->az->clients, client_id);
+    struct client_entry *entry = *find_slot(op->az->clients, client_id);
     if (entry != NULL)
         entry->used_day = day;
 }
@@ -103,7 +115,7 @@ void
 client_forget(struct op *op, const char *client_id)
 {
     struct client_cache *cache = op->az->clients;
-    struct entry **at = find_slot(cache, client_id), *entry = *at;
+    struct client_entry **at = find_slot(cache, client_id), *entry = *at;
     if (entry == NULL)
         return;
     *at = entry->next;
@@ -155,38 +167,33 @@ read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
 }
 
 static enum az_status
-read_row(struct op *op, const PGresult *row, struct entry *entry)
+read_client(struct op *op, const PGresult *row, struct client_entry *entry)
 {
     struct client *client = &entry->client;
-    const struct {
-        enum client_fetch_column column;
-        const char **at;
-    } texts[] = {
-        {FETCH_CLIENT_ID,         &client->client_id       },
-        {FETCH_CLIENT_TYPE,       &client->type            },
-        {FETCH_REGISTRATION_TYPE, &client->registration    },
-        {FETCH_AUTH_METHOD,       &client->auth_method     },
-        {FETCH_SCOPE,             &client->scope           },
-        {FETCH_SOFTWARE_ID,       &client->software_id     },
-        {FETCH_SOFTWARE_VERSION,  &client->software_version},
-        {FETCH_STATEMENT,         &client->statement       },
-        {FETCH_CLIENT_NAME,       &client->name            },
-        {FETCH_CLIENT_URI,        &client->uri             },
-        {FETCH_LOGO_URI,          &client->logo            },
-    };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        const char *text = db_get(row, 0, texts[i].column);
-        if (text != NULL && (*texts[i].at = talloc_strdup(entry, text)) == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    }
+    client_read_columns(row, FETCH_CLIENT_KEY, client);
+    client->scope = db_get(row, 0, FETCH_SCOPE);
+    client->name = db_get(row, 0, FETCH_CLIENT_NAME);
+    client->uri = db_get(row, 0, FETCH_CLIENT_URI);
+    client->logo = db_get(row, 0, FETCH_LOGO_URI);
+    const char **const texts[] = {&client->client_id,
+                                  &client->type,
+                                  &client->registration,
+                                  &client->auth_method,
+                                  &client->scope,
+                                  &client->software_id,
+                                  &client->software_version,
+                                  &client->statement,
+                                  &client->name,
+                                  &client->uri,
+                                  &client->logo};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a client");
     enum az_status st = db_get_words(entry, row, 0, FETCH_REDIRECT_URIS, &client->redirect_uris);
     if (st == AZ_OK)
         st = db_get_words(entry, row, 0, FETCH_GRANT_TYPES, &client->grant_types);
     if (st != AZ_OK)
         return op_fail(op, st, NULL, "the lists of client %s cannot be read", client->client_id);
-    client->id = db_get_number(row, 0, FETCH_ID, 0);
-    client->version = db_get_number(row, 0, FETCH_VERSION, 0);
-    client->enabled = db_get_bool(row, 0, FETCH_ENABLED);
     client->previous_expires_at = db_get_number(row, 0, FETCH_PREVIOUS_EXPIRES_AT, 0);
     st = read_secret(op, row, FETCH_SECRET_SEALED, client->client_id, &client->has_secret,
                      client->secret_hash);
@@ -200,7 +207,7 @@ enum az_status
 client_fetch(struct op *op, const char *client_id, bool fresh, struct client **ret_client)
 {
     struct client_cache *cache = op->az->clients;
-    struct entry **at = find_slot(cache, client_id);
+    struct client_entry **at = find_slot(cache, client_id);
     if (*at != NULL && !fresh) {
         *ret_client = &(*at)->client;
         return AZ_OK;
@@ -211,16 +218,16 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
     enum az_status st = db_exec(op, &client_fetch_stmt, &params, true, &result);
     if (st != AZ_OK)
         return st;
-    struct entry was = *at != NULL ? **at : (struct entry){.used_day = 0};
+    struct client_entry was = *at != NULL ? **at : (struct client_entry){.used_day = 0};
     client_forget(op, client_id);
     if (PQntuples(result) == 0) {
         *ret_client = NULL;
         return AZ_OK;
     }
-    struct entry *entry = talloc_zero(cache, struct entry);
-    if (entry == NULL || (st = read_row(op, result, entry)) != AZ_OK) {
+    struct client_entry *entry = talloc_zero(cache, struct client_entry);
+    if (entry == NULL || (st = read_client(op, result, entry)) != AZ_OK) {
         talloc_free(entry);
-        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a client");
     }
     entry->octets = talloc_total_size(entry);
     if (cache->count >= CLIENT_CACHE_MAX || cache->octets + entry->octets > CLIENT_CACHE_OCTETS_MAX)

@@ -2,6 +2,7 @@
 #ifndef AZ_STORE_CLIENTS_CLIENTS_H
 #define AZ_STORE_CLIENTS_CLIENTS_H
 
+#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,5 +65,19 @@ void client_set_used_day(struct op *op, const char *client_id, int64_t day);
 
 /* The place a client's secret is sealed for: bound to the row's client_id. Lives on mem. */
 const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);
+
+/* Columns of `client c` that client_read_columns takes, for statements that read a client beside
+ * other things. Claims of a software statement count only if the client registered with one. */
+#define CLIENT_COLUMNS                                                                             \
+    "c.id AS client_key, c.version AS client_version, c.client_id, c.client_type,"                 \
+    " c.registration_type, c.auth_method, c.enabled,"                                              \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"          \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "                 \
+    "software_version,"                                                                            \
+    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "         \
+    "statement"
+
+/* Read a client whose columns begin at `first`; texts stay in the result. */
+void client_read_columns(const PGresult *row, int first, struct client *ret);
 
 #endif

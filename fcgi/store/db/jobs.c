@@ -4,7 +4,8 @@
 
 #include "store/db/db.h"
 
-/* A job whose due time is later than its settings give today runs now: the settings were changed. */
+/* A job whose due time is later than its settings give today runs now: the settings were changed.
+ */
 static const struct db_stmt job_claim_stmt = {
     "job_claim",
     "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "
@@ -13,7 +14,7 @@ static const struct db_stmt job_claim_stmt = {
     "<= now() OR job.due_at > excluded.due_at + interval '1 minute' OR $3::boolean",
     3};
 static const struct db_stmt job_outcome_stmt = {"job_outcome",
-                                            "UPDATE job SET outcome = $2 WHERE name = $1", 2};
+                                                "UPDATE job SET outcome = $2 WHERE name = $1", 2};
 
 enum az_status
 job_claim(struct op *op, const char *name, int64_t seconds, bool only_if_due, bool *ret_ours)

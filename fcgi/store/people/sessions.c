@@ -22,28 +22,24 @@
  * it twice does no more than once.
  */
 enum session_find_column {
-    FIND_SID,
     FIND_SUBJECT,
     FIND_IDP,
     FIND_IDP_ID,
-    FIND_ISSUER,
     FIND_AUTH_TIME,
-    FIND_ACR,
-    FIND_AMR,
     FIND_CONSENTED,
     FIND_CONTROL
 };
 static const struct db_stmt session_find_stmt = {
     "session_find",
-    "WITH found AS (SELECT s.*, p.idp_id, p.issuer FROM browser_session s JOIN identity_provider p"
+    "WITH found AS (SELECT s.*, p.idp_id FROM browser_session s JOIN identity_provider p"
     "   ON p.id = s.idp WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled),"
     " until AS (SELECT now() + make_interval(secs => $3::double precision) AS most,"
     "   now() + make_interval(secs => $3::double precision * 0.9) AS least),"
     " moved AS (UPDATE browser_session s SET expires_at = u.most FROM until u WHERE s.id_hash = $1"
     "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most"
     "   AND EXISTS (SELECT 1 FROM found))"
-    " SELECT f.sid, f.subject, f.idp, f.idp_id, f.issuer,"
-    "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time, f.acr, to_json(f.amr) AS amr,"
+    " SELECT f.subject, f.idp, f.idp_id,"
+    "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time,"
     "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = f.subject AND c.what = $2) AS consented,"
     "  d.payload AS control"
     " FROM (SELECT 1) AS one LEFT JOIN found f ON true"
@@ -57,14 +53,10 @@ static const struct db_stmt session_find_stmt = {
  * at the same moment can meet in the unique indexes; the caller runs it again then.
  */
 enum session_create_column {
-    CREATE_SID,
     CREATE_SUBJECT,
     CREATE_IDP,
     CREATE_IDP_ID,
-    CREATE_ISSUER,
     CREATE_AUTH_TIME,
-    CREATE_ACR,
-    CREATE_AMR,
     CREATE_CONSENTED,
     CREATE_CONTROL,
     CREATE_STALE
@@ -85,9 +77,9 @@ static const struct db_stmt session_create_stmt = {
     "    upstream_sid, id_token_sealed, expires_at)"
     "   SELECT $7, $9, person.subject, ok.id, $10::timestamptz, $11, $12::text[], $13, $14,"
     "    now() + make_interval(secs => $15::double precision) FROM ok, person"
-    "   RETURNING sid, subject, idp, auth_time, acr, amr)"
-    " SELECT m.sid, m.subject, m.idp, ok.idp_id, ok.issuer,"
-    "  floor(extract(epoch FROM m.auth_time))::bigint AS auth_time, m.acr, to_json(m.amr) AS amr,"
+    "   RETURNING subject, idp, auth_time)"
+    " SELECT m.subject, m.idp, ok.idp_id,"
+    "  floor(extract(epoch FROM m.auth_time))::bigint AS auth_time,"
     "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = m.subject AND c.what = $16) AS consented,"
     "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
@@ -102,13 +94,14 @@ static const struct db_stmt session_person_stmt = {
     " FROM identity_provider p LEFT JOIN subject s ON s.subject = $1 WHERE p.id = $2",
     2};
 
-/* read_row reads what both statements give. */
-_Static_assert((int) FIND_SID == (int) CREATE_SID && (int) FIND_CONTROL == (int) CREATE_CONTROL,
+/* read_session reads what both statements give. */
+_Static_assert((int) FIND_SUBJECT == (int) CREATE_SUBJECT
+                   && (int) FIND_CONTROL == (int) CREATE_CONTROL,
                "the same columns");
 
 /* A missing or broken row is the shipped default: clients that registered themselves ask. */
 static enum consent_mode
-read_mode(TALLOC_CTX *mem, const char *payload)
+read_consent_mode(TALLOC_CTX *mem, const char *payload)
 {
     json_t *control;
     if (payload == NULL
@@ -123,27 +116,20 @@ read_mode(TALLOC_CTX *mem, const char *payload)
 }
 
 /* Texts stay in the result, which lives as long as the operation. */
-static enum az_status
-read_row(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
-         enum consent_mode *ret_mode)
+static void
+read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
+             enum consent_mode *ret_mode)
 {
-    struct session session = {.found = db_get(row, 0, FIND_SID) != NULL};
-    memcpy(session.id_hash, id_hash, SHA256_OCTETS);
-    if (session.found) {
-        session.sid = db_get(row, 0, FIND_SID);
-        session.subject = db_get(row, 0, FIND_SUBJECT);
-        session.idp = db_get_number(row, 0, FIND_IDP, 0);
-        session.idp_id = db_get(row, 0, FIND_IDP_ID);
-        session.issuer = db_get(row, 0, FIND_ISSUER);
-        session.auth_time = db_get_number(row, 0, FIND_AUTH_TIME, 0);
-        session.acr = db_get(row, 0, FIND_ACR);
-        session.consented = db_get_bool(row, 0, FIND_CONSENTED);
-        if (db_get_words(op->mem, row, 0, FIND_AMR, &session.amr) != AZ_OK)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "column amr of a session is damaged");
-    }
-    *ret_mode = read_mode(op->mem, db_get(row, 0, FIND_CONTROL));
-    *ret = session;
-    return AZ_OK;
+    *ret = (struct session){
+        .found = db_get(row, 0, FIND_SUBJECT) != NULL,
+        .subject = db_get(row, 0, FIND_SUBJECT),
+        .idp = db_get_number(row, 0, FIND_IDP, 0),
+        .idp_id = db_get(row, 0, FIND_IDP_ID),
+        .auth_time = db_get_number(row, 0, FIND_AUTH_TIME, 0),
+        .consented = db_get_bool(row, 0, FIND_CONSENTED),
+    };
+    memcpy(ret->id_hash, id_hash, SHA256_OCTETS);
+    *ret_mode = read_consent_mode(op->mem, db_get(row, 0, FIND_CONTROL));
 }
 
 enum az_status
@@ -156,7 +142,9 @@ session_find(struct op *op, const unsigned char *id_hash, const unsigned char *c
     db_octets(&params, consent, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
     enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
-    return st == AZ_OK ? read_row(op, result, id_hash, ret, ret_mode) : st;
+    if (st == AZ_OK)
+        read_session(op, result, id_hash, ret, ret_mode);
+    return st;
 }
 
 enum az_status
@@ -268,9 +256,9 @@ session_create(struct op *op, const struct sign_in_result *result,
         st = try_create(op, &create, &row);
     if (st == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "two subjects are made under one name");
-    if (st == AZ_OK)
-        st = read_row(op, row, id_hash, ret, ret_mode);
-    if (st == AZ_OK)
-        *ret_stale = db_get_bool(row, 0, CREATE_STALE);
-    return st;
+    if (st != AZ_OK)
+        return st;
+    read_session(op, row, id_hash, ret, ret_mode);
+    *ret_stale = db_get_bool(row, 0, CREATE_STALE);
+    return AZ_OK;
 }

@@ -15,14 +15,10 @@
 struct session {
     bool found;                           /* it stands, and its provider is enabled */
     unsigned char id_hash[SHA256_OCTETS]; /* SHA-256 of the cookie: the row's key */
-    const char *sid;                      /* as in ID tokens */
     const char *subject;                  /* who */
     int64_t idp;                          /* identity_provider.id */
     const char *idp_id;                   /* its idpId */
-    const char *issuer;                   /* its issuer */
     int64_t auth_time;                    /* seconds since 1970; 0: the provider did not say */
-    const char *acr;                      /* as the provider said, or NULL */
-    const char **amr;                     /* NULL at the end; NULL: the provider said none */
     bool consented;                       /* what was asked about is remembered as allowed */
 };
 

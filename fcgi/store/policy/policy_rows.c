@@ -9,18 +9,13 @@
 
 /* clang-format off */
 #define DATA_ROW                                                                                   \
-    "SELECT p.id, p.data_key, p.payload, p.version, p.digest, p.in_bundle, p.shipped,"             \
+    "SELECT p.data_key, p.payload, p.digest, p.in_bundle, p.shipped,"             \
     " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto FROM policy_data p"
 enum policy_data_fetch_column {
-    FETCH_ID, FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_VERSION, FETCH_DIGEST, FETCH_IN_BUNDLE,
-    FETCH_SHIPPED, FETCH_DTO
+    FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_DIGEST, FETCH_IN_BUNDLE, FETCH_SHIPPED, FETCH_DTO
 };
 static const struct db_stmt policy_data_fetch_stmt = {
     "policy_data_fetch", DATA_ROW " WHERE p.data_key = $1", 1};
-enum policy_data_fetch_id_column {
-    ID_ID, ID_DATA_KEY, ID_PAYLOAD, ID_VERSION, ID_DIGEST,
-    ID_IN_BUNDLE, ID_SHIPPED, ID_DTO
-};
 static const struct db_stmt policy_data_fetch_id_stmt = {
     "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
 static const struct db_stmt policy_data_list_stmt = {
@@ -82,17 +77,15 @@ static const struct db_stmt policy_ship_prune_stmt = {
 
 /* Both statements that fetch a row have the same columns. */
 static enum az_status
-fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
-      struct policy_row *ret)
+fetch_data_row(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+               struct policy_row *ret)
 {
     PGresult *result;
     enum az_status st = db_exec(op, stmt, params, true, &result);
     if (st != AZ_OK)
         return st;
-    ret->id = db_get_number(result, 0, FETCH_ID, 0);
     ret->data_key = db_get(result, 0, FETCH_DATA_KEY);
     ret->payload = db_get(result, 0, FETCH_PAYLOAD);
-    ret->version = db_get(result, 0, FETCH_VERSION);
     ret->digest = db_get(result, 0, FETCH_DIGEST);
     ret->dto = db_get(result, 0, FETCH_DTO);
     ret->in_bundle = db_get_bool(result, 0, FETCH_IN_BUNDLE);
@@ -105,7 +98,7 @@ policy_data_fetch(struct op *op, const char *data_key, struct policy_row *ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, data_key);
-    return fetch(op, &policy_data_fetch_stmt, &params, ret);
+    return fetch_data_row(op, &policy_data_fetch_stmt, &params, ret);
 }
 
 enum az_status
@@ -113,7 +106,7 @@ policy_data_fetch_id(struct op *op, int64_t id, struct policy_row *ret)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return fetch(op, &policy_data_fetch_id_stmt, &params, ret);
+    return fetch_data_row(op, &policy_data_fetch_id_stmt, &params, ret);
 }
 
 enum az_status

@@ -11,10 +11,8 @@
 struct policy_row {
     const char *data_key; /* its name */
     const char *payload;  /* JSON text */
-    const char *version;  /* caller's text */
     const char *digest;   /* hex SHA-256 of payload: the ETag */
     const char *dto;      /* PolicyDataDto as JSON text */
-    int64_t id;           /* internal key */
     bool in_bundle;       /* shipped to the engine */
     bool shipped;         /* came with the program: cannot be deleted */
 };

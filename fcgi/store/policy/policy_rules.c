@@ -9,18 +9,13 @@
 
 /* clang-format off */
 #define RULE_ROW                                                                                   \
-    "SELECT r.id, r.path, r.kind, r.content, r.version, r.digest, r.enabled, r.shipped,"           \
+    "SELECT r.id, r.path, r.content, r.digest, r.enabled, r.shipped,"           \
     " (SELECT row_to_json(d) FROM policy_rule_dto d WHERE d.id = r.id) AS dto FROM policy_rule r"
 enum policy_rule_fetch_column {
-    FETCH_ID, FETCH_PATH, FETCH_KIND, FETCH_CONTENT, FETCH_VERSION, FETCH_DIGEST, FETCH_ENABLED,
-    FETCH_SHIPPED, FETCH_DTO
+    FETCH_ID, FETCH_PATH, FETCH_CONTENT, FETCH_DIGEST, FETCH_ENABLED, FETCH_SHIPPED, FETCH_DTO
 };
 static const struct db_stmt policy_rule_fetch_stmt = {
     "policy_rule_fetch", RULE_ROW " WHERE r.id = $1::bigint", 1};
-enum policy_rule_fetch_path_column {
-    PATH_ID, PATH_PATH, PATH_KIND, PATH_CONTENT, PATH_VERSION,
-    PATH_DIGEST, PATH_ENABLED, PATH_SHIPPED, PATH_DTO
-};
 static const struct db_stmt policy_rule_fetch_path_stmt = {
     "policy_rule_fetch_path", RULE_ROW " WHERE r.path = $1", 1};
 
@@ -50,8 +45,8 @@ static const struct db_stmt policy_rule_delete_stmt = {
 
 /* Both statements that fetch a rule have the same columns. */
 static enum az_status
-fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
-      struct policy_rule *ret)
+fetch_rule(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
+           struct policy_rule *ret)
 {
     PGresult *result;
     enum az_status st = db_exec(op, stmt, params, true, &result);
@@ -59,9 +54,7 @@ fetch(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
         return st;
     ret->id = db_get_number(result, 0, FETCH_ID, 0);
     ret->path = db_get(result, 0, FETCH_PATH);
-    ret->kind = db_get(result, 0, FETCH_KIND);
     ret->content = db_get(result, 0, FETCH_CONTENT);
-    ret->version = db_get(result, 0, FETCH_VERSION);
     ret->digest = db_get(result, 0, FETCH_DIGEST);
     ret->dto = db_get(result, 0, FETCH_DTO);
     ret->enabled = db_get_bool(result, 0, FETCH_ENABLED);
@@ -74,7 +67,7 @@ policy_rule_fetch(struct op *op, int64_t id, struct policy_rule *ret)
 {
     struct db_params params = {.count = 0};
     db_number(&params, id);
-    return fetch(op, &policy_rule_fetch_stmt, &params, ret);
+    return fetch_rule(op, &policy_rule_fetch_stmt, &params, ret);
 }
 
 enum az_status
@@ -82,7 +75,7 @@ policy_rule_fetch_path(struct op *op, const char *path, struct policy_rule *ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, path);
-    return fetch(op, &policy_rule_fetch_path_stmt, &params, ret);
+    return fetch_rule(op, &policy_rule_fetch_path_stmt, &params, ret);
 }
 
 enum az_status

@@ -12,9 +12,7 @@
 struct policy_rule {
     int64_t id;          /* internal key */
     const char *path;    /* place in the bundle */
-    const char *kind;    /* rego or cedar */
     const char *content; /* its text */
-    const char *version; /* caller's text */
     const char *digest;  /* hex SHA-256 of content: the ETag */
     const char *dto;     /* PolicyRuleDto as JSON text */
     bool enabled;        /* in the bundle */

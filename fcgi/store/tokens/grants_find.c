@@ -26,13 +26,7 @@
     "p.idp_id, s.claims::text AS claims, g.sid, g.flow_id, g.redirect_uri, g.code_challenge, "     \
     "g.nonce, floor(extract(epoch FROM g.auth_time))::bigint AS auth_time, g.with_auth_time, "     \
     "g.acr, to_json(g.amr) AS amr, g.scope, g.resource, g.resource_types, g.details, "             \
-    "g.granted_scope, c.id AS client_key, c.version, c.client_id, c.client_type, "                 \
-    "c.registration_type, c.auth_method, c.enabled,"                                               \
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"          \
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "                 \
-    "software_version,"                                                                            \
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "         \
-    "statement"
+    "g.granted_scope, " CLIENT_COLUMNS
 #define FAMILY_JOINS                                                                               \
     " JOIN client c ON c.id = g.client JOIN identity_provider p ON p.id = g.idp"                   \
     " JOIN subject s ON s.subject = g.subject"
@@ -70,7 +64,7 @@ enum grant_of_code_column {
     OF_DETAILS,
     OF_GRANTED_SCOPE,
     OF_CLIENT_KEY,
-    OF_VERSION,
+    OF_CLIENT_VERSION,
     OF_CLIENT_ID,
     OF_CLIENT_TYPE,
     OF_REGISTRATION_TYPE,
@@ -96,26 +90,9 @@ static const struct db_stmt grant_of_refresh_stmt = {
     3};
 
 static void
-read_client(const PGresult *row, struct client *ret)
-{
-    *ret = (struct client){
-        .id = db_get_number(row, 0, OF_CLIENT_KEY, 0),
-        .version = db_get_number(row, 0, OF_VERSION, 0),
-        .client_id = db_get(row, 0, OF_CLIENT_ID),
-        .type = db_get(row, 0, OF_CLIENT_TYPE),
-        .registration = db_get(row, 0, OF_REGISTRATION_TYPE),
-        .auth_method = db_get(row, 0, OF_AUTH_METHOD),
-        .software_id = db_get(row, 0, OF_SOFTWARE_ID),
-        .software_version = db_get(row, 0, OF_SOFTWARE_VERSION),
-        .statement = db_get(row, 0, OF_STATEMENT),
-        .enabled = db_get_bool(row, 0, OF_ENABLED),
-    };
-}
-
-static void
 read_scalars(const PGresult *row, struct grant_row *ret)
 {
-    read_client(row, &ret->client);
+    client_read_columns(row, OF_CLIENT_KEY, &ret->client);
     ret->code_live = db_get_bool(row, 0, OF_CODE_LIVE);
     ret->redeemed = db_get_bool(row, 0, OF_REDEEMED);
     ret->revoked = db_get_bool(row, 0, OF_REVOKED);

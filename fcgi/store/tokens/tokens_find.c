@@ -26,12 +26,13 @@ enum token_find_column {
     FIND_RESOURCE,
     FIND_PDP_OUTPUT,
     FIND_POLICY_INPUT,
-    FIND_ID,
-    FIND_VERSION,
+    FIND_CLIENT_KEY,
+    FIND_CLIENT_VERSION,
     FIND_CLIENT_ID,
     FIND_CLIENT_TYPE,
     FIND_REGISTRATION_TYPE,
     FIND_AUTH_METHOD,
+    FIND_ENABLED,
     FIND_SOFTWARE_ID,
     FIND_SOFTWARE_VERSION,
     FIND_STATEMENT,
@@ -43,13 +44,7 @@ static const struct db_stmt token_find_stmt = {
     "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
     " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
     "t.resource, t.pdp_output,"
-    " a.policy_input, c.id, c.version, c.client_id, c.client_type, c.registration_type, "
-    "c.auth_method,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_id END AS software_id,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_version END AS "
-    "software_version,"
-    " CASE WHEN c.registration_type = 'STATEMENT' THEN c.software_statement::text END AS "
-    "statement,"
+    " a.policy_input, " CLIENT_COLUMNS ","
     " p.idp_id AS idp, s.claims::text AS claims"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
@@ -92,18 +87,7 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
         return st;
     struct token_row row = {.found = true};
     json_t *claims = NULL;
-    row.client = (struct client){
-        .id = db_get_number(result, 0, FIND_ID, 0),
-        .version = db_get_number(result, 0, FIND_VERSION, 0),
-        .client_id = db_get(result, 0, FIND_CLIENT_ID),
-        .type = db_get(result, 0, FIND_CLIENT_TYPE),
-        .registration = db_get(result, 0, FIND_REGISTRATION_TYPE),
-        .auth_method = db_get(result, 0, FIND_AUTH_METHOD),
-        .software_id = db_get(result, 0, FIND_SOFTWARE_ID),
-        .software_version = db_get(result, 0, FIND_SOFTWARE_VERSION),
-        .statement = db_get(result, 0, FIND_STATEMENT),
-        .enabled = true,
-    };
+    client_read_columns(result, FIND_CLIENT_KEY, &row.client);
     row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
     row.expires_at = db_get_number(result, 0, FIND_EXPIRES_AT, 0);
     row.jit = db_get_bool(result, 0, FIND_JIT);
