@@ -13,7 +13,7 @@
 #include "store/db/jobs.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
-#include "store/people/session_ends.h"
+#include "store/people/session_cleanup.h"
 #include "store/policy/bundle_history.h"
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"

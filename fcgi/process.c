@@ -18,7 +18,7 @@
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
-#include "store/people/session_ends.h"
+#include "store/people/session_cleanup.h"
 #include "store/tokens/signing_keys.h"
 
 static volatile int stopping;
@@ -73,7 +73,7 @@ process_op(TALLOC_CTX *mem, struct az *az)
 
 /* The first line of a small file of /proc, "" when it cannot be read. */
 static const char *
-read_line(TALLOC_CTX *mem, const char *path)
+process_read_line(TALLOC_CTX *mem, const char *path)
 {
     char line[1024] = "";
     FILE *file = fopen(path, "re");
@@ -95,15 +95,15 @@ static const char *
 name_start(struct op *op)
 {
     const char *stat =
-        read_line(op->mem, talloc_asprintf(op->mem, "/proc/%ld/stat", op->az->parent));
+        process_read_line(op->mem, talloc_asprintf(op->mem, "/proc/%ld/stat", op->az->parent));
     const char *at = strrchr(stat, ')');
     for (int field = 2; at != NULL && field < 22; field++)
         at = strchr(at + 1, ' ');
     if (at == NULL)
         return talloc_asprintf(op->mem, "%ld %lld", (long) getpid(), (long long) op->now_ms);
     return talloc_asprintf(op->mem, "%s %ld %.*s",
-                           read_line(op->mem, "/proc/sys/kernel/random/boot_id"), op->az->parent,
-                           (int) strcspn(at + 1, " "), at + 1);
+                           process_read_line(op->mem, "/proc/sys/kernel/random/boot_id"),
+                           op->az->parent, (int) strcspn(at + 1, " "), at + 1);
 }
 
 /* SVC_CREDENTIAL_KEY_DISCARD_PER_USER: compromise response, once per start (specification 8). */

@@ -10,6 +10,7 @@
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
 #include "token/issue.h"
+#include "store/tokens/tokens.h"
 #include "token/show.h"
 
 /* `context` of the resource server (oauth.md 3.4, decisions.md "Readings"). */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
 #include "token/id_token.h"
 

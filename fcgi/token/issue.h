@@ -5,7 +5,7 @@
 #include "crypto/token.h"
 #include "policy/decide/ask.h"
 #include "store/db/audit.h"
-#include "store/tokens/grants_use.h"
+#include "store/tokens/grants_find.h"
 
 /* The family that a token is issued from; all checked (redeem.h). */
 struct issue_family {

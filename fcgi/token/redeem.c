@@ -8,7 +8,7 @@
 #include "base/b64url.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
-#include "store/tokens/grants_use.h"
+#include "store/tokens/grants_find.h"
 
 /* RFC 7636 4.1: code-verifier = 43*128unreserved */
 #define VERIFIER_MIN 43

@@ -3,7 +3,7 @@
 #define AZ_TOKEN_SHOW_H
 
 #include "policy/decide/ask.h"
-#include "store/tokens/tokens.h"
+#include "store/tokens/tokens_find.h"
 
 /* What the caller is told. */
 enum shown_as {

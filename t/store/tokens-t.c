@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/tokens/tokens.h"
+#include "store/tokens/tokens_find.h"
 
 #include "tap.h"
 

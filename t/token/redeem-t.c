@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "store/tokens/grants_use.h"
+#include "store/tokens/grants_find.h"
 #include "tap.h"
 
 /* RFC 7636 appendix B. */

@@ -167,7 +167,7 @@ read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
 }
 
 static enum az_status
-read_client(struct op *op, const PGresult *row, struct client_entry *entry)
+client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
 {
     struct client *client = &entry->client;
     client_read_columns(row, FETCH_CLIENT_KEY, client);
@@ -225,7 +225,7 @@ client_fetch(struct op *op, const char *client_id, bool fresh, struct client **r
         return AZ_OK;
     }
     struct client_entry *entry = talloc_zero(cache, struct client_entry);
-    if (entry == NULL || (st = read_client(op, result, entry)) != AZ_OK) {
+    if (entry == NULL || (st = client_read_row(op, result, entry)) != AZ_OK) {
         talloc_free(entry);
         return st != AZ_OK ? st : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a client");
     }

@@ -107,7 +107,7 @@ add_wish(struct db_params *params, const struct document_wish *wish)
 
 /* A copy of a text column; NULL stays NULL. */
 static const char *
-copy(struct op *op, const PGresult *result, int column)
+document_copy(struct op *op, const PGresult *result, int column)
 {
     const char *text = db_get(result, 0, column);
     return text != NULL ? talloc_strdup(op->mem, text) : NULL;
@@ -132,8 +132,8 @@ document_look(struct op *op, const struct document_wish *wish, struct document_l
                                   .failed = db_get_bool(result, 0, LOOK_FAILED),
                                   .idle = db_get_bool(result, 0, LOOK_IDLE),
                                   .failure = db_get(result, 0, LOOK_FAILURE),
-                                  .lease = copy(op, result, LOOK_LEASE),
-                                  .now = copy(op, result, LOOK_NOW),
+                                  .lease = document_copy(op, result, LOOK_LEASE),
+                                  .now = document_copy(op, result, LOOK_NOW),
                                   .now_s = db_get_number(result, 0, LOOK_NOW_S, 0)};
     return AZ_OK;
 }

@@ -41,7 +41,7 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
 }
 
 static struct db_batch *
-make_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *entry)
+audit_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *entry)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
@@ -53,7 +53,7 @@ make_batch(struct op *op, const struct db_stmt *stmt, const struct audit_entry *
 enum az_status
 audit_insert(struct op *op, const struct audit_entry *entry)
 {
-    struct db_batch *batch = make_batch(op, &audit_insert_stmt, entry);
+    struct db_batch *batch = audit_batch(op, &audit_insert_stmt, entry);
     enum az_status st = db_try(op, batch, false);
     if (st != AZ_SQL)
         return st;
@@ -61,7 +61,7 @@ audit_insert(struct op *op, const struct audit_entry *entry)
      * more. */
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
-    return db_run(op, make_batch(op, &audit_insert_stmt, entry), false);
+    return db_run(op, audit_batch(op, &audit_insert_stmt, entry), false);
 }
 
 enum az_status
@@ -71,5 +71,5 @@ audit_send(struct op *op, const struct audit_entry *entry)
     enum az_status st = partition_need_day(op, day);
     if (st != AZ_OK)
         return st;
-    return db_send(op, make_batch(op, &audit_send_stmt, entry));
+    return db_send(op, audit_batch(op, &audit_send_stmt, entry));
 }

@@ -98,7 +98,7 @@ partition_refresh(uint32_t bucket)
 }
 
 static void
-read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
+partition_read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
 {
     size_t count = 1;
     for (const char *c = text; *c != '\0'; c++)
@@ -112,7 +112,7 @@ read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
 
 /* Return the lists of this process, made when first used. */
 static enum az_status
-get_lists(struct op *op, struct partition_lists **ret)
+partition_get_lists(struct op *op, struct partition_lists **ret)
 {
     struct partition_lists **lists = db_partition_lists(op->az->db);
     if (*lists == NULL && (*lists = talloc_zero(op->az->db, struct partition_lists)) == NULL)
@@ -126,7 +126,7 @@ partition_reload(struct op *op)
 {
     PGresult *result;
     struct partition_lists *lists;
-    enum az_status st = get_lists(op, &lists);
+    enum az_status st = partition_get_lists(op, &lists);
     if (st == AZ_OK)
         st = db_exec(op, &partition_list_stmt, NULL, true, &result);
     if (st != AZ_OK)
@@ -137,7 +137,7 @@ partition_reload(struct op *op)
         const char *numbers = db_get(result, row, LIST_NUMBERS);
         for (size_t i = 0; i < TABLES; i++)
             if (strcmp(db_get(result, row, LIST_PARENT), table_names[i]) == 0)
-                read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
+                partition_read_numbers(lists, numbers != NULL ? numbers : "", &lists->of[i]);
     }
     lists->generation = db_generation(op->az->db);
     lists->read_ms = op->now_ms;
@@ -145,7 +145,7 @@ partition_reload(struct op *op)
 }
 
 static bool
-contains(const struct numbers *list, uint32_t number)
+partition_contains(const struct numbers *list, uint32_t number)
 {
     for (size_t i = list->count; i-- > 0;)
         if (list->number[i] == number)
@@ -157,21 +157,21 @@ contains(const struct numbers *list, uint32_t number)
  * plausible number. A list that cannot be read is a failure, never "no": a revocation would be
  * acknowledged that did not happen. */
 static enum az_status
-has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
+partition_has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
 {
     struct partition_lists *lists;
-    enum az_status st = get_lists(op, &lists);
+    enum az_status st = partition_get_lists(op, &lists);
     if (st != AZ_OK)
         return st;
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
     /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
     const struct numbers *list = &lists->of[table];
-    *ret = plausible && known && contains(list, number);
+    *ret = plausible && known && partition_contains(list, number);
     if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
         return AZ_OK;
     st = partition_reload(op);
     if (st == AZ_OK)
-        *ret = contains(list, number);
+        *ret = partition_contains(list, number);
     return st;
 }
 
@@ -179,23 +179,24 @@ enum az_status
 partition_has_bucket(struct op *op, uint32_t bucket, bool *ret)
 {
     uint32_t now = partition_bucket(op_now(op));
-    return has(op, TABLE_ACCESS, bucket, bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS,
-               ret);
+    return partition_has(op, TABLE_ACCESS, bucket,
+                         bucket + GRACE_HOURS >= now && bucket <= now + AHEAD_HOURS, ret);
 }
 
 enum az_status
 partition_has_day(struct op *op, uint32_t day, bool *ret)
 {
     uint32_t now = partition_day(op_now(op));
-    return has(op, TABLE_AUDIT, day, day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
+    return partition_has(op, TABLE_AUDIT, day,
+                         day + TOKEN_DAYS >= now && day <= now + AHEAD_HOURS / 24, ret);
 }
 
 enum az_status
 partition_has_refresh(struct op *op, uint32_t number, bool *ret)
 {
     uint32_t now = partition_day(op_now(op));
-    return has(op, TABLE_REFRESH, number,
-               number + FAMILY_GRACE_DAYS >= now && number <= now + FAMILY_DAYS_MAX, ret);
+    return partition_has(op, TABLE_REFRESH, number,
+                         number + FAMILY_GRACE_DAYS >= now && number <= now + FAMILY_DAYS_MAX, ret);
 }
 
 enum az_status
@@ -208,7 +209,7 @@ partition_need_day(struct op *op, uint32_t day)
 
 /* *ret_made: it was not there, and it is us who made it. */
 static enum az_status
-make(struct op *op, enum table table, uint32_t number, bool *ret_made)
+partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step[] = {db_batch_add(batch, &partition_make_stmt),
@@ -227,27 +228,27 @@ enum az_status
 partition_make_bucket(struct op *op, uint32_t bucket)
 {
     bool made;
-    return make(op, TABLE_ACCESS, bucket, &made);
+    return partition_make(op, TABLE_ACCESS, bucket, &made);
 }
 
 enum az_status
 partition_make_day(struct op *op, uint32_t day)
 {
     bool made;
-    return make(op, TABLE_AUDIT, day, &made);
+    return partition_make(op, TABLE_AUDIT, day, &made);
 }
 
 enum az_status
 partition_make_refresh(struct op *op, uint32_t number)
 {
     bool made;
-    return make(op, TABLE_REFRESH, number, &made);
+    return partition_make(op, TABLE_REFRESH, number, &made);
 }
 
 /* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
  * meets nobody. */
 static enum az_status
-drop(struct op *op, const char *parent, uint32_t number)
+partition_drop(struct op *op, const char *parent, uint32_t number)
 {
     char *name = talloc_asprintf(op->mem, "%s_p%u", parent, (unsigned) number);
     enum az_status st =
@@ -261,28 +262,28 @@ drop(struct op *op, const char *parent, uint32_t number)
 }
 
 static enum az_status
-make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret_made)
+partition_make_range(struct op *op, enum table table, uint32_t from, uint32_t to, int *ret_made)
 {
     enum az_status st = AZ_OK;
     for (uint32_t number = from; number <= to && st == AZ_OK; number++) {
         bool made = false, there;
-        st = has(op, table, number, true, &there);
+        st = partition_has(op, table, number, true, &there);
         if (st == AZ_OK && !there)
-            st = make(op, table, number, &made);
+            st = partition_make(op, table, number, &made);
         *ret_made += made;
     }
     return st;
 }
 
 static enum az_status
-drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
+partition_drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropped)
 {
     const struct numbers *list = &(*db_partition_lists(op->az->db))->of[table];
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < list->count && st == AZ_OK; i++) {
         if (list->number[i] >= first_kept)
             continue;
-        st = drop(op, table_names[table], list->number[i]);
+        st = partition_drop(op, table_names[table], list->number[i]);
         *ret_dropped += st == AZ_OK;
     }
     return st;
@@ -293,7 +294,7 @@ drop_before(struct op *op, enum table table, uint32_t first_kept, int *ret_dropp
  * not dropped. Without this its rows would stay for ever.
  */
 static enum az_status
-drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
+partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
 {
     PGresult *result;
     enum az_status st = db_exec(op, &partition_leftovers_stmt, NULL, true, &result);
@@ -333,13 +334,13 @@ partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
     };
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < TABLES && st == AZ_OK; i++)
-        st = make_range(op, i, plan[i].from, plan[i].to, ret_made);
+        st = partition_make_range(op, i, plan[i].from, plan[i].to, ret_made);
     if (st == AZ_OK)
         st = partition_reload(op);
     for (size_t i = 0; i < TABLES && st == AZ_OK; i++) {
-        st = drop_before(op, i, plan[i].first_kept, ret_dropped);
+        st = partition_drop_before(op, i, plan[i].first_kept, ret_dropped);
         if (st == AZ_OK)
-            st = drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);
+            st = partition_drop_leftovers(op, table_names[i], plan[i].first_kept, ret_dropped);
     }
     return st == AZ_OK ? partition_reload(op) : st;
 }

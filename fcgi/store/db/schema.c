@@ -56,7 +56,7 @@ is_migration(const struct dirent *entry)
 }
 
 static enum az_status
-read_file(struct op *op, const char *dir, const char *name, struct migration *ret)
+schema_read_file(struct op *op, const char *dir, const char *name, struct migration *ret)
 {
     char *path = talloc_asprintf(op->mem, "%s/%s", dir, name);
     FILE *file = fopen(path, "re");
@@ -73,7 +73,7 @@ read_file(struct op *op, const char *dir, const char *name, struct migration *re
 
 /* All files in order of their numbers. */
 static enum az_status
-read_files(struct op *op, struct migration **ret, size_t *ret_count)
+schema_read_files(struct op *op, struct migration **ret, size_t *ret_count)
 {
     char *dir = talloc_asprintf(op->mem, "%s/sql", op->az->cfg->data_dir);
     struct dirent **entries;
@@ -84,7 +84,7 @@ read_files(struct op *op, struct migration **ret, size_t *ret_count)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: no migrations in %s", dir);
     for (int i = 0; i < count; i++) {
         if (st == AZ_OK && i < MIGRATIONS_MAX)
-            st = read_file(op, dir, entries[i]->d_name, &list[i]);
+            st = schema_read_file(op, dir, entries[i]->d_name, &list[i]);
         free(entries[i]);
     }
     free(entries);
@@ -94,7 +94,7 @@ read_files(struct op *op, struct migration **ret, size_t *ret_count)
 }
 
 static enum az_status
-read_applied(struct op *op, PGresult **ret)
+schema_read_applied(struct op *op, PGresult **ret)
 {
     PGresult *exists;
     enum az_status st = db_exec(op, &schema_exists_stmt, NULL, true, &exists);
@@ -108,7 +108,7 @@ read_applied(struct op *op, PGresult **ret)
 }
 
 static int
-find_applied(const PGresult *applied, int version)
+schema_find_applied(const PGresult *applied, int version)
 {
     for (int row = 0; applied != NULL && row < PQntuples(applied); row++)
         if (db_get_number(applied, row, APPLIED_VERSION, 0) == version)
@@ -117,7 +117,7 @@ find_applied(const PGresult *applied, int version)
 }
 
 static enum az_status
-apply(struct op *op, const struct migration *migration)
+schema_apply(struct op *op, const struct migration *migration)
 {
     struct db_params params = {.count = 0};
     db_number(&params, migration->version);
@@ -140,7 +140,7 @@ schema_migrate(struct op *op, int *ret_applied)
     struct db_params params = {.count = 0};
     db_number(&params, LOCK_MIGRATION);
     *ret_applied = 0;
-    enum az_status st = read_files(op, &list, &count);
+    enum az_status st = schema_read_files(op, &list, &count);
     if (st == AZ_OK)
         st = db_script(op, "SET lock_timeout = 0"); /* another migration may take its time */
     if (st == AZ_OK)
@@ -150,7 +150,7 @@ schema_migrate(struct op *op, int *ret_applied)
     if (st == AZ_OK)
         st = db_exec(op, &schema_applied_stmt, NULL, true, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
-        int row = find_applied(applied, list[i].version);
+        int row = schema_find_applied(applied, list[i].version);
         if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
             return op_fail(
                 op, AZ_SERVER_ERROR, NULL,
@@ -158,7 +158,7 @@ schema_migrate(struct op *op, int *ret_applied)
                 list[i].name);
         if (row >= 0)
             continue;
-        st = apply(op, &list[i]);
+        st = schema_apply(op, &list[i]);
         *ret_applied += st == AZ_OK;
     }
     if (st == AZ_OK)
@@ -175,11 +175,11 @@ schema_status(struct op *op, json_t **ret)
     size_t count;
     PGresult *applied;
     json_t *rows = jsonx_own(op->mem, json_array());
-    enum az_status st = read_files(op, &list, &count);
+    enum az_status st = schema_read_files(op, &list, &count);
     if (st == AZ_OK)
-        st = read_applied(op, &applied);
+        st = schema_read_applied(op, &applied);
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
-        int row = find_applied(applied, list[i].version);
+        int row = schema_find_applied(applied, list[i].version);
         bool changed =
             row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0;
         json_array_append_new(rows,
@@ -200,7 +200,7 @@ enum az_status
 schema_check(struct op *op)
 {
     PGresult *applied;
-    enum az_status st = read_applied(op, &applied);
+    enum az_status st = schema_read_applied(op, &applied);
     if (st != AZ_OK)
         return st;
     int64_t version = applied == NULL || PQntuples(applied) == 0

@@ -41,8 +41,8 @@ identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id)
 }
 
 static enum az_status
-read_texts(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
-           struct identity_provider *provider)
+read_provider_texts(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
+                    struct identity_provider *provider)
 {
     const struct {
         enum identity_providers_list_column column;
@@ -66,8 +66,8 @@ read_texts(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
 }
 
 static enum az_status
-read_values(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
-            struct identity_provider *provider)
+read_provider_values(TALLOC_CTX *mem, const PGresult *result, int row, int shift,
+                     struct identity_provider *provider)
 {
     const char *params = db_get(result, row, LIST_AUTHORIZE_PARAMS + shift);
     unsigned char *sealed;
@@ -90,9 +90,9 @@ identity_provider_read(struct op *op, TALLOC_CTX *mem, const PGresult *result, i
 {
     struct identity_provider provider = {.id = 0};
     int shift = first - LIST_ID;
-    enum az_status st = read_texts(mem, result, row, shift, &provider);
+    enum az_status st = read_provider_texts(mem, result, row, shift, &provider);
     if (st == AZ_OK)
-        st = read_values(mem, result, row, shift, &provider);
+        st = read_provider_values(mem, result, row, shift, &provider);
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s cannot be read",
                        provider.idp_id != NULL ? provider.idp_id : "?");
@@ -104,7 +104,8 @@ identity_provider_read(struct op *op, TALLOC_CTX *mem, const PGresult *result, i
 }
 
 static enum az_status
-read_list(struct op *op, const PGresult *result, struct identity_providers *list, bool *ret_enabled)
+identity_providers_read(struct op *op, const PGresult *result, struct identity_providers *list,
+                        bool *ret_enabled)
 {
     int rows = PQntuples(result);
     struct identity_provider *providers =
@@ -138,7 +139,7 @@ identity_providers_get(struct op *op, bool fresh, const struct identity_provider
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st = db_exec(op, &identity_providers_list_stmt, NULL, true, &result);
     if (st == AZ_OK)
-        st = read_list(op, result, list, &enabled);
+        st = identity_providers_read(op, result, list, &enabled);
     if (st != AZ_OK)
         return st;
     /* The old one lives to the end of the operation, which may be looking at it. */

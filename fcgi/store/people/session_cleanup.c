@@ -1,7 +1,8 @@
 #include "config.h"
 
+#include "store/people/session_cleanup.h"
+
 #include "store/db/db.h"
-#include "store/people/session_ends.h"
 
 /* Rows somebody is at are left for the next run: housekeeping waits for nobody. */
 static const struct db_stmt cleanup_sessions_stmt = {

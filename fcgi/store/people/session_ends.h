@@ -10,10 +10,6 @@
 
 /* Sessions of one list: an operator looks at people, not at all of them. */
 #define SESSION_LIST_MAX 1000
-/* Rows that housekeeping removes with one statement, so that none is locked for long. */
-#define SESSION_CLEANUP_BATCH 500
-/* Statements per table and run: what is left waits for the next run. */
-#define SESSION_CLEANUP_BATCHES 200
 
 /* A session that was ended: what the provider's own logout wants to know. */
 struct session_end {
@@ -50,17 +46,5 @@ enum az_status session_list(struct op *op, const char *subject, json_t **ret);
 
 /* Ends one by its sid. AZ_NOT_FOUND. */
 enum az_status session_delete(struct op *op, const char *sid);
-
-/* Removes what is over: sessions, sign-ins, consent requests. *ret_removed: rows. Families of
- * tokens outlive their end for as long as a token of theirs may live (grants.h). */
-enum az_status session_cleanup(struct op *op, int64_t *ret_removed);
-
-/*
- * SVC_CREDENTIAL_KEY_DISCARD_PER_USER: deletes all browser sessions and sign-ins, once for each
- * `start` (a text that names one start of one parent process). *ret_done false: it was done for
- * that start already.
- */
-enum az_status session_discard(struct op *op, const char *start, bool *ret_done,
-                               int64_t *ret_sessions, int64_t *ret_sign_ins);
 
 #endif

@@ -54,7 +54,7 @@ struct deploy_values {
 };
 
 static enum az_status
-no_memory(struct op *op)
+deploy_no_memory(struct op *op)
 {
     return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
@@ -69,7 +69,7 @@ deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
     const char *const *data_column[] = {data->data_key, data->payload, data->digest, data->version};
     struct deploy_values *values = talloc_zero(op->mem, struct deploy_values);
     if (values == NULL)
-        return no_memory(op);
+        return deploy_no_memory(op);
     values->rule_count = rules->count;
     values->data_count = data->count;
     for (size_t i = 0; i < sizeof(rule_column) / sizeof(rule_column[0]); i++)
@@ -83,7 +83,7 @@ deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
 }
 
 static enum az_status
-read_rules(struct op *op, const PGresult *result, struct deploy_rows *rows)
+deploy_read_rules(struct op *op, const PGresult *result, struct deploy_rows *rows)
 {
     rows->rules = (size_t) PQntuples(result);
     rows->rule = talloc_array(op->mem, struct deploy_rule_row, (unsigned) rows->rules + 1);
@@ -94,11 +94,11 @@ read_rules(struct op *op, const PGresult *result, struct deploy_rows *rows)
             .enabled = db_get_bool(result, (int) i, RULE_ENABLED),
             .shipped = db_get_bool(result, (int) i, RULE_SHIPPED),
         };
-    return rows->rule != NULL ? AZ_OK : no_memory(op);
+    return rows->rule != NULL ? AZ_OK : deploy_no_memory(op);
 }
 
 static enum az_status
-read_data(struct op *op, const PGresult *result, struct deploy_rows *rows)
+deploy_read_data(struct op *op, const PGresult *result, struct deploy_rows *rows)
 {
     rows->data_rows = (size_t) PQntuples(result);
     rows->data = talloc_array(op->mem, struct deploy_data_row, (unsigned) rows->data_rows + 1);
@@ -108,11 +108,11 @@ read_data(struct op *op, const PGresult *result, struct deploy_rows *rows)
             .shipped = db_get_bool(result, (int) i, DATA_SHIPPED),
             .in_bundle = db_get_bool(result, (int) i, DATA_BUNDLED),
         };
-    return rows->data != NULL ? AZ_OK : no_memory(op);
+    return rows->data != NULL ? AZ_OK : deploy_no_memory(op);
 }
 
 static enum az_status
-read_schemas(struct op *op, const PGresult *result, struct deploy_rows *rows)
+deploy_read_schemas(struct op *op, const PGresult *result, struct deploy_rows *rows)
 {
     rows->schemas = (size_t) PQntuples(result);
     rows->schema = talloc_array(op->mem, struct deploy_schema_row, (unsigned) rows->schemas + 1);
@@ -121,7 +121,7 @@ read_schemas(struct op *op, const PGresult *result, struct deploy_rows *rows)
             .data_key = db_get(result, (int) i, SCHEMA_KEY),
             .schema = db_get(result, (int) i, SCHEMA_TEXT),
         };
-    return rows->schema != NULL ? AZ_OK : no_memory(op);
+    return rows->schema != NULL ? AZ_OK : deploy_no_memory(op);
 }
 
 enum az_status
@@ -135,11 +135,11 @@ deploy_rows_fetch(struct op *op, const struct deploy_values *values, struct depl
     db_params_copy(&schemas->params, &values->keys);
     enum az_status st = db_run(op, batch, true);
     if (st == AZ_OK)
-        st = read_rules(op, rules->result, &rows);
+        st = deploy_read_rules(op, rules->result, &rows);
     if (st == AZ_OK)
-        st = read_data(op, data->result, &rows);
+        st = deploy_read_data(op, data->result, &rows);
     if (st == AZ_OK)
-        st = read_schemas(op, schemas->result, &rows);
+        st = deploy_read_schemas(op, schemas->result, &rows);
     if (st == AZ_OK)
         *ret = rows;
     return st;

@@ -53,7 +53,7 @@ struct texts {
 
 /* Less than what was allowed must never be stored as nothing: that would be everything. */
 static enum az_status
-dump(struct op *op, const struct grant_terms *what, struct texts *ret)
+grant_dump(struct op *op, const struct grant_terms *what, struct texts *ret)
 {
     if (what->resource_types != NULL)
         ret->types = jsonx_dump(op->mem, what->resource_types);
@@ -65,8 +65,8 @@ dump(struct op *op, const struct grant_terms *what, struct texts *ret)
 }
 
 static void
-bind(struct op *op, struct db_params *params, const struct grant_new *grant,
-     const struct texts *texts, const struct audit_entry *audit)
+grant_bind(struct op *op, struct db_params *params, const struct grant_new *grant,
+           const struct texts *texts, const struct audit_entry *audit)
 {
     const struct grant_terms *what = &grant->terms;
     db_number(params, grant->client->id);
@@ -92,13 +92,13 @@ bind(struct op *op, struct db_params *params, const struct grant_new *grant,
 
 /* One try; AZ_RETRY without a fault when the day has no partition yet. */
 static enum az_status
-try_insert(struct op *op, const struct grant_new *grant, const struct texts *texts,
-           const struct audit_entry *audit, bool *ret_stored)
+grant_try_insert(struct op *op, const struct grant_new *grant, const struct texts *texts,
+                 const struct audit_entry *audit, bool *ret_stored)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step =
         db_batch_add_in(batch, &grant_insert_stmt, DB_NO_PARTITION, partition_day(op_now(op)));
-    bind(op, &step->params, grant, texts, audit);
+    grant_bind(op, &step->params, grant, texts, audit);
     enum az_status st = db_try(op, batch, false);
     if (st == AZ_OK)
         *ret_stored = db_written(step->result) > 0;
@@ -119,14 +119,14 @@ grant_insert(struct op *op, const struct grant_new *grant, const struct audit_en
              bool *ret_stored)
 {
     struct texts texts = {.types = NULL};
-    enum az_status st = dump(op, &grant->terms, &texts);
+    enum az_status st = grant_dump(op, &grant->terms, &texts);
     if (st == AZ_OK)
-        st = try_insert(op, grant, &texts, audit, ret_stored);
+        st = grant_try_insert(op, grant, &texts, audit, ret_stored);
     if (st != AZ_RETRY)
         return st;
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
-    st = try_insert(op, grant, &texts, audit, ret_stored);
+    st = grant_try_insert(op, grant, &texts, audit, ret_stored);
     return st != AZ_RETRY ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition vanishes");
 }
 

@@ -1,12 +1,13 @@
-/* Reading families: by the code, or by a refresh token. */
 #include "config.h"
+
+#include "store/tokens/grants_find.h"
 
 #include <string.h>
 
 #include "base/settings.h"
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
-#include "store/tokens/grants_use.h"
+#include "store/tokens/grants.h"
 
 /* Hours in a day, and the longest a code lives in hours: what bounds the bucket of a code. */
 #define DAY_HOURS 24
@@ -90,7 +91,7 @@ static const struct db_stmt grant_of_refresh_stmt = {
     3};
 
 static void
-read_scalars(const PGresult *row, struct grant_row *ret)
+grant_read_scalars(const PGresult *row, struct grant_row *ret)
 {
     client_read_columns(row, OF_CLIENT_KEY, &ret->client);
     ret->code_live = db_get_bool(row, 0, OF_CODE_LIVE);
@@ -121,8 +122,8 @@ read_scalars(const PGresult *row, struct grant_row *ret)
 
 /* Read a column of exactly this many octets. */
 static enum az_status
-read_exactly(struct op *op, const PGresult *row, enum grant_of_code_column column, size_t wanted,
-             const unsigned char **ret)
+grant_read_octets(struct op *op, const PGresult *row, enum grant_of_code_column column,
+                  size_t wanted, const unsigned char **ret)
 {
     size_t length = 0;
     enum az_status st = db_read_octets(op, row, 0, column, ret, &length);
@@ -142,13 +143,13 @@ grant_read(struct op *op, const struct db_step *step, const struct token_parts *
         *ret = row;
         return AZ_OK;
     }
-    enum az_status st = read_exactly(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
+    enum az_status st = grant_read_octets(op, step->result, OF_SECRET_HASH, SHA256_OCTETS, &hash);
     if (st == AZ_OK && !secret_equal(hash, SHA256_OCTETS, shown->secret_hash, SHA256_OCTETS)) {
         *ret = row;
         return AZ_OK;
     }
     if (st == AZ_OK)
-        st = read_exactly(op, step->result, OF_ID, UUID7_OCTETS, &id);
+        st = grant_read_octets(op, step->result, OF_ID, UUID7_OCTETS, &id);
     if (st == AZ_OK)
         st = db_read_json(op, step->result, 0, OF_CLAIMS, &row.claims);
     if (st == AZ_OK)
@@ -159,7 +160,7 @@ grant_read(struct op *op, const struct db_step *step, const struct token_parts *
         st = db_read_json(op, step->result, 0, OF_DETAILS, &row.details);
     if (st != AZ_OK)
         return st;
-    read_scalars(step->result, &row);
+    grant_read_scalars(step->result, &row);
     memcpy(row.id, id, UUID7_OCTETS);
     row.found = true;
     *ret = row;

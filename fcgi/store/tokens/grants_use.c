@@ -88,7 +88,7 @@ static const struct db_stmt grant_revoke_reused_stmt = {
     4};
 
 static const struct db_stmt *
-stmt_of(const struct grant_use *use)
+grant_use_stmt_of(const struct grant_use *use)
 {
     switch (use->how) {
     case GRANT_REDEEM:
@@ -104,7 +104,7 @@ stmt_of(const struct grant_use *use)
 /* Number of the refresh tokens' partition: of the new token and the shown one alike, since all of a
  * family end with it. */
 static uint32_t
-refresh_number(const struct grant_use *use)
+grant_refresh_number(const struct grant_use *use)
 {
     const struct token_parts *token = use->refresh != NULL ? use->refresh : use->shown;
     bool none = token == NULL || (use->how == GRANT_REDEEM && use->refresh == NULL);
@@ -112,7 +112,7 @@ refresh_number(const struct grant_use *use)
 }
 
 static void
-bind_reuse(const struct op *op, struct db_params *params)
+grant_bind_reuse(const struct op *op, struct db_params *params)
 {
     long window = op->az->cfg->refresh_reuse_window;
     db_number(params, window);
@@ -120,7 +120,7 @@ bind_reuse(const struct op *op, struct db_params *params)
 }
 
 static void
-bind_use(const struct op *op, struct db_params *params, const struct grant_use *use)
+grant_bind_use(const struct op *op, struct db_params *params, const struct grant_use *use)
 {
     db_octets(params, use->family, UUID7_OCTETS);
     db_time(params, use->idle_expires_at * 1000);
@@ -133,35 +133,36 @@ bind_use(const struct op *op, struct db_params *params, const struct grant_use *
         db_octets(params, use->refresh->secret_hash, SHA256_OCTETS);
     }
     if (use->how == GRANT_ROTATE)
-        bind_reuse(op, params);
+        grant_bind_reuse(op, params);
 }
 
 /* BEGIN, the mark of use, the family's lock, the step, COMMIT; NULL without memory. */
 static struct db_batch *
-make_batch(struct op *op, const struct grant_use *use, const struct token_new *token,
-           const struct audit_entry *audit, struct db_step **ret_mark, struct db_step **ret_step)
+grant_use_batch(struct op *op, const struct grant_use *use, const struct token_new *token,
+                const struct audit_entry *audit, struct db_step **ret_mark,
+                struct db_step **ret_step)
 {
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
     *ret_mark = client_use_add(op, batch, token->client);
     lock_add(batch, LOCK_GRANT, use->family, UUID7_OCTETS);
-    struct db_step *step = db_batch_add_in(batch, stmt_of(use), token->parts->bucket,
+    struct db_step *step = db_batch_add_in(batch, grant_use_stmt_of(use), token->parts->bucket,
                                            partition_day(token->issued_ms / 1000));
     db_batch_commit(batch);
-    step->refresh = refresh_number(use);
+    step->refresh = grant_refresh_number(use);
     token_bind(&step->params, token, audit);
-    bind_use(op, &step->params, use);
+    grant_bind_use(op, &step->params, use);
     *ret_step = step;
     return batch;
 }
 
 /* One try; AZ_RETRY without a fault when a partition is missing. */
 static enum az_status
-try_use(struct op *op, const struct grant_use *use, const struct token_new *token,
-        const struct audit_entry *audit, enum grant_outcome *ret)
+grant_try_use(struct op *op, const struct grant_use *use, const struct token_new *token,
+              const struct audit_entry *audit, enum grant_outcome *ret)
 {
     struct db_step *mark, *step;
-    struct db_batch *batch = make_batch(op, use, token, audit, &mark, &step);
+    struct db_batch *batch = grant_use_batch(op, use, token, audit, &mark, &step);
     enum az_status st = db_run_or_retry(op, batch, false, SQLSTATE_UNDEFINED_TABLE);
     if (st != AZ_OK)
         return st;
@@ -177,13 +178,13 @@ try_use(struct op *op, const struct grant_use *use, const struct token_new *toke
 /* Makes what the statement may have missed. A family whose refresh tokens are gone with their
  * partition has ended, so only a new one makes that. */
 static enum az_status
-make_partitions(struct op *op, const struct grant_use *use, const struct token_new *token)
+grant_make_partitions(struct op *op, const struct grant_use *use, const struct token_new *token)
 {
     enum az_status st = partition_make_bucket(op, token->parts->bucket);
     if (st == AZ_OK)
         st = partition_make_day(op, partition_day(token->issued_ms / 1000));
     if (st == AZ_OK && use->how == GRANT_REDEEM && use->refresh != NULL)
-        st = partition_make_refresh(op, refresh_number(use));
+        st = partition_make_refresh(op, grant_refresh_number(use));
     return st;
 }
 
@@ -191,11 +192,11 @@ enum az_status
 grant_use(struct op *op, const struct grant_use *use, const struct token_new *token,
           const struct audit_entry *audit, enum grant_outcome *ret)
 {
-    enum az_status st = try_use(op, use, token, audit, ret);
+    enum az_status st = grant_try_use(op, use, token, audit, ret);
     if (st != AZ_RETRY)
         return st;
-    if ((st = make_partitions(op, use, token)) == AZ_OK
-        && (st = try_use(op, use, token, audit, ret)) == AZ_RETRY)
+    if ((st = grant_make_partitions(op, use, token)) == AZ_OK
+        && (st = grant_try_use(op, use, token, audit, ret)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are written");
     return st;
 }
@@ -214,7 +215,7 @@ grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
     if (shown != NULL) {
         step->refresh = partition_refresh(shown->bucket);
         db_octets(&step->params, shown->id, UUID7_OCTETS);
-        bind_reuse(op, &step->params);
+        grant_bind_reuse(op, &step->params);
     }
     enum az_status st = db_run(op, batch, false);
     if (st == AZ_OK)

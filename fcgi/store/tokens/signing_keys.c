@@ -63,7 +63,7 @@ static const struct db_stmt signing_key_purge_stmt = {
     "DELETE FROM signing_key WHERE state = 'retired' AND " PUBLISHED_UNTIL " < now()", 2};
 
 static char *
-place(TALLOC_CTX *mem, const char *kid)
+signing_key_place(TALLOC_CTX *mem, const char *kid)
 {
     return talloc_asprintf(mem, "signing_key/private/%s", kid);
 }
@@ -71,8 +71,8 @@ place(TALLOC_CTX *mem, const char *kid)
 /* Makes a key and adds its insertion for one state to the batch. The step writes nothing when
  * another process made the key first. */
 static enum az_status
-add_key(struct op *op, struct db_batch *batch, enum signing_use use, const char *state,
-        struct db_step **ret_step)
+signing_key_add(struct op *op, struct db_batch *batch, enum signing_use use, const char *state,
+                struct db_step **ret_step)
 {
     struct jwk *key;
     unsigned char *der, *box;
@@ -81,8 +81,8 @@ add_key(struct op *op, struct db_batch *batch, enum signing_use use, const char 
     struct db_step *step = db_batch_add(batch, &signing_key_insert_stmt);
     if (keypair_generate_rsa(op->mem, SIGNING_KEY_BITS, &key) != AZ_OK
         || keypair_dump(op->mem, key, &der, &length) != AZ_OK
-        || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGNING_KEY, place(op->mem, key->kid),
-                        der, length, &box, &box_length)
+        || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGNING_KEY,
+                        signing_key_place(op->mem, key->kid), der, length, &box, &box_length)
                != AZ_OK
         || jwk_dump(key, &public_half) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "a signing key cannot be made");
@@ -96,7 +96,7 @@ add_key(struct op *op, struct db_batch *batch, enum signing_use use, const char 
 }
 
 static enum az_status
-read_states(struct op *op, enum signing_use use, PGresult **ret)
+signing_key_states(struct op *op, enum signing_use use, PGresult **ret)
 {
     struct db_params params = {.count = 0};
     db_text(&params, use_names[use]);
@@ -104,7 +104,7 @@ read_states(struct op *op, enum signing_use use, PGresult **ret)
 }
 
 static int
-find_state(const PGresult *result, const char *state)
+signing_key_row(const PGresult *result, const char *state)
 {
     for (int row = 0; row < PQntuples(result); row++)
         if (strcmp(db_get(result, row, STATES_STATE), state) == 0)
@@ -114,7 +114,7 @@ find_state(const PGresult *result, const char *state)
 
 /* BEGIN and the key lock, so that two hosts never make two keys for one state. */
 static struct db_batch *
-locked_batch(struct op *op, enum signing_use use)
+signing_key_batch(struct op *op, enum signing_use use)
 {
     struct db_batch *batch = db_batch_new(op);
     db_batch_begin(batch);
@@ -123,17 +123,17 @@ locked_batch(struct op *op, enum signing_use use)
 }
 
 static enum az_status
-ensure_use(struct op *op, enum signing_use use, bool *ret_made)
+signing_key_ensure(struct op *op, enum signing_use use, bool *ret_made)
 {
     static const char *const states[] = {"active", "next"};
     PGresult *result;
-    enum az_status st = read_states(op, use, &result);
+    enum az_status st = signing_key_states(op, use, &result);
     for (size_t i = 0; i < 2 && st == AZ_OK; i++) {
-        if (find_state(result, states[i]) >= 0)
+        if (signing_key_row(result, states[i]) >= 0)
             continue;
         struct db_step *step;
-        struct db_batch *batch = locked_batch(op, use);
-        st = add_key(op, batch, use, states[i], &step);
+        struct db_batch *batch = signing_key_batch(op, use);
+        st = signing_key_add(op, batch, use, states[i], &step);
         db_batch_commit(batch);
         if (st == AZ_OK)
             st = db_run(op, batch, false);
@@ -148,12 +148,12 @@ signing_keys_ensure(struct op *op, bool *ret_made)
     enum az_status st = AZ_OK;
     *ret_made = false;
     for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = ensure_use(op, (enum signing_use) use, ret_made);
+        st = signing_key_ensure(op, (enum signing_use) use, ret_made);
     return st;
 }
 
 static void
-bind_retirement(const struct op *op, struct db_params *params)
+signing_key_bind_retirement(const struct op *op, struct db_params *params)
 {
     db_number(params, op->az->cfg->key_retirement_seconds);
     db_number(params, op->az->cfg->statement_key_retirement);
@@ -163,7 +163,7 @@ enum az_status
 signing_keys_public(struct op *op, json_t **ret)
 {
     struct db_params params = {.count = 0};
-    bind_retirement(op, &params);
+    signing_key_bind_retirement(op, &params);
     db_text(&params, NULL);
     return db_fetch_array(op, &signing_key_public_stmt, &params, ret);
 }
@@ -172,7 +172,7 @@ enum az_status
 signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
 {
     struct db_params params = {.count = 0};
-    bind_retirement(op, &params);
+    signing_key_bind_retirement(op, &params);
     db_text(&params, use_names[use]);
     return db_fetch_array(op, &signing_key_public_stmt, &params, ret);
 }
@@ -187,10 +187,10 @@ enum az_status
 signing_keys_rotate(struct op *op, enum signing_use use)
 {
     PGresult *result;
-    enum az_status st = read_states(op, use, &result);
+    enum az_status st = signing_key_states(op, use, &result);
     if (st != AZ_OK)
         return st;
-    int row = find_state(result, "next");
+    int row = signing_key_row(result, "next");
     if (row < 0)
         return op_fail(op, AZ_CONFLICT, "There is no next key; run authzctl db migrate", NULL);
     int64_t wait = op->az->cfg->jwks_cache_seconds - db_get_number(result, row, STATES_AGE, 0);
@@ -201,13 +201,13 @@ signing_keys_rotate(struct op *op, enum signing_use use)
                                        "rotate again in %lld seconds",
                                        (long long) wait),
                        NULL);
-    struct db_batch *batch = locked_batch(op, use);
+    struct db_batch *batch = signing_key_batch(op, use);
     struct db_step *retire = db_batch_add(batch, &signing_key_retire_stmt);
     struct db_step *activate = db_batch_add(batch, &signing_key_activate_stmt), *next;
     db_text(&retire->params, use_names[use]);
     db_text(&retire->params, db_get(result, row, STATES_KID));
     db_text(&activate->params, db_get(result, row, STATES_KID));
-    if ((st = add_key(op, batch, use, "next", &next)) != AZ_OK)
+    if ((st = signing_key_add(op, batch, use, "next", &next)) != AZ_OK)
         return st;
     db_batch_commit(batch);
     return db_run(op, batch, false);
@@ -217,30 +217,31 @@ enum az_status
 signing_keys_purge(struct op *op)
 {
     struct db_params params = {.count = 0};
-    bind_retirement(op, &params);
+    signing_key_bind_retirement(op, &params);
     return db_exec(op, &signing_key_purge_stmt, &params, false, NULL);
 }
 
 /* The private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with another
  * key. */
 static enum az_status
-open_active(struct op *op, enum signing_use use, unsigned char **ret_der, size_t *ret_length)
+signing_key_open_active(struct op *op, enum signing_use use, unsigned char **ret_der,
+                        size_t *ret_length)
 {
     PGresult *result;
     unsigned char *box;
     size_t box_length;
-    enum az_status st = read_states(op, use, &result);
+    enum az_status st = signing_key_states(op, use, &result);
     if (st != AZ_OK)
         return st;
-    int row = find_state(result, "active");
+    int row = signing_key_row(result, "active");
     if (row < 0)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "there is no active %s signing key; run `authzctl db migrate`",
                        use_names[use]);
     if (db_get_octets(op->mem, result, row, STATES_PRIVATE_SEALED, &box, &box_length) != AZ_OK
         || keyring_open(op->mem, op->az->keyring, KEYRING_SIGNING_KEY,
-                        place(op->mem, db_get(result, row, STATES_KID)), box, box_length, ret_der,
-                        ret_length)
+                        signing_key_place(op->mem, db_get(result, row, STATES_KID)), box,
+                        box_length, ret_der, ret_length)
                != AZ_OK)
         return AZ_INVALID;
     return AZ_OK;
@@ -253,7 +254,7 @@ signing_keys_check(struct op *op)
     size_t length;
     enum az_status st = AZ_OK;
     for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = open_active(op, (enum signing_use) use, &der, &length);
+        st = signing_key_open_active(op, (enum signing_use) use, &der, &length);
     if (st == AZ_INVALID)
         return op_fail(
             op, AZ_CONFLICT, NULL,
@@ -266,7 +267,7 @@ signing_key_open(struct op *op, enum signing_use use, struct jwk **ret)
 {
     unsigned char *der;
     size_t length;
-    enum az_status st = open_active(op, use, &der, &length);
+    enum az_status st = signing_key_open_active(op, use, &der, &length);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the %s signing key does not open; was SVC_CREDENTIAL_KEY changed?",

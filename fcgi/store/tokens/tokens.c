@@ -75,7 +75,7 @@ static const struct db_stmt token_revoke_family_stmt = {
 /* Runs a batch that names partitions; when one of them is missing, makes both and says so
  * (AZ_RETRY without a fault). */
 static enum az_status
-run_partitioned(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t day, bool first)
+token_run(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t day, bool first)
 {
     enum az_status st = db_run_or_retry(op, batch, false, first ? SQLSTATE_UNDEFINED_TABLE : NULL);
     if (st != AZ_RETRY)
@@ -104,15 +104,15 @@ token_bind(struct db_params *params, const struct token_new *token, const struct
 }
 
 static enum az_status
-try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
-           bool first, bool *ret_stored)
+token_try_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
+                 bool first, bool *ret_stored)
 {
     uint32_t bucket = token->parts->bucket, day = partition_day(token->issued_ms / 1000);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *use = client_use_add(op, batch, token->client);
     struct db_step *step = db_batch_add_in(batch, &token_insert_stmt, bucket, day);
     token_bind(&step->params, token, audit);
-    enum az_status st = run_partitioned(op, batch, bucket, day, first);
+    enum az_status st = token_run(op, batch, bucket, day, first);
     if (st == AZ_OK) {
         client_use_done(op, token->client, use);
         *ret_stored = db_written(step->result) > 0;
@@ -124,8 +124,8 @@ enum az_status
 token_insert(struct op *op, const struct token_new *token, const struct audit_entry *audit,
              bool *ret_stored)
 {
-    enum az_status st = try_insert(op, token, audit, true, ret_stored);
-    return st == AZ_RETRY ? try_insert(op, token, audit, false, ret_stored) : st;
+    enum az_status st = token_try_insert(op, token, audit, true, ret_stored);
+    return st == AZ_RETRY ? token_try_insert(op, token, audit, false, ret_stored) : st;
 }
 
 enum az_status

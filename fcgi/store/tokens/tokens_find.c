@@ -1,12 +1,12 @@
-/* Finding tokens: what an introspection reads. */
 #include "config.h"
+
+#include "store/tokens/tokens_find.h"
 
 #include <string.h>
 
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
-#include "store/tokens/grants_use.h"
-#include "store/tokens/tokens.h"
+#include "store/tokens/grants_find.h"
 
 enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
 static const struct db_stmt token_caller_stmt = {
@@ -56,8 +56,8 @@ static const struct db_stmt token_find_stmt = {
 
 /* Adds the step that finds one token; none when its partitions cannot exist. */
 static enum az_status
-add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
-         struct db_step **ret)
+token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
+               struct db_step **ret)
 {
     bool bucket = false, is_day = false;
     if (token == NULL)
@@ -75,8 +75,8 @@ add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
 
 /* Fills the row; texts stay in the result, which lives as long as the operation. */
 static enum az_status
-read_token(struct op *op, const PGresult *result, const struct token_parts *token,
-           struct token_row *ret)
+token_read_access(struct op *op, const PGresult *result, const struct token_parts *token,
+                  struct token_row *ret)
 {
     const unsigned char *hash = NULL;
     size_t hash_length = 0;
@@ -111,8 +111,8 @@ read_token(struct op *op, const PGresult *result, const struct token_parts *toke
 /* A refresh token, of which the family is what counts. One that was rotated is no token any more,
  * though its client may use it for a moment yet. */
 static enum az_status
-read_refresh(struct op *op, const struct db_step *step, const struct token_parts *token,
-             struct token_row *ret)
+token_read_refresh(struct op *op, const struct db_step *step, const struct token_parts *token,
+                   struct token_row *ret)
 {
     struct grant_row *grant = talloc_zero(op->mem, struct grant_row);
     if (grant == NULL)
@@ -138,7 +138,7 @@ read_refresh(struct op *op, const struct db_step *step, const struct token_parts
 
 /* One try of token_find; AZ_RETRY without a fault when a partition was dropped meanwhile. */
 static enum az_status
-find_once(struct op *op, struct token_lookup *lookup)
+token_find_once(struct op *op, struct token_lookup *lookup)
 {
     lookup->row = (struct token_row){.found = false};
     lookup->caller_row = (struct token_row){.found = false};
@@ -149,9 +149,9 @@ find_once(struct op *op, struct token_lookup *lookup)
     struct db_step *token = NULL, *caller = NULL;
     bool refresh = lookup->token != NULL && lookup->kind == TOKEN_REFRESH;
     enum az_status st = refresh ? grant_add_refresh(op, batch, lookup->token, &token)
-                                : add_find(op, batch, lookup->token, &token);
+                                : token_add_find(op, batch, lookup->token, &token);
     if (st == AZ_OK)
-        st = add_find(op, batch, lookup->caller_token, &caller);
+        st = token_add_find(op, batch, lookup->caller_token, &caller);
     if (st != AZ_OK)
         return st;
     st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
@@ -160,21 +160,21 @@ find_once(struct op *op, struct token_lookup *lookup)
     lookup->acceptable = db_get(state->result, 0, STATE_ACCEPTABLE);
     lookup->caller_current = db_get_bool(state->result, 0, STATE_CALLER_CURRENT);
     if (token != NULL)
-        st = refresh ? read_refresh(op, token, lookup->token, &lookup->row)
-                     : read_token(op, token->result, lookup->token, &lookup->row);
+        st = refresh ? token_read_refresh(op, token, lookup->token, &lookup->row)
+                     : token_read_access(op, token->result, lookup->token, &lookup->row);
     if (st == AZ_OK && caller != NULL)
-        st = read_token(op, caller->result, lookup->caller_token, &lookup->caller_row);
+        st = token_read_access(op, caller->result, lookup->caller_token, &lookup->caller_row);
     return st;
 }
 
 enum az_status
 token_find(struct op *op, struct token_lookup *lookup)
 {
-    enum az_status st = find_once(op, lookup);
+    enum az_status st = token_find_once(op, lookup);
     if (st != AZ_RETRY)
         return st;
     st = partition_reload(op);
-    if (st == AZ_OK && (st = find_once(op, lookup)) == AZ_RETRY)
+    if (st == AZ_OK && (st = token_find_once(op, lookup)) == AZ_RETRY)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
     return st;
 }

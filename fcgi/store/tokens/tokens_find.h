@@ -1,0 +1,50 @@
+/* Finding tokens for introspection. */
+#ifndef AZ_STORE_TOKENS_TOKENS_FIND_H
+#define AZ_STORE_TOKENS_TOKENS_FIND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "crypto/token.h"
+#include "store/clients/clients.h"
+
+struct grant_row;
+
+/* A live token as found. */
+struct token_row {
+    bool found;                    /* id, secret, expiry, revocation, client: all good */
+    struct client client;          /* whose it is, as the row is now (no secrets) */
+    int64_t issued_at, expires_at; /* seconds since 1970 */
+    bool jit;                      /* single use */
+    const char *subject;           /* subject, client_id when the client itself */
+    const char *scope;             /* granted, space-separated */
+    const char *resource;          /* or NULL */
+    const unsigned char *output;   /* packed pdpOutput */
+    size_t output_length;          /* octets */
+    const unsigned char *input;    /* packed pdpInput from the audit row; NULL when that is gone */
+    size_t input_length;           /* octets */
+    const char *idp;               /* idpId of its user's provider, or NULL */
+    const json_t *claims;          /* object: its user's, or NULL */
+    const struct grant_row *grant; /* of a refresh token; NULL for an access token */
+};
+
+/* What an introspection reads in its first trip. */
+struct token_lookup {
+    const struct token_parts *token; /* asked about; NULL when its text was no token of ours */
+    enum token_kind kind;            /* TOKEN_ACCESS or TOKEN_REFRESH */
+    const struct token_parts *caller_token; /* of a Bearer caller, or NULL */
+    const struct client *caller;            /* Basic caller as cached, or NULL */
+    struct token_row row;                   /* out: the token */
+    struct token_row caller_row;            /* out: the caller's token */
+    bool caller_current;    /* out: the cached caller is still the row in the database */
+    const char *acceptable; /* out: revisions that may decide, as PostgreSQL prints text[] */
+};
+
+/* One trip for all of it. Tokens of unknown partitions cost nothing. */
+enum az_status token_find(struct op *op, struct token_lookup *lookup);
+
+/* Whether a revision is in the list of token_lookup.acceptable. */
+bool token_revision_acceptable(const char *acceptable, const char *revision);
+
+#endif
