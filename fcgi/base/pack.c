@@ -10,36 +10,48 @@
 
 #include "base/pack_dictionaries.h"
 
-/* Octets of the longest length: three times seven bits hold PACK_TEXT_MAX. */
+/* Longest length, in octets: three times seven bits hold PACK_TEXT_MAX. */
 #define LENGTH_OCTETS 3
 
-/* No octet of an LZ4 block stands for more octets of text. A length that lies gets no memory. */
+/* Most octets of text that one octet of an LZ4 block can stand for. A length beyond that is false,
+ * and no memory is allocated for it. */
 #define GROWTH_MAX 255
 
-/* The index of the dictionary that fits text. */
-static size_t
+/* Return the dictionary for a text. */
+static const struct pack_dictionary *
 choose_dictionary(const char *text, size_t length)
 {
-    size_t i = 0;
+    const struct pack_dictionary *last = &pack_dictionaries[PACK_DICTIONARIES - 1], *row;
 
-    for (; i < PACK_DICTIONARIES - 1; i++) {
-        size_t start = strlen(pack_dictionaries[i].start);
-        if (length >= start && memcmp(text, pack_dictionaries[i].start, start) == 0)
+    for (row = pack_dictionaries; row < last; row++) {
+        size_t start = strlen(row->start);
+        if (length >= start && memcmp(text, row->start, start) == 0)
             break;
     }
-    return i;
+    return row;
+}
+
+/* Return the dictionary that a packed text names, or NULL. */
+static const struct pack_dictionary *
+find_dictionary(unsigned char number)
+{
+    for (size_t i = 0; i < PACK_DICTIONARIES; i++)
+        if (pack_dictionaries[i].number == number)
+            return &pack_dictionaries[i];
+    return NULL;
 }
 
 /*
- * A stream that has read the dictionary. Reading costs more than the packing itself, so each
- * process keeps one per dictionary and packs with a copy (they hold no request's data).
+ * Return a stream that has read the dictionary. Reading costs more than packing does, so each
+ * process keeps one stream per dictionary and packs with a copy. The streams hold no data of a
+ * request.
  */
 static const LZ4_stream_t *
-primed_stream(size_t index)
+primed_stream(const struct pack_dictionary *dictionary)
 {
     static LZ4_stream_t streams[PACK_DICTIONARIES];
     static bool ready[PACK_DICTIONARIES];
-    const struct pack_dictionary *dictionary = &pack_dictionaries[index];
+    size_t index = (size_t) (dictionary - pack_dictionaries);
 
     if (!ready[index]) {
         LZ4_initStream(&streams[index], sizeof(streams[index]));
@@ -60,8 +72,8 @@ put_length(unsigned char *out, size_t length)
     return octets;
 }
 
-/* Reads what put_length() wrote and nothing else: no length has two forms. Returns its octets, or 0
- * for a length that is cut short, too large or not the shortest form. */
+/* Read a length as put_length() writes it. Return its octets, or 0 for a length that is cut short,
+ * too large or not in the shortest form (no length has two forms). */
 static size_t
 get_length(const unsigned char *packed, size_t left, size_t *ret)
 {
@@ -84,14 +96,14 @@ pack_text(TALLOC_CTX *mem, const char *text, size_t length, unsigned char **ret,
 {
     if (length > PACK_TEXT_MAX)
         return AZ_SERVER_ERROR;
-    size_t index = choose_dictionary(text, length);
+    const struct pack_dictionary *dictionary = choose_dictionary(text, length);
     int bound = LZ4_compressBound((int) length);
     unsigned char *packed = talloc_size(mem, 1 + LENGTH_OCTETS + (size_t) bound);
     if (packed == NULL)
         return AZ_SERVER_ERROR;
-    packed[0] = (unsigned char) (index + 1);
+    packed[0] = dictionary->number;
     size_t head = 1 + put_length(packed + 1, length);
-    LZ4_stream_t stream = *primed_stream(index);
+    LZ4_stream_t stream = *primed_stream(dictionary);
     int octets =
         LZ4_compress_fast_continue(&stream, text, (char *) packed + head, (int) length, bound, 1);
     if (octets <= 0) {
@@ -109,13 +121,13 @@ unpack_text(TALLOC_CTX *mem, const unsigned char *packed, size_t length, char **
 {
     size_t text_length;
 
-    if (length < 2 || packed[0] == 0 || packed[0] > PACK_DICTIONARIES)
+    const struct pack_dictionary *dictionary = length >= 2 ? find_dictionary(packed[0]) : NULL;
+    if (dictionary == NULL)
         return AZ_INVALID;
     size_t head = get_length(packed + 1, length - 1, &text_length);
     if (head++ == 0 || length > INT_MAX || text_length / GROWTH_MAX > length - head)
         return AZ_INVALID;
-    const struct pack_dictionary *dictionary = &pack_dictionaries[packed[0] - 1];
-    /* LZ4 takes a match of distance zero, which gives what the memory held before. */
+    /* LZ4 accepts a match of distance zero, which copies what the memory held before: zero it. */
     char *text = talloc_zero_size(mem, text_length + 1);
     if (text == NULL)
         return AZ_SERVER_ERROR;

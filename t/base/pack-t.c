@@ -35,8 +35,8 @@ noise(TALLOC_CTX *mem, size_t length)
     return text;
 }
 
-/* Documents as they are stored. */
-static const char question[] =
+/* Documents as they are stored: of a token for a client itself, and of one for a person. */
+static const char client_question[] =
     "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://as.example\",\"request\":{\"id\":"
     "\"01a1fea6-7961-72e1-8abd-a9a72a74b77b\",\"flow_id\":\"01a1fea6-7961-79db-beda-cb4997ff8943\","
     "\"endpoint\":\"/token\",\"now\":1795273685,\"time_ns\":1795273685123000000,"
@@ -48,26 +48,36 @@ static const char question[] =
     "agent\":"
     "\"curl/7.88.1\",\"tls\":false},\"subject\":{\"type\":\"client\",\"id\":\"demo\"},\"scopes\":{"
     "\"requested\":[\"orders.read\"],\"default\":[]},\"baseline\":null}";
-static const char answer[] =
-    "{\"allow\":true,\"authorization_details\":[],\"claims\":{},\"deny_reasons\":[],"
-    "\"expires_in_override\":null,\"extensions\":{},\"jit_single_use\":false,\"matched_segments\":["
-    "\"binding:clients/"
-    "demo\"],\"obligations\":{},\"resource\":null,\"resource_types\":[],\"scopes\":["
-    "\"orders.read\"],\"revision\":\"r2-b3b071327606\",\"engine\":\"opa/1.20.2\",\"eval_us\":2198}";
-
-/* Most octets that these may take in a row. */
-#define QUESTION_PACKED_MAX 160
-#define ANSWER_PACKED_MAX 120
+static const char client_answer[] =
+    "{\"allow\":true,\"matched_segments\":[\"binding:clients/crm\"],\"scopes\":[\"orders.read\"],"
+    "\"revision\":\"74081171a4d6fdf9b7ea0de142829a30\",\"engine\":\"opa/1.20.2\",\"eval_us\":1255}";
+static const char person_question[] =
+    "{\"schema\":1,\"evaluation\":\"issue\",\"issuer\":\"https://as.example\",\"request\":{\"id\":"
+    "\"01a201ed-91bc-7a78-a8ab-89d63d1b91eb\",\"flow_id\":\"01a201ed-91a8-781f-a50a-13dd290cb62a\","
+    "\"endpoint\":\"/token\",\"now\":1795328676,\"time_ns\":1795328676284000000,"
+    "\"time\":\"2026-11-22T06:24:36Z\",\"grant_type\":\"authorization_code\","
+    "\"token_type\":\"access_token\",\"default_ttl\":3600},\"client\":{\"id\":\"web\","
+    "\"type\":\"confidential\",\"registration\":\"ADMIN\",\"auth_method\":\"client_secret_basic\","
+    "\"enabled\":true},\"environment\":{\"ip\":\"127.0.0.1\",\"tls\":false},\"subject\":{"
+    "\"type\":\"user\",\"id\":\"alice\",\"iss\":\"https://corp.example\",\"idp\":\"corp\","
+    "\"auth_time\":1795328666,\"claims\":{\"email\":\"alice@example.org\",\"email_verified\":true,"
+    "\"groups\":[\"ops\"],\"name\":\"Alice Example\",\"preferred_username\":\"alice.ex\","
+    "\"sub\":\"alice\"}},\"scopes\":{\"requested\":[\"openid\",\"orders.read\"],\"default\":[]},"
+    "\"baseline\":null}";
+static const char person_answer[] =
+    "{\"allow\":true,\"matched_segments\":[\"binding:clients/web\"],\"refresh\":true,"
+    "\"scopes\":[\"openid\",\"orders.read\"],\"revision\":\"74081171a4d6fdf9b7ea0de142829a30\","
+    "\"engine\":\"opa/1.20.2\",\"eval_us\":1619}";
 
 static void
-test_small(TALLOC_CTX *mem, const char *text, int dictionary, size_t most, const char *name)
+test_small(TALLOC_CTX *mem, const char *text, int number, size_t most, const char *name)
 {
     unsigned char *packed = NULL;
     size_t length = 0;
 
     round_trip(mem, text, strlen(text), name);
     pack_text(mem, text, strlen(text), &packed, &length);
-    is_int(packed[0], dictionary, "... with its own dictionary");
+    is_int(packed[0], number, "... with its own dictionary");
     ok(length <= most, "... in at most %zu octets (%zu of %zu)", most, length, strlen(text));
 }
 
@@ -90,11 +100,13 @@ test_round_trips(TALLOC_CTX *mem)
     round_trip(mem, zeros, PACK_TEXT_MAX - 1, "one octet less than the largest, all alike");
     round_trip(mem, zeros, PACK_TEXT_MAX, "the largest text, all alike");
     round_trip(mem, random, PACK_TEXT_MAX, "the largest text, all different");
-    test_small(mem, question, 1, QUESTION_PACKED_MAX, "a question about a token to issue");
-    test_small(mem, other, 2, sizeof(other), "a question about a token that is shown");
-    test_small(mem, answer, 3, ANSWER_PACKED_MAX, "an answer");
+    test_small(mem, client_question, 5, 160, "a question about a client's token");
+    test_small(mem, client_answer, 6, 60, "its answer");
+    test_small(mem, person_question, 5, 260, "a question about a person's token");
+    test_small(mem, person_answer, 6, 65, "its answer");
+    test_small(mem, other, 4, sizeof(other), "a question about a token that is shown");
     for (size_t cut = 0; cut < 40; cut++)
-        round_trip(mem, question, cut, "the beginning of a question");
+        round_trip(mem, client_question, cut, "the beginning of a question");
     packed = NULL;
     length = 77;
     is_int(pack_text(mem, zeros, PACK_TEXT_MAX + 1, &packed, &length), AZ_SERVER_ERROR,
@@ -108,7 +120,8 @@ test_dictionaries(void)
     for (size_t i = 0; i < PACK_DICTIONARIES; i++) {
         ok(pack_dictionaries[i].length == strlen(pack_dictionaries[i].text)
                && pack_dictionaries[i].length <= 65536,
-           "dictionary %zu is no longer than LZ4 looks back", i + 1);
+           "dictionary %d is no longer than LZ4 looks back", pack_dictionaries[i].number);
+        ok(pack_dictionaries[i].number > 3, "... and has no number of builds before 0.65.0");
         ok((i == PACK_DICTIONARIES - 1) == (pack_dictionaries[i].start[0] == '\0'),
            "... and the last takes all other texts");
     }
@@ -139,20 +152,21 @@ test_heads(TALLOC_CTX *mem)
         const char *name;
     } heads[] = {
         {{0},                                    0, "nothing at all"                              },
-        {{3},                                    1, "the dictionary's number alone"               },
-        {{3, 1},                                 2, "a length and no block"                       },
-        {{3, 0x80},                              2, "a length cut short"                          },
+        {{6},                                    1, "the dictionary's number alone"               },
+        {{6, 1},                                 2, "a length and no block"                       },
+        {{6, 0x80},                              2, "a length cut short"                          },
         {{0, 1, 0x10, 'x'},                      4, "dictionary 0"                                },
-        {{3, 0, 0x10, 'x'},                      4, "a length of 0 for one octet"                 },
-        {{3, 2, 0x10, 'x'},                      4, "a length of 2 for one octet"                 },
-        {{3, 0x81, 0x00, 0x10, 'x'},             5, "a length longer than it must be"             },
-        {{3, 0x81, 0x80, 0x00, 0x10, 'x'},       6, "a length of three octets for one"            },
-        {{3, 0x80, 0x80, 0x80, 0x01, 0x10, 'x'}, 7, "a length of four octets"                     },
-        {{3, 0x81, 0x80, 0x40, 0x10, 'x'},       6, "a length one past the largest"               },
-        {{3, 0x80, 0x80, 0x40, 0x10, 'x'},       6, "the largest length for a block of two octets"},
-        {{3, 1, 0x10, 'x', 0},                   5, "an octet after the block"                    },
+        {{3, 1, 0x10, 'x'},                      4, "a dictionary of earlier builds"              },
+        {{6, 0, 0x10, 'x'},                      4, "a length of 0 for one octet"                 },
+        {{6, 2, 0x10, 'x'},                      4, "a length of 2 for one octet"                 },
+        {{6, 0x81, 0x00, 0x10, 'x'},             5, "a length longer than it must be"             },
+        {{6, 0x81, 0x80, 0x00, 0x10, 'x'},       6, "a length of three octets for one"            },
+        {{6, 0x80, 0x80, 0x80, 0x01, 0x10, 'x'}, 7, "a length of four octets"                     },
+        {{6, 0x81, 0x80, 0x40, 0x10, 'x'},       6, "a length one past the largest"               },
+        {{6, 0x80, 0x80, 0x40, 0x10, 'x'},       6, "the largest length for a block of two octets"},
+        {{6, 1, 0x10, 'x', 0},                   5, "an octet after the block"                    },
     };
-    static const unsigned char good[] = {3, 1, 0x10, 'x'};
+    static const unsigned char good[] = {6, 1, 0x10, 'x'};
     char *text = NULL;
     size_t length = 0;
 
@@ -168,11 +182,11 @@ test_damage(TALLOC_CTX *mem)
     unsigned char *packed;
     size_t length, opened = 0, same = 0;
 
-    pack_text(mem, answer, strlen(answer), &packed, &length);
+    pack_text(mem, client_answer, strlen(client_answer), &packed, &length);
     for (int number = 0; number < 256; number++) {
         unsigned char *copy = talloc_memdup(mem, packed, length);
         copy[0] = (unsigned char) number;
-        opened += (number == 0 || number > PACK_DICTIONARIES) && !is_refused(mem, copy, length);
+        opened += (number < 4 || number > 6) && !is_refused(mem, copy, length);
         talloc_free(copy);
     }
     is_int((int64_t) opened, 0, "refuses every dictionary number but the ones there are");
@@ -183,7 +197,7 @@ test_damage(TALLOC_CTX *mem)
         unsigned char *copy = talloc_memdup(mem, packed, length);
         copy[1] = (unsigned char) (0x80 | (size & 0x7f));
         copy[2] = (unsigned char) (size >> 7);
-        opened += (size_t) size != strlen(answer) && !is_refused(mem, copy, length);
+        opened += (size_t) size != strlen(client_answer) && !is_refused(mem, copy, length);
         talloc_free(copy);
     }
     is_int((int64_t) opened, 0, "refuses every length of two octets but the text's");
@@ -195,9 +209,10 @@ test_damage(TALLOC_CTX *mem)
             unsigned char *copy = talloc_memdup(mem, packed, length);
             copy[at] = (unsigned char) octet;
             enum az_status st = unpack_text(mem, copy, length, &text, &text_length);
-            same += st == AZ_OK && text_length == strlen(answer) && text[text_length] == '\0';
+            same +=
+                st == AZ_OK && text_length == strlen(client_answer) && text[text_length] == '\0';
             opened += st != AZ_OK && (st != AZ_INVALID || text != NULL);
-            opened += st == AZ_OK && text_length != strlen(answer);
+            opened += st == AZ_OK && text_length != strlen(client_answer);
             talloc_free(text);
             talloc_free(copy);
         }
@@ -212,8 +227,7 @@ test_reach(TALLOC_CTX *mem)
 {
     const struct pack_dictionary *last = &pack_dictionaries[PACK_DICTIONARIES - 1];
     /* a match of 4 octets, then 8 of its own */
-    unsigned char packed[] = {
-        PACK_DICTIONARIES, 12, 0x00, 0, 0, 0x80, 'o', 'w', 'n', ' ', 't', 'e', 'x', 't'};
+    unsigned char packed[] = {6, 12, 0x00, 0, 0, 0x80, 'o', 'w', 'n', ' ', 't', 'e', 'x', 't'};
     char *text = NULL;
     size_t length;
 

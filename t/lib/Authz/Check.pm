@@ -148,17 +148,19 @@ sub same_words {
     return sub { return defined $_[0] && join( ' ', sort split / /, $_[0] ) eq $sorted };
 }
 
-# The texts of fcgi/base/pack_dictionaries.c, by their numbers.
-sub _dictionaries {
+# The texts of fcgi/base/pack_dictionaries.c, by their numbers (a hash).
+sub dictionaries {
     require Authz::Path;
     open my $in, '<', Authz::Path::source(qw(fcgi base pack_dictionaries.c)) or die "pack_dictionaries.c: $!";
-    my $source     = do { local $/ = undef; readline $in };
-    my @dictionary = (undef);
-    while ( $source =~ /^static const char \w+\[\] =\n((?:\s+"(?:[^"\\]|\\.)*"\n?)+);/mg ) {
-        push @dictionary, join '', map {s/\\(.)/$1/gr} $1 =~ /"((?:[^"\\]|\\.)*)"/g;
+    my $source = do { local $/ = undef; readline $in };
+    my ( %text, %dictionary );
+    while ( $source =~ /^static const char (\w+)\[\] =\n((?:\s+"(?:[^"\\]|\\.)*"\n?)+);/mg ) {
+        my ( $name, $lines ) = ( $1, $2 );
+        $text{$name} = join '', map {s/\\(.)/$1/gr} $lines =~ /"((?:[^"\\]|\\.)*)"/g;
     }
-    die 'pack_dictionaries.c has another shape' if @dictionary < 2;
-    return @dictionary;
+    $dictionary{$1} = $text{$2} while $source =~ /^ +\{(\d+), "(?:[^"\\]|\\.)*", +(\w+),/mg;
+    die 'pack_dictionaries.c has another shape' if !%dictionary || grep { !defined } values %dictionary;
+    return %dictionary;
 }
 
 # LZ4's block format: literals, then a copy of what stands some octets back, until the octets end.
@@ -190,7 +192,8 @@ sub decode_packed {
     my $octets = pack 'H*', $hex =~ s/\A\\x//r;
     my ( $number, $length, $block ) = $octets =~ /\A(.)([\x80-\xff]*[\x00-\x7f])(.*)\z/s
       or die "no packed document\n";
-    my $dictionary = ( _dictionaries() )[ ord $number ] // die "unknown dictionary\n";
+    my %dictionary = dictionaries();
+    my $dictionary = $dictionary{ ord $number } // die "unknown dictionary\n";
     my $text       = substr _unpack_lz4( $block, $dictionary ), length $dictionary;
     my $wanted     = 0;
     $wanted = $wanted << 7 | ord($_) & 0x7f for reverse split //, $length;
