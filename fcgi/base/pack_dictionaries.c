@@ -4,7 +4,7 @@
 
 /* Written by contrib/pack-samples; make changes there. */
 /* clang-format off */
-static const char introspect[] =
+static const char sample_introspect[] =
     "{\"user_agents\":[\"okhttp/4.12.0\",\"axios/1.7.9\",\"Apache-HttpClient/4.5.14\","
     "\"python-requests/2.32.3\",\"Go-http-client/1.1\",\"curl/8.5.0\"],"
     "\"addresses\":[\"172.16.0.1\",\"192.168.1.1\",\"10.0.0.1\",\"127.0.0.1\"]}{\"schema\":1,"
@@ -66,7 +66,7 @@ static const char introspect[] =
     "\"tls\":false},\"grant_type\":\"client_credentials\"},\"subject\":{\"type\":\"client\","
     "\"id\":\"reports\"},\"context\":{}}";
 
-static const char issue[] =
+static const char sample_issue[] =
     "  {\"user_agents\":[\"okhttp/4.12.0\",\"axios/1.7.9\",\"Apache-HttpClient/4.5.14\","
     "\"python-requests/2.32.3\",\"Go-http-client/1.1\",\"curl/8.5.0\"],"
     "\"addresses\":[\"172.16.0.1\",\"192.168.1.1\",\"10.0.0.1\",\"127.0.0.1\"]}{\"schema\":1,"
@@ -103,7 +103,7 @@ static const char issue[] =
     "\"type\":\"client\",\"id\":\"reports\"},\"scopes\":{\"requested\":[\"orders.read\"],"
     "\"default\":[]},\"baseline\":null}";
 
-static const char answer[] =
+static const char sample_answer[] =
     "  {\"allow\":false,\"deny_reasons\":[{\"category\":\"grant\","
     "\"code\":\"grant_not_entitled\",\"control\":\"entitlements\","
     "\"message\":\"the client is not entitled to this grant type\"},{\"category\":\"resource\","
@@ -124,8 +124,8 @@ static const char answer[] =
     "\"scopes\":[\"orders.read\"],\"revision\":\"0\",\"engine\":\"opa/1.20.2\",\"eval_us\":1000}";
 
 const struct pack_dictionary pack_dictionaries[PACK_DICTIONARIES] = {
-    {4, "{\"schema\":1,\"evaluation\":\"introspect\"", introspect, sizeof(introspect) - 1},
-    {5, "{\"schema\":1,",                              issue,      sizeof(issue) - 1     },
-    {6, "",                                            answer,     sizeof(answer) - 1    },
+    {4, "{\"schema\":1,\"evaluation\":\"introspect\"", sample_introspect, sizeof(sample_introspect) - 1},
+    {5, "{\"schema\":1,",                              sample_issue,      sizeof(sample_issue) - 1     },
+    {6, "",                                            sample_answer,     sizeof(sample_answer) - 1    },
 };
 /* clang-format on */

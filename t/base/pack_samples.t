@@ -19,7 +19,7 @@ for my $number ( sort keys %dictionary ) {
     $parser->incr_parse( $dictionary{$number} );
     my $count = 0;
     $count++ while $parser->incr_parse;
-    is( $count,            4,  "dictionary $number: four documents" );
+    is( $count,             4,  "dictionary $number: four documents" );
     is( $parser->incr_text, '', '... and nothing else' );
 }
 done_testing();

@@ -10,7 +10,7 @@
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 /* A piece of the text; start NULL: there is none. */
-struct piece {
+struct span {
     const char *start;
     size_t length;
 };
@@ -18,35 +18,35 @@ struct piece {
 /* One file. */
 struct scan {
     struct op *op;
-    const char *id;       /* of the control */
-    const char *file;     /* its name */
-    struct piece package; /* as declared */
-    struct piece rule;    /* that the line is in */
-    int line;             /* number, from 1 */
-    json_t *sites;        /* found so far */
+    const char *id;      /* of the control */
+    const char *file;    /* its name */
+    struct span package; /* as declared */
+    struct span rule;    /* that the line is in */
+    int line;            /* number, from 1 */
+    json_t *sites;       /* found so far */
 };
 
 static bool
-piece_is(struct piece piece, const char *text)
+piece_is(struct span piece, const char *text)
 {
     return piece.length == strlen(text) && memcmp(piece.start, text, piece.length) == 0;
 }
 
 /* The value of a member written `"name": "value"` in a line. */
-static struct piece
-member(struct piece line, const char *name)
+static struct span
+member_text(struct span line, const char *name)
 {
     const char *at = memmem(line.start, line.length, name, strlen(name));
     if (at == NULL)
-        return (struct piece){NULL, 0};
+        return (struct span){NULL, 0};
     at += strlen(name);
     const char *end = memchr(at, '"', line.length - (size_t) (at - line.start));
-    return (struct piece){end != NULL ? at : NULL, end != NULL ? (size_t) (end - at) : 0};
+    return (struct span){end != NULL ? at : NULL, end != NULL ? (size_t) (end - at) : 0};
 }
 
 /* A site in the line that is scanned; without code it is the package. */
 static enum az_status
-add_site(struct scan *scan, struct piece code)
+add_site(struct scan *scan, struct span code)
 {
     char *rule = talloc_strndup(scan->op->mem, scan->package.start, scan->package.length);
     if (code.start != NULL && scan->rule.start != NULL)
@@ -64,17 +64,17 @@ add_site(struct scan *scan, struct piece code)
 
 /* A line that begins in its first column: the package, a rule, or something else. */
 static enum az_status
-scan_head(struct scan *scan, struct piece line)
+scan_head(struct scan *scan, struct span line)
 {
-    struct piece word = {line.start, strspn(line.start, WORD)};
+    struct span word = {line.start, strspn(line.start, WORD)};
     if (piece_is(word, "default") || piece_is(word, "package")) {
         const char *next = word.start + word.length + strspn(word.start + word.length, " ");
         bool package = piece_is(word, "package");
-        word = (struct piece){next, strspn(next, package ? WORD "." : WORD)};
+        word = (struct span){next, strspn(next, package ? WORD "." : WORD)};
         if (package) {
             const char *own = talloc_asprintf(scan->op->mem, "svc.controls.%s", scan->id);
             scan->package = word;
-            return own != NULL && piece_is(word, own) ? add_site(scan, (struct piece){NULL, 0})
+            return own != NULL && piece_is(word, own) ? add_site(scan, (struct span){NULL, 0})
                                                       : AZ_OK;
         }
     }
@@ -84,7 +84,7 @@ scan_head(struct scan *scan, struct piece line)
 }
 
 static enum az_status
-scan_line(struct scan *scan, struct piece line)
+scan_line(struct scan *scan, struct span line)
 {
     size_t blanks = strspn(line.start, " \t");
     if (blanks >= line.length || line.start[blanks] == '#')
@@ -94,7 +94,8 @@ scan_line(struct scan *scan, struct piece line)
         if (st != AZ_OK)
             return st;
     }
-    struct piece code = member(line, "\"code\": \""), control = member(line, "\"control\": \"");
+    struct span code = member_text(line, "\"code\": \""),
+                control = member_text(line, "\"control\": \"");
     if (code.start == NULL || control.start == NULL || !piece_is(control, scan->id))
         return AZ_OK;
     return add_site(scan, code);
@@ -105,11 +106,11 @@ control_sites_scan(struct op *op, const char *id, const char *file, const char *
 {
     struct scan scan = {.op = op, .id = id, .file = file, .sites = sites};
     enum az_status st = AZ_OK;
-    scan.package = (struct piece){text, 0};
+    scan.package = (struct span){text, 0};
     for (const char *line = text; st == AZ_OK && *line != '\0';) {
         size_t length = strcspn(line, "\n");
         scan.line++;
-        st = scan_line(&scan, (struct piece){line, length});
+        st = scan_line(&scan, (struct span){line, length});
         line += length + (line[length] == '\n');
     }
     return st;

@@ -12,7 +12,7 @@
 #define CATALOGUE "controls.json"
 
 static enum az_status
-no_memory(struct op *op)
+controls_no_memory(struct op *op)
 {
     return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the controls");
 }
@@ -82,7 +82,7 @@ static enum az_status
 load_schema(struct op *op, const char *key, json_t **ret)
 {
     const char *name = talloc_asprintf(op->mem, "schemas/%s.json", key);
-    return name != NULL ? shipped_json(op, name, ret) : no_memory(op);
+    return name != NULL ? shipped_json(op, name, ret) : controls_no_memory(op);
 }
 
 /* ---- settings ---- */
@@ -115,11 +115,11 @@ list_settings(struct op *op, const json_t *control, json_t **ret)
            *setting;
     const char *name;
     if (settings == NULL || names == NULL)
-        return no_memory(op);
+        return controls_no_memory(op);
     enum az_status st = add_settings(op, control, settings);
     json_object_foreach (settings, name, setting)
         if (st == AZ_OK && json_array_append_new(names, json_string(name)) != 0)
-            st = no_memory(op);
+            st = controls_no_memory(op);
     if (st == AZ_OK)
         *ret = names;
     return st;
@@ -131,7 +131,7 @@ controls_settings(struct op *op, json_t **ret)
     size_t index;
     const json_t *control;
     json_t *catalogue = NULL, *settings = jsonx_own(op->mem, json_object());
-    enum az_status st = settings != NULL ? load_catalogue(op, &catalogue) : no_memory(op);
+    enum az_status st = settings != NULL ? load_catalogue(op, &catalogue) : controls_no_memory(op);
     json_array_foreach (catalogue, index, control)
         if (st == AZ_OK)
             st = add_settings(op, control, settings);
@@ -156,7 +156,7 @@ make_compact(struct op *op, const json_t *control, json_t **ret)
                   "entrypoints", json_object_get(control, "entrypoints"), "configurable",
                   json_object_get(control, "configurable"), "settings", settings));
     if (made == NULL)
-        return no_memory(op);
+        return controls_no_memory(op);
     *ret = made;
     return AZ_OK;
 }
@@ -167,12 +167,12 @@ controls_list(struct op *op, json_t **ret)
     size_t index;
     const json_t *control;
     json_t *catalogue = NULL, *list = jsonx_own(op->mem, json_array()), *made;
-    enum az_status st = list != NULL ? load_catalogue(op, &catalogue) : no_memory(op);
+    enum az_status st = list != NULL ? load_catalogue(op, &catalogue) : controls_no_memory(op);
     json_array_foreach (catalogue, index, control) {
         if (st == AZ_OK)
             st = make_compact(op, control, &made);
         if (st == AZ_OK && json_array_append(list, made) != 0)
-            st = no_memory(op);
+            st = controls_no_memory(op);
     }
     if (st == AZ_OK)
         *ret = list;
@@ -186,7 +186,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
     size_t index;
     const json_t *row;
     json_t *rows = jsonx_own(op->mem, json_array()), *schema;
-    enum az_status st = rows != NULL ? AZ_OK : no_memory(op);
+    enum az_status st = rows != NULL ? AZ_OK : controls_no_memory(op);
     json_array_foreach (json_object_get(control, "rows"), index, row) {
         if (st == AZ_OK)
             st = load_schema(op, json_string_value(json_object_get(row, "key")), &schema);
@@ -194,7 +194,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
             return st;
         json_t *whole = json_copy((json_t *) (uintptr_t) row);
         if (json_object_set(whole, "schema", schema) != 0 || json_array_append(rows, whole) != 0)
-            st = no_memory(op);
+            st = controls_no_memory(op);
         json_decref(whole);
     }
     *ret = rows;
@@ -203,7 +203,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
 
 /* A control's own members are the catalogue's; this adds what is found elsewhere. */
 static enum az_status
-describe(struct op *op, const json_t *control, json_t **ret)
+describe_control(struct op *op, const json_t *control, json_t **ret)
 {
     static const char *const own[] = {"inputs", "outputs", "reasons"};
     json_t *made = NULL, *rows = NULL, *sites = NULL;
@@ -219,7 +219,7 @@ describe(struct op *op, const json_t *control, json_t **ret)
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         good = good && json_object_set(made, own[i], json_object_get(control, own[i])) == 0;
     if (!good)
-        return no_memory(op);
+        return controls_no_memory(op);
     *ret = made;
     return AZ_OK;
 }
@@ -235,7 +235,7 @@ controls_describe(struct op *op, const char *id, json_t **ret)
         return st;
     json_array_foreach (catalogue, index, control)
         if (strcmp(id_of(control), id) == 0)
-            return describe(op, control, ret);
+            return describe_control(op, control, ret);
     *ret = NULL;
     return AZ_OK;
 }

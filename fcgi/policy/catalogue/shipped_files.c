@@ -19,7 +19,7 @@ full_path(struct op *op, const char *name)
 }
 
 static enum az_status
-fail(struct op *op, const char *name, const char *why)
+shipped_fail(struct op *op, const char *name, const char *why)
 {
     return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: %s/policy/%s: %s",
                    op->az->cfg->data_dir, name, why);
@@ -56,7 +56,7 @@ enum az_status
 shipped_text(struct op *op, const char *name, const char **ret)
 {
     const char *why = read_whole(op, full_path(op, name), ret);
-    return why == NULL ? AZ_OK : fail(op, name, why);
+    return why == NULL ? AZ_OK : shipped_fail(op, name, why);
 }
 
 enum az_status
@@ -66,12 +66,12 @@ shipped_json(struct op *op, const char *name, json_t **ret)
     enum az_status st = shipped_text(op, name, &text);
     if (st == AZ_OK
         && jsonx_parse(op->mem, text, strlen(text), SHIPPED_DEPTH_MAX, ret, &why) != AZ_OK)
-        st = fail(op, name, why);
+        st = shipped_fail(op, name, why);
     return st;
 }
 
 /* A walk over a folder and those in it. */
-struct walk {
+struct shipped_walk {
     const char *suffix;    /* of the files that count */
     shipped_file_fn *take; /* hears of them */
     void *arg;             /* its own */
@@ -79,7 +79,7 @@ struct walk {
 };
 
 static bool
-ends_with(const char *name, const char *suffix)
+has_suffix(const char *name, const char *suffix)
 {
     size_t length = strlen(name), wanted = strlen(suffix);
     return length > wanted && strcmp(name + length - wanted, suffix) == 0;
@@ -87,7 +87,7 @@ ends_with(const char *name, const char *suffix)
 
 /* By octets: alphasort() would go by the locale. */
 static int
-compare_names(const struct dirent **a, const struct dirent **b)
+compare_entries(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -98,40 +98,42 @@ is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static enum az_status walk_folder(struct op *op, struct walk *walk, const char *folder, int depth);
+static enum az_status walk_folder(struct op *op, struct shipped_walk *walk, const char *folder,
+                                  int depth);
 
 static enum az_status
-walk_entry(struct op *op, struct walk *walk, const char *name, int depth)
+walk_entry(struct op *op, struct shipped_walk *walk, const char *name, int depth)
 {
     struct stat info;
     const char *path = full_path(op, name), *text;
     if (path == NULL || stat(path, &info) != 0)
-        return fail(op, name, path != NULL ? strerror(errno) : "no memory");
+        return shipped_fail(op, name, path != NULL ? strerror(errno) : "no memory");
     if (S_ISDIR(info.st_mode))
         return walk_folder(op, walk, name, depth + 1);
-    if (!ends_with(name, walk->suffix))
+    if (!has_suffix(name, walk->suffix))
         return AZ_OK;
     if (++walk->files > SHIPPED_FILES_MAX)
-        return fail(op, name, "is one file too many");
+        return shipped_fail(op, name, "is one file too many");
     enum az_status st = shipped_text(op, name, &text);
     return st == AZ_OK ? walk->take(op, walk->arg, name, text) : st;
 }
 
 static enum az_status
-walk_folder(struct op *op, struct walk *walk, const char *folder, int depth)
+walk_folder(struct op *op, struct shipped_walk *walk, const char *folder, int depth)
 {
     struct dirent **entries = NULL;
     const char *path = full_path(op, folder);
     enum az_status st = AZ_OK;
     if (depth > SHIPPED_FOLDERS_MAX)
-        return fail(op, folder, "is nested too deeply");
-    int count = path != NULL ? scandir(path, &entries, is_visible, compare_names) : -1;
+        return shipped_fail(op, folder, "is nested too deeply");
+    int count = path != NULL ? scandir(path, &entries, is_visible, compare_entries) : -1;
     if (count < 0)
-        return fail(op, folder, path != NULL ? strerror(errno) : "no memory");
+        return shipped_fail(op, folder, path != NULL ? strerror(errno) : "no memory");
     for (int i = 0; i < count; i++) {
         const char *name = talloc_asprintf(op->mem, "%s/%s", folder, entries[i]->d_name);
         if (st == AZ_OK)
-            st = name != NULL ? walk_entry(op, walk, name, depth) : fail(op, folder, "no memory");
+            st = name != NULL ? walk_entry(op, walk, name, depth)
+                              : shipped_fail(op, folder, "no memory");
         free(entries[i]);
     }
     free(entries);
@@ -142,6 +144,6 @@ enum az_status
 shipped_each(struct op *op, const char *folder, const char *suffix, shipped_file_fn *take,
              void *arg)
 {
-    struct walk walk = {suffix, take, arg, 0};
+    struct shipped_walk walk = {suffix, take, arg, 0};
     return walk_folder(op, &walk, folder, 1);
 }

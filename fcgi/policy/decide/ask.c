@@ -76,7 +76,7 @@ ask_note_error(struct op *op, struct verdict *verdict)
  * that was refused is not kept: nobody who reads the row may take it for a decision.
  */
 static void
-note_failure(struct op *op, const struct engine_answer *answer, struct verdict *ret)
+note_no_decision(struct op *op, const struct engine_answer *answer, struct verdict *ret)
 {
     struct verdict verdict = {.input = NULL};
     verdict.decision.output = jsonx_own(op->mem, json_object());
@@ -100,7 +100,7 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
     if (st == AZ_OK)
         st = decision_read(op, answer.result, bounds, &verdict.decision);
     if (st != AZ_OK) {
-        note_failure(op, &answer, ret);
+        note_no_decision(op, &answer, ret);
         return st;
     }
     describe_answer(verdict.decision.output, &answer);

@@ -37,7 +37,7 @@ static const char *const reserved_claims[] = {"iss",       "iat",   "jti", "sub"
                                               "may_act",   "active"};
 
 static enum az_status
-nonsense(struct op *op, const char *member, const char *what)
+refuse_member(struct op *op, const char *member, const char *what)
 {
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: %s %s", member, what);
 }
@@ -77,7 +77,7 @@ all_strings(const json_t *array)
 
 /* The member, with null as absent; *ret_ok false when its type is another. */
 static json_t *
-member(const json_t *result, const char *name, json_type type, bool *ret_ok)
+typed_member(const json_t *result, const char *name, json_type type, bool *ret_ok)
 {
     json_t *value = json_object_get(result, name);
     if (value == NULL || json_is_null(value))
@@ -101,7 +101,7 @@ drop_repeats(json_t *array)
 
 /* Members whose value must be an array of strings, or an object. */
 static enum az_status
-read_members(struct op *op, const json_t *result, struct decision *decision)
+read_containers(struct op *op, const json_t *result, struct decision *decision)
 {
     const struct {
         const char *name;
@@ -119,9 +119,9 @@ read_members(struct op *op, const json_t *result, struct decision *decision)
     };
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         bool ok = true;
-        *members[i].at = member(result, members[i].name, members[i].type, &ok);
+        *members[i].at = typed_member(result, members[i].name, members[i].type, &ok);
         if (!ok || (members[i].strings && !all_strings(*members[i].at)))
-            return nonsense(op, members[i].name, "has another type");
+            return refuse_member(op, members[i].name, "has another type");
     }
     drop_repeats(decision->scopes);
     return AZ_OK;
@@ -133,31 +133,31 @@ read_flag(struct op *op, const json_t *result, const char *name, bool *ret)
 {
     const json_t *flag = json_object_get(result, name);
     if (flag != NULL && !json_is_null(flag) && !json_is_boolean(flag))
-        return nonsense(op, name, "is no boolean");
+        return refuse_member(op, name, "is no boolean");
     *ret = json_is_true(flag);
     return AZ_OK;
 }
 
 /* allow, resource, lifetime, single use, refresh: the scalars. */
 static enum az_status
-read_scalars(struct op *op, const json_t *result, struct decision *decision)
+read_decision_scalars(struct op *op, const json_t *result, struct decision *decision)
 {
     const json_t *allow = json_object_get(result, "allow");
     bool ok = true;
     if (!json_is_boolean(allow))
-        return nonsense(op, "allow", "is no boolean");
+        return refuse_member(op, "allow", "is no boolean");
     decision->allow = json_is_true(allow);
-    decision->resource = json_string_value(member(result, "resource", JSON_STRING, &ok));
+    decision->resource = json_string_value(typed_member(result, "resource", JSON_STRING, &ok));
     if (!ok)
-        return nonsense(op, "resource", "is no string");
+        return refuse_member(op, "resource", "is no string");
     enum az_status st = read_flag(op, result, "jit_single_use", &decision->jit);
     if (st == AZ_OK)
         st = read_flag(op, result, "refresh", &decision->refresh);
     if (st != AZ_OK)
         return st;
-    const json_t *ttl = member(result, "expires_in_override", JSON_INTEGER, &ok);
+    const json_t *ttl = typed_member(result, "expires_in_override", JSON_INTEGER, &ok);
     if (!ok)
-        return nonsense(op, "expires_in_override", "is no integer");
+        return refuse_member(op, "expires_in_override", "is no integer");
     decision->has_ttl = ttl != NULL;
     decision->ttl =
         json_integer_value(ttl) > DECISION_TTL_MAX ? DECISION_TTL_MAX : json_integer_value(ttl);
@@ -251,7 +251,7 @@ check_types(struct op *op, const struct decision *decision, const struct decisio
                 return st;
         }
         if (!tied)
-            return nonsense(op, "resource_types", "widens the request");
+            return refuse_member(op, "resource_types", "widens the request");
     }
     return AZ_OK;
 }
@@ -260,20 +260,20 @@ static enum az_status
 check_bounds(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
 {
     if (!bounds->open_scopes && !array_within(decision->scopes, bounds->scopes))
-        return nonsense(op, "scopes", "widens the request");
+        return refuse_member(op, "scopes", "widens the request");
     if (bounds->ceiling != NULL && !array_within(decision->scopes, bounds->ceiling))
-        return nonsense(op, "scopes", "widens the ceiling");
+        return refuse_member(op, "scopes", "widens the ceiling");
     if (decision->resource != NULL
         && (bounds->resource == NULL || strcmp(decision->resource, bounds->resource) != 0))
-        return nonsense(op, "resource", "is not the requested one");
+        return refuse_member(op, "resource", "is not the requested one");
     if (bounds->resource != NULL && decision->resource == NULL)
-        return nonsense(op, "resource",
-                        "is missing: a token for everything instead of one resource");
+        return refuse_member(op, "resource",
+                             "is missing: a token for everything instead of one resource");
     if (json_array_size(bounds->resource_types) > 0
         && json_array_size(decision->resource_types) == 0)
-        return nonsense(op, "resource_types", "are missing: a token for everything instead");
+        return refuse_member(op, "resource_types", "are missing: a token for everything instead");
     if (decision->details != NULL && !details_within(op, decision->details, bounds->details))
-        return nonsense(op, "authorization_details", "widens the request");
+        return refuse_member(op, "authorization_details", "widens the request");
     return check_types(op, decision, bounds);
 }
 
@@ -319,7 +319,7 @@ sort_reasons(struct op *op, struct decision *decision)
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(decision->reasons, i);
         if (!json_is_string(json_object_get(list[i], "code")))
-            return nonsense(op, "deny_reasons", "holds an entry without code");
+            return refuse_member(op, "deny_reasons", "holds an entry without code");
     }
     qsort(list, count, sizeof(list[0]), compare_reasons);
     for (size_t i = 0; i < count; i++)
@@ -334,9 +334,9 @@ static enum az_status
 drop_reserved_claims(struct op *op, json_t *output)
 {
     bool ok = true;
-    json_t *claims = member(output, "claims", JSON_OBJECT, &ok);
+    json_t *claims = typed_member(output, "claims", JSON_OBJECT, &ok);
     if (!ok)
-        return nonsense(op, "claims", "is no object");
+        return refuse_member(op, "claims", "is no object");
     for (size_t i = 0; claims != NULL && i < sizeof(reserved_claims) / sizeof(reserved_claims[0]);
          i++)
         json_object_del(claims, reserved_claims[i]);
@@ -349,10 +349,10 @@ decision_read(struct op *op, json_t *result, const struct decision_bounds *bound
 {
     struct decision decision = {.output = result, .revision = ret->revision};
     if (!json_is_object(result))
-        return nonsense(op, "result", result == NULL ? "is undefined" : "is no object");
-    enum az_status st = read_scalars(op, result, &decision);
+        return refuse_member(op, "result", result == NULL ? "is undefined" : "is no object");
+    enum az_status st = read_decision_scalars(op, result, &decision);
     if (st == AZ_OK)
-        st = read_members(op, result, &decision);
+        st = read_containers(op, result, &decision);
     if (st == AZ_OK && decision.scopes == NULL)
         decision.scopes = jsonx_own(op->mem, json_array());
     if (st == AZ_OK && decision.allow)

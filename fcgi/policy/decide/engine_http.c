@@ -87,7 +87,7 @@ engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms)
 }
 
 static enum az_status
-fail(struct exchange *exchange, struct engine *engine, const char *why)
+engine_http_fail(struct exchange *exchange, struct engine *engine, const char *why)
 {
     disconnect(engine);
     return op_fail(exchange->op, AZ_UNAVAILABLE, NULL, "policy engine: %s (%s)", why,
@@ -101,7 +101,7 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     int64_t left = exchange->deadline_ms - clock_monotonic_ms();
     curl_socket_t socket = CURL_SOCKET_BAD;
     if (left <= 0)
-        return fail(exchange, engine, "no answer in time");
+        return engine_http_fail(exchange, engine, "no answer in time");
     if ((engine->curl = curl_easy_init()) == NULL)
         return op_fail(exchange->op, AZ_SERVER_ERROR, NULL, "no memory for the policy engine");
     CURL *curl = engine->curl;
@@ -120,8 +120,9 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     if (outcome == CURLE_OK)
         outcome = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &socket);
     if (outcome != CURLE_OK || socket == CURL_SOCKET_BAD)
-        return fail(exchange, engine,
-                    engine->error[0] != '\0' ? engine->error : curl_easy_strerror(outcome));
+        return engine_http_fail(exchange, engine,
+                                engine->error[0] != '\0' ? engine->error
+                                                         : curl_easy_strerror(outcome));
     engine->socket = socket;
     return AZ_OK;
 }
@@ -150,17 +151,17 @@ send_request(struct exchange *exchange, struct engine *engine)
         if (outcome == CURLE_AGAIN) {
             sent = 0;
             if (!wait_for(exchange, engine, POLLOUT))
-                return fail(exchange, engine, "the question could not be sent in time");
+                return engine_http_fail(exchange, engine, "the question could not be sent in time");
         } else if (outcome != CURLE_OK) {
             exchange->dead = true;
-            return fail(exchange, engine, "the connection was closed");
+            return engine_http_fail(exchange, engine, "the connection was closed");
         }
     }
     return AZ_OK;
 }
 
 static bool
-make_room(struct exchange *exchange)
+make_buffer_room(struct exchange *exchange)
 {
     if (exchange->used < exchange->size)
         return true;
@@ -184,12 +185,12 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
     bool ready = false; /* TLS may hold octets that the socket no longer shows */
     for (;;) {
         size_t got = 0;
-        if (!make_room(exchange)) {
+        if (!make_buffer_room(exchange)) {
             ret->too_large = exchange->used > exchange->answer_max;
-            return fail(exchange, engine, "the answer is too large");
+            return engine_http_fail(exchange, engine, "the answer is too large");
         }
         if (!ready && !wait_for(exchange, engine, POLLIN))
-            return fail(exchange, engine, "no answer in time");
+            return engine_http_fail(exchange, engine, "no answer in time");
         CURLcode outcome = curl_easy_recv(engine->curl, exchange->octets + exchange->used,
                                           exchange->size - exchange->used, &got);
         ready = outcome == CURLE_OK;
@@ -197,14 +198,15 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
             continue;
         if (outcome != CURLE_OK || got == 0) {
             exchange->dead = exchange->used == 0;
-            return fail(exchange, engine, "the connection was closed before the answer was whole");
+            return engine_http_fail(exchange, engine,
+                                    "the connection was closed before the answer was whole");
         }
         exchange->used += got;
         switch (http_answer_read(exchange->octets, exchange->used, exchange->answer_max, ret)) {
         case HTTP_ANSWER_WHOLE:
             return AZ_OK;
         case HTTP_ANSWER_BROKEN:
-            return fail(exchange, engine, ret->why);
+            return engine_http_fail(exchange, engine, ret->why);
         case HTTP_ANSWER_MORE:
             break;
         }
@@ -221,7 +223,7 @@ is_stale(const struct engine *engine)
 
 /* One try; exchange->dead says whether another connection may help. */
 static enum az_status
-attempt(struct exchange *exchange, struct engine *engine, struct http_answer *ret)
+try_exchange(struct exchange *exchange, struct engine *engine, struct http_answer *ret)
 {
     if (engine->curl != NULL && is_stale(engine))
         disconnect(engine);
@@ -271,11 +273,11 @@ engine_http_exchange(struct op *op, const struct http_question *question, struct
     if (!write_request(&exchange, engine, question->path, question->body,
                        question->body != NULL ? question->length : 0))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy question");
-    enum az_status st = attempt(&exchange, engine, ret);
+    enum az_status st = try_exchange(&exchange, engine, ret);
     if (st != AZ_OK && exchange.dead) {
         exchange.dead = false;
         az_fault_clear(&op->fault);
-        st = attempt(&exchange, engine, ret);
+        st = try_exchange(&exchange, engine, ret);
     }
     return st;
 }

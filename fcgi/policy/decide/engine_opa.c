@@ -66,7 +66,7 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
 
 /* Cuts a text between two code points. */
 static char *
-cut(char *text)
+cut_text(char *text)
 {
     size_t length = text != NULL ? strlen(text) : 0;
     if (length <= ENGINE_MESSAGE_MAX)
@@ -88,9 +88,9 @@ first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
     /* ENGINE_STATUS_FLAGS makes a real of it. */
     double row = json_number_value(json_object_get(place, "row"));
     if (detail != NULL && file != NULL)
-        return cut(talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
-                                   row > 0 && row < INT32_MAX ? (int) row : 0, detail));
-    return cut(talloc_strdup(mem, detail != NULL ? detail : otherwise));
+        return cut_text(talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
+                                        row > 0 && row < INT32_MAX ? (int) row : 0, detail));
+    return cut_text(talloc_strdup(mem, detail != NULL ? detail : otherwise));
 }
 
 void
@@ -149,7 +149,7 @@ const char *const engine_explain_words[ENGINE_EXPLAIN_COUNT] = {
 };
 
 static enum az_status
-refuse(struct op *op, struct engine_trial *ret, const char *error, const char *message)
+engine_refuse(struct op *op, struct engine_trial *ret, const char *error, const char *message)
 {
     ret->error = error;
     ret->message = message;
@@ -175,7 +175,7 @@ read_refusal(struct op *op, const struct http_answer *answer, struct engine_tria
         return engine_http_unexpected(op, answer);
     ret->errors = json_array_size(errors) > 0 ? errors : NULL;
     message = first_error(op->mem, errors, message);
-    return message != NULL ? refuse(op, ret, "evaluation_failed", message)
+    return message != NULL ? engine_refuse(op, ret, "evaluation_failed", message)
                            : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
@@ -188,8 +188,8 @@ refuse_unreadable(struct op *op, const struct http_answer *answer, const char *w
     const size_t flags = ENGINE_STATUS_FLAGS | JSON_ALLOW_NUL;
     if (jsonx_own(op->mem, json_loadb(answer->body, answer->body_length, flags, NULL)) == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
-    return refuse(op, ret, "answer_unreadable",
-                  talloc_asprintf(op->mem, "The answer cannot be shown: %s", why));
+    return engine_refuse(op, ret, "answer_unreadable",
+                         talloc_asprintf(op->mem, "The answer cannot be shown: %s", why));
 }
 
 static enum az_status
@@ -235,10 +235,11 @@ engine_try(struct op *op, const char *path, const json_t *input, enum engine_exp
     enum az_status st = engine_http_exchange(op, &question, &answer);
     if (st != AZ_OK && answer.too_large) {
         az_fault_clear(&op->fault);
-        return refuse(op, ret, "answer_too_large",
-                      traced ? "The answer with its trace is too large: ask with explain notes or "
-                               "without explain"
-                             : "The answer is too large: ask for a path further down");
+        return engine_refuse(
+            op, ret, "answer_too_large",
+            traced ? "The answer with its trace is too large: ask with explain notes or "
+                     "without explain"
+                   : "The answer is too large: ask for a path further down");
     }
     if (st != AZ_OK)
         return st;

@@ -15,22 +15,22 @@ struct framing {
 };
 
 static enum http_answer_state
-broken(struct http_answer *ret, const char *why)
+answer_broken(struct http_answer *ret, const char *why)
 {
     ret->why = why;
     return HTTP_ANSWER_BROKEN;
 }
 
 static enum http_answer_state
-too_large(struct http_answer *ret)
+answer_too_large(struct http_answer *ret)
 {
     ret->too_large = true;
-    return broken(ret, "the body is too large");
+    return answer_broken(ret, "the body is too large");
 }
 
 /* A number of 1 to DIGITS_MAX digits that fills text. */
 static bool
-read_number(const char *text, size_t length, unsigned base, size_t *ret)
+read_decimal(const char *text, size_t length, unsigned base, size_t *ret)
 {
     size_t number = 0;
     if (length == 0 || length > DIGITS_MAX)
@@ -50,7 +50,7 @@ read_number(const char *text, size_t length, unsigned base, size_t *ret)
 }
 
 static bool
-text_is(const char *text, size_t length, const char *word)
+token_is(const char *text, size_t length, const char *word)
 {
     return length == strlen(word) && strncasecmp(text, word, length) == 0;
 }
@@ -61,7 +61,7 @@ read_status_line(const char *line, size_t length, struct http_answer *ret)
 {
     size_t status;
     if (length < 13 || memcmp(line, "HTTP/1.1 ", 9) != 0 || line[12] != ' '
-        || !read_number(line + 9, 3, 10, &status))
+        || !read_decimal(line + 9, 3, 10, &status))
         return false;
     ret->status = (int) status;
     return true;
@@ -69,7 +69,7 @@ read_status_line(const char *line, size_t length, struct http_answer *ret)
 
 /* One field; NULL, or why the answer is refused. */
 static const char *
-read_field(const char *line, size_t length, struct framing *framing, struct http_answer *ret)
+read_answer_field(const char *line, size_t length, struct framing *framing, struct http_answer *ret)
 {
     const char *colon = memchr(line, ':', length);
     size_t name = colon != NULL ? (size_t) (colon - line) : 0;
@@ -81,17 +81,17 @@ read_field(const char *line, size_t length, struct framing *framing, struct http
     while (end > value && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
     size_t size = (size_t) (end - value);
-    if (text_is(line, name, "Content-Length")) {
-        if (framing->has_length || !read_number(value, size, 10, &framing->length))
+    if (token_is(line, name, "Content-Length")) {
+        if (framing->has_length || !read_decimal(value, size, 10, &framing->length))
             return "Content-Length is repeated or no number within the limit";
         framing->has_length = true;
-    } else if (text_is(line, name, "Transfer-Encoding")) {
-        if (framing->chunked || !text_is(value, size, "chunked"))
+    } else if (token_is(line, name, "Transfer-Encoding")) {
+        if (framing->chunked || !token_is(value, size, "chunked"))
             return "a Transfer-Encoding other than chunked";
         framing->chunked = true;
-    } else if (text_is(line, name, "Connection")) {
-        ret->keep = ret->keep && !text_is(value, size, "close");
-    } else if (text_is(line, name, "Content-Encoding")) {
+    } else if (token_is(line, name, "Connection")) {
+        ret->keep = ret->keep && !token_is(value, size, "close");
+    } else if (token_is(line, name, "Content-Encoding")) {
         return "a Content-Encoding that was not asked for";
     }
     return NULL;
@@ -120,17 +120,17 @@ read_head(const char *octets, size_t length, struct framing *framing, struct htt
         const char *why = NULL;
         if (size == 0 || line[--size] != '\r' || memchr(line, '\0', size) != NULL
             || memchr(line, '\r', size) != NULL)
-            return broken(ret, "a line that does not end in CRLF");
+            return answer_broken(ret, "a line that does not end in CRLF");
         if (first && !read_status_line(line, size, ret))
-            return broken(ret, "no status line of HTTP/1.1");
+            return answer_broken(ret, "no status line of HTTP/1.1");
         if (!first && size == 0) {
             *ret_body = (size_t) (next - octets);
             return HTTP_ANSWER_WHOLE;
         }
-        if (!first && (why = read_field(line, size, framing, ret)) != NULL)
-            return broken(ret, why);
+        if (!first && (why = read_answer_field(line, size, framing, ret)) != NULL)
+            return answer_broken(ret, why);
     }
-    return length >= HTTP_ANSWER_HEAD_MAX ? broken(ret, "the header is too long")
+    return length >= HTTP_ANSWER_HEAD_MAX ? answer_broken(ret, "the header is too long")
                                           : HTTP_ANSWER_MORE;
 }
 
@@ -144,14 +144,14 @@ read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http
     const char *at = octets, *end = octets + length, *next;
     size_t used = 0, size, chunk;
     while (find_line(at, end, &size, &next)) {
-        if (size == 0 || at[size - 1] != '\r' || !read_number(at, size - 1, 16, &chunk))
-            return broken(ret, "a chunk without a size");
+        if (size == 0 || at[size - 1] != '\r' || !read_decimal(at, size - 1, 16, &chunk))
+            return answer_broken(ret, "a chunk without a size");
         if (chunk > body_max - used)
-            return too_large(ret);
+            return answer_too_large(ret);
         if ((size_t) (end - next) < chunk + 2)
             return HTTP_ANSWER_MORE;
         if (next[chunk] != '\r' || next[chunk + 1] != '\n')
-            return broken(ret, "a chunk that does not end where it says");
+            return answer_broken(ret, "a chunk that does not end where it says");
         if (join)
             memmove(octets + used, next, chunk);
         used += chunk;
@@ -159,9 +159,9 @@ read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http
         if (chunk > 0)
             continue;
         ret->body_length = used;
-        return at == end ? HTTP_ANSWER_WHOLE : broken(ret, "octets after the answer");
+        return at == end ? HTTP_ANSWER_WHOLE : answer_broken(ret, "octets after the answer");
     }
-    return (size_t) (end - at) > DIGITS_MAX + 2 ? broken(ret, "a chunk without a size")
+    return (size_t) (end - at) > DIGITS_MAX + 2 ? answer_broken(ret, "a chunk without a size")
                                                 : HTTP_ANSWER_MORE;
 }
 
@@ -177,16 +177,16 @@ http_answer_read(char *octets, size_t length, size_t body_max, struct http_answe
     size_t there = length - head;
     ret->body = octets + head;
     if (framing.has_length == framing.chunked)
-        return broken(ret, "the length of the body is not told in one way");
+        return answer_broken(ret, "the length of the body is not told in one way");
     if (framing.chunked) {
         state = read_chunks(ret->body, there, body_max, false, ret);
         return state == HTTP_ANSWER_WHOLE ? read_chunks(ret->body, there, body_max, true, ret)
                                           : state;
     }
     if (framing.length > body_max)
-        return too_large(ret);
+        return answer_too_large(ret);
     if (there > framing.length)
-        return broken(ret, "octets after the answer");
+        return answer_broken(ret, "octets after the answer");
     ret->body_length = framing.length;
     return there == framing.length ? HTTP_ANSWER_WHOLE : HTTP_ANSWER_MORE;
 }

@@ -22,7 +22,7 @@ struct draft {
 
 /* Sets a member to a value that is handed over; NULL: it could not be made. */
 static void
-set_new(struct draft *draft, json_t *object, const char *name, json_t *value)
+draft_set_new(struct draft *draft, json_t *object, const char *name, json_t *value)
 {
     if (json_object_set_new_nocheck(object, name, value) != 0)
         draft->lost = true;
@@ -30,18 +30,18 @@ set_new(struct draft *draft, json_t *object, const char *name, json_t *value)
 
 /* Sets a text member unless it is NULL. */
 static void
-set_text(struct draft *draft, json_t *object, const char *name, const char *text)
+draft_set_text(struct draft *draft, json_t *object, const char *name, const char *text)
 {
     if (text != NULL)
-        set_new(draft, object, name, json_string_nocheck(text));
+        draft_set_new(draft, object, name, json_string_nocheck(text));
 }
 
 /* Sets a borrowed value unless it is NULL. */
 static void
-set_value(struct draft *draft, json_t *object, const char *name, json_t *value)
+draft_set_value(struct draft *draft, json_t *object, const char *name, json_t *value)
 {
     if (value != NULL)
-        set_new(draft, object, name, json_incref(value));
+        draft_set_new(draft, object, name, json_incref(value));
 }
 
 static json_t *
@@ -50,21 +50,21 @@ request_part(struct draft *draft, const struct op *op, const struct question *fr
     char time[ISO8601_SIZE];
     json_t *part = json_object();
     iso8601_format(op_now(op), time);
-    set_text(draft, part, "id", op->request_id);
-    set_text(draft, part, "flow_id", frame->flow_id);
-    set_text(draft, part, "endpoint", frame->endpoint);
+    draft_set_text(draft, part, "id", op->request_id);
+    draft_set_text(draft, part, "flow_id", frame->flow_id);
+    draft_set_text(draft, part, "endpoint", frame->endpoint);
     /* The clock three ways: Rego's time functions take nanoseconds, rows hold seconds, people read
      * the text. */
-    set_new(draft, part, "now", json_integer(op_now(op)));
-    set_new(draft, part, "time_ns", json_integer(op->now_ms * NS_PER_MS));
-    set_text(draft, part, "time", time);
+    draft_set_new(draft, part, "now", json_integer(op_now(op)));
+    draft_set_new(draft, part, "time_ns", json_integer(op->now_ms * NS_PER_MS));
+    draft_set_text(draft, part, "time", time);
     return part;
 }
 
 /* Statement claims are type-checked here: a wrong type counts as an empty list, so that it cuts
  * (policy.md 6.5). */
 static void
-check_claims(struct draft *draft, json_t *claims)
+check_statement_claims(struct draft *draft, json_t *claims)
 {
     static const char *const lists[] = {"grants", "resources"};
     for (size_t i = 0; i < 2; i++) {
@@ -74,11 +74,11 @@ check_claims(struct draft *draft, json_t *claims)
         json_array_foreach (list, index, item)
             good = good && json_is_string(item);
         if (!good)
-            set_new(draft, claims, lists[i], json_array());
+            draft_set_new(draft, claims, lists[i], json_array());
     }
     if (json_object_get(claims, "scope") != NULL
         && !json_is_string(json_object_get(claims, "scope")))
-        set_new(draft, claims, "scope", json_string(""));
+        draft_set_new(draft, claims, "scope", json_string(""));
 }
 
 /* The statement of a client as it is stored. */
@@ -92,12 +92,12 @@ statement_part(struct draft *draft, struct op *op, const struct client *client)
     if (!readable)
         claims = jsonx_own(op->mem, json_object());
     draft->lost = draft->lost || st == AZ_SERVER_ERROR || claims == NULL;
-    check_claims(draft, claims);
+    check_statement_claims(draft, claims);
     bool verified = readable && json_object_get(claims, STATEMENT_UNVERIFIED) == NULL;
     const char *iss = json_string_value(json_object_get(claims, "iss"));
     json_t *part = json_pack("{s:b}", "verified", verified);
-    set_text(draft, part, "iss", iss);
-    set_value(draft, part, "claims", claims);
+    draft_set_text(draft, part, "iss", iss);
+    draft_set_value(draft, part, "claims", claims);
     return part;
 }
 
@@ -105,14 +105,14 @@ static void
 set_client(struct draft *draft, struct op *op, json_t *part, const struct client *client,
            const char *id_name, const char *auth_method)
 {
-    set_text(draft, part, id_name, client->client_id);
-    set_text(draft, part, "type", client->type);
-    set_text(draft, part, "registration", client->registration);
-    set_text(draft, part, "auth_method", auth_method);
-    set_text(draft, part, "software_id", client->software_id);
-    set_text(draft, part, "software_version", client->software_version);
+    draft_set_text(draft, part, id_name, client->client_id);
+    draft_set_text(draft, part, "type", client->type);
+    draft_set_text(draft, part, "registration", client->registration);
+    draft_set_text(draft, part, "auth_method", auth_method);
+    draft_set_text(draft, part, "software_id", client->software_id);
+    draft_set_text(draft, part, "software_version", client->software_version);
     if (client->statement != NULL)
-        set_new(draft, part, "statement", statement_part(draft, op, client));
+        draft_set_new(draft, part, "statement", statement_part(draft, op, client));
 }
 
 static json_t *
@@ -121,7 +121,7 @@ client_part(struct draft *draft, struct op *op, const struct client *client,
 {
     json_t *part = json_object();
     set_client(draft, op, part, client, "id", auth_method);
-    set_new(draft, part, "enabled", json_boolean(client->enabled));
+    draft_set_new(draft, part, "enabled", json_boolean(client->enabled));
     return part;
 }
 
@@ -129,9 +129,10 @@ static json_t *
 environment_part(struct draft *draft, const struct op *op, const struct question *frame)
 {
     json_t *part = json_object();
-    set_text(draft, part, "ip", frame->ip);
-    set_text(draft, part, "user_agent", frame->user_agent);
-    set_new(draft, part, "tls", json_boolean(strncmp(op->az->cfg->oidc_issuer, "https:", 6) == 0));
+    draft_set_text(draft, part, "ip", frame->ip);
+    draft_set_text(draft, part, "user_agent", frame->user_agent);
+    draft_set_new(draft, part, "tls",
+                  json_boolean(strncmp(op->az->cfg->oidc_issuer, "https:", 6) == 0));
     return part;
 }
 
@@ -141,13 +142,14 @@ frame_part(struct draft *draft, struct op *op, const struct question *frame, con
     json_t *input = jsonx_own(op->mem, json_object());
     if (input == NULL)
         return NULL;
-    set_new(draft, input, "schema", json_integer(SCHEMA));
-    set_text(draft, input, "evaluation", evaluation);
-    set_text(draft, input, "issuer", op->az->cfg->oidc_issuer);
-    set_new(draft, input, "request", request_part(draft, op, frame));
+    draft_set_new(draft, input, "schema", json_integer(SCHEMA));
+    draft_set_text(draft, input, "evaluation", evaluation);
+    draft_set_text(draft, input, "issuer", op->az->cfg->oidc_issuer);
+    draft_set_new(draft, input, "request", request_part(draft, op, frame));
     if (frame->client != NULL)
-        set_new(draft, input, "client", client_part(draft, op, frame->client, frame->auth_method));
-    set_new(draft, input, "environment", environment_part(draft, op, frame));
+        draft_set_new(draft, input, "client",
+                      client_part(draft, op, frame->client, frame->auth_method));
+    draft_set_new(draft, input, "environment", environment_part(draft, op, frame));
     return input;
 }
 
@@ -162,16 +164,16 @@ question_subject(const char *id, const struct question_user *user)
 {
     struct draft draft = {.lost = false};
     json_t *part = json_object();
-    set_text(&draft, part, "type", user != NULL ? "user" : "client");
-    set_new(&draft, part, "id", json_string(id));
+    draft_set_text(&draft, part, "type", user != NULL ? "user" : "client");
+    draft_set_new(&draft, part, "id", json_string(id));
     if (user != NULL) {
-        set_text(&draft, part, "iss", user->iss);
-        set_text(&draft, part, "idp", user->idp);
-        set_text(&draft, part, "acr", user->acr);
-        set_value(&draft, part, "amr", user->amr);
+        draft_set_text(&draft, part, "iss", user->iss);
+        draft_set_text(&draft, part, "idp", user->idp);
+        draft_set_text(&draft, part, "acr", user->acr);
+        draft_set_value(&draft, part, "amr", user->amr);
         if (user->auth_time > 0) /* 0: the provider did not say */
-            set_new(&draft, part, "auth_time", json_integer(user->auth_time));
-        set_value(&draft, part, "claims", user->claims);
+            draft_set_new(&draft, part, "auth_time", json_integer(user->auth_time));
+        draft_set_value(&draft, part, "claims", user->claims);
     }
     if (draft.lost) {
         json_decref(part);
@@ -188,23 +190,23 @@ question_issue(struct op *op, const struct issue_question *question)
     json_t *request = json_object_get(input, "request");
     if (input == NULL)
         return NULL;
-    set_text(&draft, request, "grant_type", question->grant_type);
-    set_text(&draft, request, "token_type", "access_token");
-    set_new(&draft, request, "default_ttl", json_integer(question->default_ttl));
-    set_new(&draft, input, "subject", question_subject(question->subject_id, question->user));
+    draft_set_text(&draft, request, "grant_type", question->grant_type);
+    draft_set_text(&draft, request, "token_type", "access_token");
+    draft_set_new(&draft, request, "default_ttl", json_integer(question->default_ttl));
+    draft_set_new(&draft, input, "subject", question_subject(question->subject_id, question->user));
     if (question->resource != NULL || question->resource_types != NULL) {
         json_t *resource = json_object();
-        set_text(&draft, resource, "indicator", question->resource);
-        set_value(&draft, resource, "types", question->resource_types);
-        set_new(&draft, input, "resource", resource);
+        draft_set_text(&draft, resource, "indicator", question->resource);
+        draft_set_value(&draft, resource, "types", question->resource_types);
+        draft_set_new(&draft, input, "resource", resource);
     }
     json_t *scopes = json_object();
-    set_value(&draft, scopes, "requested", question->scopes);
-    set_value(&draft, scopes, "default", question->default_scopes);
-    set_value(&draft, scopes, "ceiling", question->ceiling);
-    set_new(&draft, input, "scopes", scopes);
-    set_value(&draft, input, "authorization_details", question->details);
-    set_new(&draft, input, "baseline", json_null());
+    draft_set_value(&draft, scopes, "requested", question->scopes);
+    draft_set_value(&draft, scopes, "default", question->default_scopes);
+    draft_set_value(&draft, scopes, "ceiling", question->ceiling);
+    draft_set_new(&draft, input, "scopes", scopes);
+    draft_set_value(&draft, input, "authorization_details", question->details);
+    draft_set_new(&draft, input, "baseline", json_null());
     return draft.lost ? NULL : input;
 }
 
@@ -215,9 +217,9 @@ issued_part(struct draft *draft, const json_t *stored)
     static const char *const members[] = {"client", "subject", "resource", "environment"};
     json_t *part = json_object();
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        set_value(draft, part, members[i], json_object_get(stored, members[i]));
-    set_value(draft, part, "grant_type",
-              json_object_get(json_object_get(stored, "request"), "grant_type"));
+        draft_set_value(draft, part, members[i], json_object_get(stored, members[i]));
+    draft_set_value(draft, part, "grant_type",
+                    json_object_get(json_object_get(stored, "request"), "grant_type"));
     return part;
 }
 
@@ -231,24 +233,24 @@ question_introspect(struct op *op, const struct introspect_question *question)
     json_t *caller = json_object();
     if (question->service) {
         /* Built here alone: nothing of a request gets into this object under that name. */
-        set_new(&draft, caller, "service", json_true());
-        set_text(&draft, caller, "client_id", question->caller->client_id);
+        draft_set_new(&draft, caller, "service", json_true());
+        draft_set_text(&draft, caller, "client_id", question->caller->client_id);
     } else {
         set_client(&draft, op, caller, question->caller, "client_id", question->caller_method);
-        set_value(&draft, caller, "token", question->caller_token);
+        draft_set_value(&draft, caller, "token", question->caller_token);
     }
-    set_new(&draft, input, "caller", caller);
-    set_value(&draft, input, "token", question->token);
+    draft_set_new(&draft, input, "caller", caller);
+    draft_set_value(&draft, input, "token", question->token);
     if (question->baseline != NULL)
-        set_value(&draft, input, "baseline", question->baseline);
+        draft_set_value(&draft, input, "baseline", question->baseline);
     else
-        set_new(&draft, input, "baseline", json_null());
+        draft_set_new(&draft, input, "baseline", json_null());
     if (question->issued != NULL) {
-        set_new(&draft, input, "issued", issued_part(&draft, question->issued));
-        set_value(&draft, input, "subject", json_object_get(question->issued, "subject"));
+        draft_set_new(&draft, input, "issued", issued_part(&draft, question->issued));
+        draft_set_value(&draft, input, "subject", json_object_get(question->issued, "subject"));
     }
-    set_new(&draft, input, "context",
-            question->context != NULL ? json_incref(question->context) : json_object());
+    draft_set_new(&draft, input, "context",
+                  question->context != NULL ? json_incref(question->context) : json_object());
     return draft.lost ? NULL : input;
 }
 
@@ -259,17 +261,17 @@ question_register(struct op *op, const struct register_question *question)
     json_t *input = frame_part(&draft, op, &question->frame, "register");
     if (input == NULL)
         return NULL;
-    set_value(&draft, input, "registration", question->registration);
+    draft_set_value(&draft, input, "registration", question->registration);
     if (question->claims != NULL) {
         json_t *claims = json_copy(question->claims),
                *statement = json_pack("{s:b}", "verified", question->verified);
         if (claims == NULL || statement == NULL)
             draft.lost = true;
         else
-            check_claims(&draft, claims);
-        set_text(&draft, statement, "iss", question->issuer);
-        set_new(&draft, statement, "claims", claims);
-        set_new(&draft, input, "statement", statement);
+            check_statement_claims(&draft, claims);
+        draft_set_text(&draft, statement, "iss", question->issuer);
+        draft_set_new(&draft, statement, "claims", claims);
+        draft_set_new(&draft, input, "statement", statement);
     }
     return draft.lost ? NULL : input;
 }

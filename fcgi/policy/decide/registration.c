@@ -36,7 +36,7 @@ addresses(struct op *op, const json_t *redirect_uris)
 
 /* Scope as on the wire: words with one space between. */
 static const char *
-join(TALLOC_CTX *mem, const json_t *words)
+join_lists(TALLOC_CTX *mem, const json_t *words)
 {
     char *text = talloc_strdup(mem, "");
     size_t index;
@@ -51,7 +51,7 @@ static json_t *
 document(struct op *op, const struct registration *registration)
 {
     const char *scope = NULL;
-    if (registration->scopes != NULL && (scope = join(op->mem, registration->scopes)) == NULL)
+    if (registration->scopes != NULL && (scope = join_lists(op->mem, registration->scopes)) == NULL)
         return NULL;
     json_t *list = addresses(op, registration->redirect_uris);
     if (list == NULL)
@@ -74,7 +74,7 @@ document(struct op *op, const struct registration *registration)
 }
 
 static bool
-has_word(const json_t *words, const json_t *wanted)
+has_grant(const json_t *words, const json_t *wanted)
 {
     size_t index;
     const json_t *word;
@@ -97,7 +97,7 @@ grants_fault(const json_t *grants, const json_t *asked)
     json_array_foreach (grants, index, grant) {
         if (!json_is_string(grant))
             return "has another type";
-        if (!has_word(asked, grant))
+        if (!has_grant(asked, grant))
             return "widens the request";
     }
     return NULL;
@@ -126,7 +126,7 @@ granted_of(struct op *op, const json_t *asked, const json_t *granted)
     size_t index;
     json_t *word, *list = jsonx_own(op->mem, json_array());
     json_array_foreach ((json_t *) (uintptr_t) asked, index, word)
-        if (has_word(granted, word) && json_array_append(list, word) != 0)
+        if (has_grant(granted, word) && json_array_append(list, word) != 0)
             return NULL;
     return list;
 }

@@ -11,13 +11,13 @@
 /* The row's schema is flat; this is far above it. */
 #define DEPTH_MAX 32
 
-static const char *const list_names[TRUST_LISTS] = {
+static const char *const trust_list_names[TRUST_LISTS] = {
     [TRUST_TOKENS] = "trusted_issuers",
     [TRUST_STATEMENTS] = "statement_issuers",
 };
 
 static bool
-text_is(const json_t *value, const char *text)
+json_text_is(const json_t *value, const char *text)
 {
     return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
@@ -58,12 +58,12 @@ trust_read(const json_t *row, enum trust_list list, const char *issuer, struct t
 {
     size_t index;
     const json_t *entry;
-    json_array_foreach (json_object_get(row, list_names[list]), index, entry) {
-        if (text_is(entry, issuer)) {
+    json_array_foreach (json_object_get(row, trust_list_names[list]), index, entry) {
+        if (json_text_is(entry, issuer)) {
             *ret = (struct trust_issuer){.issuer = json_string_value(entry)};
             return true;
         }
-        if (text_is(json_object_get(entry, "issuer"), issuer))
+        if (json_text_is(json_object_get(entry, "issuer"), issuer))
             return read_entry(entry, ret);
     }
     return false;

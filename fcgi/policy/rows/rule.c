@@ -10,7 +10,7 @@
 /* ---- paths ---- */
 
 static bool
-ends_with(const char *text, size_t length, const char *end)
+path_ends_with(const char *text, size_t length, const char *end)
 {
     size_t size = strlen(end);
     return length >= size && memcmp(text + length - size, end, size) == 0;
@@ -53,7 +53,7 @@ rule_path_fault(const char *path)
         return why;
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     if (strcmp(name, ".rego") == 0 || strcmp(name, ".cedar") == 0
-        || !(ends_with(path, length, ".rego") || ends_with(path, length, ".cedar")))
+        || !(path_ends_with(path, length, ".rego") || path_ends_with(path, length, ".cedar")))
         return "must be a name that ends in .rego or .cedar";
     return NULL;
 }
@@ -61,7 +61,7 @@ rule_path_fault(const char *path)
 const char *
 rule_kind(const char *path)
 {
-    return ends_with(path, strlen(path), ".cedar") ? "cedar" : "rego";
+    return path_ends_with(path, strlen(path), ".cedar") ? "cedar" : "rego";
 }
 
 bool
@@ -88,16 +88,16 @@ rule_path_is_ours(const char *path)
  */
 
 static bool
-is_blank(char c)
+is_rego_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 static const char *
-skip_blanks(const char *c)
+skip_rego_blanks(const char *c)
 {
     for (;;) {
-        while (is_blank(*c))
+        while (is_rego_blank(*c))
             c++;
         if (*c != '#')
             return c;
@@ -129,7 +129,7 @@ is_text(char c)
 static const char *
 read_bracket(const char *c, const char **ret_text, size_t *ret_length)
 {
-    c = skip_blanks(c + 1);
+    c = skip_rego_blanks(c + 1);
     char quote = *c;
     if (quote != '"' && quote != '`')
         return NULL;
@@ -140,13 +140,13 @@ read_bracket(const char *c, const char **ret_text, size_t *ret_length)
     *ret_length = (size_t) (c - text);
     if (*ret_length == 0 || *c != quote)
         return NULL;
-    c = skip_blanks(c + 1);
+    c = skip_rego_blanks(c + 1);
     return *c == ']' ? c + 1 : NULL;
 }
 
 /* The member after the name's first word, with a dot or in brackets. */
 static const char *
-read_member(const char *c, const char **ret_text, size_t *ret_length)
+read_package_member(const char *c, const char **ret_text, size_t *ret_length)
 {
     if (*c == '[')
         return read_bracket(c, ret_text, ret_length);
@@ -159,7 +159,7 @@ read_member(const char *c, const char **ret_text, size_t *ret_length)
 
 /* The name that begins at c. */
 static enum rule_package
-read_name(TALLOC_CTX *mem, const char *c, const char **ret)
+read_package_name(TALLOC_CTX *mem, const char *c, const char **ret)
 {
     BUF_AUTO name;
     const char *text = c;
@@ -168,8 +168,8 @@ read_name(TALLOC_CTX *mem, const char *c, const char **ret)
     if (length == 0 || (length == 1 && *c == '_'))
         return RULE_PACKAGE_UNREAD;
     buf_append(&name, text, length);
-    for (c += length; *c != '\0' && *c != '#' && !is_blank(*c);) {
-        c = read_member(c, &text, &length);
+    for (c += length; *c != '\0' && *c != '#' && !is_rego_blank(*c);) {
+        c = read_package_member(c, &text, &length);
         if (c == NULL)
             return RULE_PACKAGE_UNREAD;
         buf_append_char(&name, '.');
@@ -190,9 +190,10 @@ rule_package(TALLOC_CTX *mem, const char *content, const char **ret)
     const char *c = content;
     if (strncmp(c, mark, sizeof(mark) - 1) == 0)
         c += sizeof(mark) - 1;
-    c = skip_blanks(c);
+    c = skip_rego_blanks(c);
     if (strncmp(c, keyword, length) != 0 || word_length(c) > length)
         return RULE_PACKAGE_NONE;
     c += length;
-    return is_blank(*c) || *c == '#' ? read_name(mem, skip_blanks(c), ret) : RULE_PACKAGE_UNREAD;
+    return is_rego_blank(*c) || *c == '#' ? read_package_name(mem, skip_rego_blanks(c), ret)
+                                          : RULE_PACKAGE_UNREAD;
 }

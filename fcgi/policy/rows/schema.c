@@ -185,13 +185,14 @@ struct spot {
     const struct reference *references; /* being followed */
 };
 
-static const char *find_fault(struct search *search, const struct spot *spot);
+static const char *find_schema_fault(struct search *search, const struct spot *spot);
 
 static const char *
 find_part_fault(struct search *search, const struct spot *spot, const json_t *part,
                 const char *where)
 {
-    return find_fault(search, &(struct spot){part, where, spot->depth + 1, spot->references});
+    return find_schema_fault(search,
+                             &(struct spot){part, where, spot->depth + 1, spot->references});
 }
 
 /* Return the first fault in the schemas that a keyword holds. */
@@ -243,10 +244,10 @@ find_reference_fault(struct search *search, const struct spot *spot, const json_
             why = "refers to a definition that contains it";
     if (why != NULL)
         return talloc_asprintf(search->mem, "%s/$ref: %s", spot->where, why);
-    return find_fault(search,
-                      &(struct spot){find_definition(search->root, here.name),
-                                     talloc_strdup(search->mem, json_string_value(reference)),
-                                     spot->depth + 1, &here});
+    return find_schema_fault(
+        search, &(struct spot){find_definition(search->root, here.name),
+                               talloc_strdup(search->mem, json_string_value(reference)),
+                               spot->depth + 1, &here});
 }
 
 static const char *
@@ -266,7 +267,7 @@ find_keyword_fault(struct search *search, const struct spot *spot, const char *n
 }
 
 static const char *
-find_fault(struct search *search, const struct spot *spot)
+find_schema_fault(struct search *search, const struct spot *spot)
 {
     const char *name, *why = NULL;
     json_t *rule;
@@ -292,7 +293,7 @@ const char *
 schema_fault(TALLOC_CTX *mem, const json_t *schema)
 {
     struct search search = {mem, schema, SCHEMA_SIZE_MAX};
-    return find_fault(&search, &(struct spot){.schema = schema, .where = "#"});
+    return find_schema_fault(&search, &(struct spot){.schema = schema, .where = "#"});
 }
 
 enum az_status

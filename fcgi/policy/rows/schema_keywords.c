@@ -73,7 +73,8 @@ fault_type(const json_t *rule)
 }
 
 static void
-check_type(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
+check_type_keyword(struct schema_failures *failures, const struct schema_site *site,
+                   const json_t *rule)
 {
     char *message = talloc_strdup(failures->mem, "must be");
     const json_t *name;
@@ -318,7 +319,7 @@ check_format(struct schema_failures *failures, const struct schema_site *site, c
 
 /* clang-format off */
 static const struct schema_keyword keywords[] = {
-    {"type",                 APPLIES_NONE,          fault_type,    ANY,              check_type},
+    {"type",                 APPLIES_NONE,          fault_type,    ANY,              check_type_keyword},
     {"properties",           APPLIES_PROPERTIES,    fault_map,     BIT(JSON_OBJECT), NULL},
     {"required",             APPLIES_NONE,          fault_names,   BIT(JSON_OBJECT), check_required},
     {"additionalProperties", APPLIES_ADDITIONAL,    NULL,          BIT(JSON_OBJECT), NULL},

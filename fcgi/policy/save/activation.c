@@ -54,7 +54,7 @@ wait_for_news(struct op *op, int64_t started)
 
 /* Looks at the reports; when they decide nothing, asks the engine beside us and looks again. */
 static enum az_status
-look(struct op *op, int64_t bundle, bool ask, struct activation *ret)
+look_at_reports(struct op *op, int64_t bundle, bool ask, struct activation *ret)
 {
     struct engines_verdict verdict = {.taken = false};
     enum az_status st = engines_verdict(op, bundle, NULL, &verdict);
@@ -80,7 +80,7 @@ activation_await(struct op *op, unsigned session, int64_t bundle, struct activat
     *ret = (struct activation){.taken = false};
     for (bool ask = false;; ask = true) {
         enum az_status st =
-            save_lock_held(op, session) ? look(op, bundle, ask, ret) : AZ_UNAVAILABLE;
+            save_lock_held(op, session) ? look_at_reports(op, bundle, ask, ret) : AZ_UNAVAILABLE;
         if (st == AZ_OK && !save_lock_held(op, session))
             st = AZ_UNAVAILABLE;
         if (st != AZ_OK)

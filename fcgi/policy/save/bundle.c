@@ -51,7 +51,7 @@ build_data(struct op *op, const struct bundle_rows *rows, char **ret)
 }
 
 static enum az_status
-too_large(struct op *op)
+bundle_too_large(struct op *op)
 {
     return op_fail(op, AZ_TOO_LARGE,
                    "All rules and rows together would be more than a bundle holds", NULL);
@@ -72,7 +72,7 @@ name_revision(struct op *op, const struct bundle_rows *rows, const char *data, c
         buf_append_text(&all, rows->rule_content[i]);
     }
     if (all.status == AZ_INVALID)
-        return too_large(op);
+        return bundle_too_large(op);
     if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the rows of the bundle");
     buf_done(&all);
@@ -119,7 +119,7 @@ bundle_pack(struct op *op, struct bundle_build *build)
         st = sha256_hex(body, bundle->length, etag);
     talloc_free(archive);
     if (st == AZ_INVALID)
-        return too_large(op); /* paths were checked when they were saved */
+        return bundle_too_large(op); /* paths were checked when they were saved */
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle archive cannot be built");
     bundle->body = body;

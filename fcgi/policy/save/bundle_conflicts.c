@@ -10,14 +10,14 @@
 
 /* Names of one kind, for finding one at or above another: a name is looked up by its beginnings, so
  * that a bundle of many rows costs no more than each of them. */
-struct names {
+struct sorted_names {
     json_t *set;    /* name to where it stands */
     char separator; /* between the words of a name */
 };
 
 /* Where the longest name stands that is `name` (with `itself`) or lies above it; NULL if none. */
 static const char *
-find_above(const struct names *names, const char *name, bool itself)
+find_above(const struct sorted_names *names, const char *name, bool itself)
 {
     size_t length = strlen(name);
     if (!itself)
@@ -42,7 +42,7 @@ collide(struct op *op, const char *what, const char *name, const char *other)
 
 /* Packages by name; a rule whose package we cannot read could be anywhere. */
 static enum az_status
-collect_packages(struct op *op, const struct bundle_rows *rows, struct names *packages)
+collect_packages(struct op *op, const struct bundle_rows *rows, struct sorted_names *packages)
 {
     for (size_t i = 0; i < rows->rules; i++) {
         const char *name;
@@ -66,7 +66,7 @@ collect_packages(struct op *op, const struct bundle_rows *rows, struct names *pa
 }
 
 static void
-collect(struct names *names, const char *const *name, size_t count, TALLOC_CTX *mem,
+collect(struct sorted_names *names, const char *const *name, size_t count, TALLOC_CTX *mem,
         const char *what)
 {
     for (size_t i = 0; i < count; i++)
@@ -77,9 +77,9 @@ collect(struct names *names, const char *const *name, size_t count, TALLOC_CTX *
 enum az_status
 bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
 {
-    struct names keys = {jsonx_own(op->mem, json_object()), '.'},
-                 packages = {jsonx_own(op->mem, json_object()), '.'},
-                 paths = {jsonx_own(op->mem, json_object()), '/'};
+    struct sorted_names keys = {jsonx_own(op->mem, json_object()), '.'},
+                        packages = {jsonx_own(op->mem, json_object()), '.'},
+                        paths = {jsonx_own(op->mem, json_object()), '/'};
     const char *other, *name;
     json_t *value;
     collect(&keys, rows->data_key, rows->data, op->mem, "the data key");

@@ -11,7 +11,7 @@
 #include "policy/save/text_diff.h"
 
 /* The two kinds of rows: members of bundle_history_content. */
-static const struct kind {
+static const struct row_kind {
     const char *list; /* in the content, and in the answer */
     const char *name; /* what a row is called by */
     const char *text; /* what it says */
@@ -28,7 +28,7 @@ struct row {
 };
 
 /* Rows of one kind, sorted by name. */
-struct rows {
+struct row_pair {
     struct row *row;
     size_t count;
 };
@@ -36,7 +36,7 @@ struct rows {
 /* One diff on its way. */
 struct work {
     TALLOC_CTX *mem; /* of the diff alone */
-    const struct kind *kind;
+    const struct row_kind *kind;
     struct text_diff_room room;
     json_t *added, *removed, *changed; /* borrowed from the answer */
 };
@@ -49,14 +49,14 @@ compare_rows(const void *a, const void *b)
 
 /* A missing member counts as empty: the content is our own. */
 static const char *
-member(const json_t *row, const char *name)
+row_member(const json_t *row, const char *name)
 {
     const char *text = json_string_value(json_object_get(row, name));
     return text != NULL ? text : "";
 }
 
 static bool
-read_rows(const struct work *work, const json_t *content, struct rows *ret)
+read_rows(const struct work *work, const json_t *content, struct row_pair *ret)
 {
     const json_t *list = json_object_get(content, work->kind->list);
     ret->count = json_array_size(list);
@@ -65,8 +65,8 @@ read_rows(const struct work *work, const json_t *content, struct rows *ret)
         return false;
     for (size_t i = 0; i < ret->count; i++) {
         const json_t *row = json_array_get(list, i);
-        ret->row[i] = (struct row){member(row, work->kind->name), member(row, work->kind->text),
-                                   member(row, "version")};
+        ret->row[i] = (struct row){row_member(row, work->kind->name),
+                                   row_member(row, work->kind->text), row_member(row, "version")};
     }
     qsort(ret->row, ret->count, sizeof(struct row), compare_rows);
     return true;
@@ -88,7 +88,7 @@ pretty(TALLOC_CTX *mem, const char *payload)
 
 /* The entry of `changed`; the diff is null when it does not fit. */
 static json_t *
-changed_entry(const struct kind *kind, const struct row *from, const struct row *to,
+changed_entry(const struct row_kind *kind, const struct row *from, const struct row *to,
               const char *diff)
 {
     json_t *versions = strcmp(from->version, to->version) != 0
@@ -128,7 +128,7 @@ compare_pair(struct work *work, const struct row *from, const struct row *to)
 
 /* Both lists are sorted: one walk along them. */
 static bool
-compare_lists(struct work *work, const struct rows *from, const struct rows *to)
+compare_lists(struct work *work, const struct row_pair *from, const struct row_pair *to)
 {
     size_t i = 0, j = 0;
     bool good = true;
@@ -149,7 +149,7 @@ compare_lists(struct work *work, const struct rows *from, const struct rows *to)
 static bool
 compare_kind(struct work *work, const json_t *from, const json_t *to, json_t *answer)
 {
-    struct rows before, after;
+    struct row_pair before, after;
     json_t *part = json_pack("{s:[],s:[],s:[]}", "added", "removed", "changed");
     if (json_object_set_new(answer, work->kind->list, part) != 0)
         return false;

@@ -9,7 +9,7 @@
 #include "policy/save/deploy_private.h"
 
 /* One application: what is there, and what becomes of it. */
-struct step {
+struct deploy_step {
     struct deploy_work *work;
     struct deploy_counts *counts;
     struct deploy_rows rows;
@@ -20,10 +20,10 @@ struct step {
 };
 
 static enum az_status
-step_init(struct op *op, struct deploy_work *work, struct step *step)
+step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
 {
     const struct deploy *deploy = work->deploy;
-    *step = (struct step){.work = work, .counts = &work->result.counts};
+    *step = (struct deploy_step){.work = work, .counts = &work->result.counts};
     *step->counts = (struct deploy_counts){0};
     enum az_status st = deploy_rows_fetch(op, work->values, &step->rows);
     if (st != AZ_OK)
@@ -42,7 +42,7 @@ step_init(struct op *op, struct deploy_work *work, struct step *step)
 
 /* A rule that is there: a shipped one stays as it is, one that is not listed may have to go. */
 static void
-judge_rule(struct step *step, const struct deploy_rule_row *row)
+judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
 {
     const struct deploy *deploy = step->work->deploy;
     int i = deploy_find(step->work->rule_index, row->path);
@@ -59,7 +59,7 @@ judge_rule(struct step *step, const struct deploy_rule_row *row)
 }
 
 static void
-judge_row(struct step *step, const struct deploy_data_row *row)
+judge_row(struct deploy_step *step, const struct deploy_data_row *row)
 {
     const struct deploy *deploy = step->work->deploy;
     int i = deploy_find(step->work->data_index, row->data_key);
@@ -76,7 +76,7 @@ judge_row(struct step *step, const struct deploy_data_row *row)
 /* A listed rule. In a rollback one of ours that is shipped no more is left out: the program that
  * came with it is gone. */
 static enum az_status
-judge_listed_rule(struct op *op, struct step *step, size_t i)
+judge_listed_rule(struct op *op, struct deploy_step *step, size_t i)
 {
     const struct deploy_rule *rule = &step->work->deploy->rule[i];
     if (step->shipped[i])
@@ -94,7 +94,7 @@ judge_listed_rule(struct op *op, struct step *step, size_t i)
 
 /* A listed row: its key must be free for operators, its payload fit its schema. */
 static enum az_status
-judge_listed_row(struct op *op, struct step *step, size_t i)
+judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
 {
     struct deploy_result *result = &step->work->result;
     const char *key = step->work->deploy->data[i].data_key;
@@ -122,7 +122,7 @@ judge_listed_row(struct op *op, struct step *step, size_t i)
 }
 
 static enum az_status
-judge(struct op *op, struct step *step)
+judge_deploy(struct op *op, struct deploy_step *step)
 {
     const struct deploy *deploy = step->work->deploy;
     enum az_status st = AZ_OK;
@@ -146,12 +146,12 @@ judge(struct op *op, struct step *step)
 }
 
 static enum az_status
-apply(struct op *op, void *arg)
+apply_deploy(struct op *op, void *arg)
 {
-    struct step step;
+    struct deploy_step step;
     enum az_status st = step_init(op, arg, &step);
     if (st == AZ_OK)
-        st = judge(op, &step);
+        st = judge_deploy(op, &step);
     return st == AZ_OK ? deploy_rows_write(op, step.work->values, &step.deletes) : st;
 }
 
@@ -160,7 +160,7 @@ deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret
 {
     struct deploy_work work = {.deploy = deploy};
     const struct save_plan plan = {
-        .apply = apply,
+        .apply = apply_deploy,
         .arg = &work,
         .mode = deploy->dry_run ? SAVE_DRY_RUN : SAVE_STRICT,
         .source = deploy->source,

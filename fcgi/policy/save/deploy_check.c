@@ -15,7 +15,7 @@
 #define DEPLOY_FAULTS_MAX 100
 
 static enum az_status
-no_memory(struct op *op)
+deploy_no_memory(struct op *op)
 {
     return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
@@ -42,7 +42,7 @@ deploy_find(const json_t *index, const char *name)
 
 /* Why a text cannot be stored, or NULL. */
 static const char *
-text_fault(const char *text)
+row_text_fault(const char *text)
 {
     if (text == NULL)
         return "is required";
@@ -66,14 +66,14 @@ static void
 check_rule_entry(struct op *op, struct deploy_work *work, size_t i)
 {
     const struct deploy_rule *rule = &work->deploy->rule[i];
-    const char *why = text_fault(rule->path);
+    const char *why = row_text_fault(rule->path);
     if (why == NULL)
         why = rule_path_fault(rule->path);
     if (why == NULL)
         why = enter_name(op, work->rule_index, "rules", i, rule->path);
     if (why != NULL)
         add_fault(op, work, "rules", i, "path", why);
-    if ((why = text_fault(rule->content)) != NULL)
+    if ((why = row_text_fault(rule->content)) != NULL)
         add_fault(op, work, "rules", i, "content", why);
 }
 
@@ -81,7 +81,7 @@ check_rule_entry(struct op *op, struct deploy_work *work, size_t i)
 static const char *
 read_payload(struct op *op, const char *text, json_t **ret)
 {
-    const char *why = text_fault(text);
+    const char *why = row_text_fault(text);
     if (why != NULL)
         return why;
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
@@ -163,7 +163,7 @@ check_entries(struct op *op, struct deploy_work *work)
 
 /* Hex SHA-256 of a text, on op->mem. */
 static const char *
-digest_of(struct op *op, const char *text)
+stored_digest(struct op *op, const char *text)
 {
     char *hex = talloc_array(op->mem, char, SHA256_HEX_SIZE);
     return hex != NULL && sha256_hex(text, strlen(text), hex) == AZ_OK ? hex : NULL;
@@ -185,11 +185,11 @@ make_rule_columns(struct op *op, struct deploy_work *work, struct deploy_rule_co
                **enabled = new_column(op, rules), **version = new_column(op, rules);
     if (path == NULL || kind == NULL || content == NULL || digest == NULL || enabled == NULL
         || version == NULL)
-        return no_memory(op);
+        return deploy_no_memory(op);
     for (size_t i = 0; i < rules; i++) {
         const struct deploy_rule *rule = &work->deploy->rule[i];
-        if ((work->digest[i] = digest_of(op, rule->content)) == NULL)
-            return no_memory(op);
+        if ((work->digest[i] = stored_digest(op, rule->content)) == NULL)
+            return deploy_no_memory(op);
         if (rule_path_is_ours(rule->path))
             continue;
         path[count] = rule->path;
@@ -211,13 +211,13 @@ make_data_columns(struct op *op, const struct deploy *deploy, struct deploy_data
                **digest = new_column(op, deploy->data_rows),
                **version = new_column(op, deploy->data_rows);
     if (key == NULL || payload == NULL || digest == NULL || version == NULL)
-        return no_memory(op);
+        return deploy_no_memory(op);
     for (size_t i = 0; i < deploy->data_rows; i++) {
         key[i] = deploy->data[i].data_key;
         payload[i] = deploy->data[i].payload;
         version[i] = deploy->data[i].version != NULL ? deploy->data[i].version : "";
-        if ((digest[i] = digest_of(op, payload[i])) == NULL)
-            return no_memory(op);
+        if ((digest[i] = stored_digest(op, payload[i])) == NULL)
+            return deploy_no_memory(op);
     }
     *ret = (struct deploy_data_columns){key, payload, digest, version, deploy->data_rows};
     return AZ_OK;
@@ -246,7 +246,7 @@ deploy_check(struct op *op, struct deploy_work *work)
     work->payload = talloc_zero_array(op->mem, json_t *, (unsigned) work->deploy->data_rows + 1);
     if (work->result.faults == NULL || work->rule_index == NULL || work->data_index == NULL
         || work->digest == NULL || work->payload == NULL)
-        return no_memory(op);
+        return deploy_no_memory(op);
     enum az_status st = check_entries(op, work);
     if (st == AZ_INVALID_FIELDS)
         return op_fail(op, AZ_INVALID_FIELDS, NULL, "%zu faults in a deploy",

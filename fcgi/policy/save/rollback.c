@@ -4,7 +4,7 @@
 #include "policy/save/deploy.h"
 
 static const char *
-member(const json_t *row, const char *name)
+stored_member(const json_t *row, const char *name)
 {
     return json_string_value(json_object_get(row, name));
 }
@@ -22,14 +22,14 @@ deploy_rollback(struct op *op, const json_t *content, const char *who, struct de
     if (rule == NULL || entry == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a rollback");
     json_array_foreach (rules, i, row)
-        rule[i] = (struct deploy_rule){.path = member(row, "path"),
-                                       .content = member(row, "content"),
+        rule[i] = (struct deploy_rule){.path = stored_member(row, "path"),
+                                       .content = stored_member(row, "content"),
                                        .enabled = true,
-                                       .version = member(row, "version")};
+                                       .version = stored_member(row, "version")};
     json_array_foreach (data, i, row)
-        entry[i] = (struct deploy_data){.data_key = member(row, "dataKey"),
-                                        .payload = member(row, "payload"),
-                                        .version = member(row, "version")};
+        entry[i] = (struct deploy_data){.data_key = stored_member(row, "dataKey"),
+                                        .payload = stored_member(row, "payload"),
+                                        .version = stored_member(row, "version")};
     const struct deploy deploy = {
         .rule = rule,
         .rules = rule_count,

@@ -129,7 +129,7 @@ check_same(struct op *op, const struct save *save)
 
 /* The change once more, now to stay, together with the end of the candidate's trial. */
 static enum az_status
-apply(struct op *op, struct save *save)
+apply_plan(struct op *op, struct save *save)
 {
     enum az_status st = save_begin(op, save->session);
     if (st != AZ_OK)
@@ -218,7 +218,7 @@ save_strictly(struct op *op, struct save *save)
     if (st == AZ_OK && !activation.taken)
         return refused(op, save, &activation);
     if (st == AZ_OK)
-        st = apply(op, save);
+        st = apply_plan(op, save);
     if (st != AZ_OK)
         take_back(op, save, "withdrawn");
     return st;

@@ -22,7 +22,7 @@ struct row_save {
 };
 
 static enum az_status
-check_row(struct op *op, const struct data_change *change, const struct policy_row *row)
+check_data_row(struct op *op, const struct data_change *change, const struct policy_row *row)
 {
     if (change->payload == NULL && row->payload == NULL)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no row %s", change->data_key);
@@ -45,7 +45,7 @@ apply_row(struct op *op, void *arg)
     struct policy_row row = {.payload = NULL};
     enum az_status st = policy_data_fetch(op, change->data_key, &row);
     if (st == AZ_OK)
-        st = check_row(op, change, &row);
+        st = check_data_row(op, change, &row);
     save->created = row.payload == NULL;
     if (st != AZ_OK)
         return st;

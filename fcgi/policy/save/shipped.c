@@ -17,7 +17,7 @@ struct load {
 };
 
 static enum az_status
-take_rule(struct op *op, void *arg, const char *name, const char *text)
+ship_rule(struct op *op, void *arg, const char *name, const char *text)
 {
     struct load *load = arg;
     if (load->count == SHIPPED_FILES_MAX)
@@ -37,7 +37,7 @@ key_of(struct op *op, const char *name)
 }
 
 static enum az_status
-read_json(struct op *op, const char *name, const char *text, json_t **ret)
+read_shipped_json(struct op *op, const char *name, const char *text, json_t **ret)
 {
     const char *why;
     if (jsonx_parse(op->mem, text, strlen(text), SHIPPED_DEPTH_MAX, ret, &why) != AZ_OK)
@@ -50,7 +50,7 @@ take_schema(struct op *op, void *arg, const char *name, const char *text)
 {
     struct load *load = arg;
     json_t *schema;
-    enum az_status st = read_json(op, name, text, &schema);
+    enum az_status st = read_shipped_json(op, name, text, &schema);
     if (st != AZ_OK)
         return st;
     const char *control = json_string_value(json_object_get(schema, "x-control"));
@@ -59,11 +59,11 @@ take_schema(struct op *op, void *arg, const char *name, const char *text)
 }
 
 static enum az_status
-take_data(struct op *op, void *arg, const char *name, const char *text)
+ship_data(struct op *op, void *arg, const char *name, const char *text)
 {
     struct load *load = arg;
     json_t *value;
-    enum az_status st = read_json(op, name, text, &value);
+    enum az_status st = read_shipped_json(op, name, text, &value);
     return st == AZ_OK
                ? policy_ship_data(op, key_of(op, name), jsonx_dump(op->mem, value), load->changed)
                : st;
@@ -75,12 +75,12 @@ load_all(struct op *op, void *arg)
     struct load *load = arg;
     load->count = 0;
     *load->changed = 0;
-    enum az_status st = shipped_each(op, "svc", ".rego", take_rule, load);
+    enum az_status st = shipped_each(op, "svc", ".rego", ship_rule, load);
     if (st == AZ_OK)
         st = policy_ship_prune(op, load->paths, load->count, load->changed);
     if (st == AZ_OK)
         st = shipped_each(op, "schemas", ".json", take_schema, load);
-    return st == AZ_OK ? shipped_each(op, "data", ".json", take_data, load) : st;
+    return st == AZ_OK ? shipped_each(op, "data", ".json", ship_data, load) : st;
 }
 
 enum az_status

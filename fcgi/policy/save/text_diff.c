@@ -15,13 +15,13 @@
 #include "base/buf.h"
 
 /* One line with its line feed, which the last one may miss. */
-struct line {
+struct diff_line {
     const char *text;
     size_t length;
 };
 
 struct side {
-    struct line *line;
+    struct diff_line *line;
     size_t lines;
     uint32_t *number; /* of the middle lines: equal lines have equal numbers */
     bool *changed;    /* removed from the old text, added in the new one */
@@ -44,21 +44,21 @@ split_lines(TALLOC_CTX *mem, const char *text, struct side *side)
     size_t count = 0, length = strlen(text), at = 0;
     for (size_t i = 0; i < length; i++)
         count += text[i] == '\n' || i + 1 == length;
-    side->line = talloc_size(mem, (count + 1) * sizeof(struct line));
+    side->line = talloc_size(mem, (count + 1) * sizeof(struct diff_line));
     side->changed = talloc_zero_size(mem, count + 1);
     if (side->line == NULL || side->changed == NULL)
         return false;
     for (side->lines = 0; at < length; side->lines++) {
         const char *end = memchr(text + at, '\n', length - at);
         size_t octets = end != NULL ? (size_t) (end - text) - at + 1 : length - at;
-        side->line[side->lines] = (struct line){text + at, octets};
+        side->line[side->lines] = (struct diff_line){text + at, octets};
         at += octets;
     }
     return true;
 }
 
 static int
-compare_lines(const struct line *a, const struct line *b)
+compare_lines(const struct diff_line *a, const struct diff_line *b)
 {
     size_t shorter = a->length < b->length ? a->length : b->length;
     int order = memcmp(a->text, b->text, shorter);
@@ -66,7 +66,7 @@ compare_lines(const struct line *a, const struct line *b)
 }
 
 static void
-trim(struct diff *diff)
+trim_equal_ends(struct diff *diff)
 {
     size_t from = diff->from.lines, to = diff->to.lines;
     while (diff->head < from && diff->head < to
@@ -85,7 +85,7 @@ trim(struct diff *diff)
 /* ---- numbers for lines: the walk compares a line again and again ---- */
 
 struct numbered {
-    struct line line;
+    struct diff_line line;
     uint32_t *number; /* where its number goes */
 };
 
@@ -235,27 +235,27 @@ mark(struct diff *diff)
 /* ---- writing it ---- */
 
 /* A place in both texts, and the stretch between two of them. */
-struct place {
+struct diff_place {
     size_t from, to;
 };
 
 static bool
-unchanged(const struct diff *diff, struct place at)
+unchanged(const struct diff *diff, struct diff_place at)
 {
     return at.from < diff->from.lines && at.to < diff->to.lines && !diff->from.changed[at.from]
            && !diff->to.changed[at.to];
 }
 
-static struct place
-skip_unchanged(const struct diff *diff, struct place at)
+static struct diff_place
+skip_unchanged(const struct diff *diff, struct diff_place at)
 {
     while (unchanged(diff, at))
-        at = (struct place){at.from + 1, at.to + 1};
+        at = (struct diff_place){at.from + 1, at.to + 1};
     return at;
 }
 
-static struct place
-skip_changed(const struct diff *diff, struct place at)
+static struct diff_place
+skip_changed(const struct diff *diff, struct diff_place at)
 {
     while (at.from < diff->from.lines && diff->from.changed[at.from])
         at.from++;
@@ -265,22 +265,22 @@ skip_changed(const struct diff *diff, struct place at)
 }
 
 static bool
-at_end(const struct diff *diff, struct place at)
+at_end(const struct diff *diff, struct diff_place at)
 {
     return at.from == diff->from.lines && at.to == diff->to.lines;
 }
 
 /* Where the hunk ends whose first change is at `at`: changes that share context are one hunk. */
-static struct place
-hunk_end(const struct diff *diff, struct place at)
+static struct diff_place
+hunk_end(const struct diff *diff, struct diff_place at)
 {
     for (;;) {
         at = skip_changed(diff, at);
-        struct place next = skip_unchanged(diff, at);
+        struct diff_place next = skip_unchanged(diff, at);
         size_t gap = next.from - at.from;
         if (at_end(diff, next) || gap > 2 * TEXT_DIFF_CONTEXT) {
             gap = gap < TEXT_DIFF_CONTEXT ? gap : TEXT_DIFF_CONTEXT;
-            return (struct place){at.from + gap, at.to + gap};
+            return (struct diff_place){at.from + gap, at.to + gap};
         }
         at = next;
     }
@@ -297,7 +297,7 @@ write_range(struct buf *out, char sign, size_t start, size_t end)
 }
 
 static void
-write_line(struct buf *out, char sign, const struct line *line)
+write_line(struct buf *out, char sign, const struct diff_line *line)
 {
     buf_append_char(out, sign);
     buf_append(out, line->text, line->length);
@@ -306,7 +306,7 @@ write_line(struct buf *out, char sign, const struct line *line)
 }
 
 static void
-write_hunk(struct buf *out, const struct diff *diff, struct place at, struct place end)
+write_hunk(struct buf *out, const struct diff *diff, struct diff_place at, struct diff_place end)
 {
     buf_append_text(out, "@@ ");
     write_range(out, '-', at.from, end.from);
@@ -314,14 +314,14 @@ write_hunk(struct buf *out, const struct diff *diff, struct place at, struct pla
     write_range(out, '+', at.to, end.to);
     buf_append_text(out, " @@\n");
     while ((at.from < end.from || at.to < end.to) && out->status == AZ_OK) {
-        struct place next = skip_changed(diff, at);
+        struct diff_place next = skip_changed(diff, at);
         for (; at.from < next.from; at.from++)
             write_line(out, '-', &diff->from.line[at.from]);
         for (; at.to < next.to; at.to++)
             write_line(out, '+', &diff->to.line[at.to]);
         if (at.from < end.from)
             write_line(out, ' ', &diff->from.line[at.from]);
-        at = (struct place){at.from + (at.from < end.from), at.to + (at.to < end.to)};
+        at = (struct diff_place){at.from + (at.from < end.from), at.to + (at.to < end.to)};
     }
 }
 
@@ -330,13 +330,13 @@ write_diff(struct buf *out, const struct diff *diff, const char *name)
 {
     /* A tab ends a name with blanks. */
     const char *end = strchr(name, ' ') != NULL ? "\t" : "";
-    struct place at = skip_unchanged(diff, (struct place){0, 0});
+    struct diff_place at = skip_unchanged(diff, (struct diff_place){0, 0});
     buf_append_format(out, "--- a/%s%s\n+++ b/%s%s\n", name, end, name, end);
     while (!at_end(diff, at) && out->status == AZ_OK) {
         size_t context = at.from < at.to ? at.from : at.to;
         context = context < TEXT_DIFF_CONTEXT ? context : TEXT_DIFF_CONTEXT;
-        struct place end_of_hunk = hunk_end(diff, at);
-        write_hunk(out, diff, (struct place){at.from - context, at.to - context}, end_of_hunk);
+        struct diff_place end_of_hunk = hunk_end(diff, at);
+        write_hunk(out, diff, (struct diff_place){at.from - context, at.to - context}, end_of_hunk);
         at = skip_unchanged(diff, end_of_hunk);
     }
 }
@@ -354,7 +354,7 @@ text_diff(TALLOC_CTX *mem, const struct text_diff_pair *pair, struct text_diff_r
         return AZ_SERVER_ERROR;
     }
     buf_init(&out, mem, room->octets);
-    trim(&diff);
+    trim_equal_ends(&diff);
     if (diff.middle_from + diff.middle_to > 0) {
         mark(&diff);
         write_diff(&out, &diff, pair->name);
