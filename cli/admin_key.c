@@ -1,4 +1,4 @@
-/* admin-key: keys of the admin API, made and revoked on the database. */
+/* admin-key: create, list and revoke the keys of the admin API. */
 #include "config.h"
 
 #include <stdint.h>
@@ -14,11 +14,11 @@
 
 const struct cli_option admin_key_mint_options[] = {
     {"label", 0, "LABEL", offsetof(struct cli_choices, label), true,
-     "What the key is for; stands in lists and audit rows"},
+     "Purpose of the key, shown in lists and audit rows"},
     {NULL,       0,     NULL,     0,                        false,                         NULL},
 };
 
-/* The label is printed by others too: no control characters in it. */
+/* Refuse control characters, because other programs print the label too. */
 static bool
 label_ok(const char *label)
 {
@@ -35,11 +35,12 @@ admin_key_mint_run(struct cli *cli)
 {
     const char *key, *id;
     if (!label_ok(cli->choice.label)) {
-        output_error("admin-key mint: --label: must have 1 to %d printable characters; shorten it",
-                     ADMIN_KEY_LABEL_MAX);
+        output_error(
+            "admin-key mint: --label: must have 1 to %d characters and no control characters",
+            ADMIN_KEY_LABEL_MAX);
         return CLI_USAGE;
     }
-    /* Sealed under another credential key than the service's, the new row would be of no use. */
+    /* A row sealed under another credential key than the service's would be useless. */
     if (signing_keys_check(&cli->op) != AZ_OK
         || admin_key_mint(&cli->op, cli->choice.label, &key, &id) != AZ_OK)
         return output_fault(cli);
@@ -49,7 +50,7 @@ admin_key_mint_run(struct cli *cli)
         puts(key);
     explicit_bzero((void *) (uintptr_t) key, strlen(key));
     if (!cli->choice.quiet && !cli->choice.json)
-        fprintf(stderr, "admin key %s is made; it is not shown again\n", id);
+        fprintf(stderr, "admin key %s created; it is not shown again\n", id);
     return CLI_OK;
 }
 
@@ -76,7 +77,7 @@ admin_key_revoke_run(struct cli *cli)
 {
     if (admin_key_revoke(&cli->op, cli->args[0]) != AZ_OK)
         return output_fault(cli);
-    output_line(cli, "admin key %s is revoked", cli->args[0]);
+    output_line(cli, "admin key %s revoked", cli->args[0]);
     if (cli->choice.json)
         output_json(jsonx_own(cli->mem, json_pack("{s:s}", "revoked", cli->args[0])));
     return CLI_OK;

@@ -1,4 +1,4 @@
-/* bundle deploy: a directory of rules and data rows becomes the policy, all of it or nothing. */
+/* bundle deploy: save the rules and data rows of a directory, all of them or none. */
 #include "config.h"
 
 #include "bundle.h"
@@ -7,43 +7,35 @@
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "bundle_dir.h"
+#include "input.h"
 #include "output.h"
 #include "policy/rows/data_key.h"
 #include "store/policy/policy_rows.h"
 #include "verbs.h"
 
-/* Nesting of a list of rows. */
-#define LIST_DEPTH_MAX 4
-
+/* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
-    {"dry-run",    0, NULL,  offsetof(struct cli_choices, dry_run),      false,
-     "Count, and check paths, packages and rows: nothing is written or published, and no engine "
-     "judges the rules (policy test does)"},
-    {"mode",            0,        "MODE", offsetof(struct cli_choices,               mode), false,
-     "Default merge; replace also deletes what is not in DIR, disabled rules and rows outside the "
-     "bundle too"},
-    {NULL, 0,  NULL,    0,                              false,                                      NULL                                                    },
+    {"dry-run", 0, NULL, offsetof(struct cli_choices, dry_run), false,
+     "Check paths, packages and rows and count the changes, but save nothing and do not ask the policy engine"},
+    {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
+     "Either merge (default) or replace, which also deletes every rule and data row that is not in DIR, even disabled ones"},
+    {NULL, 0, NULL, 0, false, NULL},
 };
+/* clang-format on */
 
-/* Every fault of the directory, one to a line. */
-static int
-print_faults(const struct cli *cli, const struct bundle_dir *dir)
+int
+bundle_read_dir(const struct cli *cli, struct bundle_dir *ret)
 {
+    bool complete = bundle_dir_read(cli->mem, cli->args[0], ret);
     size_t i;
-    json_t *fault;
-    json_array_foreach (dir->faults, i, fault)
-        output_error("%s: %s", cli->path, json_string_value(fault));
-    return CLI_FAILED;
-}
-
-static void
-print_ignored(const struct cli *cli, const struct bundle_dir *dir)
-{
-    size_t i;
-    json_t *path;
-    json_array_foreach (dir->ignored, i, path)
-        output_line(cli, "ignored: %s", json_string_value(path));
+    json_t *text;
+    json_array_foreach (ret->faults, i, text)
+        output_error("%s: %s", cli->path, json_string_value(text));
+    if (!complete)
+        return CLI_FAILED;
+    json_array_foreach (ret->ignored, i, text)
+        output_line(cli, "ignored: %s", json_string_value(text));
+    return CLI_OK;
 }
 
 static json_t *
@@ -65,8 +57,8 @@ same_value(const char *stored, const char *given)
     return same;
 }
 
-/* A payload that means what is stored already, whatever its layout, is given as it is stored: then
- * the same policy has the same revision. */
+/* Where a payload equals the stored one except for its layout, use the stored text, so that the
+ * same policy keeps the same revision. */
 static int
 keep_stored(struct cli *cli, struct bundle_dir *dir)
 {
@@ -75,11 +67,10 @@ keep_stored(struct cli *cli, struct bundle_dir *dir)
     size_t i;
     if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
         return output_fault(cli);
-    if (stored == NULL
-        || jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, &rows, NULL) != AZ_OK) {
-        output_error("%s: the data rows cannot be read; run `authzctl db status`", cli->path);
+    if (stored == NULL)
+        return output_no_memory(cli);
+    if (input_list(cli, text, &rows) != CLI_OK)
         return CLI_FAILED;
-    }
     json_array_foreach (rows, i, row)
         json_object_set(stored, json_string_value(json_object_get(row, "dataKey")),
                         json_object_get(row, "payload"));
@@ -127,22 +118,35 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
     if (st != AZ_OK)
         return refusal_print(cli, st, result, source);
     if (result->warning != NULL)
-        output_error("%s: %s; install the tz database", cli->path, result->warning);
+        output_error("%s: warning: %s; install the tz database", cli->path, result->warning);
     print_result(cli, result, mode);
     return CLI_OK;
 }
 
-/* An empty directory is a mistake: replacing by it would delete the policy. */
-static int
-read_directory(struct cli *cli, struct bundle_dir *dir)
+void
+bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
-    if (!bundle_dir_read(cli->mem, cli->args[0], dir))
-        return print_faults(cli, dir);
-    print_ignored(cli, dir);
-    if (dir->rules > 0 || dir->data_rows > 0)
-        return CLI_OK;
-    output_error("%s: %s: holds no rule and no data row; name the directory that does", cli->path,
-                 dir->name);
+    const char *activation = save_activation_word(save->activation);
+    json_t *object = jsonx_own(cli->mem, what);
+    if (!cli->choice.json) {
+        printf("%s %s\n", save->revision, activation);
+        return;
+    }
+    json_object_set_new(object, "revision", json_string(save->revision));
+    json_object_set_new(object, "activation", json_string(activation));
+    output_json(object);
+}
+
+/* Read the directory, and refuse an empty one: replacing the policy by it would delete everything.
+ */
+static int
+read_policy_dir(const struct cli *cli, struct bundle_dir *dir)
+{
+    int status = bundle_read_dir(cli, dir);
+    if (status != CLI_OK || dir->rules > 0 || dir->data_rows > 0)
+        return status;
+    output_error("%s: %s: contains no rule and no data row; name the directory that does",
+                 cli->path, dir->name);
     return CLI_FAILED;
 }
 
@@ -153,11 +157,12 @@ bundle_deploy_run(struct cli *cli)
     bool replace = strcmp(mode, "replace") == 0;
     struct bundle_dir dir;
     if (!replace && strcmp(mode, "merge") != 0) {
-        output_error("%s: --mode is merge or replace, not %s; see `authzctl bundle deploy --help`",
-                     cli->path, mode);
+        output_error(
+            "%s: --mode must be merge or replace, not '%s'; see `authzctl bundle deploy --help`",
+            cli->path, mode);
         return CLI_USAGE;
     }
-    int status = read_directory(cli, &dir);
+    int status = read_policy_dir(cli, &dir);
     if (status == CLI_OK)
         status = keep_stored(cli, &dir);
     if (status != CLI_OK)

@@ -15,12 +15,12 @@
 #define DATA_DIR "data/"
 #define DATA_SUFFIX ".json"
 
-/* Octets of bundle.json, and its nesting: an object of one array. */
+/* Largest bundle.json in octets, and its nesting: an object with one array. */
 #define SWITCHES_MAX (4 << 20)
 #define SWITCHES_DEPTH_MAX 4
 
 static bool
-ends_with(const char *text, const char *suffix)
+bundle_dir_ends_with(const char *text, const char *suffix)
 {
     size_t length = strlen(text), wanted = strlen(suffix);
     return length > wanted && strcmp(text + length - wanted, suffix) == 0;
@@ -31,12 +31,12 @@ bundle_file_kind(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     bool data = strncmp(path, DATA_DIR, strlen(DATA_DIR)) == 0 && path + strlen(DATA_DIR) == name
-                && ends_with(name, DATA_SUFFIX);
+                && bundle_dir_ends_with(name, DATA_SUFFIX);
     if (strcmp(path, BUNDLE_DIR_SWITCHES) == 0)
         return BUNDLE_FILE_SWITCHES;
-    if (ends_with(name, "_test.rego"))
+    if (bundle_dir_ends_with(name, "_test.rego"))
         return BUNDLE_FILE_TEST;
-    if (ends_with(name, ".rego") || ends_with(name, ".cedar"))
+    if (bundle_dir_ends_with(name, ".rego") || bundle_dir_ends_with(name, ".cedar"))
         return BUNDLE_FILE_RULE;
     if (data)
         return BUNDLE_FILE_DATA;
@@ -80,39 +80,40 @@ void
 bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why)
 {
     char *text = talloc_asprintf(dir->mem, "%s%s%s: %s", dir->name, *path != '\0' ? "/" : "", path,
-                                 why != NULL ? why : "no memory");
-    /* A name may hold any octets: a line feed would be taken for a blank, and Jansson takes no text
-     * that is not UTF-8. */
+                                 why != NULL ? why : "out of memory");
+    /* A file name may contain any octets: a line feed would print as a blank, and Jansson refuses
+     * text that is not UTF-8. */
     for (char *c = text; text != NULL && *c != '\0'; c++)
         if ((unsigned char) *c < 0x20)
             *c = '?';
     for (char *c = text; text != NULL && !utf8_valid(text, strlen(text)) && *c != '\0'; c++)
         if ((unsigned char) *c >= 0x80)
             *c = '?';
-    json_array_append_new(dir->faults, json_string(text != NULL ? text : "no memory"));
+    json_array_append_new(dir->faults, json_string(text != NULL ? text : "out of memory"));
 }
 
-/* The text of a file, clean UTF-8 within its limit and that of the whole; NULL with the fault
- * told. */
+/* Return the text of a file, valid UTF-8 of at most max octets; NULL after adding a fault. */
 static char *
-read_text(struct bundle_dir *dir, const struct dir_entry *entry, size_t max, size_t *ret_length)
+bundle_dir_text(struct bundle_dir *dir, const struct dir_entry *entry, size_t max,
+                size_t *ret_length)
 {
     const char *why = NULL;
     char *text = dir_read(dir->mem, entry->at, entry->name, max, ret_length, &why);
     if (text == NULL) {
-        bundle_dir_fault(
-            dir, entry->path,
-            talloc_asprintf(dir->mem, "%s; give a readable file of at most %zu octets", why, max));
+        bundle_dir_fault(dir, entry->path,
+                         talloc_asprintf(dir->mem,
+                                         "%s; it must be a readable file of at most %zu octets",
+                                         why, max));
         return NULL;
     }
     size_t line = bundle_text_fault_line(text, *ret_length);
     if (line > 0)
         bundle_dir_fault(dir, talloc_asprintf(dir->mem, "%s:%zu", entry->path, line),
-                         "is not UTF-8 text, or holds a NUL; save it as UTF-8");
+                         "is not UTF-8 text or contains a NUL; save it as UTF-8");
     return line > 0 ? NULL : text;
 }
 
-/* An array that has grown to a power of two is full. */
+/* True if an array of this many elements must grow: its size doubles at each power of two. */
 static bool
 is_full(size_t count)
 {
@@ -120,8 +121,8 @@ is_full(size_t count)
 }
 
 static void
-add_rule(struct bundle_dir *dir, struct deploy_rule **list, size_t *count,
-         const struct dir_entry *entry, const char *content)
+bundle_dir_add_rule(struct bundle_dir *dir, struct deploy_rule **list, size_t *count,
+                    const struct dir_entry *entry, const char *content)
 {
     struct deploy_rule *room = *list;
     if (is_full(*count))
@@ -136,8 +137,8 @@ add_rule(struct bundle_dir *dir, struct deploy_rule **list, size_t *count,
 }
 
 static void
-add_data(struct bundle_dir *dir, const struct dir_entry *entry, const char *key,
-         const char *payload)
+bundle_dir_add_data(struct bundle_dir *dir, const struct dir_entry *entry, const char *key,
+                    const char *payload)
 {
     struct deploy_data *room = dir->data;
     if (is_full(dir->data_rows))
@@ -151,7 +152,8 @@ add_data(struct bundle_dir *dir, const struct dir_entry *entry, const char *key,
     room[dir->data_rows++] = (struct deploy_data){.data_key = key, .payload = payload};
 }
 
-/* The whole is bounded before it is full: a deploy of more would be refused anyway. */
+/* Count a file and check the limits of a deploy, so that a huge directory is not read to its end.
+ * False after adding a fault. */
 static bool
 has_room(struct bundle_dir *dir, const struct dir_entry *entry, size_t count, size_t most,
          size_t octets)
@@ -159,41 +161,42 @@ has_room(struct bundle_dir *dir, const struct dir_entry *entry, size_t count, si
     size_t before = dir->octets;
     dir->octets += octets;
     if (before > ARCHIVE_MAX)
-        return false; /* told already */
+        return false; /* the fault is added already */
     if (dir->octets > ARCHIVE_MAX)
         bundle_dir_fault(dir, "",
-                         "its files are together larger than 64 MiB, which no bundle can "
-                         "be; take some out");
+                         "its files are larger than 64 MiB together, the limit of a bundle; "
+                         "remove some");
     else if (count == most)
         bundle_dir_fault(dir, entry->path,
                          talloc_asprintf(dir->mem,
-                                         "is one more than the %zu that a deploy takes; "
-                                         "join some",
+                                         "exceeds the limit of %zu files of this kind; "
+                                         "merge some of them",
                                          most));
     return dir->octets <= ARCHIVE_MAX && count < most;
 }
 
 static void
-take_rule(struct bundle_dir *dir, const struct dir_entry *entry, bool test)
+bundle_dir_take_rule(struct bundle_dir *dir, const struct dir_entry *entry, bool test)
 {
     size_t length = 0;
     const char *why = rule_path_fault(entry->path);
     if (why != NULL) {
         bundle_dir_fault(dir, entry->path,
-                         talloc_asprintf(dir->mem, "the path of a rule %s; rename it", why));
+                         talloc_asprintf(dir->mem, "the path of a rule %s; rename the file", why));
         return;
     }
-    char *text = read_text(dir, entry, RULE_CONTENT_MAX, &length);
+    char *text = bundle_dir_text(dir, entry, RULE_CONTENT_MAX, &length);
     if (text == NULL
         || !has_room(dir, entry, test ? dir->tests : dir->rules, DEPLOY_RULES_MAX, length))
         return;
     if (test)
-        add_rule(dir, &dir->test, &dir->tests, entry, text);
+        bundle_dir_add_rule(dir, &dir->test, &dir->tests, entry, text);
     else
-        add_rule(dir, &dir->rule, &dir->rules, entry, text);
+        bundle_dir_add_rule(dir, &dir->rule, &dir->rules, entry, text);
 }
 
-/* The line where JSON goes wrong, which jsonx does not say; 0 when Jansson takes it. */
+/* Return the line of the first JSON error, which jsonx does not report; 0 if Jansson accepts the
+ * text. */
 static int
 json_fault_line(const char *text, size_t length)
 {
@@ -203,15 +206,15 @@ json_fault_line(const char *text, size_t length)
     return value == NULL ? error.line : 0;
 }
 
-/* One JSON value, or NULL with the fault told. */
+/* Read a file as one JSON value; NULL after adding a fault. */
 static json_t *
-read_json(struct bundle_dir *dir, const struct dir_entry *entry, size_t max, size_t depth,
-          char **ret_text)
+bundle_dir_json(struct bundle_dir *dir, const struct dir_entry *entry, size_t max, size_t depth,
+                char **ret_text)
 {
     size_t length = 0;
     json_t *value = NULL;
     const char *why = NULL;
-    char *text = read_text(dir, entry, max, &length);
+    char *text = bundle_dir_text(dir, entry, max, &length);
     if (text == NULL)
         return NULL;
     if (jsonx_parse(dir->mem, text, length, depth, &value, &why) == AZ_OK) {
@@ -221,15 +224,15 @@ read_json(struct bundle_dir *dir, const struct dir_entry *entry, size_t max, siz
     int line = json_fault_line(text, length);
     const char *path =
         line > 0 ? talloc_asprintf(dir->mem, "%s:%d", entry->path, line) : entry->path;
-    bundle_dir_fault(
-        dir, path,
-        talloc_asprintf(dir->mem, "%s; give one JSON value", why != NULL ? why : "no memory"));
+    bundle_dir_fault(dir, path,
+                     talloc_asprintf(dir->mem, "%s; it must be one JSON value",
+                                     why != NULL ? why : "out of memory"));
     talloc_free(text);
     return NULL;
 }
 
 static void
-take_data(struct bundle_dir *dir, const struct dir_entry *entry)
+bundle_dir_take_data(struct bundle_dir *dir, const struct dir_entry *entry)
 {
     char *key = bundle_key_of_file(dir->mem, entry->path), *text = NULL;
     const char *why = policy_data_key_fault(key);
@@ -238,24 +241,24 @@ take_data(struct bundle_dir *dir, const struct dir_entry *entry)
                          talloc_asprintf(dir->mem, "the data key %s; rename the file", why));
         return;
     }
-    json_t *value = read_json(dir, entry, BUNDLE_DIR_FILE_MAX, POLICY_DATA_DEPTH_MAX, &text);
+    json_t *value = bundle_dir_json(dir, entry, BUNDLE_DIR_FILE_MAX, POLICY_DATA_DEPTH_MAX, &text);
     if (value == NULL)
         return;
     char *payload = json_text_compact(dir->mem, text, POLICY_DATA_PAYLOAD_MAX);
     talloc_free(text);
     if (payload == NULL) {
-        bundle_dir_fault(dir, entry->path, "is larger than 8 MiB; use several rows");
+        bundle_dir_fault(dir, entry->path, "is larger than 8 MiB; split it into several rows");
         return;
     }
     if (has_room(dir, entry, dir->data_rows, DEPLOY_DATA_MAX, strlen(payload)))
-        add_data(dir, entry, key, payload);
+        bundle_dir_add_data(dir, entry, key, payload);
 }
 
 static void
 take_switches(struct bundle_dir *dir, const struct dir_entry *entry)
 {
     char *text;
-    dir->switches = read_json(dir, entry, SWITCHES_MAX, SWITCHES_DEPTH_MAX, &text);
+    dir->switches = bundle_dir_json(dir, entry, SWITCHES_MAX, SWITCHES_DEPTH_MAX, &text);
 }
 
 static void
@@ -264,11 +267,11 @@ take_other(struct bundle_dir *dir, const struct dir_entry *entry)
     if (utf8_valid(entry->path, strlen(entry->path)))
         json_array_append_new(dir->ignored, json_string(entry->path));
     else
-        json_array_append_new(dir->ignored, json_string("(a name that is not UTF-8)"));
+        json_array_append_new(dir->ignored, json_string("(a file name that is not UTF-8)"));
 }
 
-/* A link may lead to rules that are meant to be deployed: whoever made it hears of it, rather than
- * losing them to `--mode replace`. */
+/* Refuse a link instead of ignoring it: it may lead to rules that the administrator means to
+ * deploy, and `--mode replace` would delete them. */
 static void
 take_entry(void *arg, const struct dir_entry *entry)
 {
@@ -276,17 +279,16 @@ take_entry(void *arg, const struct dir_entry *entry)
     enum bundle_file kind = bundle_file_kind(entry->path);
     if (!entry->regular && kind != BUNDLE_FILE_README) {
         bundle_dir_fault(dir, entry->path,
-                         "is a symbolic link or no regular file, and not followed; put the file "
-                         "itself there");
+                         "is a symbolic link or not a regular file; replace it by the file itself");
         return;
     }
     switch (kind) {
     case BUNDLE_FILE_RULE:
     case BUNDLE_FILE_TEST:
-        take_rule(dir, entry, kind == BUNDLE_FILE_TEST);
+        bundle_dir_take_rule(dir, entry, kind == BUNDLE_FILE_TEST);
         break;
     case BUNDLE_FILE_DATA:
-        take_data(dir, entry);
+        bundle_dir_take_data(dir, entry);
         break;
     case BUNDLE_FILE_SWITCHES:
         take_switches(dir, entry);
@@ -299,18 +301,18 @@ take_entry(void *arg, const struct dir_entry *entry)
 }
 
 static void
-hear_fault(void *arg, const char *path, const char *why)
+bundle_dir_hear(void *arg, const char *path, const char *why)
 {
     bundle_dir_fault(arg, path,
                      *path == '\0' ? talloc_asprintf(((struct bundle_dir *) arg)->mem,
-                                                     "%s; name a directory that can be read", why)
+                                                     "%s; name a readable directory", why)
                                    : why);
 }
 
 static bool
 disable_rule(struct bundle_dir *dir, const char *path)
 {
-    for (size_t i = 0; path != NULL && i < dir->rules; i++)
+    for (size_t i = 0; i < dir->rules; i++)
         if (strcmp(dir->rule[i].path, path) == 0) {
             dir->rule[i].enabled = false;
             return true;
@@ -318,7 +320,8 @@ disable_rule(struct bundle_dir *dir, const char *path)
     return false;
 }
 
-/* {"disabled": [PATH...]}. A misspelt member or path would let a draft into the bundle. */
+/* Apply {"disabled": [PATH...]}. Refuse a misspelt member or path: it would let a draft into the
+ * bundle. */
 static void
 apply_switches(struct bundle_dir *dir)
 {
@@ -329,20 +332,24 @@ apply_switches(struct bundle_dir *dir)
         return;
     if (json_object_size(dir->switches) != 1 || !json_is_array(disabled)) {
         bundle_dir_fault(dir, BUNDLE_DIR_SWITCHES,
-                         "is not of the form {\"disabled\": [PATH...]}; write it so, or delete it");
+                         "must have the form {\"disabled\": [PATH...]}; correct or delete it");
         return;
     }
-    json_array_foreach (disabled, i, path)
-        if (!disable_rule(dir, json_string_value(path)))
-            bundle_dir_fault(
-                dir, BUNDLE_DIR_SWITCHES,
-                talloc_asprintf(dir->mem,
-                                "disabled[%zu] names %s, which is no rule here; "
-                                "correct it or take it out",
-                                i, json_is_string(path) ? json_string_value(path) : "no text"));
+    json_array_foreach (disabled, i, path) {
+        const char *name = json_string_value(path);
+        if (name == NULL)
+            bundle_dir_fault(dir, BUNDLE_DIR_SWITCHES,
+                             talloc_asprintf(dir->mem, "disabled[%zu] must be a string", i));
+        else if (!disable_rule(dir, name))
+            bundle_dir_fault(dir, BUNDLE_DIR_SWITCHES,
+                             talloc_asprintf(dir->mem,
+                                             "disabled[%zu] names %s, which is not a rule in "
+                                             "this directory; correct or remove it",
+                                             i, name));
+    }
 }
 
-/* `DIR` and `DIR/` are one name in messages. */
+/* Return a name without slashes at its end, so that messages show `DIR` for `DIR/` too. */
 static char *
 trim_name(TALLOC_CTX *mem, const char *name)
 {
@@ -360,7 +367,7 @@ bundle_dir_read(TALLOC_CTX *mem, const char *name, struct bundle_dir *ret)
                                .ignored = jsonx_own(mem, json_array()),
                                .faults = jsonx_own(mem, json_array())};
     struct dir_walk walk = {
-        .mem = mem, .dir = name, .take = take_entry, .fault = hear_fault, .arg = ret};
+        .mem = mem, .dir = name, .take = take_entry, .fault = bundle_dir_hear, .arg = ret};
     if (ret->name == NULL || ret->ignored == NULL || ret->faults == NULL)
         return false;
     dir_walk(&walk);

@@ -1,4 +1,4 @@
-/* The directory that is the unit of policy: what its files are called, and reading it whole. */
+/* A directory that holds a policy: the names of its files, and reading it as a whole. */
 #ifndef AZ_CLI_BUNDLE_DIR_H
 #define AZ_CLI_BUNDLE_DIR_H
 
@@ -10,21 +10,22 @@
 
 /* The layout, for the help of the verbs that read or write it. */
 #define BUNDLE_DIR_LAYOUT                                                                          \
-    "Files of DIR ending in .rego or .cedar are rules, named by their path below DIR; those "      \
-    "ending in _test.rego are tests and stay there. data/KEY.json is the payload of the data row " \
-    "KEY. bundle.json may say {\"disabled\": [PATH...]}: rules kept out of the bundle. Hidden "    \
-    "files are passed over, others are named and ignored; symbolic links are refused."
+    "A file in DIR that ends in .rego or .cedar is a rule, and its path below DIR is the path of " \
+    "the rule. A file that ends in _test.rego is a test and is not deployed. data/KEY.json is "    \
+    "the payload of the data row KEY. The optional file bundle.json lists rules to keep out of "   \
+    "the bundle: {\"disabled\": [PATH...]}. Hidden files are skipped, other files are listed as "  \
+    "ignored, and symbolic links are refused."
 
-/* The file of the switches. */
+/* The file that lists disabled rules. */
 #define BUNDLE_DIR_SWITCHES "bundle.json"
 
 /*
- * Octets of a data file. A payload laid out for reading is some times longer than the compact text
+ * Largest data file, in octets. An indented payload is several times longer than the compact text
  * that POLICY_DATA_PAYLOAD_MAX bounds.
  */
 #define BUNDLE_DIR_FILE_MAX (32 << 20)
 
-/* What a file is, by its path below the directory. */
+/* Kind of a file, by its path below the directory. */
 enum bundle_file {
     BUNDLE_FILE_RULE,
     BUNDLE_FILE_TEST,
@@ -35,14 +36,14 @@ enum bundle_file {
 };
 enum bundle_file bundle_file_kind(const char *path);
 
-/* Whether any segment of a path begins with a dot: such a file is not seen when it is read. */
+/* True if a segment of the path begins with a dot; a walk skips such a file. */
 bool bundle_file_hidden(const char *path);
 
-/* Path of the file of a data row, and the row of a file. On mem. */
+/* Return the path of the file of a data row, and the key of the row of a file. On mem. */
 char *bundle_file_of_key(TALLOC_CTX *mem, const char *data_key);
 char *bundle_key_of_file(TALLOC_CTX *mem, const char *path);
 
-/* A directory that was read. Everything lives on mem. */
+/* A directory that was read. Everything is on mem. */
 struct bundle_dir {
     TALLOC_CTX *mem;
     const char *name;         /* as given, without slashes at its end */
@@ -50,25 +51,26 @@ struct bundle_dir {
     size_t rules;
     struct deploy_rule *test; /* files ending in _test.rego */
     size_t tests;
-    struct deploy_data *data; /* payloads without white space */
+    struct deploy_data *data; /* payloads, without white space */
     size_t data_rows;
-    json_t *switches; /* bundle.json, NULL without one */
-    json_t *ignored;  /* paths of files that are none of these */
-    json_t *faults;   /* texts `FILE: what is wrong; what to do`; empty: all was read */
-    size_t octets;    /* of the texts */
+    json_t *switches; /* bundle.json, or NULL */
+    json_t *ignored;  /* paths of all other files */
+    json_t *faults;   /* texts `FILE: fault; remedy`; empty: everything was read */
+    size_t octets;    /* total size of the texts */
 };
 
-/* Reads it. False: ret->faults says why. What is there is told as a whole, not one fault a run. */
+/* Read a directory. False: ret->faults lists every fault, not only the first one. */
 bool bundle_dir_read(TALLOC_CTX *mem, const char *dir, struct bundle_dir *ret);
 
-/* Whether a rule test_... stands at the begin of a line of a test. The engine is content when it
- * finds nothing to run, so a misspelt name would pass for ever. */
+/* True if a test file has a line that begins with test_. The engine succeeds when it finds no test
+ * to run, so a misspelt name would go unnoticed. */
 bool bundle_dir_has_tests(const struct bundle_dir *dir);
 
-/* Adds a fault of a file; path "" is the directory itself. */
+/* Add a fault of a file; path "" is the directory itself, why NULL means out of memory. */
 void bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why);
 
-/* Line number of the first octet that is not UTF-8 or is NUL, 0 when the text is clean. */
+/* Return the number of the first line with an octet that is NUL or not UTF-8; 0 if there is none.
+ */
 size_t bundle_text_fault_line(const char *text, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* bundle history, diff and rollback: bundles that were served. */
+/* bundle history, diff and rollback: work with the bundles that were published. */
 #include "config.h"
 
 #include <errno.h>
@@ -7,43 +7,30 @@
 
 #include "base/jsonx.h"
 #include "bundle.h"
+#include "input.h"
 #include "output.h"
 #include "policy/save/bundle_diff.h"
 #include "store/policy/bundle_history.h"
 #include "verbs.h"
 
-/* Nesting of a list of bundles, whose rows list paths and keys. */
-#define LIST_DEPTH_MAX 4
 /* Bundles listed without --limit. */
 #define LIMIT_DEFAULT 20
 
 const struct cli_option bundle_history_options[] = {
     {"limit", 0, "N", offsetof(struct cli_choices, limit), false,
-     "Show at most N bundles, 1 to 201 (default 20)"},
+     "Show at most N bundles, from 1 to 201 (default 20)"},
     {NULL,       0,     NULL, 0,                    false,                         NULL     },
 };
 
-/* A number from 1 to max, digits alone; 0 for any other text. */
+/* Return a number from 1 to max, written in digits only; 0 for any other text. */
 static int64_t
-read_number(const char *text, int64_t max)
+history_number(const char *text, int64_t max)
 {
     if (*text < '1' || *text > '9' || text[strspn(text, "0123456789")] != '\0')
         return 0;
     errno = 0;
     long long number = strtoll(text, NULL, 10);
     return errno == 0 && number <= max ? number : 0;
-}
-
-static int
-read_list(const struct cli *cli, const char *text, json_t **ret)
-{
-    if (text != NULL
-        && jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
-        return CLI_OK;
-    output_error("%s: %s", cli->path,
-                 text != NULL ? "the list cannot be read; run `authzctl db status`"
-                              : "nothing was served yet; run `authzctl db migrate`");
-    return CLI_FAILED;
 }
 
 int
@@ -61,30 +48,27 @@ bundle_history_run(struct cli *cli)
     };
     int64_t limit = LIMIT_DEFAULT;
     const char *text = NULL;
-    json_t *rows;
     if (cli->choice.limit != NULL
-        && (limit = read_number(cli->choice.limit, BUNDLE_HISTORY_MAX + 1)) == 0) {
-        output_error("%s: --limit is a number from 1 to %d, not %s; see `authzctl bundle history "
-                     "--help`",
-                     cli->path, BUNDLE_HISTORY_MAX + 1, cli->choice.limit);
+        && (limit = history_number(cli->choice.limit, BUNDLE_HISTORY_MAX + 1)) == 0) {
+        output_error(
+            "%s: --limit must be a number from 1 to %d, not '%s'; see `authzctl bundle history "
+            "--help`",
+            cli->path, BUNDLE_HISTORY_MAX + 1, cli->choice.limit);
         return CLI_USAGE;
     }
     if (bundle_history_list(&cli->op, 0, limit, &text) != AZ_OK)
         return output_fault(cli);
-    int status = read_list(cli, text, &rows);
-    if (status == CLI_OK)
-        output_rows(cli, rows, columns);
-    return status;
+    return input_list_print(cli, text, columns);
 }
 
-/* The id of an argument. */
+/* Read the id of a bundle from an argument. */
 static int
-read_id(const struct cli *cli, const char *text, int64_t *ret)
+history_id(const struct cli *cli, const char *text, int64_t *ret)
 {
-    *ret = read_number(text, INT64_MAX);
+    *ret = history_number(text, INT64_MAX);
     if (*ret > 0)
         return CLI_OK;
-    output_error("%s: `%s` is not the id of a bundle; see `authzctl bundle history`", cli->path,
+    output_error("%s: '%s' is not the id of a bundle; see `authzctl bundle history`", cli->path,
                  text);
     return CLI_USAGE;
 }
@@ -96,28 +80,32 @@ latest_id(struct cli *cli, int64_t *ret)
     json_t *latest;
     if (bundle_history_latest(&cli->op, &text) != AZ_OK)
         return output_fault(cli);
-    int status = read_list(cli, text, &latest);
+    if (text == NULL) {
+        output_error("%s: no bundle was published yet; run `authzctl db migrate`", cli->path);
+        return CLI_FAILED;
+    }
+    int status = input_list(cli, text, &latest);
     if (status == CLI_OK)
         *ret = json_integer_value(json_object_get(latest, "id"));
     return status;
 }
 
-/* The rows of a bundle. */
+/* Fetch the rules and rows of a bundle. */
 static int
-fetch_content(struct cli *cli, int64_t id, json_t **ret)
+history_content(struct cli *cli, int64_t id, json_t **ret)
 {
     *ret = NULL;
     if (bundle_history_content(&cli->op, id, ret) != AZ_OK)
         return output_fault(cli);
     if (*ret != NULL)
         return CLI_OK;
-    output_error("%s: there is no bundle %lld, or its rows were not kept; see `authzctl bundle "
-                 "history`",
+    output_error("%s: bundle %lld does not exist or its rows are no longer stored; see "
+                 "`authzctl bundle history`",
                  cli->path, (long long) id);
     return CLI_FAILED;
 }
 
-/* Added and removed names, and the diffs of what changed. */
+/* Print the added and removed names of one kind, and the diff of each changed one. */
 static void
 print_kind(const struct cli *cli, const json_t *part, const char *kind, const char *name)
 {
@@ -144,19 +132,17 @@ bundle_diff_run(struct cli *cli)
 {
     int64_t from = 0, to = 0;
     json_t *before, *after, *diff;
-    int status = read_id(cli, cli->args[0], &from);
+    int status = history_id(cli, cli->args[0], &from);
     if (status == CLI_OK)
-        status = cli->argc > 1 ? read_id(cli, cli->args[1], &to) : latest_id(cli, &to);
+        status = cli->argc > 1 ? history_id(cli, cli->args[1], &to) : latest_id(cli, &to);
     if (status == CLI_OK)
-        status = fetch_content(cli, from, &before);
+        status = history_content(cli, from, &before);
     if (status == CLI_OK)
-        status = fetch_content(cli, to, &after);
+        status = history_content(cli, to, &after);
     if (status != CLI_OK)
         return status;
-    if ((diff = bundle_diff(cli->mem, before, after)) == NULL) {
-        output_error("%s: no memory", cli->path);
-        return CLI_FAILED;
-    }
+    if ((diff = bundle_diff(cli->mem, before, after)) == NULL)
+        return output_no_memory(cli);
     if (cli->choice.json) {
         output_json(diff);
         return CLI_OK;
@@ -166,7 +152,7 @@ bundle_diff_run(struct cli *cli)
     return CLI_OK;
 }
 
-/* The rules of a bundle, so that the line can be shown that an engine refuses. */
+/* List the rules of a bundle, so that a line that an engine refuses can be shown. */
 static bool
 list_rules(TALLOC_CTX *mem, const json_t *content, struct deploy *ret)
 {
@@ -195,15 +181,13 @@ bundle_rollback_run(struct cli *cli)
     json_t *content;
     struct deploy deploy = {.rules = 0};
     struct deploy_result result = {.data_key = NULL};
-    int status = read_id(cli, cli->args[0], &id);
+    int status = history_id(cli, cli->args[0], &id);
     if (status == CLI_OK)
-        status = fetch_content(cli, id, &content);
+        status = history_content(cli, id, &content);
     if (status != CLI_OK)
         return status;
-    if (!list_rules(cli->mem, content, &deploy)) {
-        output_error("%s: no memory", cli->path);
-        return CLI_FAILED;
-    }
+    if (!list_rules(cli->mem, content, &deploy))
+        return output_no_memory(cli);
     const struct refusal_source source = {.deploy = &deploy};
     enum az_status st = deploy_rollback(&cli->op, content, "authzctl", &result);
     return bundle_report(cli, st, &result, &source, "replace");

@@ -1,4 +1,5 @@
-/* bundle pull: the operator's rules and the data rows as files, so that they can be kept in git. */
+/* bundle pull: write the administrator's rules and data rows as files, for example to keep them in
+ * git. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include "base/jsonx.h"
 #include "bundle_dir.h"
 #include "dir.h"
+#include "input.h"
 #include "json_text.h"
 #include "output.h"
 #include "policy/rows/data_key.h"
@@ -21,19 +23,16 @@
 #include "store/policy/policy_rules.h"
 #include "verbs.h"
 
-/* Nesting of a list of rules or rows. */
-#define LIST_DEPTH_MAX 4
-
-/* A reading that a save has crossed is made again so often; then somebody saves all the time. */
+/* Attempts to read rules and rows that no save changes meanwhile. */
 #define READ_TRIES 5
 
 const struct cli_option bundle_pull_options[] = {
     {"force", 0, NULL, offsetof(struct cli_choices, force), false,
-     "Also into a directory that holds other files; they stay"},
+     "Accept a directory that contains other files, and leave them there"},
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
 
-/* A file to be written. */
+/* A file to write. */
 struct file {
     const char *path, *text;
     size_t length;
@@ -43,26 +42,18 @@ struct file {
 struct pull {
     struct cli *cli;
     const char *dir;
-    int root;             /* the same, open and locked; -1 before */
+    int root;             /* the open and locked directory, -1 before */
     json_t *rules, *rows; /* DTOs */
     struct file *file;
     size_t files, outside;
-    json_t *index; /* path to number of the file */
-    bool refused;  /* something is wrong, and told */
+    json_t *index; /* path to index in file */
+    bool refused;  /* an error was printed */
 };
 
 /* ---- reading ---- */
 
-static int
-read_list(const struct cli *cli, const char *text, json_t **ret)
-{
-    if (jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
-        return CLI_OK;
-    output_error("%s: the rules and rows cannot be read; run `authzctl db status`", cli->path);
-    return CLI_FAILED;
-}
-
-/* A save changes the rows and the newest bundle in one transaction. */
+/* Read everything once. *ret_same: no save came between; each save also changes the newest bundle,
+ * in one transaction. */
 static int
 read_once(struct pull *pull, bool *ret_same)
 {
@@ -73,8 +64,8 @@ read_once(struct pull *pull, bool *ret_same)
         || policy_data_list(op, NULL, &rows) != AZ_OK || bundle_history_latest(op, &after) != AZ_OK)
         return output_fault(pull->cli);
     *ret_same = before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
-    int status = read_list(pull->cli, rules, &pull->rules);
-    return status == CLI_OK ? read_list(pull->cli, rows, &pull->rows) : status;
+    int status = input_list(pull->cli, rules, &pull->rules);
+    return status == CLI_OK ? input_list(pull->cli, rows, &pull->rows) : status;
 }
 
 static int
@@ -86,15 +77,14 @@ read_policy(struct pull *pull)
         status = read_once(pull, &same);
     if (status != CLI_OK || same)
         return status;
-    output_error("%s: the policy changes faster than it can be read; run this again",
-                 pull->cli->path);
+    output_error("%s: the policy changed while it was read; run this again", pull->cli->path);
     return CLI_FAILED;
 }
 
-/* ---- what is to be written ---- */
+/* ---- files to write ---- */
 
 static void
-refuse(struct pull *pull, const char *path, const char *why)
+pull_refuse(struct pull *pull, const char *path, const char *why)
 {
     output_error("%s: %s: %s", pull->cli->path, path, why);
     pull->refused = true;
@@ -105,14 +95,14 @@ add_file(struct pull *pull, const char *path, const char *text)
 {
     if (path == NULL || text == NULL
         || json_object_set_new(pull->index, path, json_integer((json_int_t) pull->files)) != 0) {
-        refuse(pull, path != NULL ? path : "a file", "no memory");
+        pull_refuse(pull, path != NULL ? path : "a file", "out of memory");
         return;
     }
     pull->file[pull->files++] = (struct file){path, text, strlen(text)};
 }
 
-/* Names that no file can have, and files that are the folder of another one: told before anything
- * is written, since half a policy would be deployed as the whole. */
+/* Refuse names that no file can have, and files whose name is the directory of another file. This
+ * comes before the first write, because half a policy could be deployed as the whole. */
 static void
 check_name(struct pull *pull, const char *path)
 {
@@ -120,36 +110,38 @@ check_name(struct pull *pull, const char *path)
     for (const char *slash; (slash = strchr(segment, '/')) != NULL; segment = slash + 1) {
         char *above = talloc_strndup(pull->cli->mem, path, (size_t) (slash - path));
         if (above == NULL || json_object_get(pull->index, above) != NULL)
-            refuse(pull, path,
-                   "another rule or row is the file that would be the folder of this one; save it "
-                   "under another name and delete this one");
+            pull_refuse(
+                pull, path,
+                "the name of another rule or row is the directory of this one; save this one "
+                "under another name, then delete it");
         if ((size_t) (slash - segment) > NAME_MAX)
             break;
     }
     if (strcspn(segment, "/") > NAME_MAX)
-        refuse(pull, path,
-               "a file's name has at most 255 octets; save it under a shorter name and delete this "
-               "one");
+        pull_refuse(
+            pull, path,
+            "a file name has at most 255 octets; save it under a shorter name, then delete this "
+            "one");
 }
 
-/* Paths come from the database. One that would not be read back from the directory is not written,
- * and one like .git/hooks/x.rego is not anybody's rule. */
+/* Add a rule of the administrator. Paths come from the database: refuse one that bundle deploy
+ * would not read back, and one like .git/hooks/x.rego. */
 static void
-add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
+pull_add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
 {
     const char *path = json_string_value(json_object_get(rule, "path")),
                *content = json_string_value(json_object_get(rule, "content"));
     const char *why = path != NULL && content != NULL ? rule_path_fault(path) : "is missing";
     if (why != NULL)
-        refuse(pull, path != NULL ? path : "a rule",
-               talloc_asprintf(pull->cli->mem,
-                               "the path of a rule %s; rename the rule in the database", why));
+        pull_refuse(pull, path != NULL ? path : "a rule",
+                    talloc_asprintf(pull->cli->mem,
+                                    "the path of a rule %s; rename the rule in the database", why));
     else if (rule_path_is_ours(path))
         return;
     else if (bundle_file_hidden(path) || bundle_file_kind(path) != BUNDLE_FILE_RULE)
-        refuse(pull, path,
-               "bundle deploy would pass over a file of this name; save the rule under another "
-               "path and delete this one");
+        pull_refuse(pull, path,
+                    "bundle deploy would skip a file of this name; save the rule under another "
+                    "path, then delete this one");
     else {
         add_file(pull, path, content);
         if (json_is_false(json_object_get(rule, "enabled")))
@@ -157,7 +149,7 @@ add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
     }
 }
 
-/* Laid out for reading, unless that makes it too long to be read back. */
+/* Return the payload indented, or as it is if the indented text is too long to be read back. */
 static const char *
 payload_text(TALLOC_CTX *mem, const char *payload)
 {
@@ -173,8 +165,8 @@ add_row(struct pull *pull, const json_t *row)
                *payload = json_string_value(json_object_get(row, "payload"));
     const char *why = payload != NULL ? policy_data_key_fault(key) : "is missing";
     if (why != NULL)
-        refuse(pull, key != NULL ? key : "a row",
-               talloc_asprintf(mem, "the data key %s; rename the row in the database", why));
+        pull_refuse(pull, key != NULL ? key : "a row",
+                    talloc_asprintf(mem, "the data key %s; rename the row in the database", why));
     else if (json_is_false(json_object_get(row, "inBundle")))
         pull->outside++;
     else
@@ -189,12 +181,10 @@ make_files(struct pull *pull)
     size_t i, most = json_array_size(pull->rules) + json_array_size(pull->rows) + 1;
     pull->file = talloc_array(mem, struct file, most);
     pull->index = jsonx_own(mem, json_object());
-    if (pull->file == NULL || pull->index == NULL || disabled == NULL) {
-        output_error("%s: no memory", pull->cli->path);
-        return CLI_FAILED;
-    }
+    if (pull->file == NULL || pull->index == NULL || disabled == NULL)
+        return output_no_memory(pull->cli);
     json_array_foreach (pull->rules, i, item)
-        add_rule(pull, item, disabled);
+        pull_add_rule(pull, item, disabled);
     json_array_foreach (pull->rows, i, item)
         add_row(pull, item);
     if (json_array_size(disabled) > 0) {
@@ -208,9 +198,9 @@ make_files(struct pull *pull)
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 
-/* ---- where it is written ---- */
+/* ---- the directory ---- */
 
-/* A file that is there and is none of ours. One that a deploy would take is named in any case. */
+/* Refuse or report a file that is not part of the policy. */
 static void
 judge_stranger(struct pull *pull, const struct dir_entry *entry)
 {
@@ -218,10 +208,11 @@ judge_stranger(struct pull *pull, const struct dir_entry *entry)
     if (kind == BUNDLE_FILE_README || kind == BUNDLE_FILE_TEST)
         return;
     if (!pull->cli->choice.force)
-        refuse(pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
-               "is not of this policy; name an empty directory, or give --force to leave it there");
+        pull_refuse(
+            pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
+            "is not part of the policy; name an empty directory, or use --force to keep it");
     else if (kind != BUNDLE_FILE_OTHER)
-        output_line(pull->cli, "left: %s, which the policy does not have and a deploy would take",
+        output_line(pull->cli, "kept: %s, which is not part of the policy but would be deployed",
                     entry->path);
 }
 
@@ -232,30 +223,30 @@ judge_entry(void *arg, const struct dir_entry *entry)
     if (json_object_get(pull->index, entry->path) == NULL)
         judge_stranger(pull, entry);
     else if (!entry->regular)
-        refuse(pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
-               "is a symbolic link or no regular file; take it away");
+        pull_refuse(pull, talloc_asprintf(pull->cli->mem, "%s/%s", pull->dir, entry->path),
+                    "is a symbolic link or not a regular file; remove it");
 }
 
 static void
-hear_fault(void *arg, const char *path, const char *why)
+pull_hear(void *arg, const char *path, const char *why)
 {
     struct pull *pull = arg;
-    refuse(
+    pull_refuse(
         pull, talloc_asprintf(pull->cli->mem, "%s%s%s", pull->dir, *path != '\0' ? "/" : "", path),
-        talloc_asprintf(pull->cli->mem, "%s; name a directory that can be read and written", why));
+        talloc_asprintf(pull->cli->mem, "%s; name a directory that is readable and writable", why));
 }
 
-/* The directory, open, and ours until we end: of two policies that are written at once a mixture
- * would remain. Where the file system knows no locks nobody is kept out. */
+/* Open the directory and lock it until the end of the program: two runs at once would leave a
+ * mixture of two policies. A file system without locks is accepted. */
 static int
 open_directory(struct pull *pull)
 {
     if (mkdir(pull->dir, 0777) == 0 || errno == EEXIST)
         pull->root = open(pull->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (pull->root < 0)
-        hear_fault(pull, "", strerror(errno));
+        pull_hear(pull, "", strerror(errno));
     else if (flock(pull->root, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        refuse(pull, pull->dir, "another bundle pull is writing there; wait for it to end");
+        pull_refuse(pull, pull->dir, "another bundle pull is writing to it; wait for it to finish");
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 
@@ -265,7 +256,7 @@ check_directory(struct pull *pull)
     struct dir_walk walk = {.mem = pull->cli->mem,
                             .dir = pull->dir,
                             .take = judge_entry,
-                            .fault = hear_fault,
+                            .fault = pull_hear,
                             .arg = pull};
     dir_walk(&walk);
     return pull->refused ? CLI_FAILED : CLI_OK;
@@ -286,21 +277,23 @@ write_files(struct pull *pull)
         case DIR_UNCHANGED:
             break;
         case DIR_FAILED:
-            hear_fault(pull, file->path, why);
+            pull_hear(pull, file->path, why);
         }
     }
     if (pull->refused)
-        output_error("%s: %s: not all was written; do not deploy it", pull->cli->path, pull->dir);
+        output_error("%s: %s: some files were not written; do not deploy this directory",
+                     pull->cli->path, pull->dir);
     if (pull->cli->choice.json)
         output_json(jsonx_own(pull->cli->mem,
                               json_pack("{s:i,s:i,s:i}", "files", (int) pull->files, "written",
                                         (int) written, "rowsOutsideBundle", (int) pull->outside)));
-    output_line(pull->cli, "%zu files, %zu of them written", pull->files, written);
+    output_line(pull->cli, "%zu files, %zu written", pull->files, written);
     if (pull->outside > 0)
-        output_line(pull->cli,
-                    "%zu data rows lie outside the bundle and were left out; `bundle deploy --mode "
-                    "replace` would delete them",
-                    pull->outside);
+        output_line(
+            pull->cli,
+            "data rows outside the bundle, not written: %zu; `bundle deploy --mode replace` "
+            "would delete them",
+            pull->outside);
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 

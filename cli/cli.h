@@ -1,4 +1,7 @@
-/* authzctl: what a verb is, what the command line said, and what a handler may use. */
+/*
+ * authzctl: a verb, the parsed command line, and the state of one run. The files of the verbs are
+ * one family: they share this header, and verbs.h declares their handlers.
+ */
 #ifndef AZ_CLI_CLI_H
 #define AZ_CLI_CLI_H
 
@@ -8,45 +11,45 @@
 #include "base/op.h"
 #include "base/settings.h"
 
-/* Exit statuses; the words of sysexits.h where it has one. */
+/* Exit statuses; named as in sysexits.h where it has the status. */
 enum cli_exit {
-    CLI_OK = 0,           /* done */
+    CLI_OK = 0,           /* success */
     CLI_FAILED = 1,       /* refused or failed */
     CLI_USAGE = 64,       /* EX_USAGE */
-    CLI_UNAVAILABLE = 69, /* EX_UNAVAILABLE: database or policy engine away */
+    CLI_UNAVAILABLE = 69, /* EX_UNAVAILABLE: database or policy engine not reachable */
     CLI_CONFIG = 78,      /* EX_CONFIG */
 };
 
-/* Most arguments a verb takes. */
+/* Most arguments of a verb. */
 #define CLI_ARGUMENTS_MAX 4
 
-/* What the options said; option rows name their member. */
+/* Values of the options; each option row names its member. */
 struct cli_choices {
-    bool json;          /* one JSON document instead of text */
-    bool quiet;         /* no progress lines */
-    bool help;          /* print help, do nothing */
-    bool version;       /* print the version, do nothing */
-    bool offline;       /* config check: settings only */
+    bool json;          /* print one JSON document instead of text */
+    bool quiet;         /* print no progress lines */
+    bool help;          /* print help and do nothing else */
+    bool version;       /* print the version and do nothing else */
+    bool offline;       /* config check: check the settings only */
     bool patch;         /* policy data set: merge into the stored payload */
-    bool dry_run;       /* bundle deploy: rehearse and count only */
-    bool force;         /* bundle pull: into a directory that holds other files too */
-    bool disabled;      /* policy rule set: keep it out of the bundle */
+    bool dry_run;       /* bundle deploy: check and count only */
+    bool force;         /* bundle pull: accept a directory that holds other files */
+    bool disabled;      /* policy rule set: keep the rule out of the bundle */
     const char *config; /* becomes SVC_CONFIG */
-    const char *label;  /* admin-key mint: what the key is for */
+    const char *label;  /* admin-key mint: purpose of the key */
     const char *mode;   /* bundle deploy: merge or replace */
     const char *limit;  /* bundle history: most rows */
-    const char *opa;    /* policy test: the engine's program */
+    const char *opa;    /* policy test: program of the policy engine */
     const char *use;    /* keys rotate: oidc or statement */
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */
 struct cli_option {
-    const char *name;     /* long name, without -- */
-    char letter;          /* short name, 0 without; only for options without argument */
-    const char *argument; /* what --help calls the argument, NULL = none */
-    size_t offset;        /* of the member of struct cli_choices */
-    bool required;        /* the verb is refused without it */
-    const char *help;     /* one line; ends option tables when name is NULL */
+    const char *name;     /* long name, without --; NULL ends an option table */
+    char letter;          /* short name, 0: none; only for options without argument */
+    const char *argument; /* name of the argument in --help, NULL: none */
+    size_t offset;        /* offset of the member in struct cli_choices */
+    bool required;        /* the verb cannot run without it */
+    const char *help;     /* one line */
 };
 
 struct cli;
@@ -54,56 +57,54 @@ struct cli;
 /* One verb: a row of cli_verbs. */
 struct cli_verb {
     const char *words;                /* "db migrate" */
-    const char *arguments;            /* for the usage line; "" = none */
-    int minimum, maximum;             /* how many arguments */
-    const struct cli_option *options; /* its own ones, NULL = none */
-    const char *const *needs;    /* settings that must be right; NULL = none, no handles made */
-    bool schema;                 /* the database must have the schema of this program */
-    bool hidden;                 /* not in --help and the manual */
-    int (*run)(struct cli *cli); /* exit status */
+    const char *arguments;            /* for the usage line, "": none */
+    int minimum, maximum;             /* number of arguments */
+    const struct cli_option *options; /* the verb's own options, NULL: none */
+    const char *const *needs; /* settings that must be valid; NULL: none, and cli->az stays NULL */
+    bool schema;              /* the database must have the schema of this program */
+    bool hidden;              /* left out of --help and the manual */
+    int (*run)(struct cli *cli); /* returns the exit status */
     const char *help;            /* one line */
     const char *more;            /* a paragraph for the verb's own help, or NULL */
 };
 
 /* One run of the program. */
 struct cli {
-    TALLOC_CTX *mem;                   /* everything */
+    TALLOC_CTX *mem;                   /* owns everything */
+    const struct cli_verb *verbs;      /* the table, ended by a row without words */
     char *path;                        /* noun and verb words read so far */
-    const struct cli_verb *verb;       /* NULL until they name one */
+    const struct cli_verb *verb;       /* NULL until the words name one */
     struct cli_choices choice;         /* options */
     char *args[CLI_ARGUMENTS_MAX + 1]; /* arguments of the verb */
-    int argc;                          /* how many */
-    struct problems problems;          /* of the settings */
+    int argc;                          /* number of arguments */
+    struct problems problems;          /* problems of the settings */
     struct az *az;                     /* process, NULL when the verb needs none */
-    struct op op;                      /* its operation */
+    struct op op;                      /* operation of the verb */
 };
 
-/* The rows, ended by one without words. */
+/* The table of verbs. Only main.c and the tests name it; everything else reads cli->verbs. */
 extern const struct cli_verb cli_verbs[];
 
 /* Options that every verb takes. */
 extern const struct cli_option cli_options[];
 
-/* In `needs`: every setting must be right, as for the service. */
+/* Value of `needs`: every setting must be valid, as for the service. */
 extern const char *const cli_needs_all[];
 
-/* Exit statuses and what they mean, for help and manual; ended by a row without meaning. */
-struct cli_exit_row {
-    enum cli_exit status;
-    const char *meaning;
-};
-extern const struct cli_exit_row cli_exits[];
-
 /*
- * Reads the command line into cli. CLI_OK when there is a verb to run or help or version to print;
- * otherwise the error has been printed.
+ * Parse the command line into cli, whose `verbs` is set. CLI_OK when there is a verb to run or help
+ * or the version to print; otherwise the error has been printed.
  */
 int cli_parse(struct cli *cli, int argc, char **argv);
 
-/* Whether `words` lies at or below the noun `path` ("" is above all). */
+/* True if `words` is `path` or lies below it ("" is above all). */
 bool cli_below(const char *words, const char *path);
 
-/* Makes what the verb needs and runs it. */
+/* Return the words that may follow `path`, each once, in table order, ended by NULL. On mem. */
+const char *const *cli_words_below(TALLOC_CTX *mem, const struct cli_verb *verbs, const char *path);
+
+/* Check the settings that the verb needs, connect what it uses, and run it. Returns the exit
+ * status. */
 int cli_run(struct cli *cli);
 
 #endif

@@ -1,4 +1,4 @@
-/* config: settings checked, shown and described, all from the table of base/settings.h. */
+/* config: check, show and describe the settings, all from the table of base/settings.h. */
 #include "config.h"
 
 #include <stdio.h>
@@ -17,19 +17,19 @@
 
 const struct cli_option config_check_options[] = {
     {"offline", 0, NULL, offsetof(struct cli_choices, offline), false,
-     "Look at the settings only, not at database and policy engine"},
+     "Check the settings only, not the database and the policy engine"},
     {NULL,         0,       NULL,  0,                   false,                         NULL      },
 };
 
-/* What a check has found so far. */
-struct findings {
+/* Result of a check. */
+struct config_findings {
     struct cli *cli;
-    json_t *problems; /* lines */
-    int status;       /* worst exit status: configuration before unavailable */
+    json_t *problems; /* one text each */
+    int status;       /* exit status; CLI_CONFIG takes precedence */
 };
 
 static void
-find(struct findings *findings, int status, const char *line)
+config_report(struct config_findings *findings, int status, const char *line)
 {
     json_array_append_new(findings->problems, output_string(line));
     if (!findings->cli->choice.json)
@@ -39,69 +39,72 @@ find(struct findings *findings, int status, const char *line)
 }
 
 static void
-find_fault(struct findings *findings, int status, const struct op *op)
+config_report_fault(struct config_findings *findings, int status, const struct op *op)
 {
-    find(findings, status, output_reason(findings->cli, &op->fault));
+    config_report(findings, status, output_reason(findings->cli, &op->fault));
 }
 
-/* Each look is an operation of its own, so that one failure does not hide the next. */
+/* Make an operation for one check, so that one failure does not hide the next. */
 static struct op
-look(struct findings *findings)
+config_op(struct config_findings *findings)
 {
     return process_op(findings->cli->mem, findings->cli->az);
 }
 
-/* Database, then its schema, then whether the credential key opens what is stored. */
+/* Check the database, then its schema, then that the credential key opens the stored keys. */
 static void
-check_database(struct findings *findings)
+config_check_database(struct config_findings *findings)
 {
-    struct op op = look(findings);
+    struct op op = config_op(findings);
     enum az_status st = db_connect(&op);
     if (st != AZ_OK) {
-        find_fault(findings, CLI_UNAVAILABLE, &op);
+        config_report_fault(findings, CLI_UNAVAILABLE, &op);
         return;
     }
-    output_line(findings->cli, "database: answers");
+    output_line(findings->cli, "database: ok");
     if ((st = schema_check(&op)) != AZ_OK) {
-        find_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
+        config_report_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
         return;
     }
-    output_line(findings->cli, "schema: %d, as this program needs it", SCHEMA_VERSION);
+    output_line(findings->cli, "schema: ok (%d)", SCHEMA_VERSION);
     if (findings->cli->az->keyring == NULL)
-        return; /* told already: a key is missing */
+        return; /* a key is missing; that problem is reported already */
     if ((st = signing_keys_check(&op)) != AZ_OK)
-        find_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
+        config_report_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
     else
-        output_line(findings->cli, "signing keys: open with SVC_CREDENTIAL_KEY");
+        output_line(findings->cli, "signing keys: ok (SVC_CREDENTIAL_KEY opens them)");
 }
 
 static void
-check_engine(struct findings *findings)
+config_check_engine(struct config_findings *findings)
 {
-    struct op op = look(findings);
+    struct op op = config_op(findings);
     struct engine_status status = {.active_revision = NULL};
     if (engine_revision(&op, &status) != AZ_OK) {
-        find_fault(findings, CLI_UNAVAILABLE, &op);
+        config_report_fault(findings, CLI_UNAVAILABLE, &op);
     } else if (*status.active_revision == '\0') {
-        find(findings, CLI_UNAVAILABLE,
-             talloc_asprintf(op.mem,
-                             "policy engine: has loaded no bundle%s%s; see that it reaches "
-                             "/bundles/svc of this service with SVC_BUNDLE_API_KEY",
-                             *status.message != '\0' ? ": " : "", status.message));
+        config_report(
+            findings, CLI_UNAVAILABLE,
+            talloc_asprintf(op.mem,
+                            "policy engine: has not loaded a bundle%s%s; check that it can fetch "
+                            "/bundles/svc from this service with SVC_BUNDLE_API_KEY",
+                            *status.message != '\0' ? ": " : "", status.message));
     } else {
-        output_line(findings->cli, "policy engine: decides by bundle %s", status.active_revision);
+        output_line(findings->cli, "policy engine: ok (bundle %s is active)",
+                    status.active_revision);
         if (*status.message != '\0')
-            find(findings, CLI_FAILED,
-                 talloc_asprintf(op.mem,
-                                 "policy engine: refused the newest bundle: %s; correct "
-                                 "the rule or row it names and save that",
-                                 status.message));
+            config_report(
+                findings, CLI_FAILED,
+                talloc_asprintf(op.mem,
+                                "policy engine: refused the newest bundle: %s; correct the rule "
+                                "or data row that it names and save it again",
+                                status.message));
     }
 }
 
-/* With an address in doubt, what answers there would say nothing about the service. */
+/* True if both addresses are valid. Otherwise checking what answers there would be misleading. */
 static bool
-addresses_right(const struct findings *findings)
+addresses_right(const struct config_findings *findings)
 {
     static const char *const addresses[] = {"SVC_DATABASE_URL", "SVC_OPA_URL", NULL};
     size_t i;
@@ -115,24 +118,22 @@ addresses_right(const struct findings *findings)
 int
 config_check_run(struct cli *cli)
 {
-    struct findings findings = {
+    struct config_findings findings = {
         .cli = cli, .problems = jsonx_own(cli->mem, json_array()), .status = CLI_OK};
     struct az *az = cli->az = process_new(cli->mem, false, &cli->problems);
-    if (az == NULL) {
-        output_error("config check: no memory");
-        return CLI_FAILED;
-    }
+    if (az == NULL)
+        return output_no_memory(cli);
     log_level_set("error");
     for (size_t i = 0; i < cli->problems.count; i++)
-        find(&findings, CLI_CONFIG, cli->problems.line[i]);
+        config_report(&findings, CLI_CONFIG, cli->problems.line[i]);
     if (db_url_fault(az->cfg->database_url) != NULL)
-        find(&findings, CLI_CONFIG, run_database_url_problem);
+        config_report(&findings, CLI_CONFIG, run_database_url_problem);
     if (findings.status == CLI_OK)
-        output_line(cli, "settings: right (%s)",
+        output_line(cli, "settings: ok (%s)",
                     az->cfg->source_file != NULL ? az->cfg->source_file : "no file");
     if (!cli->choice.offline && addresses_right(&findings)) {
-        check_database(&findings);
-        check_engine(&findings);
+        config_check_database(&findings);
+        config_check_engine(&findings);
     }
     if (cli->choice.json)
         output_json(jsonx_own(cli->mem, json_pack("{s:b,s:O}", "ok", findings.status == CLI_OK,
@@ -140,7 +141,7 @@ config_check_run(struct cli *cli)
     return findings.status;
 }
 
-/* Where a value comes from; the public values of the development switch have no origin. */
+/* Return the origin of a value; the public values of the development switch have none recorded. */
 static const char *
 origin_text(const struct settings *cfg, const struct setting *row)
 {
@@ -164,11 +165,9 @@ config_show_run(struct cli *cli)
     struct problems unread = {NULL, 0}, unfit = {NULL, 0};
     struct settings *cfg = settings_load(cli->mem, AUTHZ_CONF, &unread);
     json_t *rows = jsonx_own(cli->mem, json_array());
-    if (cfg == NULL || rows == NULL) {
-        output_error("config show: no memory");
-        return CLI_FAILED;
-    }
-    /* Fills in the development values; what it finds is told by `config check`. */
+    if (cfg == NULL || rows == NULL)
+        return output_no_memory(cli);
+    /* This fills in the development values; `config check` reports the problems. */
     settings_check(cli->mem, cfg, &unfit);
     for (const struct setting *row = settings_table; row->name != NULL; row++) {
         json_t *value = output_string(settings_text(cli->mem, cfg, row));
@@ -182,7 +181,7 @@ config_show_run(struct cli *cli)
     return unread.count == 0 ? CLI_OK : CLI_CONFIG;
 }
 
-/* What --help of a setting calls each type. */
+/* Names of the types. */
 static const char *const type_names[] = {
     [SETTING_TEXT] = "text",     [SETTING_SECRET] = "secret",     [SETTING_BOOL] = "boolean",
     [SETTING_NUMBER] = "number", [SETTING_DURATION] = "duration", [SETTING_ISSUER] = "issuer URL",
@@ -214,7 +213,7 @@ doc_object(const struct setting *row)
     return object;
 }
 
-/* Type, limits and default on one line. */
+/* Print type, limits and default on one line. */
 static void
 put_facts(const struct setting *row)
 {
@@ -224,13 +223,13 @@ put_facts(const struct setting *row)
             printf("%s %s", word == row->choices ? ":" : ",", *word);
     if (has_limits(row))
         printf(" from %ld to %ld%s", row->minimum, row->maximum,
-               row->type == SETTING_DURATION ? " seconds, or with s, m, h, d" : "");
+               row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
     if (row->fallback != NULL)
         printf("; default %s", row->fallback);
     else
         printf("; no default");
     if (row->alias != NULL)
-        printf("; also read as %s", row->alias);
+        printf("; alias %s", row->alias);
     putchar('\n');
 }
 

@@ -1,4 +1,4 @@
-/* db: the schema and what must be in the database before the service starts. */
+/* db: create and check the schema, and add the rows that the service needs to start. */
 #include "config.h"
 
 #include <string.h>
@@ -21,26 +21,27 @@ migrate_schema(struct cli *cli, json_t *report)
         st = schema_check(&cli->op);
     if (st != AZ_OK)
         return st;
-    output_line(cli, "schema: %d (%d migrations applied)", SCHEMA_VERSION, applied);
+    output_line(cli, "schema: %d (migrations applied: %d)", SCHEMA_VERSION, applied);
     json_object_set_new(report, "schema", json_integer(SCHEMA_VERSION));
     json_object_set_new(report, "migrationsApplied", json_integer(applied));
     return AZ_OK;
 }
 
 static enum az_status
-make_partitions(struct cli *cli, json_t *report)
+db_make_partitions(struct cli *cli, json_t *report)
 {
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(&cli->op, &made, &dropped);
     if (st != AZ_OK)
         return st;
-    output_line(cli, "partitions: %d made, %d dropped", made, dropped);
+    output_line(cli, "partitions: %d created, %d dropped", made, dropped);
     json_object_set_new(report, "partitionsMade", json_integer(made));
     json_object_set_new(report, "partitionsDropped", json_integer(dropped));
     return AZ_OK;
 }
 
-/* A credential key that does not open the stored keys is found now, not by the first /token. */
+/* Make the signing keys, and find a wrong credential key now instead of at the first token request.
+ */
 static enum az_status
 make_signing_keys(struct cli *cli, json_t *report)
 {
@@ -50,7 +51,7 @@ make_signing_keys(struct cli *cli, json_t *report)
         st = signing_keys_check(&cli->op);
     if (st != AZ_OK)
         return st;
-    output_line(cli, "signing keys: %s", made ? "made" : "there already");
+    output_line(cli, "signing keys: %s", made ? "created" : "unchanged");
     json_object_set_new(report, "signingKeysMade", json_boolean(made));
     return AZ_OK;
 }
@@ -84,7 +85,7 @@ int
 db_migrate_run(struct cli *cli)
 {
     static enum az_status (*const steps[])(struct cli *, json_t *) = {
-        migrate_schema, make_partitions, make_signing_keys, register_admin_key, load_policy};
+        migrate_schema, db_make_partitions, make_signing_keys, register_admin_key, load_policy};
     json_t *report = jsonx_own(cli->mem, json_object());
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
         if (steps[i](cli, report) != AZ_OK)
@@ -114,8 +115,8 @@ db_status_run(struct cli *cli)
         return output_fault(cli) == CLI_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG;
     json_array_foreach (rows, i, row)
         if (strcmp(json_string_value(json_object_get(row, "state")), "changed") == 0) {
-            output_error("db status: %s is not what was applied; install the program that applied "
-                         "it, or undo the edit",
+            output_error("db status: %s was edited after it was applied; undo the edit, or install "
+                         "the version that applied it",
                          json_string_value(json_object_get(row, "name")));
             return CLI_FAILED;
         }

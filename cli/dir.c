@@ -12,20 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new file's name until it is whole, with our pid: of two runs in one directory neither may move
- * the other's text under its own name. Hidden, so that no walk takes it for anything. */
+/* Temporary name of a new file. It has the process id, so that two runs in one directory do not
+ * rename each other's files, and it is hidden, so that a walk skips it. */
 #define NEW_NAME ".authzctl.%ld.new"
 
-/* Directories open while one is removed. */
+/* Most directories open while one is removed. */
 #define REMOVE_OPEN_MAX 16
 
 static int
-compare_names(const void *a, const void *b)
+dir_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* NULL with errno 0 at the end. */
+/* Return the next entry; NULL with errno 0 at the end. */
 static struct dirent *
 next_entry(DIR *handle)
 {
@@ -33,11 +33,11 @@ next_entry(DIR *handle)
     return readdir(handle);
 }
 
-/* The names in a directory that are not hidden, sorted: the same tree gives the same order
- * everywhere. NULL, with errno, when memory is out or it cannot be read to its end: rules that were
- * not seen would be deleted by `--mode replace`. */
+/* Return the names in a directory that are not hidden, sorted, so that the order does not depend on
+ * the file system. NULL, with errno, when out of memory or when the directory cannot be read to its
+ * end: `--mode replace` would delete the rules that were missed. */
 static const char **
-list_names(TALLOC_CTX *mem, DIR *handle, size_t most, size_t *ret_count)
+dir_names(TALLOC_CTX *mem, DIR *handle, size_t most, size_t *ret_count)
 {
     size_t size = 16, count = 0;
     const char **names = talloc_array(mem, const char *, size);
@@ -54,7 +54,7 @@ list_names(TALLOC_CTX *mem, DIR *handle, size_t most, size_t *ret_count)
     else if (errno != 0)
         names = NULL;
     else
-        qsort(names, count, sizeof(names[0]), compare_names);
+        qsort(names, count, sizeof(names[0]), dir_compare_names);
     *ret_count = count;
     return names;
 }
@@ -90,13 +90,13 @@ visit(struct dir_walk *walk, int at, const char *name, const char *path)
     }
 }
 
-/* Takes fd. */
+/* Walk an open directory; closes fd. */
 static void
 walk_directory(struct dir_walk *walk, int fd, const char *path)
 {
     DIR *handle = fdopendir(fd);
     size_t count = 0, left = DIR_ENTRIES_MAX - walk->seen;
-    const char **names = handle != NULL ? list_names(walk->mem, handle, left, &count) : NULL;
+    const char **names = handle != NULL ? dir_names(walk->mem, handle, left, &count) : NULL;
     int why = errno;
     if (handle == NULL)
         close(fd);
@@ -105,7 +105,8 @@ walk_directory(struct dir_walk *walk, int fd, const char *path)
         count = 0;
     } else if (count > left) {
         if (walk->seen < DIR_ENTRIES_MAX)
-            walk->fault(walk->arg, path, "more than 100000 files; name the directory of a bundle");
+            walk->fault(walk->arg, path,
+                        "contains more than 100000 files; name the directory of a policy");
         walk->seen = DIR_ENTRIES_MAX;
         count = 0;
     }
@@ -116,7 +117,7 @@ walk_directory(struct dir_walk *walk, int fd, const char *path)
         if (below != NULL)
             visit(walk, fd, names[i], below);
         else
-            walk->fault(walk->arg, path, "no memory");
+            walk->fault(walk->arg, path, "out of memory");
     }
     if (handle != NULL)
         closedir(handle);
@@ -132,9 +133,9 @@ dir_walk(struct dir_walk *walk)
         walk->fault(walk->arg, "", strerror(errno));
 }
 
-/* Up to max octets and one more, by which a file that grew is known. */
+/* Read up to max octets and one more, which shows that the file has grown. */
 static ssize_t
-read_all(int fd, char *text, size_t max)
+dir_read_all(int fd, char *text, size_t max)
 {
     size_t length = 0;
     for (;;) {
@@ -162,15 +163,15 @@ dir_read(TALLOC_CTX *mem, int at, const char *name, size_t max, size_t *ret_leng
     }
     bool fits = S_ISREG(about.st_mode) && about.st_size >= 0 && (size_t) about.st_size <= max;
     char *text = fits ? talloc_size(mem, (size_t) about.st_size + 2) : NULL;
-    ssize_t length = text != NULL ? read_all(fd, text, (size_t) about.st_size) : -1;
+    ssize_t length = text != NULL ? dir_read_all(fd, text, (size_t) about.st_size) : -1;
     if (!fits)
-        *ret_why = S_ISREG(about.st_mode) ? "is too large" : "is no regular file";
+        *ret_why = S_ISREG(about.st_mode) ? "is too large" : "is not a regular file";
     else if (text == NULL)
-        *ret_why = "no memory";
+        *ret_why = "out of memory";
     else if (length < 0)
         *ret_why = strerror(errno);
     else if (length > about.st_size)
-        *ret_why = "is being written; try again";
+        *ret_why = "changed while it was read; try again";
     close(fd);
     if (length < 0 || length > about.st_size) {
         talloc_free(text);
@@ -181,7 +182,7 @@ dir_read(TALLOC_CTX *mem, int at, const char *name, size_t max, size_t *ret_leng
     return text;
 }
 
-/* The directory that holds the last segment of path, open; its segments are made where missing. */
+/* Open the directory of the last segment of path, and make the directories that are missing. */
 static int
 open_parent(TALLOC_CTX *mem, int root, const char *path)
 {
@@ -202,7 +203,7 @@ open_parent(TALLOC_CTX *mem, int root, const char *path)
 }
 
 static bool
-write_all(int fd, const char *text, size_t length)
+dir_write_all(int fd, const char *text, size_t length)
 {
     while (length > 0) {
         ssize_t sent = write(fd, text, length);
@@ -214,7 +215,7 @@ write_all(int fd, const char *text, size_t length)
     return true;
 }
 
-/* A file left by a run that was killed is no reason to fail. */
+/* Replace a file in one step; remove first what a killed run with our process id left behind. */
 static bool
 replace(int at, const char *name, const char *text, size_t length)
 {
@@ -224,7 +225,7 @@ replace(int at, const char *name, const char *text, size_t length)
     int fd = openat(at, new_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    bool done = write_all(fd, text, length);
+    bool done = dir_write_all(fd, text, length);
     done = close(fd) == 0 && done;
     done = done && renameat(at, new_name, at, name) == 0;
     if (!done) {

@@ -1,4 +1,4 @@
-/* A directory of the operator's: walked, read and written without ever leaving it. */
+/* A directory of the administrator: walk, read and write it without ever leaving it. */
 #ifndef AZ_CLI_DIR_H
 #define AZ_CLI_DIR_H
 
@@ -7,60 +7,60 @@
 #include <sys/types.h>
 #include <talloc.h>
 
-/* Octets of a path below the directory; the longest that a rule can have. */
+/* Longest path below the directory in octets, that of a rule. */
 #define DIR_PATH_MAX 512
 
-/* Files and directories looked at: a bundle has a few thousand, the root of a file system
+/* Most files and directories of a walk: a policy has a few thousand, the root of a file system
  * millions. */
 #define DIR_ENTRIES_MAX 100000
 
-/* What lies in a directory. Directories themselves are entered, never told. */
+/* An entry of a directory. A walk enters directories and does not report them. */
 struct dir_entry {
     const char *path; /* relative to the directory walked */
     const char *name; /* its last segment */
-    int at;           /* the open directory that holds it */
+    int at;           /* the open directory that contains it */
     bool regular;     /* else a symbolic link, FIFO, socket or device */
 };
 
-/* A walk. Hidden names are passed over; links are told and never followed. */
+/* A walk. It skips hidden names, and reports links without following them. */
 struct dir_walk {
     TALLOC_CTX *mem;
-    const char *dir; /* where it begins; may itself be a link */
-    /* hears of each entry, in the order of names within a directory */
+    const char *dir; /* start; may itself be a link */
+    /* called for each entry, sorted by name within a directory */
     void (*take)(void *arg, const struct dir_entry *entry);
-    /* hears of what cannot be walked; path "" is the directory itself */
+    /* called for each path that cannot be read; path "" is the directory itself */
     void (*fault)(void *arg, const char *path, const char *why);
-    void *arg;   /* theirs */
+    void *arg;   /* argument of both functions */
     size_t seen; /* entries so far */
 };
 
+/* Walk walk->dir and everything below it. */
 void dir_walk(struct dir_walk *walk);
 
 /*
- * Reads a regular file of 0 to max octets below the open directory `at`, not following a link and
- * not waiting at a FIFO. NUL-terminated, on mem; NULL with a constant text or strerror's in
- * *ret_why.
+ * Read a regular file of 0 to max octets in the open directory `at`, without following a link or
+ * waiting at a FIFO. NUL-terminated, on mem; NULL with the reason in *ret_why, a constant text or
+ * that of strerror.
  */
 char *dir_read(TALLOC_CTX *mem, int at, const char *name, size_t max, size_t *ret_length,
                const char **ret_why);
 
-/* What dir_write did. */
+/* Result of dir_write. */
 enum dir_written {
-    DIR_WRITTEN,   /* made or replaced */
-    DIR_UNCHANGED, /* had these octets already */
-    DIR_FAILED     /* *ret_why says why */
+    DIR_WRITTEN,   /* created or replaced */
+    DIR_UNCHANGED, /* had the same content already */
+    DIR_FAILED     /* *ret_why has the reason */
 };
 
 /*
- * Writes a file below the open directory `root`, making the directories of its path, following no
- * link: each segment of the path must be a real name of a real directory. In one move: nobody sees
- * half a file.
+ * Write a file below the open directory `root` and make the directories of its path. Links are not
+ * followed: each segment of the path must be a real directory. The file appears in one step, so no
+ * reader sees half of it.
  */
 enum dir_written dir_write(TALLOC_CTX *mem, int root, const char *path, const char *text,
                            size_t length, const char **ret_why);
 
-/* Removes a directory of our own with all that is in it. False, with errno, when something stays.
- */
+/* Remove a directory and everything in it. False, with errno, if something could not be removed. */
 bool dir_remove(const char *dir);
 
 #endif

@@ -4,12 +4,21 @@
 
 #include <string.h>
 
-/* Lines end here, so that they fit a terminal of 80 columns. */
+/* Longest line, so that help fits a terminal of 80 columns. */
 #define LINE_WIDTH 78
-/* Help lines of verbs and options begin here. */
+/* Column where the texts of verbs and options begin. */
 #define TEXT_COLUMN 24
 
-/* Prints words from `column` on; each further line begins at `indent`. */
+const struct help_exit help_exits[] = {
+    {CLI_OK,          "Success"                                                                     },
+    {CLI_FAILED,      "The request was refused or failed"                                           },
+    {CLI_USAGE,       "The command line is wrong"                                                   },
+    {CLI_UNAVAILABLE, "The database or the policy engine cannot be reached; try again"              },
+    {CLI_CONFIG,      "A setting is wrong, or the database does not have the schema of this program"},
+    {CLI_OK,          NULL                                                                          },
+};
+
+/* Print a text from `column` on, wrapped; further lines begin at column `indent`. */
 static void
 put_wrapped(FILE *out, const char *text, size_t column, size_t indent)
 {
@@ -32,9 +41,9 @@ put_wrapped(FILE *out, const char *text, size_t column, size_t indent)
     putc('\n', out);
 }
 
-/* `  name   text`; a name too long for its column stands on a line of its own. */
+/* Print `  name   text`; a name too long for its column gets a line of its own. */
 static void
-put_entry(FILE *out, const char *name, const char *text)
+help_entry(FILE *out, const char *name, const char *text)
 {
     int used = fprintf(out, "  %s", name);
     if (used + 2 > TEXT_COLUMN) {
@@ -45,20 +54,23 @@ put_entry(FILE *out, const char *name, const char *text)
     put_wrapped(out, text, TEXT_COLUMN, TEXT_COLUMN);
 }
 
+char *
+help_option(TALLOC_CTX *mem, const struct cli_option *option)
+{
+    char letter[] = {'-', option->letter, ',', ' ', '\0'};
+    return talloc_asprintf(mem, "%s--%s%s%s", option->letter != 0 ? letter : "", option->name,
+                           option->argument != NULL ? " " : "",
+                           option->argument != NULL ? option->argument : "");
+}
+
 static void
-put_options(FILE *out, TALLOC_CTX *mem, const char *title, const struct cli_option *options)
+help_options(FILE *out, TALLOC_CTX *mem, const char *title, const struct cli_option *options)
 {
     if (options == NULL)
         return;
     fprintf(out, "\n%s:\n", title);
-    for (; options->name != NULL; options++) {
-        char letter[] = {'-', options->letter, ',', ' ', '\0'};
-        put_entry(out,
-                  talloc_asprintf(mem, "%s--%s%s%s", options->letter != 0 ? letter : "",
-                                  options->name, options->argument != NULL ? " " : "",
-                                  options->argument != NULL ? options->argument : ""),
-                  options->help);
-    }
+    for (; options->name != NULL; options++)
+        help_entry(out, help_option(mem, options), options->help);
 }
 
 char *
@@ -84,56 +96,51 @@ help_noun(TALLOC_CTX *mem, const struct cli_verb *verb)
 }
 
 static void
-put_verbs(FILE *out, TALLOC_CTX *mem, const char *path)
+help_verbs(FILE *out, TALLOC_CTX *mem, const struct cli *cli)
 {
-    for (const struct cli_verb *row = cli_verbs; row->words != NULL; row++)
-        if (!row->hidden && cli_below(row->words, path))
-            put_entry(out,
-                      talloc_asprintf(mem, "%s%s%s", row->words, *row->arguments ? " " : "",
-                                      row->arguments),
-                      row->help);
+    for (const struct cli_verb *row = cli->verbs; row->words != NULL; row++)
+        if (!row->hidden && cli_below(row->words, cli->path))
+            help_entry(out,
+                       talloc_asprintf(mem, "%s%s%s", row->words, *row->arguments ? " " : "",
+                                       row->arguments),
+                       row->help);
 }
 
 static void
-put_verb(FILE *out, TALLOC_CTX *mem, const struct cli_verb *verb)
+help_verb(FILE *out, TALLOC_CTX *mem, const struct cli_verb *verb)
 {
     fprintf(out, "usage: authzctl [OPTION...] %s\n\n", help_synopsis(mem, verb));
     put_wrapped(out, talloc_asprintf(mem, "%s.", verb->help), 0, 0);
     if (verb->more != NULL)
         put_wrapped(out, verb->more, 0, 0);
-    put_options(out, mem, "Options of this verb", verb->options);
+    help_options(out, mem, "Options of this verb", verb->options);
 }
 
 static void
-put_exits(FILE *out, TALLOC_CTX *mem)
+help_end(FILE *out, TALLOC_CTX *mem)
 {
     fputs("\nExit status:\n", out);
-    for (const struct cli_exit_row *row = cli_exits; row->meaning != NULL; row++)
-        put_entry(out, talloc_asprintf(mem, "%d", row->status), row->meaning);
+    for (const struct help_exit *row = help_exits; row->meaning != NULL; row++)
+        help_entry(out, talloc_asprintf(mem, "%d", row->status), row->meaning);
+    fputs("\nSettings come from SVC_ environment variables and from a configuration file:\n"
+          "the one that SVC_CONFIG names, or " AUTHZ_CONF
+          "\nRun `authzctl config doc` for a description of each setting.\n",
+          out);
 }
 
 void
-help_print(FILE *out, const char *path)
+help_print(FILE *out, const struct cli *cli)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
-    const struct cli_verb *verb = NULL;
-    for (const struct cli_verb *row = cli_verbs; row->words != NULL; row++)
-        if (strcmp(row->words, path) == 0)
-            verb = row;
-    if (verb != NULL) {
-        put_verb(out, mem, verb);
+    if (cli->verb != NULL) {
+        help_verb(out, mem, cli->verb);
     } else {
-        fprintf(out, "usage: authzctl [OPTION...] %s%sVERB [ARGUMENT...]\n\n", path,
-                *path != '\0' ? " " : "NOUN ");
-        put_verbs(out, mem, path);
+        fprintf(out, "usage: authzctl [OPTION...] %s%sVERB [ARGUMENT...]\n\n", cli->path,
+                *cli->path != '\0' ? " " : "NOUN ");
+        help_verbs(out, mem, cli);
     }
-    put_options(out, mem, "Options", cli_options);
-    if (*path == '\0') {
-        put_exits(out, mem);
-        fputs(
-            "\nSettings come from SVC_ variables or the file SVC_CONFIG names (default\n" AUTHZ_CONF
-            ");\n`authzctl config doc` describes them.\n",
-            out);
-    }
+    help_options(out, mem, "Options", cli_options);
+    if (*cli->path == '\0')
+        help_end(out, mem);
     talloc_free(mem);
 }

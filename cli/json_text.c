@@ -7,14 +7,14 @@
 
 #include "base/buf.h"
 
-/* Blanks for each container around a line. */
+/* Blanks for each level of nesting. */
 #define INDENT 2
 
-/* What is being laid out. */
+/* State of one conversion. */
 struct layout {
     struct buf *out;
-    bool pretty;  /* else nothing but the tokens */
-    size_t depth; /* containers around */
+    bool pretty;  /* else without white space */
+    size_t depth; /* open containers */
 };
 
 static void
@@ -27,7 +27,7 @@ new_line(const struct layout *layout)
         buf_append_char(layout->out, ' ');
 }
 
-/* A string with its quotes: all that may hold brackets and blanks that mean nothing. */
+/* Copy a string with its quotes; brackets and blanks in it have no meaning. */
 static const char *
 copy_string(struct layout *layout, const char *text)
 {
@@ -40,16 +40,16 @@ copy_string(struct layout *layout, const char *text)
 }
 
 static const char *
-skip_blanks(const char *text)
+json_text_skip(const char *text)
 {
     return text + strspn(text, " \t\r\n");
 }
 
-/* An empty container stays on its line. */
+/* Open a container; an empty one stays on its line. */
 static const char *
 open_container(struct layout *layout, const char *text)
 {
-    const char *next = skip_blanks(text + 1);
+    const char *next = json_text_skip(text + 1);
     buf_append_char(layout->out, *text);
     if (*next == ']' || *next == '}') {
         buf_append_char(layout->out, *next);
@@ -95,7 +95,8 @@ lay_out(TALLOC_CTX *mem, const char *text, bool pretty, size_t max)
     struct buf out;
     struct layout layout = {.out = &out, .pretty = pretty};
     buf_init(&out, mem, max);
-    for (text = skip_blanks(text); *text != '\0' && out.status == AZ_OK; text = skip_blanks(text))
+    for (text = json_text_skip(text); *text != '\0' && out.status == AZ_OK;
+         text = json_text_skip(text))
         text = put_token(&layout, text);
     if (pretty)
         buf_append_char(&out, '\n');

@@ -1,4 +1,4 @@
-/* JSON text laid out anew: white space changes, everything else stays as its writer gave it. */
+/* Change the white space of JSON text and nothing else. */
 #ifndef AZ_CLI_JSON_TEXT_H
 #define AZ_CLI_JSON_TEXT_H
 
@@ -6,9 +6,9 @@
 #include <talloc.h>
 
 /*
- * The text without white space, or with one member to a line and a final line feed. `text` must be
- * JSON that a parser has taken. Numbers keep their digits: read and written again, 0.1 would become
- * 0.10000000000000001. On mem; NULL when memory is out or the result would pass max octets.
+ * Return the text without white space, or with one member per line and a final line feed. A parser
+ * must have accepted `text`. Numbers keep their digits; parsed and printed again, 0.1 would become
+ * 0.10000000000000001. On mem; NULL when out of memory or when the result would exceed max octets.
  */
 char *json_text_compact(TALLOC_CTX *mem, const char *text, size_t max);
 char *json_text_pretty(TALLOC_CTX *mem, const char *text, size_t max);

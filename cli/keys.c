@@ -1,4 +1,4 @@
-/* keys: the keys that sign ID tokens and software statements. */
+/* keys: list and rotate the keys that sign ID tokens and software statements. */
 #include "config.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
-     "Which key: oidc (ID tokens, the default) or statement (software statements)"},
+     "Key to rotate: oidc for ID tokens (default) or statement for software statements"},
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
 
@@ -33,8 +33,8 @@ keys_list_run(struct cli *cli)
 }
 
 static const struct use {
-    const char *word;     /* of --use */
-    enum signing_use use; /* what it stands for */
+    const char *word;     /* value of --use */
+    enum signing_use use; /* its meaning */
 } uses[] = {
     {"oidc",      SIGNING_OIDC     },
     {"statement", SIGNING_STATEMENT},
@@ -49,18 +49,20 @@ find_use(const char *word)
     return NULL;
 }
 
-/* The stored keys must open first: a new key sealed under another credential key would lock the
- * service out. */
+/* Check first that the stored keys open: the service could not read a new key sealed under another
+ * credential key. */
 int
 keys_rotate_run(struct cli *cli)
 {
     const struct use *use = find_use(cli->choice.use != NULL ? cli->choice.use : "oidc");
     if (use == NULL) {
-        output_error("keys rotate: --use is oidc or statement");
+        output_error("keys rotate: --use must be oidc or statement, not '%s'; see `authzctl keys "
+                     "rotate --help`",
+                     cli->choice.use);
         return CLI_USAGE;
     }
     if (signing_keys_check(&cli->op) != AZ_OK || signing_keys_rotate(&cli->op, use->use) != AZ_OK)
         return output_fault(cli);
-    output_line(cli, "the next key signs from now on; the active one is retired");
+    output_line(cli, "the next key is now active; the previous one is retired");
     return cli->choice.quiet ? CLI_OK : keys_list_run(cli);
 }

@@ -1,4 +1,4 @@
-/* authzctl: reads the command line, makes what the verb needs, runs it. */
+/* authzctl: read the command line and run the verb that it names. */
 #include "config.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@
 int
 main(int argc, char **argv)
 {
-    struct cli cli = {.mem = talloc_new(NULL)};
-    prctl(PR_SET_DUMPABLE, 0); /* no core dump holds a key (architecture.md 7) */
+    struct cli cli = {.mem = talloc_new(NULL), .verbs = cli_verbs};
+    prctl(PR_SET_DUMPABLE, 0); /* a core dump would hold keys */
     int status = cli_parse(&cli, argc, argv);
     if (status == CLI_OK && cli.choice.config != NULL
         && setenv("SVC_CONFIG", cli.choice.config, 1) != 0)
         status = CLI_FAILED;
     if (status == CLI_OK && cli.choice.help)
-        help_print(stdout, cli.path);
+        help_print(stdout, &cli);
     else if (status == CLI_OK && cli.choice.version)
         puts("authzctl " PACKAGE_VERSION);
     else if (status == CLI_OK)

@@ -1,4 +1,4 @@
-/* maintain: housekeeping by hand or from cron. */
+/* maintain: run the housekeeping once, by hand or from cron. */
 #include "config.h"
 
 #include "base/jsonx.h"
@@ -10,7 +10,7 @@
 int
 maintain_run(struct cli *cli)
 {
-    /* The jobs log what they did. */
+    /* Each job logs its result. */
     log_level_set(cli->choice.quiet ? "error" : "info");
     if (housekeeping_all(&cli->op) != AZ_OK)
         return output_fault(cli);

@@ -1,4 +1,4 @@
-/* "Did you mean": the words of the table that are nearest to what was typed. */
+/* "Did you mean": the known words nearest to a mistyped one. */
 #ifndef AZ_CLI_NEAREST_H
 #define AZ_CLI_NEAREST_H
 
@@ -6,12 +6,13 @@
 #include <talloc.h>
 
 /*
- * Words that may follow `path`, joined by ", ": those nearest to `word` by edit distance, all of
- * them when none is near or word is NULL. On mem.
+ * Return the words (a list ended by NULL) nearest to `word` by edit distance, in quotes and joined
+ * as "'a', 'b' or 'c'". NULL when none is near. On mem.
  */
-const char *nearest_words(TALLOC_CTX *mem, const char *path, const char *word);
+const char *nearest_words(TALLOC_CTX *mem, const char *const *words, const char *word);
 
-/* Levenshtein distance of two words: least number of letters inserted, left out or replaced. */
+/* Return the Levenshtein distance of two words: the least number of letters inserted, removed or
+ * replaced. */
 size_t nearest_distance(const char *a, const char *b);
 
 #endif

@@ -13,15 +13,15 @@
 
 #include "output.h"
 
-/* Variables that the engine sees. */
+/* Environment variables that are passed to the engine. */
 static const char *const passed[] = {"PATH", "HOME",       "TMPDIR",     "LANG", "LC_ALL",
                                      "TERM", "GOMAXPROCS", "GOMEMLIMIT", "GOGC", "NO_COLOR"};
 #define PASSED (sizeof(passed) / sizeof(passed[0]))
 
-/* Exit status of a child whose program could not be run, as of a shell. */
+/* Exit status of a child whose program could not be run, as in a shell. */
 #define NOT_RUN 127
 
-/* The absolute name of a program that can be run, or NULL. */
+/* Return the absolute path of an executable file, or NULL. */
 static const char *
 runnable(TALLOC_CTX *mem, const char *file)
 {
@@ -35,7 +35,7 @@ runnable(TALLOC_CTX *mem, const char *file)
     return program;
 }
 
-/* An empty or relative entry of PATH would run what lies in the directory we were called in. */
+/* Search PATH. Skip empty and relative entries: they would run a file of the current directory. */
 static const char *
 search_path(TALLOC_CTX *mem)
 {
@@ -49,7 +49,7 @@ search_path(TALLOC_CTX *mem)
     return program;
 }
 
-/* What contrib/quickstart has got. */
+/* Return the program that contrib/quickstart has downloaded, or NULL. */
 static const char *
 search_cache(TALLOC_CTX *mem)
 {
@@ -77,10 +77,10 @@ opa_find(const struct cli *cli, const char **ret_program)
         return CLI_OK;
     }
     if (named != NULL)
-        output_error("%s: %s: %s is no program that can be run; name an opa 1.x", cli->path,
+        output_error("%s: %s: %s is not an executable file; name an opa 1.x program", cli->path,
                      by_option ? "--opa" : "AUTHZ_OPA", named);
     else
-        output_error("%s: there is no opa here; put an opa 1.x on PATH, or name it with --opa FILE "
+        output_error("%s: no opa program found; put an opa 1.x on PATH, or name it with --opa FILE "
                      "or AUTHZ_OPA",
                      cli->path);
     return CLI_UNAVAILABLE;
@@ -94,11 +94,11 @@ opa_hold_signals(sigset_t *ret_before)
     sigemptyset(&held);
     for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
         sigaddset(&held, ending[i]);
-    signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would take the child's status */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, the child's status would be lost */
     sigprocmask(SIG_BLOCK, &held, ret_before);
 }
 
-/* In the child: does not come back. */
+/* Become the engine, in the child; does not return. */
 static void
 become_engine(const struct cli *cli, const char *program, const char *dir, char **environment)
 {
@@ -126,7 +126,7 @@ make_environment(TALLOC_CTX *mem)
     return environment;
 }
 
-/* Waits for the child; what would have ended us goes on to it. */
+/* Wait for the child, and pass on to it the signals that would end this program. */
 static int
 await(pid_t child, int *ret_signal)
 {
@@ -157,7 +157,7 @@ opa_run_tests(const struct cli *cli, const char *program, const char *dir, int *
     if (child > 0 && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_RUN)
         return WEXITSTATUS(status) == 0 ? CLI_OK : CLI_FAILED;
     if (*ret_signal == 0)
-        output_error("%s: %s: %s; name an opa 1.x with --opa FILE", cli->path, program,
+        output_error("%s: %s: %s; name an opa 1.x program with --opa FILE", cli->path, program,
                      child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed"
                                                                      : "cannot be run");
     return CLI_FAILED;

@@ -13,12 +13,12 @@
 /* Spaces between columns. */
 #define GAP 2
 
-/* Octets shown of a source line: one that a program wrote may have half a megabyte. */
+/* Octets printed of a source line; a generated line may have half a megabyte. */
 #define SOURCE_LINE_MAX 400
 
 /*
- * Labels, paths and error messages come from outside: an escape sequence in one of them must not
- * reach the terminal. C0, DEL, and C1 (0xC2 0x80..0x9F in UTF-8) become '?'.
+ * Write a text with '?' for C0, DEL and C1 (0xC2 0x80..0x9F in UTF-8). Labels, paths and error
+ * messages come from outside, and an escape sequence in one of them must not reach the terminal.
  */
 static void
 put_clean(FILE *out, const char *text)
@@ -64,7 +64,7 @@ output_string(const char *text)
     return value;
 }
 
-/* The text of a cell; numbers and booleans as JSON writes them, absent and null empty. */
+/* Return the text of a cell: numbers and booleans as in JSON, absent members and null as "". */
 static char *
 cell_text(TALLOC_CTX *mem, const json_t *row, const char *member)
 {
@@ -79,7 +79,7 @@ cell_text(TALLOC_CTX *mem, const json_t *row, const char *member)
     return copy;
 }
 
-/* Width of a text on the screen: code points, not octets. */
+/* Return the width of a text on the screen: its code points. */
 static int
 text_width(const char *text)
 {
@@ -102,7 +102,7 @@ column_width(TALLOC_CTX *mem, const json_t *rows, const struct output_column *co
     return width;
 }
 
-/* A heading line when row is NULL. The last column is not padded. */
+/* Print a row, or the headings if row is NULL. The last column is not padded. */
 static void
 put_row(TALLOC_CTX *mem, const json_t *row, const struct output_column *columns, const int *width)
 {
@@ -138,7 +138,7 @@ output_rows(const struct cli *cli, const json_t *rows, const struct output_colum
         put_row(cli->mem, row, columns, width);
 }
 
-/* Several lines (libpq's messages) become one. */
+/* Turn a text of several lines, such as a message of libpq, into one line. */
 static void
 join_lines(char *text)
 {
@@ -172,9 +172,9 @@ output_error(const char *format, ...)
     talloc_free(line);
 }
 
-/* Like put_clean, but white space means something. */
+/* Like put_clean, but keep tabs and line feeds. */
 static void
-put_text(FILE *out, const char *text)
+output_put_text(FILE *out, const char *text)
 {
     while (*text != '\0') {
         size_t length = strcspn(text, "\t\n");
@@ -197,7 +197,7 @@ output_source(size_t number, const char *line, size_t length, const char *file)
     char *text = talloc_strndup(NULL, line, length);
     int width = fprintf(stderr, "%7zu", number);
     fputs(" | ", stderr);
-    put_text(stderr, text != NULL ? text : "");
+    output_put_text(stderr, text != NULL ? text : "");
     fprintf(stderr, "%s\n%*s | ", whole ? "" : " ...", width, "");
     put_clean(stderr, file);
     putc('\n', stderr);
@@ -208,7 +208,7 @@ void
 output_text(const char *text)
 {
     size_t length = strlen(text);
-    put_text(stdout, text);
+    output_put_text(stdout, text);
     if (length > 0 && text[length - 1] != '\n')
         putchar('\n');
 }
@@ -219,21 +219,21 @@ output_exit(enum az_status status)
     return status == AZ_OK ? CLI_OK : status == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_FAILED;
 }
 
-/* What to do about an outcome, when its text does not say so itself. */
+/* Return the remedy for an outcome, or NULL. */
 static const char *
 advice(const struct az_fault *fault)
 {
     bool database = strncmp(fault->detail, "database", 8) == 0;
     switch (fault->status) {
     case AZ_UNAVAILABLE:
-        return database ? "see that PostgreSQL runs and that SVC_DATABASE_URL is right"
-                        : "see that the policy engine runs and that SVC_OPA_URL is right";
+        return database ? "check that PostgreSQL is running and that SVC_DATABASE_URL is right"
+                        : "check that the policy engine is running and that SVC_OPA_URL is right";
     case AZ_SAVE_IN_PROGRESS:
-        return "wait for it to end and run this again";
+        return "wait until it has finished and run this again";
     case AZ_PRECONDITION_FAILED:
-        return "the row was changed meanwhile; run this again";
+        return "the row was changed by someone else; run this again";
     case AZ_SERVER_ERROR:
-        return database ? "nothing was changed by this step; the log of PostgreSQL has more" : NULL;
+        return database ? "this step changed nothing; see the log of PostgreSQL" : NULL;
     default:
         return NULL;
     }
@@ -246,7 +246,7 @@ output_reason(const struct cli *cli, const struct az_fault *fault)
         talloc_strdup(cli->mem, fault->detail[0] != '\0' ? fault->detail : fault->public_text);
     const char *what_to_do = advice(fault);
     if (why == NULL)
-        return "no memory";
+        return "out of memory";
     join_lines(why);
     if (what_to_do == NULL || strchr(why, ';') != NULL)
         return why;
@@ -260,11 +260,18 @@ output_fault(const struct cli *cli)
     return output_exit(cli->op.fault.status);
 }
 
+int
+output_no_memory(const struct cli *cli)
+{
+    output_error("%s: out of memory", cli->path);
+    return CLI_FAILED;
+}
+
 bool
 output_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    output_error("standard output: %s; what was printed is not complete", strerror(errno));
+    output_error("standard output: %s; the output is incomplete", strerror(errno));
     return false;
 }

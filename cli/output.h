@@ -1,4 +1,4 @@
-/* Text and JSON on standard output, errors on standard error. */
+/* Print text and JSON on standard output, errors on standard error. */
 #ifndef AZ_CLI_OUTPUT_H
 #define AZ_CLI_OUTPUT_H
 
@@ -6,48 +6,50 @@
 
 #include "cli.h"
 
-/* A column of a table: member of each row, and its heading. */
+/* A column of a table; one without member ends a list of columns. */
 struct output_column {
-    const char *member;
-    const char *heading;
+    const char *member;  /* name of the JSON member */
+    const char *heading; /* first line of the column */
 };
 
-/* A progress line; nothing with --quiet or --json. */
+/* Print a progress line, unless --quiet or --json is set. */
 void output_line(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* One JSON document. */
+/* Print one JSON document. */
 void output_json(const json_t *value);
 
-/* A JSON string; a text that is not UTF-8 (a path may be) shows its odd octets as '?'. New
- * reference. */
+/* Return a JSON string (new reference). In a text that is not UTF-8, such as a path, octets above
+ * 0x7f become '?'. */
 json_t *output_string(const char *text);
 
-/* An array of objects: aligned columns, or the array with --json. Columns end with one without
- * member. */
+/* Print an array of objects as aligned columns, or as it is with --json. */
 void output_rows(const struct cli *cli, const json_t *rows, const struct output_column *columns);
 
-/* `authzctl: WHAT: WHY; WHAT TO DO` on standard error, as one line without control characters. */
+/* Print `authzctl: SUBJECT: PROBLEM; REMEDY` on standard error, as one line without control
+ * characters. */
 void output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line of a file on standard error, with its number and, under it, the file's name. */
+/* Print a line of a file on standard error, with its number and the name of the file below it. */
 void output_source(size_t number, const char *line, size_t length, const char *file);
 
-/* Text of several lines on standard output, as it is but for control characters; ends its last
- * line. */
+/* Print a text of several lines on standard output; control characters become '?'. */
 void output_text(const char *text);
 
-/* Prints what cli->op failed with, and what to do about it; returns the exit status for it. */
+/* Print the failure of cli->op and its remedy; returns the exit status. */
 int output_fault(const struct cli *cli);
 
-/* The exit status of an outcome. */
+/* Return the exit status of an outcome. */
 enum cli_exit output_exit(enum az_status status);
 
-/* A failure as text: why, and what to do. On cli->mem. */
+/* Return a failure as text: problem and remedy. On cli->mem. */
 const char *output_reason(const struct cli *cli, const struct az_fault *fault);
 
-/* Everything printed has arrived; false (with an error printed) when the output is full or closed.
- */
+/* Print that memory is exhausted; returns CLI_FAILED. */
+int output_no_memory(const struct cli *cli);
+
+/* True if everything printed was written; false, with the error printed, if the output is full or
+ * closed. */
 bool output_flush(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The command line: words that name a verb, its arguments, and options anywhere among them. */
+/* The command line: the words of a verb, its arguments, and options anywhere among them. */
 #include "config.h"
 
 #include <string.h>
@@ -6,6 +6,22 @@
 #include "cli.h"
 #include "nearest.h"
 #include "output.h"
+
+/* Most verbs and nouns after one path. */
+#define WORDS_MAX 32
+
+#define AT(member) offsetof(struct cli_choices, member)
+
+/* clang-format off */
+const struct cli_option cli_options[] = {
+    {"config", 0, "FILE", AT(config), false, "Read settings from FILE instead of SVC_CONFIG; environment variables still take precedence"},
+    {"help", 'h', NULL, AT(help), false, "Print help for the noun or verb that precedes it"},
+    {"json", 0, NULL, AT(json), false, "Print one JSON document instead of text"},
+    {"quiet", 'q', NULL, AT(quiet), false, "Print results and errors, but no progress messages"},
+    {"version", 0, NULL, AT(version), false, "Print the version"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+/* clang-format on */
 
 bool
 cli_below(const char *words, const char *path)
@@ -16,30 +32,71 @@ cli_below(const char *words, const char *path)
                && (words[length] == ' ' || words[length] == '\0'));
 }
 
+const char *const *
+cli_words_below(TALLOC_CTX *mem, const struct cli_verb *verbs, const char *path)
+{
+    const char **words = talloc_zero_array(mem, const char *, WORDS_MAX + 1);
+    size_t count = 0, skip = strlen(path) + (*path != '\0');
+    for (const struct cli_verb *row = verbs; words != NULL && row->words != NULL; row++) {
+        if (row->hidden || !cli_below(row->words, path) || strlen(row->words) <= skip)
+            continue;
+        const char *next = row->words + skip;
+        const char *word = talloc_strndup(words, next, strcspn(next, " "));
+        bool known = count > 0 && strcmp(words[count - 1], word) == 0;
+        if (!known && count < WORDS_MAX)
+            words[count++] = word;
+    }
+    return words;
+}
+
 static int
 usage_error(const struct cli *cli, const char *why)
 {
     const char *path = cli->path;
-    output_error("%s%s%s; see `authzctl%s%s --help`", path, *path != '\0' ? ": " : "", why,
-                 *path != '\0' ? " " : "", path);
+    bool question = why != NULL && *why != '\0' && why[strlen(why) - 1] == '?';
+    output_error("%s%s%s%s `authzctl%s%s --help`", path, *path != '\0' ? ": " : "", why,
+                 question ? " See" : "; see", *path != '\0' ? " " : "", path);
     return CLI_USAGE;
 }
 
-/* A word before the verb is complete: goes one level down the table, or names the nearest ones. */
+/* Return the words joined by ", ". */
+static const char *
+join_words(TALLOC_CTX *mem, const char *const *words)
+{
+    char *list = talloc_strdup(mem, "");
+    for (const char *between = ""; *words != NULL; words++, between = ", ")
+        list = talloc_asprintf_append_buffer(list, "%s%s", between, *words);
+    return list;
+}
+
+static int
+refuse_word(const struct cli *cli, const char *word)
+{
+    const char *const *words = cli_words_below(cli->mem, cli->verbs, cli->path);
+    const char *nearest = nearest_words(cli->mem, words, word);
+    return usage_error(
+        cli,
+        nearest != NULL
+            ? talloc_asprintf(cli->mem, "unknown command '%s'; did you mean %s?", word, nearest)
+            : talloc_asprintf(cli->mem, "unknown command '%s'; expected one of: %s", word,
+                              join_words(cli->mem, words)));
+}
+
+/* Take a word that stands before the verb is complete: go one level down the table, or refuse it.
+ */
 static int
 take_word(struct cli *cli, const char *word)
 {
     char *path =
         talloc_asprintf(cli->mem, "%s%s%s", cli->path, *cli->path != '\0' ? " " : "", word);
     bool known = false;
-    for (const struct cli_verb *row = cli_verbs; row->words != NULL; row++) {
+    for (const struct cli_verb *row = cli->verbs; row->words != NULL; row++) {
         known = known || cli_below(row->words, path);
         if (strcmp(row->words, path) == 0)
             cli->verb = row;
     }
     if (!known || *word == '\0')
-        return usage_error(cli, talloc_asprintf(cli->mem, "there is no `%s`; try %s", word,
-                                                nearest_words(cli->mem, cli->path, word)));
+        return refuse_word(cli, word);
     cli->path = path;
     return CLI_OK;
 }
@@ -48,7 +105,7 @@ static int
 take_argument(struct cli *cli, char *word)
 {
     if (cli->argc == cli->verb->maximum)
-        return usage_error(cli, talloc_asprintf(cli->mem, "one argument too many: %s", word));
+        return usage_error(cli, talloc_asprintf(cli->mem, "unexpected argument '%s'", word));
     cli->args[cli->argc++] = word;
     return CLI_OK;
 }
@@ -72,7 +129,7 @@ find_option(const struct cli *cli, const char *name, size_t length, char letter)
     return row != NULL ? row : find_in(cli_options, name, length, letter);
 }
 
-/* `--name`, `--name=VALUE` or `--name VALUE`; *used counts the words after this one. */
+/* Take `--name`, `--name=VALUE` or `--name VALUE`; *used is the number of further words taken. */
 static int
 take_long(struct cli *cli, char *word, char *next, int *used)
 {
@@ -80,8 +137,8 @@ take_long(struct cli *cli, char *word, char *next, int *used)
     size_t length = equals != NULL ? (size_t) (equals - name) : strlen(name);
     const struct cli_option *row = find_option(cli, name, length, 0);
     if (row == NULL)
-        return usage_error(
-            cli, talloc_asprintf(cli->mem, "there is no option --%.*s here", (int) length, name));
+        return usage_error(cli,
+                           talloc_asprintf(cli->mem, "unknown option --%.*s", (int) length, name));
     void *at = (char *) &cli->choice + row->offset;
     if (row->argument == NULL) {
         *(bool *) at = true;
@@ -91,10 +148,10 @@ take_long(struct cli *cli, char *word, char *next, int *used)
     }
     const char *value = equals != NULL ? equals + 1 : next;
     if (value == NULL || *value == '\0')
-        return usage_error(cli,
-                           talloc_asprintf(cli->mem, "--%s needs %s", row->name, row->argument));
+        return usage_error(
+            cli, talloc_asprintf(cli->mem, "--%s requires a value: %s", row->name, row->argument));
     if (*(const char **) at != NULL)
-        return usage_error(cli, talloc_asprintf(cli->mem, "--%s is given twice", row->name));
+        return usage_error(cli, talloc_asprintf(cli->mem, "--%s was given twice", row->name));
     *(const char **) at = value;
     *used = equals == NULL;
     return CLI_OK;
@@ -106,27 +163,30 @@ take_letters(struct cli *cli, const char *word)
     for (const char *c = word + 1; *c != '\0'; c++) {
         const struct cli_option *row = find_option(cli, NULL, 0, *c);
         if (row == NULL)
-            return usage_error(cli, talloc_asprintf(cli->mem, "there is no option -%c here", *c));
+            return usage_error(cli, talloc_asprintf(cli->mem, "unknown option -%c", *c));
         *(bool *) ((char *) &cli->choice + row->offset) = true;
     }
     return CLI_OK;
 }
 
-/* The line is read: is what it names complete? */
+/* Check that the parsed line is complete. */
 static int
 check_line(struct cli *cli)
 {
     if (cli->choice.help || cli->choice.version)
         return CLI_OK;
     if (cli->verb == NULL)
-        return usage_error(cli, talloc_asprintf(cli->mem, "name one of %s",
-                                                nearest_words(cli->mem, cli->path, NULL)));
+        return usage_error(
+            cli, talloc_asprintf(
+                     cli->mem, "missing command; expected one of: %s",
+                     join_words(cli->mem, cli_words_below(cli->mem, cli->verbs, cli->path))));
     if (cli->argc < cli->verb->minimum)
-        return usage_error(cli, talloc_asprintf(cli->mem, "needs %s", cli->verb->arguments));
+        return usage_error(cli,
+                           talloc_asprintf(cli->mem, "missing argument: %s", cli->verb->arguments));
     for (const struct cli_option *row = cli->verb->options; row != NULL && row->name != NULL; row++)
         if (row->required && *(char **) (void *) ((char *) &cli->choice + row->offset) == NULL)
-            return usage_error(
-                cli, talloc_asprintf(cli->mem, "needs --%s %s", row->name, row->argument));
+            return usage_error(cli, talloc_asprintf(cli->mem, "missing option: --%s %s", row->name,
+                                                    row->argument));
     return CLI_OK;
 }
 

@@ -1,5 +1,5 @@
-/* policy test: the tests of a directory, run by the policy engine on what a deploy would publish.
- */
+/* policy test: run the tests of a directory with the policy engine, on the policy that a deploy
+ * would publish. */
 #include "config.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "bundle_dir.h"
+#include "bundle.h"
 #include "dir.h"
 #include "opa_run.h"
 #include "output.h"
@@ -25,46 +25,47 @@
 #include "run.h"
 #include "verbs.h"
 
-/* Octets of a shipped file; the largest is a few kilobytes. */
+/* Largest shipped file in octets; the largest one now has a few kilobytes. */
 #define SHIPPED_MAX (1 << 20)
 
 const struct cli_option policy_test_options[] = {
     {"opa", 0, "FILE", offsetof(struct cli_choices, opa), false,
-     "The engine's program; else AUTHZ_OPA, one on PATH, or the one that quickstart keeps"},
+     "Program of the policy engine (default: AUTHZ_OPA, opa on PATH, or the one of "
+     "contrib/quickstart)"},
     {NULL,     0,   NULL,    0,                         false,                         NULL},
 };
 
 /* One run. */
 struct trial {
     struct cli *cli;
-    struct bundle_dir dir; /* the operator's */
+    struct bundle_dir dir; /* the directory under test */
     const char *shipped;   /* SVC_DATA_DIR/policy */
-    const char *part;      /* folder of it that is walked */
-    const char *opa;       /* program */
+    const char *part;      /* subdirectory of it that is walked */
+    const char *opa;       /* program of the engine */
     char *place;           /* temporary directory, NULL before it is made */
-    int root;              /* the same, open */
+    int root;              /* the open temporary directory */
     json_t *rows;          /* data key to payload */
-    int signal;            /* that ended the run, or 0 */
-    bool failed;           /* something went wrong, and was told */
+    int signal;            /* signal that ended the run, or 0 */
+    bool failed;           /* an error was printed */
 };
 
 static void
-fail(struct trial *trial, const char *what, const char *why)
+test_fail(struct trial *trial, const char *what, const char *why)
 {
-    output_error("%s: %s: %s", trial->cli->path, what, why != NULL ? why : "no memory");
+    output_error("%s: %s: %s", trial->cli->path, what, why != NULL ? why : "out of memory");
     trial->failed = true;
 }
 
-/* ---- what is shipped ---- */
+/* ---- shipped rules and rows ---- */
 
 static void
 hear_shipped_fault(void *arg, const char *path, const char *why)
 {
     struct trial *trial = arg;
-    fail(trial,
-         talloc_asprintf(trial->cli->mem, "%s/%s%s%s", trial->shipped, trial->part,
-                         *path != '\0' ? "/" : "", path),
-         talloc_asprintf(trial->cli->mem, "%s; see that SVC_DATA_DIR is right", why));
+    test_fail(trial,
+              talloc_asprintf(trial->cli->mem, "%s/%s%s%s", trial->shipped, trial->part,
+                              *path != '\0' ? "/" : "", path),
+              talloc_asprintf(trial->cli->mem, "%s; check SVC_DATA_DIR", why));
 }
 
 static void
@@ -72,7 +73,7 @@ put_file(struct trial *trial, const char *path, const char *text, size_t length)
 {
     const char *why = NULL;
     if (dir_write(trial->cli->mem, trial->root, path, text, length, &why) == DIR_FAILED)
-        fail(trial, talloc_asprintf(trial->cli->mem, "%s/%s", trial->place, path), why);
+        test_fail(trial, talloc_asprintf(trial->cli->mem, "%s/%s", trial->place, path), why);
 }
 
 static char *
@@ -97,7 +98,7 @@ take_shipped_rule(void *arg, const struct dir_entry *entry)
         put_file(trial, talloc_asprintf(trial->cli->mem, "svc/%s", entry->path), text, length);
 }
 
-/* The rows as shipped, until the directory's own take their place. */
+/* Add a shipped row; a row of the directory replaces it later. */
 static void
 take_shipped_row(void *arg, const struct dir_entry *entry)
 {
@@ -114,7 +115,7 @@ take_shipped_row(void *arg, const struct dir_entry *entry)
     if (key == NULL
         || jsonx_parse(trial->cli->mem, text, length, POLICY_DATA_DEPTH_MAX, &value, NULL) != AZ_OK
         || json_object_set(trial->rows, key, value) != 0)
-        hear_shipped_fault(trial, entry->path, "is no JSON");
+        hear_shipped_fault(trial, entry->path, "is not JSON");
 }
 
 static void
@@ -130,9 +131,9 @@ walk_shipped(struct trial *trial, const char *part,
     dir_walk(&walk);
 }
 
-/* ---- what is the operator's ---- */
+/* ---- rules and rows of the directory ---- */
 
-/* The text of the schema of a row, NULL when none is shipped. */
+/* Return the text of the schema of a row; NULL if none is shipped. */
 static const char *
 schema_of(const struct trial *trial, const char *data_key)
 {
@@ -148,9 +149,9 @@ schema_of(const struct trial *trial, const char *data_key)
     return text;
 }
 
-/* A payload that the service would refuse is refused here. */
+/* Refuse a payload that the service would refuse. */
 static void
-check_row(struct trial *trial, const struct deploy_data *data, const json_t *value)
+test_check_row(struct trial *trial, const struct deploy_data *data, const json_t *value)
 {
     struct op op = {.mem = trial->cli->mem};
     json_t *failures = NULL, *failure;
@@ -160,16 +161,11 @@ check_row(struct trial *trial, const struct deploy_data *data, const json_t *val
     char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name,
                                  bundle_file_of_key(op.mem, data->data_key));
     if (save_key_owner(data->data_key, schema != NULL) != SAVE_OWNER_NONE)
-        fail(trial, file, "keys below svc and system are not for operators; rename it");
+        test_fail(trial, file, "keys below svc and system are reserved; rename the file");
     if (st != AZ_OK && failures == NULL)
-        fail(trial, file, "the shipped schema cannot be used; see that SVC_DATA_DIR is right");
-    json_array_foreach (failures, i, failure) {
-        const char *path = json_string_value(json_object_get(failure, "path"));
-        fail(trial, file,
-             talloc_asprintf(op.mem, "%s: %s",
-                             path != NULL && *path != '\0' ? path : "(whole payload)",
-                             json_string_value(json_object_get(failure, "message"))));
-    }
+        test_fail(trial, file, "the shipped schema is not valid; check SVC_DATA_DIR");
+    json_array_foreach (failures, i, failure)
+        test_fail(trial, file, refusal_failure(op.mem, failure));
 }
 
 static void
@@ -182,13 +178,13 @@ add_rows(struct trial *trial)
                         POLICY_DATA_DEPTH_MAX, &value, NULL)
                 != AZ_OK
             || json_object_set(trial->rows, data->data_key, value) != 0)
-            fail(trial, data->data_key, NULL);
+            test_fail(trial, data->data_key, NULL);
         else
-            check_row(trial, data, value);
+            test_check_row(trial, data, value);
     }
 }
 
-/* Whether a file is the test of a rule: a_test.rego of a.rego. */
+/* True if a file is the test of a rule: a_test.rego of a.rego. */
 static bool
 is_test_of(const char *test, const char *rule)
 {
@@ -205,7 +201,7 @@ is_of_disabled(const struct trial *trial, const char *test)
     return false;
 }
 
-/* What a deploy would refuse without asking an engine. */
+/* Refuse a rule that a deploy would refuse without asking the engine. */
 static void
 check_rule(struct trial *trial, const struct deploy_rule *rule)
 {
@@ -213,12 +209,14 @@ check_rule(struct trial *trial, const struct deploy_rule *rule)
     struct save_refusal refusal = {.error = NULL};
     const char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name, rule->path);
     if (rule->enabled && strcmp(rule_kind(rule->path), "rego") != 0)
-        fail(trial, file, "cedar rules are not supported yet; disable it in " BUNDLE_DIR_SWITCHES);
+        test_fail(trial, file,
+                  "Cedar rules are not supported yet; disable it in " BUNDLE_DIR_SWITCHES);
     else if (rule_check(&op, rule->path, rule->content, rule->enabled, &refusal) != AZ_OK)
-        fail(trial, file, op.fault.public_text);
+        test_fail(trial, file, op.fault.public_text);
 }
 
-/* What a deploy would put into the bundle: a disabled rule is not there, nor then its own test. */
+/* Write the rules that a deploy would put into the bundle, and the tests. Leave out the test of a
+ * disabled rule. */
 static void
 add_rules(struct trial *trial)
 {
@@ -226,22 +224,22 @@ add_rules(struct trial *trial)
         const struct deploy_rule *rule = &trial->dir.rule[i];
         check_rule(trial, rule);
         if (!rule->enabled)
-            output_line(trial->cli, "left out: %s", rule->path);
+            output_line(trial->cli, "skipped (disabled): %s", rule->path);
         else
             put_file(trial, rule->path, rule->content, strlen(rule->content));
     }
     for (size_t i = 0; i < trial->dir.tests; i++) {
         const struct deploy_rule *test = &trial->dir.test[i];
         if (is_of_disabled(trial, test->path))
-            output_line(trial->cli, "left out: %s", test->path);
+            output_line(trial->cli, "skipped (disabled): %s", test->path);
         else
             put_file(trial, test->path, test->content, strlen(test->content));
     }
 }
 
-/* ---- data where rules find it ---- */
+/* ---- data as rules see it ---- */
 
-/* The object that a key's words but the last lead to. NULL: another row lies there. */
+/* Return the object that contains the last word of a key. NULL: another row has that place. */
 static json_t *
 find_parent(const struct trial *trial, json_t *document, const char *key)
 {
@@ -259,7 +257,7 @@ find_parent(const struct trial *trial, json_t *document, const char *key)
     return document;
 }
 
-/* {"a":{"b":{"c":payload}}} of the row a.b.c, as the bundle has it. */
+/* Write data.json with all rows as in the bundle: the row a.b.c is {"a":{"b":{"c":payload}}}. */
 static void
 put_rows(struct trial *trial)
 {
@@ -269,11 +267,12 @@ put_rows(struct trial *trial)
         const char *dot = strrchr(key, '.');
         json_t *parent = find_parent(trial, document, key);
         if (parent == NULL || json_object_set(parent, dot != NULL ? dot + 1 : key, value) != 0)
-            fail(trial, key, "a key of another row is a part of this one; rename one");
+            test_fail(trial, key,
+                      "the key of another row is the beginning of this one; rename one of them");
     }
     char *text = jsonx_dump(trial->cli->mem, document);
     if (text == NULL)
-        fail(trial, "the data rows", NULL);
+        test_fail(trial, "the data rows", NULL);
     else
         put_file(trial, "data.json", text, strlen(text));
 }
@@ -287,15 +286,15 @@ make_place(struct trial *trial)
     trial->place = talloc_asprintf(trial->cli->mem, "%s/authzctl-test.XXXXXX",
                                    base != NULL && *base == '/' ? base : "/tmp");
     if (trial->place == NULL || mkdtemp(trial->place) == NULL) {
-        fail(trial, trial->place != NULL ? trial->place : "a temporary directory",
-             talloc_asprintf(trial->cli->mem, "%s; name another directory in TMPDIR",
-                             strerror(errno)));
+        test_fail(trial, trial->place != NULL ? trial->place : "a temporary directory",
+                  talloc_asprintf(trial->cli->mem, "%s; set TMPDIR to another directory",
+                                  strerror(errno)));
         trial->place = NULL;
         return false;
     }
     trial->root = open(trial->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (trial->root < 0)
-        fail(trial, trial->place, strerror(errno));
+        test_fail(trial, trial->place, strerror(errno));
     return trial->root >= 0;
 }
 
@@ -305,7 +304,7 @@ remove_place(struct trial *trial)
     if (trial->root >= 0)
         close(trial->root);
     if (trial->place != NULL && !dir_remove(trial->place))
-        output_error("%s: %s: %s; remove it by hand", trial->cli->path, trial->place,
+        output_error("%s: %s: %s; delete it by hand", trial->cli->path, trial->place,
                      strerror(errno));
 }
 
@@ -323,7 +322,8 @@ run_in_place(struct trial *trial)
                          : opa_run_tests(trial->cli, trial->opa, trial->place, &trial->signal);
 }
 
-/* Only SVC_DATA_DIR is asked for; the tests of a directory run where no service is. */
+/* Find the shipped policy. Only SVC_DATA_DIR is needed: tests also run on machines without the
+ * service. */
 static int
 find_shipped(struct trial *trial)
 {
@@ -340,33 +340,26 @@ find_shipped(struct trial *trial)
     trial->shipped = cfg != NULL ? talloc_asprintf(cli->mem, "%s/policy", cfg->data_dir) : NULL;
     trial->rows = jsonx_own(cli->mem, json_object());
     if (trial->shipped == NULL || trial->rows == NULL) {
-        fail(trial, "settings", NULL);
+        test_fail(trial, "settings", NULL);
         return CLI_FAILED;
     }
     return status;
 }
 
+/* Read the directory, and refuse one without tests: the engine would report success. */
 static int
-read_directory(struct trial *trial)
+read_test_dir(struct trial *trial)
 {
-    struct cli *cli = trial->cli;
-    size_t i;
-    json_t *text;
-    if (!bundle_dir_read(cli->mem, cli->args[0], &trial->dir)) {
-        json_array_foreach (trial->dir.faults, i, text)
-            output_error("%s: %s", cli->path, json_string_value(text));
-        return CLI_FAILED;
-    }
-    json_array_foreach (trial->dir.ignored, i, text)
-        output_line(cli, "ignored: %s", json_string_value(text));
-    if (bundle_dir_has_tests(&trial->dir))
-        return CLI_OK;
-    output_error("%s: %s: holds no test, a rule test_... in a file ending in _test.rego; write one",
-                 cli->path, trial->dir.name);
+    int status = bundle_read_dir(trial->cli, &trial->dir);
+    if (status != CLI_OK || bundle_dir_has_tests(&trial->dir))
+        return status;
+    output_error("%s: %s: contains no test; a test is a rule test_... in a file that ends in "
+                 "_test.rego",
+                 trial->cli->path, trial->dir.name);
     return CLI_FAILED;
 }
 
-/* The directory is removed however the run ends; a signal that ended it ends us, after that. */
+/* Remove the temporary directory however the run ends, and only then obey a signal. */
 int
 policy_test_run(struct cli *cli)
 {
@@ -376,7 +369,7 @@ policy_test_run(struct cli *cli)
     if (status == CLI_OK)
         status = opa_find(cli, &trial.opa);
     if (status == CLI_OK)
-        status = read_directory(&trial);
+        status = read_test_dir(&trial);
     if (status != CLI_OK)
         return status;
     opa_hold_signals(&before);

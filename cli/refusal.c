@@ -11,8 +11,8 @@
 #include "policy/rows/rule.h"
 #include "store/policy/policy_rules.h"
 
-/* Whether a path that stands in a message begins there, and is not the end of a longer one:
- * `b.rego:3` stands in `a/b.rego:3`, which need not be a rule of ours. One slash may precede it. */
+/* True if a path begins at `at` and is not the end of a longer one: `a/b.rego:3` contains
+ * `b.rego:3`, which may be another rule. One slash may precede the path. */
 static bool
 begins_here(const char *message, const char *at)
 {
@@ -21,40 +21,40 @@ begins_here(const char *message, const char *at)
     return at == message || strchr(" \t\n\"'`(", at[-1]) != NULL;
 }
 
-/* The row at the begin of a text; 0 when there is none. */
+/* Return the row number at the start of a text; 0 if there is none. */
 static size_t
-read_row(const char *digits)
+refusal_row(const char *digits)
 {
     return *digits >= '1' && *digits <= '9' ? strtoul(digits, NULL, 10) : 0;
 }
 
-/* Where `path:ROW` stands first in a message, NULL when nowhere. */
+/* Return the first `path:ROW` in a message, or NULL. */
 static const char *
-find_path(const char *message, const char *path)
+refusal_find_path(const char *message, const char *path)
 {
     size_t length = strlen(path);
     for (const char *at = message; length > 0 && (at = strstr(at, path)) != NULL; at++)
-        if (begins_here(message, at) && at[length] == ':' && read_row(at + length + 1) > 0)
+        if (begins_here(message, at) && at[length] == ':' && refusal_row(at + length + 1) > 0)
             return at;
     return NULL;
 }
 
-/* The first place is where the engine stopped; of two paths that begin there the longer one is
- * meant. */
+/* The engine stopped at the first place that it names. If two paths begin there, it means the
+ * longer one. */
 bool
 refusal_find(const char *message, const struct deploy *deploy, size_t *ret_rule, size_t *ret_row)
 {
     const char *first = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < deploy->rules; i++) {
-        const char *at = find_path(message, deploy->rule[i].path);
+        const char *at = refusal_find_path(message, deploy->rule[i].path);
         size_t length = strlen(deploy->rule[i].path);
         if (at == NULL || (first != NULL && (at > first || (at == first && length < longest))))
             continue;
         first = at;
         longest = length;
         *ret_rule = i;
-        *ret_row = read_row(at + length + 1);
+        *ret_row = refusal_row(at + length + 1);
     }
     return first != NULL;
 }
@@ -65,7 +65,7 @@ refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row)
     static const char suffix[] = ".rego:";
     const size_t length = sizeof(suffix) - 1;
     for (const char *at = message; (at = strstr(at, suffix)) != NULL; at++) {
-        size_t row = read_row(at + length);
+        size_t row = refusal_row(at + length);
         if (row == 0)
             continue;
         char *path = talloc_strndup(mem, message, (size_t) (at - message) + length - 1);
@@ -105,7 +105,8 @@ data_file(const struct cli *cli, const struct refusal_source *source, const char
     return talloc_asprintf(cli->mem, "%s/%s", source->dir, bundle_file_of_key(cli->mem, key));
 }
 
-/* The file that `rules[3]`, `data[0]` or a field of them stands for; NULL for any other text. */
+/* Return the file of the entry `rules[3]` or `data[0]` that a text begins with; NULL for any other
+ * text. */
 static const char *
 entry_file(const struct cli *cli, const struct refusal_source *source, const char *entry)
 {
@@ -128,8 +129,8 @@ refusal_body(const struct cli *cli, const struct save_refusal *refusal)
                                refusal->active != NULL ? refusal->active : "", "rolledBack", true));
 }
 
-/* The line that the engine speaks of: of what was given, else of a rule that was there and no
- * longer fits it. */
+/* Print the line that the engine names: of a rule in the save, or of a stored rule that no longer
+ * fits it. */
 static void
 print_line(struct cli *cli, const char *message, const struct refusal_source *source)
 {
@@ -148,7 +149,7 @@ print_line(struct cli *cli, const char *message, const struct refusal_source *so
         output_source(row, text, length, file);
 }
 
-/* The policy engine did not take it. */
+/* Print the refusal of the policy engine. */
 static int
 print_engine(struct cli *cli, const struct save_refusal *refusal,
              const struct refusal_source *source)
@@ -157,38 +158,40 @@ print_engine(struct cli *cli, const struct save_refusal *refusal,
     const char *file = entry_file(cli, source, cli->op.fault.public_text);
     if (cli->choice.json)
         output_json(refusal_body(cli, refusal));
-    output_error("%s: %s: %s%s%s; nothing was changed, %s", cli->path, refusal->error,
+    output_error("%s: %s: %s%s%s; nothing was changed; %s", cli->path, refusal->error,
                  file != NULL ? file : "", file != NULL ? ": " : "", refusal->description,
-                 away ? "see that the policy engine runs and that SVC_OPA_URL is right"
+                 away ? "check that the policy engine is running and that SVC_OPA_URL is right"
                       : "correct it and run this again");
     if (!away)
         print_line(cli, refusal->description, source);
     return away ? CLI_UNAVAILABLE : CLI_FAILED;
 }
 
-/* A data row breaks its control's schema: one line for each failing path. */
-static int
-print_failures(const struct cli *cli, const struct deploy_result *result,
-               const struct refusal_source *source)
+char *
+refusal_failure(TALLOC_CTX *mem, const json_t *failure)
 {
-    const char *file = data_file(cli, source, result->data_key);
+    const char *path = json_string_value(json_object_get(failure, "path"));
+    return talloc_asprintf(mem, "%s: %s", path != NULL && *path != '\0' ? path : "(whole payload)",
+                           json_string_value(json_object_get(failure, "message")));
+}
+
+int
+refusal_failures(const struct cli *cli, const char *file, const char *key, json_t *failures)
+{
     json_t *failure;
     size_t i;
     if (cli->choice.json)
-        output_json(jsonx_own(cli->mem, json_pack("{s:s,s:O}", "dataKey", result->data_key,
-                                                  "failures", result->failures)));
-    json_array_foreach (result->failures, i, failure) {
-        const char *path = json_string_value(json_object_get(failure, "path"));
-        output_error("%s: %s: %s", file, path != NULL && *path != '\0' ? path : "(whole payload)",
-                     json_string_value(json_object_get(failure, "message")));
-    }
-    output_error("%s: %s does not fit the schema of %s; nothing was changed", cli->path, file,
-                 result->data_key);
+        output_json(
+            jsonx_own(cli->mem, json_pack("{s:s,s:O}", "dataKey", key, "failures", failures)));
+    json_array_foreach (failures, i, failure)
+        output_error("%s: %s", file, refusal_failure(cli->mem, failure));
+    output_error("%s: %s does not match the schema of %s; nothing was changed", cli->path, file,
+                 key);
     return CLI_FAILED;
 }
 
 static int
-print_faults(const struct cli *cli, json_t *faults, const struct refusal_source *source)
+refusal_faults(const struct cli *cli, json_t *faults, const struct refusal_source *source)
 {
     const char *field;
     json_t *why;
@@ -199,11 +202,11 @@ print_faults(const struct cli *cli, json_t *faults, const struct refusal_source 
         const char *file = entry_file(cli, source, field);
         output_error("%s: %s", file != NULL ? file : field, json_string_value(why));
     }
-    output_error("%s: nothing was changed; correct these and run this again", cli->path);
+    output_error("%s: nothing was changed; correct these errors and run this again", cli->path);
     return CLI_FAILED;
 }
 
-/* One entry that may not be: `rules[3]: why`. */
+/* Print the refusal of one entry, `rules[3]: why`, under the name of its file. */
 static int
 print_entry(const struct cli *cli, const char *file)
 {
@@ -217,11 +220,12 @@ refusal_print(struct cli *cli, enum az_status st, const struct deploy_result *re
               const struct refusal_source *source)
 {
     if (st == AZ_UNPROCESSABLE && result->failures != NULL && result->data_key != NULL)
-        return print_failures(cli, result, source);
+        return refusal_failures(cli, data_file(cli, source, result->data_key), result->data_key,
+                                result->failures);
     if (st == AZ_UNPROCESSABLE && result->save.refusal.error != NULL)
         return print_engine(cli, &result->save.refusal, source);
     if (st == AZ_INVALID_FIELDS && json_object_size(result->faults) > 0)
-        return print_faults(cli, result->faults, source);
+        return refusal_faults(cli, result->faults, source);
     const char *file = entry_file(cli, source, cli->op.fault.public_text);
     return file != NULL ? print_entry(cli, file) : output_fault(cli);
 }

@@ -1,34 +1,42 @@
-/* What is printed when a save of rules or a deploy was refused: the engine's words beside the line
- * they speak of. */
+/* Print why a save of rules or data rows was refused: the engine's message beside the line that it
+ * names. */
 #ifndef AZ_CLI_REFUSAL_H
 #define AZ_CLI_REFUSAL_H
 
 #include "cli.h"
 #include "policy/save/deploy.h"
 
-/* What was to be saved, and what its files are called. */
+/* The content of a save, and the names of its files. */
 struct refusal_source {
-    const struct deploy *deploy; /* rules and rows in question */
-    const char *dir;             /* they are files of this directory; NULL: they are not */
-    const char *file;            /* without dir: the file of the one rule, NULL: stored rules */
+    const struct deploy *deploy; /* rules and rows of the save */
+    const char *dir;             /* directory of their files; NULL: not from a directory */
+    const char *file; /* without dir: file of the only rule; NULL: rules in the database */
 };
 
-/* Where an engine's message points: "PATH:ROW" of one of these rules. False when it names none. */
+/* Find the `PATH:ROW` of one of these rules that a message of the engine names. False if it names
+ * none. */
 bool refusal_find(const char *message, const struct deploy *deploy, size_t *ret_rule,
                   size_t *ret_row);
 
-/* The path that a message begins with, `PATH:ROW...`: a rule's that is none of those given. On mem;
- * NULL when it begins with none. */
+/* Return the rule path that a message `PATH:ROW...` begins with, for a rule that is not part of the
+ * save. On mem; NULL if the message does not begin with one. */
 char *refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row);
 
-/* Line *row of a text, counted from 1; past its end the last one, whose number *row becomes: there
- * an engine sees a text that stops too early. NULL for an empty text. */
+/* Return line *row (counted from 1) of a text. Past the end, return the last line and set *row to
+ * its number: there an engine reports a text that stops too early. NULL for an empty text. */
 const char *refusal_line(const char *text, size_t *row, size_t *ret_length);
 
-/* The 422 body of a refused save (specification 7.2); on cli->mem. */
+/* Return the body of a refused save (specification 7.2, status 422); on cli->mem. */
 json_t *refusal_body(const struct cli *cli, const struct save_refusal *refusal);
 
-/* Prints why; returns the exit status. */
+/* Print the schema failures of the data row `key`, one line for each path; `file` names the
+ * payload. Returns CLI_FAILED. */
+int refusal_failures(const struct cli *cli, const char *file, const char *key, json_t *failures);
+
+/* Return one schema failure as "PATH: message"; on mem. */
+char *refusal_failure(TALLOC_CTX *mem, const json_t *failure);
+
+/* Print the reason for a refused save; returns the exit status. */
 int refusal_print(struct cli *cli, enum az_status st, const struct deploy_result *result,
                   const struct refusal_source *source);
 

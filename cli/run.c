@@ -1,4 +1,4 @@
-/* What a verb needs before it runs: settings that are right, handles, a schema that fits. */
+/* Prepare a verb: check its settings and the schema of the database. */
 #include "config.h"
 
 #include "run.h"
@@ -12,9 +12,10 @@
 #include "store/db/db.h"
 #include "store/db/schema.h"
 
+const char *const cli_needs_all[] = {"*", NULL};
+
 const char run_database_url_problem[] =
-    "SVC_DATABASE_URL: is no connection string or URI that libpq understands; write it as "
-    "postgresql://USER@HOST/DATABASE";
+    "SVC_DATABASE_URL: libpq cannot parse it; use the form postgresql://USER@HOST/DATABASE";
 
 static bool
 is_needed(const char *const *needs, const struct setting *row)
@@ -25,7 +26,7 @@ is_needed(const char *const *needs, const struct setting *row)
     return false;
 }
 
-/* Whether the line is `NAME: why`, or `FILE:LINE: NAME: why`; a path in it may hold anything. */
+/* True if the line is `NAME: why` or `FILE:LINE: NAME: why`; a path in it may hold any text. */
 static bool
 names_setting(const char *line, const char *name)
 {
@@ -47,7 +48,7 @@ run_problem_counts(const char *line, const char *const *needs)
 }
 
 static int
-check_settings(const struct cli *cli)
+run_check_settings(const struct cli *cli)
 {
     int status = CLI_OK;
     for (size_t i = 0; i < cli->problems.count; i++)
@@ -72,10 +73,10 @@ cli_run(struct cli *cli)
         output_error("%s: no memory", cli->path);
         return CLI_FAILED;
     }
-    int status = check_settings(cli);
+    int status = run_check_settings(cli);
     if (status != CLI_OK)
         return status;
-    log_level_set("error"); /* the CLI says in its own words what the service logs */
+    log_level_set("error"); /* the tool prints its own messages */
     cli->op = process_op(cli->mem, cli->az);
     enum az_status st = cli->verb->schema ? schema_check(&cli->op) : AZ_OK;
     if (st == AZ_OK)

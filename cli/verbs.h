@@ -1,4 +1,4 @@
-/* Handlers and option tables of the verbs; each lives in the file of its noun. */
+/* Handlers and option tables of the verbs, each defined in the file of its noun. */
 #ifndef AZ_CLI_VERBS_H
 #define AZ_CLI_VERBS_H
 

@@ -12,9 +12,9 @@
 
 #include "base/cron.h"
 
-/* A longer line in authz.conf is a mistake, not a setting. */
+/* Longest line of authz.conf, in octets. */
 #define LINE_MAXIMUM 4094
-/* Enough entropy for a key that is a random text; a shorter one is a password. Octets. */
+/* Shortest credential key, in octets; a shorter text is likely to be a password. */
 #define CREDENTIAL_KEY_MINIMUM 16
 
 extern char **environ;
@@ -42,7 +42,7 @@ find_row(const char *name)
     return NULL;
 }
 
-/* Decimal number within the row's limits; a duration may end in s, m, h or d. */
+/* Read a decimal number within the limits of the row; a duration may end in s, m, h or d. */
 static bool
 read_number(const struct setting *row, const char *text, long *ret)
 {
@@ -73,8 +73,8 @@ read_number(const struct setting *row, const char *text, long *ret)
     return true;
 }
 
-/* RFC 8414 2: a URL with no query or fragment; a final slash would make two spellings of one
- * issuer. */
+/* True for a URL without query and fragment (RFC 8414 section 2) and without a final slash, so that
+ * an issuer has one spelling only. */
 static bool
 issuer_ok(const char *text)
 {
@@ -90,7 +90,7 @@ issuer_ok(const char *text)
     return true;
 }
 
-/* Sets one value; false with the reason when the text does not fit the row. */
+/* Set one value; false with the reason if the text is not valid for the row. */
 static bool
 set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
           const char **ret_why)
@@ -102,7 +102,7 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
         *(const char **) at = talloc_strdup(mem, text);
         return true;
     case SETTING_ISSUER:
-        *ret_why = "must be an http or https URL without query, fragment or final slash";
+        *ret_why = "must be an http or https URL without query, fragment and final slash";
         if (!issuer_ok(text))
             return false;
         *(const char **) at = talloc_strdup(mem, text);
@@ -113,9 +113,10 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
                 *(const char **) at = *word;
                 return true;
             }
-        *ret_why = talloc_strdup(mem, "must be one of");
+        *ret_why = "must be one of: ";
         for (const char *const *word = row->choices; *word != NULL; word++)
-            *ret_why = talloc_asprintf(mem, "%s %s", *ret_why, *word);
+            *ret_why =
+                talloc_asprintf(mem, "%s%s%s", *ret_why, word == row->choices ? "" : ", ", *word);
         return false;
     case SETTING_BOOL:
         *ret_why = "must be true or false";
@@ -127,7 +128,7 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
     case SETTING_DURATION:
         *ret_why = talloc_asprintf(
             mem, "must be a number from %ld to %ld%s", row->minimum, row->maximum,
-            row->type == SETTING_DURATION ? " seconds, or one with s, m, h or d" : "");
+            row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
         return read_number(row, text, at);
     }
     return false;
@@ -146,15 +147,16 @@ set_from(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const
         problems_add(mem, problems, "%s: %s: %s", origin, row->name, why);
 }
 
-/* SVC_ROTATION_* belong to a control plane: accepted and left alone (specification 8). */
+/* True for names that are accepted and ignored; SVC_ROTATION_* belong to a control plane
+ * (specification 8). */
 static bool
 name_is_foreign(const char *name)
 {
     return strncmp(name, "SVC_ROTATION_", 13) == 0 || strcmp(name, "SVC_CONFIG") == 0;
 }
 
-/* One line of authz.conf: blank, # comment, or NAME=VALUE; the value may stand in double or single
- * quotes. */
+/* Read one line of authz.conf: blank, # comment, or NAME=VALUE with the value optionally in double
+ * or single quotes. */
 static void
 read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
           struct problems *problems)
@@ -165,7 +167,7 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
         return;
     char *value = strchr(name, '=');
     if (value == NULL) {
-        problems_add(mem, problems, "%s: not a NAME=VALUE line; correct or remove it", origin);
+        problems_add(mem, problems, "%s: the line is not NAME=VALUE; correct or delete it", origin);
         return;
     }
     *value++ = '\0';
@@ -183,7 +185,7 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
     if (row != NULL)
         set_from(mem, cfg, row, value, origin, problems);
     else if (!name_is_foreign(name))
-        problems_add(mem, problems, "%s: %s is not a setting; see `authzctl config doc`", origin,
+        problems_add(mem, problems, "%s: unknown setting '%s'; see `authzctl config doc`", origin,
                      name);
 }
 
@@ -194,7 +196,8 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         if (required || errno != ENOENT)
-            problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s", path, strerror(errno));
+            problems_add(mem, problems, "SVC_CONFIG: cannot read %s: %s; set it to a readable file",
+                         path, strerror(errno));
         return;
     }
     cfg->source_file = talloc_strdup(mem, path);
@@ -204,9 +207,10 @@ read_file(TALLOC_CTX *mem, struct settings *cfg, const char *path, bool required
     for (unsigned number = 1; (length = getline(&line, &size, file)) >= 0; number++) {
         const char *origin = talloc_asprintf(mem, "%s:%u", path, number);
         if (length - (line[length - 1] == '\n') > LINE_MAXIMUM)
-            problems_add(mem, problems, "%s: line longer than %d octets", origin, LINE_MAXIMUM);
+            problems_add(mem, problems, "%s: the line is longer than %d octets; shorten it", origin,
+                         LINE_MAXIMUM);
         else if (strlen(line) != (size_t) length)
-            problems_add(mem, problems, "%s: the line has a NUL octet; remove it", origin);
+            problems_add(mem, problems, "%s: the line contains a NUL octet; delete it", origin);
         else
             read_line(mem, cfg, line, origin, problems);
     }
@@ -244,7 +248,7 @@ settings_load(TALLOC_CTX *mem, const char *file, struct problems *problems)
     return cfg;
 }
 
-/* decisions.md "Readings": values everybody knows from examples are no secrets. */
+/* True for a value known from examples, which is not a secret. */
 static bool
 is_development_value(const char *text)
 {
@@ -263,13 +267,13 @@ is_blank(const char *text)
     return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* One secret that specification 5.2 demands. */
+/* One secret that specification 5.2 requires. */
 struct demand {
-    const char *name;     /* variable */
-    size_t offset;        /* in struct settings */
-    bool known_refused;   /* a published development value is as bad as none */
-    size_t minimum;       /* octets */
-    const char *fallback; /* public value of the development mode */
+    const char *name;     /* name of the setting */
+    size_t offset;        /* offset in struct settings */
+    bool known_refused;   /* refuse published development values */
+    size_t minimum;       /* shortest value, in octets */
+    const char *fallback; /* public value in development mode */
 };
 
 /* clang-format off */
@@ -293,18 +297,19 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     } else if (blank) {
         problems_add(
             mem, problems,
-            "%s: is not set; set it to a random text, for example from `openssl rand -hex 32`",
+            "%s: is not set; set it to a random value, for example from `openssl rand -hex 32`",
             demand->name);
     } else if ((demand->known_refused && is_development_value(*at))
                || strncasecmp(*at, "insecure-dev-", 13) == 0) {
         problems_add(mem, problems,
-                     "%s: is a published development value; set a random one, or "
-                     "SVC_ALLOW_INSECURE_DEV_KEY=true "
-                     "on a machine nobody else reaches",
+                     "%s: is a published development value; set a random value, or set "
+                     "SVC_ALLOW_INSECURE_DEV_KEY=true on a machine that no one else can reach",
                      demand->name);
     } else if (strlen(*at) < demand->minimum) {
-        problems_add(mem, problems, "%s: has fewer than %zu octets; use `openssl rand -hex 32`",
-                     demand->name, demand->minimum);
+        problems_add(
+            mem, problems,
+            "%s: is shorter than %zu octets; set it to the output of `openssl rand -hex 32`",
+            demand->name, demand->minimum);
     }
 }
 
@@ -319,15 +324,15 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
         && cfg->audit_retention_days * 86400 < cfg->refresh_family_validity)
         problems_add(mem, problems,
                      "SVC_AUDIT_RETENTION_DAYS: %ld days are shorter than "
-                     "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; keep at least %ld days, or "
-                     "0 for ever",
+                     "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; set at least %ld days, or "
+                     "0 to keep audit rows forever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
     struct cron cron;
     const char *why;
     if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
         problems_add(mem, problems,
-                     "SVC_SESSION_CLEANUP_CRON: %s; write for example \"*/5 * * * *\" (every five "
-                     "minutes)",
+                     "SVC_SESSION_CLEANUP_CRON: %s; for example, \"*/5 * * * *\" means every five "
+                     "minutes",
                      why);
     if (strncmp(cfg->opa_url, "unix:/", 6) != 0
         && ((strncmp(cfg->opa_url, "http://", 7) != 0 && strncmp(cfg->opa_url, "https://", 8) != 0)

@@ -253,19 +253,19 @@ static const struct {
     {"# SVC_ADMIN_PEPPER=x", NULL, ""},
     {"   ", NULL, ""},
     {"SVC_ADMIN_PEPPER=one\nSVC_ADMIN_PEPPER=two", "two", ""},
-    {"\n\nSVC_ADMIN_PEPER=x", NULL, "FILE:3: SVC_ADMIN_PEPER is not a setting; see `authzctl config doc`\n"},
-    {"svc_admin_pepper=x", NULL, "FILE:1: svc_admin_pepper is not a setting; see `authzctl config doc`\n"},
-    {"export SVC_ADMIN_PEPPER=x", NULL, "FILE:1: export SVC_ADMIN_PEPPER is not a setting; see `authzctl config doc`\n"},
-    {"PATH=/tmp", NULL, "FILE:1: PATH is not a setting; see `authzctl config doc`\n"},
-    {"=x", NULL, "FILE:1:  is not a setting; see `authzctl config doc`\n"},
-    {"SVC_ADMIN_PEPPER", NULL, "FILE:1: not a NAME=VALUE line; correct or remove it\n"},
+    {"\n\nSVC_ADMIN_PEPER=x", NULL, "FILE:3: unknown setting 'SVC_ADMIN_PEPER'; see `authzctl config doc`\n"},
+    {"svc_admin_pepper=x", NULL, "FILE:1: unknown setting 'svc_admin_pepper'; see `authzctl config doc`\n"},
+    {"export SVC_ADMIN_PEPPER=x", NULL, "FILE:1: unknown setting 'export SVC_ADMIN_PEPPER'; see `authzctl config doc`\n"},
+    {"PATH=/tmp", NULL, "FILE:1: unknown setting 'PATH'; see `authzctl config doc`\n"},
+    {"=x", NULL, "FILE:1: unknown setting ''; see `authzctl config doc`\n"},
+    {"SVC_ADMIN_PEPPER", NULL, "FILE:1: the line is not NAME=VALUE; correct or delete it\n"},
     {"SVC_ROTATION_STATE=x\nSVC_ROTATION_=y\nSVC_CONFIG=z", NULL, ""},
-    {"SVC_ROTATIO=x", NULL, "FILE:1: SVC_ROTATIO is not a setting; see `authzctl config doc`\n"},
-    {"SVC_LOG_LEVEL=loud", NULL, "FILE:1: SVC_LOG_LEVEL: must be one of debug info warn error\n"},
+    {"SVC_ROTATIO=x", NULL, "FILE:1: unknown setting 'SVC_ROTATIO'; see `authzctl config doc`\n"},
+    {"SVC_LOG_LEVEL=loud", NULL, "FILE:1: SVC_LOG_LEVEL: must be one of: debug, info, warn, error\n"},
     {"SVC_LOG_LEVEL=x\nbad\nSVC_BAD=1", NULL,
-     "FILE:1: SVC_LOG_LEVEL: must be one of debug info warn error\n"
-     "FILE:2: not a NAME=VALUE line; correct or remove it\n"
-     "FILE:3: SVC_BAD is not a setting; see `authzctl config doc`\n"},
+     "FILE:1: SVC_LOG_LEVEL: must be one of: debug, info, warn, error\n"
+     "FILE:2: the line is not NAME=VALUE; correct or delete it\n"
+     "FILE:3: unknown setting 'SVC_BAD'; see `authzctl config doc`\n"},
 };
 /* clang-format on */
 
@@ -286,10 +286,11 @@ test_file(TALLOC_CTX *mem)
     is_int((int64_t) strlen(cfg->admin_pepper), 4094 - 17, "... to its end");
     static const char nul[] = "SVC_RATE_LIMIT_REQUESTS=5\0garbage\n";
     is_str(load_file(mem, nul, sizeof(nul) - 1, &cfg),
-           "FILE:1: the line has a NUL octet; remove it\n", "a NUL hides nothing behind it");
+           "FILE:1: the line contains a NUL octet; delete it\n", "a NUL hides nothing behind it");
     filled[4094] = 'x';
     filled[4095] = '\n';
-    is_str(load_file(mem, filled, 4096, &cfg), "FILE:1: line longer than 4094 octets\n",
+    is_str(load_file(mem, filled, 4096, &cfg),
+           "FILE:1: the line is longer than 4094 octets; shorten it\n",
            "a line of 4,095 octets is refused");
     ok(cfg->admin_pepper == NULL, "... whole");
 }

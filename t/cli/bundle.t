@@ -103,7 +103,7 @@ is( sql(q{SELECT payload FROM policy_data WHERE data_key = 'my.row'}), q({"b":0.
     '... nor writes a payload in another layout' );
 like(
     ctl_is( 0, [ qw(bundle pull), "$empty/new" ], 'pull again', env => $env )->{out},
-    qr/\A\d+ files, 0 of them written\n\z/, '... writes nothing' );
+    qr/\A\d+ files, 0 written\n\z/, '... writes nothing' );
 
 my $mine =
   tree( '.git/config' => 'x', 'README.md' => 'x', 'custom/issue_test.rego' => $test, 'custom/issue.rego' => 'old' );
@@ -115,12 +115,12 @@ for my $stranger ( 'custom/other.rego', 'notes.txt', 'data/other.json', 'data/x/
     my $full    = tree( $stranger => 'mine' );
     my $refused = ctl_is( 1, [ qw(bundle pull), $full ], "pull beside $stranger", env => $env );
     like(
-        $refused->{err}, qr/\Q$full\/$stranger\E: is not of this policy; name an empty directory, or give --force/,
+        $refused->{err}, qr/\Q$full\/$stranger\E: is not part of the policy; name an empty directory, or use --force/,
         '... is refused' );
     ok( !-e "$full/custom/issue.rego", '... with nothing written' );
     my $forced = ctl_is( 0, [ qw(bundle pull --force), $full ], '... but not with --force', env => $env );
     is( slurp("$full/$stranger"), 'mine', '... which leaves it there' );
-    is( scalar( $forced->{out} =~ /^left: \Q$stranger\E, /m ), $stranger =~ /rego\z|^data\/other/ ? 1 : '',
+    is( scalar( $forced->{out} =~ /^kept: \Q$stranger\E, /m ), $stranger =~ /rego\z|^data\/other/ ? 1 : '',
         '... and says so of what a deploy would take' );
 }
 is( ctl( [ qw(bundle pull --json), tree() ], env => $env )->{json}{rowsOutsideBundle}, 0, 'pull --json counts' );
@@ -139,7 +139,7 @@ unlink "$file_link/custom/x";
 symlink "$outside/issue.rego", "$file_link/custom/issue.rego" or die "symlink: $!";
 like(
     ctl_is( 1, [ qw(bundle pull --force), $file_link ], 'pull where a file is a link', env => $env )->{err},
-    qr{issue\.rego: is a symbolic link or no regular file; take it away}, '... names it' );
+    qr{issue\.rego: is a symbolic link or not a regular file; remove it}, '... names it' );
 is( slurp("$outside/issue.rego"), 'theirs', '... and does not follow it' );
 
 for my $hostile (
@@ -153,22 +153,22 @@ for my $hostile (
     my $got    = ctl_is(
         1,                                                                    [ qw(bundle pull), "$target/in" ],
         'pull with a rule called ' . substr( $hostile =~ s/\n/\\n/r, 0, 30 ), env => $env );
-    like( $got->{err}, qr/rename the rule|pass over a file of this name/, '... says what to do' );
+    like( $got->{err}, qr/rename the rule|would skip a file of this name/, '... says what to do' );
     is( join( ',', glob "$target/{*,.[a-z]*,in/*}" ), '', '... and writes nothing' );
     sql("DELETE FROM policy_rule WHERE digest = 'x'");
 }
 my $stem = 'k' x 250;
 for my $case (
     [   q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('custom/%s.rego', 'rego', 'package x', 'x', false)},
-        'r' x 251, qr/r\.rego: a file's name has at most 255 octets/,
+        'r' x 251, qr/r\.rego: a file name has at most 255 octets/,
         'a rule whose name is one octet too long for a file' ],
     [   q{INSERT INTO policy_data (data_key, payload, digest) VALUES ('%s', '1', 'x')}, 'k' x 251,
-        qr/k\.json: a file's name has at most 255 octets/,                              'a row whose key is' ],
+        qr/k\.json: a file name has at most 255 octets/,                                'a row whose key is' ],
     [   q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('custom/issue.rego/%s.rego', 'rego', 'package x', 'x', false)},
-        'x', qr{custom/issue\.rego/x\.rego: another rule or row is the file that would be the folder of this one},
+        'x', qr{custom/issue\.rego/x\.rego: the name of another rule or row is the directory of this one},
         'a rule below another rule' ],
     [   q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('data/my.row.json/%s.rego', 'rego', 'package x', 'x', false)},
-        'x', qr{would be the folder of this one}, 'a rule below the file of a row' ],
+        'x', qr{is the directory of this one}, 'a rule below the file of a row' ],
   )
 {
     my ( $insert, $name, $why, $what ) = @$case;
@@ -190,7 +190,7 @@ open my $locked, '<', $shared or die "$shared: $!";
 flock $locked, LOCK_EX or die "flock: $!";
 like(
     ctl_is( 1, [ qw(bundle pull), $shared ], 'pull while another one writes there', env => $env )->{err},
-    qr/\Q$shared\E: another bundle pull is writing there; wait for it to end/, '... is refused' );
+    qr/\Q$shared\E: another bundle pull is writing to it; wait for it to finish/, '... is refused' );
 is( join( ',', glob "$shared/*" ), '', '... and writes nothing' );
 close $locked;
 ctl_is( 0, [ qw(bundle pull -q), $shared ], '... and works when that has ended', env => $env );
@@ -204,7 +204,7 @@ sql(q{UPDATE policy_data SET in_bundle = false WHERE data_key = 'my.row'});
 my $partly = tree();
 like(
     ctl_is( 0, [ qw(bundle pull), $partly ], 'pull with a row outside the bundle', env => $env )->{out},
-    qr/^1 data rows lie outside the bundle and were left out/m, '... says so' );
+    qr/^data rows outside the bundle, not written: 1;/m, '... says so' );
 ok( !-e "$partly/data/my.row.json", '... and leaves it out' );
 sql(q{UPDATE policy_data SET in_bundle = true WHERE data_key = 'my.row'});
 
@@ -218,7 +218,7 @@ my $broken = tree(
 my $no = ctl_is( 1, [ qw(bundle deploy), $broken ], 'deploy that the engine refuses', env => $env );
 like(
     $no->{err},
-    qr{^authzctl: bundle deploy: bundle_not_activated: custom/more/issue\.rego:6: [^\n]*count[^\n]*; nothing was changed, correct it and run this again\n}m,
+    qr{^authzctl: bundle deploy: bundle_not_activated: custom/more/issue\.rego:6: [^\n]*count[^\n]*; nothing was changed; correct it and run this again\n}m,
     '... its message with file and row (specification 7.2)' );
 like(
     $no->{err}, qr{^ +6 \| \tcount\(input\.a, input\.b\) == 1\n +\| \Q$broken\E/custom/more/issue\.rego\n\z}m,
@@ -280,29 +280,31 @@ my @entry = (
     [ 'data/system.json', '{}', qr/The key system belongs to the policy engine/, 'a row of the engine' ],
     [ 'custom/x.cedar', 'permit(principal,action,resource);', qr/cedar rules are not supported yet/, 'a Cedar rule' ],
     [ 'custom/x.rego',  '',                                   qr/must not be empty/,                 'an empty rule' ],
-    [   'custom/x.rego', '# ' . 'x' x 524287, qr/is too large; give a readable file of at most 524288 octets/,
+    [   'custom/x.rego', '# ' . 'x' x 524287, qr/is too large; it must be a readable file of at most 524288 octets/,
         'a rule one octet too large' ],
-    [   'custom/x.rego', "package x\n# \xff\n", qr/x\.rego:2: is not UTF-8 text, or holds a NUL/,
+    [   'custom/x.rego', "package x\n# \xff\n", qr/x\.rego:2: is not UTF-8 text or contains a NUL/,
         'a rule that is not UTF-8' ],
-    [ 'custom/x.rego', "package x\n\n# \0\n", qr/x\.rego:3: is not UTF-8 text, or holds a NUL/, 'a rule with a NUL' ],
+    [ 'custom/x.rego', "package x\n\n# \0\n", qr/x\.rego:3: is not UTF-8 text or contains a NUL/, 'a rule with a NUL' ],
     [   "custom/x\xff.rego", "package x\n", qr/custom\/x\?\.rego: the path of a rule must be UTF-8/,
         'a name that is not UTF-8' ],
     [   "custom/x\n.rego", "package x\n", qr/the path of a rule must not have backslashes or control characters/,
         'a name with a line feed' ],
     [ 'data/a b.json', '{}', qr/a b\.json: the data key must be words/, 'a key that is none' ],
-    [   'data/a.json', "{\n\"a\": 1,\n\"b\" 2}", qr/data\/a\.json:3: [^\n]*; give one JSON value/,
+    [   'data/a.json', "{\n\"a\": 1,\n\"b\" 2}", qr/data\/a\.json:3: [^\n]*; it must be one JSON value/,
         'JSON that is wrong in line 3' ],
-    [ 'data/a.json', "{\"a\":1,\n\n\"a\":2}", qr/data\/a\.json:3: [^\n]*; give one JSON value/,      'a member twice' ],
-    [ 'data/a.json', '',                      qr/data\/a\.json(?::1)?: [^\n]*; give one JSON value/, 'an empty row' ],
-    [ 'data/a.json', '[' x 33 . ']' x 33,     qr/data\/a\.json: [^\n]*; give one JSON value/,        'nesting of 33' ],
+    [   'data/a.json', "{\"a\":1,\n\n\"a\":2}", qr/data\/a\.json:3: [^\n]*; it must be one JSON value/, 'a member twice'
+    ],
+    [ 'data/a.json', '',                  qr/data\/a\.json(?::1)?: [^\n]*; it must be one JSON value/, 'an empty row' ],
+    [ 'data/a.json', '[' x 33 . ']' x 33, qr/data\/a\.json: [^\n]*; it must be one JSON value/, 'nesting of 33' ],
     [   'data/a.json', '"' . 'x' x 8388607 . '"', qr/data\/a\.json: is larger than 8 MiB/,
         'a payload one octet too large' ],
-    [   'bundle.json', '{"disabled": ["nope.rego"]}', qr/disabled\[0\] names nope\.rego, which is no rule here/,
+    [   'bundle.json', '{"disabled": ["nope.rego"]}',
+        qr/disabled\[0\] names nope\.rego, which is not a rule in this directory/,
         'bundle.json that names no rule' ],
-    [   'bundle.json', '{"disable": []}', qr/is not of the form \{"disabled": \[PATH\.\.\.\]\}/,
+    [   'bundle.json', '{"disable": []}', qr/must have the form \{"disabled": \[PATH\.\.\.\]\}/,
         'bundle.json with a misspelt member' ],
-    [ 'bundle.json', '{"disabled": "x"}', qr/is not of the form/,          'bundle.json without a list' ],
-    [ 'bundle.json', '{"disabled": [1]}', qr/disabled\[0\] names no text/, 'bundle.json with a number' ],
+    [ 'bundle.json', '{"disabled": "x"}', qr/must have the form/,             'bundle.json without a list' ],
+    [ 'bundle.json', '{"disabled": [1]}', qr/disabled\[0\] must be a string/, 'bundle.json with a number' ],
 );
 for my $case (@entry) {
     my ( $path, $text, $why, $what ) = @$case;
@@ -328,7 +330,7 @@ my $special = tree( 'custom/issue.rego' => $rule );
 system 'mkfifo', "$special/custom/fifo.rego";
 like(
     ctl_is( 1, [ qw(bundle deploy), $special ], 'a FIFO among the rules', env => $env )->{err},
-    qr{custom/fifo\.rego: is a symbolic link or no regular file, and not followed},
+    qr{custom/fifo\.rego: is a symbolic link or not a regular file; replace it},
     '... is refused without waiting for a writer' );
 for my $link ( 'custom/link.rego', 'data/link.json', 'folder', 'bundle.json' ) {
     my $with = tree( 'custom/issue.rego' => $rule, 'data/a.json' => '1' );
@@ -349,22 +351,22 @@ SKIP: {
         qr/Permission denied/, '... says so' );
 }
 for my $case (
-    [ '/nonexistent/dir', qr/No such file/ ],                  [ "$dir/README",                  qr/Not a directory/ ],
-    [ tree(),             qr/holds no rule and no data row/ ], [ tree( 'a_test.rego' => $test ), qr/holds no rule/ ],
-    [ '',                 qr/No such file/ ] )
+    [ '/nonexistent/dir', qr/No such file/ ],         [ "$dir/README",                  qr/Not a directory/ ],
+    [ tree(), qr/contains no rule and no data row/ ], [ tree( 'a_test.rego' => $test ), qr/contains no rule/ ],
+    [ '',     qr/No such file/ ] )
 {
     like(
         ctl_is( 1, [ qw(bundle deploy --mode replace --), $case->[0] ], "deploy of `$case->[0]`", env => $env )->{err},
         $case->[1], '... is refused' );
 }
 for my $case (
-    [ [ qw(bundle deploy --mode dry-run), $dir ], qr/--mode is merge or replace, not dry-run/ ],
-    [ [ 'bundle', 'deploy' ], qr/needs DIR/ ], [ [qw(bundle deploy a b)], qr/too many/ ],
-    [ [qw(bundle diff x)],     qr/`x` is not the id of a bundle/ ],
-    [ [qw(bundle rollback 0)], qr/`0` is not/ ], [ [qw(bundle rollback 99999999999999999999)], qr/is not the id/ ],
+    [ [ qw(bundle deploy --mode dry-run), $dir ], qr/--mode must be merge or replace, not 'dry-run'/ ],
+    [ [ 'bundle', 'deploy' ], qr/missing argument: DIR;/ ], [ [qw(bundle deploy a b)], qr/unexpected argument 'b';/ ],
+    [ [qw(bundle diff x)],     qr/'x' is not the id of a bundle/ ],
+    [ [qw(bundle rollback 0)], qr/'0' is not/ ], [ [qw(bundle rollback 99999999999999999999)], qr/is not the id/ ],
     [ [qw(bundle rollback -- -1)],      qr/is not the id/ ],
-    [ [qw(bundle history --limit 0)],   qr/--limit is a number from 1 to 201/ ],
-    [ [qw(bundle history --limit 202)], qr/1 to 201/ ], [ [qw(bundle history --limit 1x)], qr/not 1x/ ] )
+    [ [qw(bundle history --limit 0)],   qr/--limit must be a number from 1 to 201/ ],
+    [ [qw(bundle history --limit 202)], qr/1 to 201/ ], [ [qw(bundle history --limit 1x)], qr/not '1x';/ ] )
 {
     like(
         ctl_is( 64, $case->[0], "authzctl @{$case->[0]}", env => $env )->{err}, $case->[1],
@@ -411,7 +413,7 @@ is_deeply( ctl( [ qw(bundle diff --json), $first ], env => $env )->{json}{data}{
 for my $words ( [ 'diff', 999999 ], [ 'diff', $first, 999999 ], [ 'rollback', 999999 ] ) {
     like(
         ctl_is( 1, [ 'bundle', @$words ], "@$words", env => $env )->{err},
-        qr/there is no bundle 999999, or its rows were not kept/, '... is no bundle' );
+        qr/bundle 999999 does not exist or its rows are no longer stored/, '... is no bundle' );
 }
 sql(q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('custom/kept.rego', 'rego', 'package kept', 'x', false)}
 );
@@ -431,7 +433,7 @@ my $unfit_now =
   ctl_is( 1, [ qw(bundle rollback), $second ], 'rollback to a row that no longer fits its schema', env => $env );
 like(
     $unfit_now->{err},
-    qr/^authzctl: \Q$lifetime\E: \(whole payload\): [^\n]*\n[^\n]*does not fit the schema of \Q$lifetime\E; nothing was changed\n\z/m,
+    qr/^authzctl: \Q$lifetime\E: \(whole payload\): [^\n]*\n[^\n]*does not match the schema of \Q$lifetime\E; nothing was changed\n\z/m,
     '... is refused, naming the row' );
 is( served(), $standing, '... and nothing is changed' );
 $stack->{postgres}->sql(
@@ -452,7 +454,7 @@ select undef, undef, undef, 0.05 for grep { sql("SELECT count(*) $locks") == 0 }
 my %hasty = ( env => { %$env, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 1000 } );
 like(
     ctl_is( 1, [ qw(bundle deploy), $dir ], 'deploy while another host saves', %hasty )->{err},
-    qr/Another policy save is running; wait for it to end and run this again/, '... says so' );
+    qr/Another policy save is running; wait until it has finished and run this again/, '... says so' );
 sql("SELECT pg_terminate_backend(pid) $locks");
 $holder->stop;
 
@@ -463,7 +465,7 @@ my $new   = tree( 'custom/away.rego' => "package custom.away\n" );
 my $none  = ctl_is( 69, [ qw(bundle deploy), $new ], 'deploy while the engine is away', %away );
 like(
     $none->{err},
-    qr/opa_unreachable: [^\n]*; nothing was changed, see that the policy engine runs and that SVC_OPA_URL is right\n\z/,
+    qr/opa_unreachable: [^\n]*; nothing was changed; check that the policy engine is running and that SVC_OPA_URL is right\n\z/,
     '... says what to do' );
 is( ctl( [ qw(bundle deploy --json), $new ], %away )->{json}{error}, 'opa_unreachable', '... as JSON' );
 is( $stack->{postgres}->sql( 'SELECT count(*) FROM policy_rule WHERE NOT shipped', $alone ) + 0, 0,

@@ -31,7 +31,7 @@ like( $bare->{err}, qr/^authzctl: $_: is not set; set it /m, "... names $_" ) fo
 is( $bare->{err} =~ tr/\n//, 4, '... one line each' );
 
 my $good = ctl_is( 0, [qw(config check --offline)], 'check with the four secrets', env => \%keys );
-is( $good->{out}, "settings: right (/dev/null)\n",                    '... says that they are right' );
+is( $good->{out}, "settings: ok (/dev/null)\n",                       '... says that they are ok' );
 is( ctl( [qw(config check --offline -q)], env => \%keys )->{out}, '', '... nothing with -q' );
 is_deeply(
     ctl( [qw(config check --offline --json)], env => \%keys )->{json}, { ok => JSON::PP::true, problems => [] },
@@ -39,12 +39,12 @@ is_deeply(
 
 for my $case (
     [ SVC_ADMIN_PEPPER      => 'changeme',          qr/SVC_ADMIN_PEPPER: is a published development value/ ],
-    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: has fewer than 16 octets/ ],
+    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: is shorter than 16 octets/ ],
     [ SVC_BUNDLE_API_KEY    => " \t",               qr/SVC_BUNDLE_API_KEY: is not set/ ],
     [ SVC_RATE_LIMIT_WINDOW => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
     [ SVC_OIDC_ISSUER       => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
     [ SVC_OPA_URL           => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
-    [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: is no connection string/ ],
+    [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: libpq cannot parse it;/ ],
     [ SVC_CONFIG            => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
   )
 {
@@ -67,8 +67,8 @@ my $told = ctl_is(
 like(
     $told->{err}, qr/^authzctl: \Q$bad\E:2: SVC_RATE_LIMIT_REQUESTS: must be/m,
     '... a value out of its limits, with file and line' );
-like( $told->{err}, qr/^authzctl: \Q$bad\E:3: SVC_NO_SUCH is not a setting/m, '... an unknown name' );
-like( $told->{err}, qr/^authzctl: \Q$bad\E:4: not a NAME=VALUE line/m,        '... no NAME=VALUE' );
+like( $told->{err}, qr/^authzctl: \Q$bad\E:3: unknown setting 'SVC_NO_SUCH'/m, '... an unknown name' );
+like( $told->{err}, qr/^authzctl: \Q$bad\E:4: the line is not NAME=VALUE/m,    '... no NAME=VALUE' );
 my $odd = file("SVC_\xff\xfe=1\n");
 is( scalar @{
         ctl( [ qw(config check --offline --json --config), "$odd" ], env => { %Authz::Stack::KEY, %data } )
@@ -122,8 +122,8 @@ is_deeply(
 my $postgres = Authz::Postgres->shared_or_new;
 my $url      = $postgres->url( $postgres->database );
 my $no_opa   = ctl_is( 69, [qw(config check)], 'check without a policy engine', env => settings($url) );
-like( $no_opa->{out}, qr/^database: answers\nschema: \d+, .*\nsigning keys: open/m, '... finds the database right' );
-like( $no_opa->{err}, qr/\Aauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/,   '... and names the engine alone' );
+like( $no_opa->{out}, qr/^database: ok\nschema: ok \(\d+\)\nsigning keys: ok/m,   '... finds the database right' );
+like( $no_opa->{err}, qr/\Aauthzctl: policy engine: [^\n]*SVC_OPA_URL[^\n]*\n\z/, '... and names the engine alone' );
 my $no_database =
   ctl_is( 69, [qw(config check)], 'check without a database', env => settings( $postgres->url('nowhere') ) );
 like( $no_database->{err}, qr/^authzctl: database: .*nowhere.*SVC_DATABASE_URL/m, '... names it' );

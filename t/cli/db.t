@@ -30,9 +30,9 @@ for my $verb ( [qw(keys list)], [qw(admin-key list)], [qw(policy data get svc.x)
 # The first migration prints a line for each of its steps.
 my $first = ctl_is( 0, [qw(db migrate)], 'migrate', env => $env );
 like(
-    $first->{out}, qr/\Aschema: 3 \(3 migrations applied\)
-partitions: (?!0 )\d+ made, 0 dropped
-signing keys: made
+    $first->{out}, qr/\Aschema: 3 \(migrations applied: 3\)
+partitions: (?!0 )\d+ created, 0 dropped
+signing keys: created
 admin key: SVC_ADMIN_API_KEY registered
 policy: (?!0 )\d+ rows written, bundle [0-9a-f]{32}\n\z/, '... a line for each step' );
 is( $first->{err},                                '', '... and no error' );
@@ -113,7 +113,7 @@ for my $verb ( [qw(db migrate)], [qw(db status)], [qw(admin-key list)], [qw(poli
         env => { %$env, SVC_DATABASE_URL => 'postgresql:///x?host=/nonexistent' } );
     like(
         $away->{err},
-        qr/\Aauthzctl: [a-z -]+: database: [^\n]*; see that PostgreSQL runs and that SVC_DATABASE_URL is right\n\z/,
+        qr/\Aauthzctl: [a-z -]+: database: [^\n]*; check that PostgreSQL is running and that SVC_DATABASE_URL is right\n\z/,
         '... says what is wrong and what to do, in one line' );
     is( $away->{out}, '', '... and prints nothing else' );
 }

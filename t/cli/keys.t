@@ -23,7 +23,7 @@ my $mint = ctl_is( 0, [qw(admin-key mint --label ci)], 'mint', env => $env );
 like( $mint->{out}, qr/\Aak_[A-Za-z0-9_-]+\n\z/, 'prints the key alone on standard output' );
 chomp( my $key = $mint->{out} );
 unlike( $mint->{err}, qr/\Q$key\E/, '... and not on standard error' );
-like( $mint->{err}, qr/\Aadmin key [0-9a-f-]{36} is made; it is not shown again\n\z/, '... which tells its id' );
+like( $mint->{err}, qr/\Aadmin key [0-9a-f-]{36} created; it is not shown again\n\z/, '... which tells its id' );
 my $json = ctl( [qw(admin-key mint --json --label=robot)], env => $env );
 is_deeply( [ sort keys %{ $json->{json} } ], [qw(id key)], 'mint --json: id and key' );
 is( $json->{err}, '', '... and nothing else' );

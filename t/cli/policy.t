@@ -39,18 +39,19 @@ my $default  = $get->{out};
 my $two      = ctl_is(
     1, [ qw(policy data set), $row ], 'set of a payload that breaks the schema twice', env => $env,
     in => '{"zzz":1,"yyy":2}' );
-like( $two->{err}, qr{^authzctl: \Q$row\E: /zzz: }m, '... names the first path' );
-like( $two->{err}, qr{^authzctl: \Q$row\E: /yyy: }m, '... and the second' );
+like( $two->{err}, qr{^authzctl: standard input: /zzz: }m, '... names the first path' );
+like( $two->{err}, qr{^authzctl: standard input: /yyy: }m, '... and the second' );
 is_deeply(
     [   map { $_->{path} }
           @{ ctl( [ qw(policy data set --json), $row ], env => $env, in => '{"zzz":1}' )->{json}{failures} } ],
     ['/zzz'],
     '... and with --json as the 422 (specification 7.2)' );
 like(
-    $two->{err}, qr/standard input does not fit the schema of \Q$row\E; nothing is saved\n\z/,
-    '... and says that nothing is saved' );
+    $two->{err}, qr/standard input does not match the schema of \Q$row\E; nothing was changed\n\z/,
+    '... and says that nothing was changed' );
 like(
-    ctl( [ qw(policy data set), $row ], env => $env, in => '[]' )->{err}, qr/\Q$row\E: \(whole payload\): /,
+    ctl( [ qw(policy data set), $row ], env => $env, in => '[]' )->{err},
+    qr/^authzctl: standard input: \(whole payload\): /m,
     'a payload of the wrong type' );
 
 for my $case (
@@ -109,7 +110,9 @@ is_deeply(
 my $absent = ctl_is(
     1, [qw(policy data set --patch not.there)], 'patch of an unknown row', env => $env,
     in => '{"a":1,"b":null}' );
-like( $absent->{err}, qr/no row not\.there; leave --patch out/, '... says how to create one' );
+like(
+    $absent->{err}, qr/data row 'not\.there' does not exist; omit --patch to create it/,
+    '... says how to create one' );
 is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'not.there'}), '0', '... and makes none' );
 my $broken = ctl_is(
     1, [ qw(policy data set --patch), $row ], 'a patch whose result breaks the schema', env => $env,
@@ -138,7 +141,7 @@ is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'free.row.below'}), 
 for my $key ( 'system', 'system.log', 'svc', 'svc.mine', 'svc.operator.controls.nothing' ) {
     my $kept = ctl_is( 1, [ qw(policy data set), $key ], "a new row $key", env => $env, in => '{}' );
     like(
-        $kept->{err}, qr/belong to the (?:service|policy engine); choose another one/,
+        $kept->{err}, qr/belong to the (?:service|policy engine); choose another key/,
         '... belongs to others (policy.md 2.1)' );
 }
 ctl_is( 0, [qw(policy data set svcs.systems)], 'a key that only begins alike', env => $env, in => '{}' );
@@ -158,11 +161,11 @@ is( sql(q{SELECT count(*) FROM policy_data WHERE data_key = 'my.own-row'}), 0, '
 for my $key ( 'my.own-row', 'svc.nothing', '', "x' OR 'a'='a" ) {
     like(
         ctl_is( 1, [ qw(policy data delete --), $key ], "delete of the unknown row `$key`", env => $env )->{err},
-        qr/there is no row \Q$key\E; see `authzctl policy data list`/, '... says so' );
+        qr/data row '\Q$key\E' does not exist; see `authzctl policy data list`/, '... says so' );
 }
 like(
     ctl_is( 1, [ qw(policy data delete), $row ], 'delete of a shipped row', env => $env )->{err},
-    qr/is shipped with a control and cannot be deleted; set its payload instead/, '... is refused' );
+    qr/belongs to a shipped control and cannot be deleted; change its payload instead/, '... is refused' );
 is_deeply( stored(), $get->{json}, '... and it is as it was' );
 
 # A save in progress on another host is waited for, then named. 4 is LOCK_POLICY of store/db/locks.h.
@@ -176,7 +179,9 @@ my $save =
   q{FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 4 AND granted};
 ok( defined Authz::Process::until_true( 30, sub { sql("SELECT count(*) $save") > 0 } ), 'another host saves' );
 my $waited = ctl_is( 1, [qw(policy data set free.row)], 'set while another host saves', env => $env, in => '{}' );
-like( $waited->{err}, qr/Another policy save is running; wait for it to end and run this again/, '... says so' );
+like(
+    $waited->{err}, qr/Another policy save is running; wait until it has finished and run this again/,
+    '... says so' );
 sql("SELECT pg_terminate_backend(pid) $save");
 $holder->stop;
 ctl_is( 0, [qw(policy data set free.row)], 'set after that host died', env => $env, in => '{}' );

@@ -57,7 +57,7 @@ my $bad    = ctl_is(
     in => "package custom.issue\n\ndeny contains x if {\n\tx := count(1, 2)\n}\n" );
 like(
     $bad->{err},
-    qr{^authzctl: policy rule set: bundle_not_activated: custom/issue\.rego:4: [^\n]*; nothing was changed, correct it and run this again\n}m,
+    qr{^authzctl: policy rule set: bundle_not_activated: custom/issue\.rego:4: [^\n]*; nothing was changed; correct it and run this again\n}m,
     '... its message (specification 7.2)' );
 like(
     $bad->{err}, qr{^ +4 \| \tx := count\(1, 2\)\n +\| standard input\n\z}m,
@@ -66,14 +66,14 @@ is( ctl( [ qw(policy rule set --json), $path ], env => $env, in => "package cust
     1, '... as JSON' );
 my @refused = (
     [ $path, '', qr/standard input: is empty; give the text of a rule/, 'no text' ],
-    [   $path, "package x\n# \xff\n", qr/standard input: line 2 is not UTF-8 text, or holds a NUL/,
+    [   $path, "package x\n# \xff\n", qr/standard input: line 2 is not UTF-8 text or contains a NUL/,
         'text that is not UTF-8' ],
-    [ $path, "package x\n\0", qr/line 2 is not UTF-8 text, or holds a NUL/, 'a NUL' ],
-    [ $path, '#' x 524289,    qr/is larger than 512 KiB/,                   'one octet too many' ],
+    [ $path, "package x\n\0", qr/line 2 is not UTF-8 text or contains a NUL/, 'a NUL' ],
+    [ $path, '#' x 524289,    qr/is larger than 512 KiB/,                     'one octet too many' ],
     [   $path,                                                                           "package svc.decision.issue\n",
         qr/standard input: The package svc belongs to the service; nothing was changed/, 'a package of ours' ],
     [ $path, "package system.main\n", qr/The package system belongs to the policy engine/, 'a package of the engine' ],
-    [   'svc/mine.rego', "package custom.mine\n", qr/svc\/mine\.rego belongs to the service and stays as it is/,
+    [   'svc/mine.rego', "package custom.mine\n", qr/svc\/mine\.rego belongs to the service and cannot be changed/,
         'a path of ours' ],
     [ 'svc/decision/issue.rego', "package custom.mine\n", qr/belongs to the service/, 'a shipped rule' ],
     [   'custom/x.cedar', 'permit(principal, action, resource);', qr/cedar rules are not supported yet/,
@@ -102,7 +102,7 @@ for my $name (
 for my $verb (qw(get delete)) {
     like(
         ctl_is( 1, [ 'policy', 'rule', $verb, 'custom/none.rego' ], "$verb of an unknown rule", env => $env )->{err},
-        qr/there is no rule custom\/none\.rego; see `authzctl policy rule list`/, '... says so' );
+        qr/rule 'custom\/none\.rego' does not exist; see `authzctl policy rule list`/, '... says so' );
 }
 ctl_is( 1, [ qw(policy rule get), "x' OR 'a'='a.rego" ], 'get with a quote', env => $env );
 like(

@@ -92,8 +92,8 @@ my $without = ctl_is(
     'a disabled rule',
     env => \%env );
 like(
-    $without->{out}, qr{^left out: custom/bad\.rego\nleft out: custom/bad_test\.rego$}m,
-    '... is left out, its test too' );
+    $without->{out}, qr{^skipped \(disabled\): custom/bad\.rego\nskipped \(disabled\): custom/bad_test\.rego$}m,
+    '... is skipped, its test too' );
 my $hidden = ctl_is(
     0,
     [   qw(policy test -q),
@@ -114,10 +114,11 @@ unlike( $told->{out}, qr/SVC_|PGPASSWORD|crd-5a8e/, '... and no setting' );
 # What is refused before the engine is asked.
 my @refused = (
     [   { 'custom/issue.rego' => $rule },
-        qr/holds no test, a rule test_\.\.\. in a file ending in _test\.rego; write one/, 'a directory without tests' ],
+        qr/contains no test; a test is a rule test_\.\.\. in a file that ends in _test\.rego/,
+        'a directory without tests' ],
     [   { 'custom/issue.rego' => $rule, 'custom/issue_test.rego' => $test =~ s/test_deny/tets_deny/r },
-        qr/holds no test/, 'a directory whose only test is misspelt' ],
-    [ {}, qr/holds no test/, 'an empty directory' ],
+        qr/contains no test/, 'a directory whose only test is misspelt' ],
+    [ {}, qr/contains no test/, 'an empty directory' ],
     [   { %good, 'svc/mine.rego' => "package svc.mine\n" }, qr{svc/mine\.rego: Paths below svc belong to the service},
         'a rule below svc' ],
     [   { %good, 'custom/mine.rego' => "package svc.mine\n" },
@@ -125,14 +126,15 @@ my @refused = (
     [   { %good, 'custom/mine.rego' => "package system.log\n" },
         qr{custom/mine\.rego: The package system belongs to the policy engine}, 'a rule in package system' ],
     [   { %good, 'custom/mine.cedar' => 'permit(principal, action, resource);' },
-        qr{custom/mine\.cedar: cedar rules are not supported yet}, 'a Cedar rule' ],
+        qr{custom/mine\.cedar: Cedar rules are not supported yet}, 'a Cedar rule' ],
     [   { %good, 'data/svc.mine.json' => '{}' },
-        qr{data/svc\.mine\.json: keys below svc and system are not for operators}, 'a row below svc' ],
-    [   { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are not for operators},
+        qr{data/svc\.mine\.json: keys below svc and system are reserved}, 'a row below svc' ],
+    [   { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are reserved},
         'a row of the engine' ],
     [   { %good, 'data/svc.entitlements.bindings.json' => '{"clients": 1}' },
         qr{data/svc\.entitlements\.bindings\.json: /clients: }, 'a row that breaks its shipped schema' ],
-    [   { %good, 'data/a.json' => '1', 'data/a.b.json' => '2' }, qr{a key of another row is a part of this one},
+    [   { %good, 'data/a.json' => '1', 'data/a.b.json' => '2' },
+        qr{the key of another row is the beginning of this one},
         'a row below another' ],
     [ { %good, 'data/a.json' => "{\n}x" }, qr{data/a\.json:2: }, 'a row that is no JSON' ],
 );
@@ -148,13 +150,13 @@ like(
     ctl_is(
         1, [ qw(policy test), $dir ], 'test without the shipped policy', env => { %env, SVC_DATA_DIR => '/nonexistent' }
     )->{err},
-    qr{/nonexistent/policy/svc: No such file[^\n]*; see that SVC_DATA_DIR is right},
+    qr{/nonexistent/policy/svc: No such file[^\n]*; check SVC_DATA_DIR},
     '... says so' );
 like(
     ctl_is(
         1, [ qw(policy test), $dir ], 'test without a temporary directory', env => { %env, TMPDIR => '/nonexistent' }
     )->{err},
-    qr/name another directory in TMPDIR/,
+    qr/set TMPDIR to another directory/,
     '... says so' );
 
 # Which engine.
@@ -165,7 +167,7 @@ delete local $ENV{AUTHZ_OPA};
 delete local $ENV{XDG_CACHE_HOME};
 my $none = ctl_is( 69, [ qw(policy test), $dir ], 'no engine at all', env => \%bare );
 like(
-    $none->{err}, qr/there is no opa here; put an opa 1\.x on PATH, or name it with --opa FILE or AUTHZ_OPA\n\z/,
+    $none->{err}, qr/no opa program found; put an opa 1\.x on PATH, or name it with --opa FILE or AUTHZ_OPA\n\z/,
     '... says what to do' );
 
 for my $case (
@@ -174,13 +176,13 @@ for my $case (
 {
     like(
         ctl_is( 69, [ qw(policy test), @{ $case->[0] }, $dir ], "--opa $case->[1]", env => \%env )->{err},
-        qr/--opa: \Q$case->[0][1]\E is no program that can be run/, '... is not replaced by another one' );
+        qr/--opa: \Q$case->[0][1]\E is not an executable file/, '... is not replaced by another one' );
 }
 like(
     ctl_is(
         69, [ qw(policy test), $dir ], 'AUTHZ_OPA that is not there', env => { %env, AUTHZ_OPA => '/nonexistent/opa' }
     )->{err},
-    qr/AUTHZ_OPA: \/nonexistent\/opa is no program/,
+    qr/AUTHZ_OPA: \/nonexistent\/opa is not an executable file/,
     '... neither' );
 ctl_is(
     0, [ qw(policy test -q --opa), $opa, $dir ], '--opa wins over AUTHZ_OPA',

@@ -114,6 +114,7 @@ test_below(void)
 static void
 test_nearest(TALLOC_CTX *mem)
 {
+    static const char *const three[] = {"aaa", "aab", "aac", NULL};
     char long_word[64];
     memset(long_word, 'a', sizeof(long_word) - 1);
     long_word[sizeof(long_word) - 1] = '\0';
@@ -122,12 +123,25 @@ test_nearest(TALLOC_CTX *mem)
     is_int((int64_t) nearest_distance("kitten", "sitting"), 3, "Levenshtein's own kind of example");
     is_int((int64_t) nearest_distance("sitting", "kitten"), 3, "... the other way round");
     ok(nearest_distance(long_word, "a") > 1000, "a word too long for a verb is near to none");
-    is_str(nearest_words(mem, "db", "statsu"), "status", "one is nearest");
-    is_str(nearest_words(mem, "policy data", "det"), "get, set", "two are equally near");
-    is_str(nearest_words(mem, "db", "qqqqqq"), "migrate, status", "none is near: all");
-    is_str(nearest_words(mem, "policy", NULL), "data, rule, test",
-           "a noun of two words is named once");
-    ok(strstr(nearest_words(mem, "", "manua"), "manual") == NULL, "a hidden verb is not offered");
+    is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, "db"), "statsu"), "'status'",
+           "one is nearest");
+    is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, "policy data"), "det"),
+           "'get' or 'set'", "two are equally near");
+    is_str(nearest_words(mem, three, "aax"), "'aaa', 'aab' or 'aac'", "three are equally near");
+    is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, "db"), "qqqqqq"), NULL,
+           "none is near");
+    is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, ""), "manua"), NULL,
+           "a hidden verb is not offered");
+}
+
+static void
+test_words(TALLOC_CTX *mem)
+{
+    const char *const *words = cli_words_below(mem, cli_verbs, "policy");
+    is_str(words[0], "data", "the words below a noun, in the order of the table");
+    is_str(words[1], "rule", "... a noun of two words once");
+    is_str(words[2], "test", "... and a verb");
+    ok(words[3] == NULL, "... and no more");
 }
 
 /* db status must not be refused for a rate limit, but must for a file that may hide the address. */
@@ -142,9 +156,10 @@ test_problems(void)
        "... in a file");
     ok(run_problem_counts("SVC_RATE_LIMIT_WINDOW: is wrong", cli_needs_all),
        "... for a verb that needs all");
-    ok(run_problem_counts("/etc/a.conf:7: SVC_DATABSE_URL is not a setting; see", database),
+    ok(run_problem_counts("/etc/a.conf:7: unknown setting 'SVC_DATABSE_URL'; see", database),
        "an unknown name");
-    ok(run_problem_counts("/etc/a.conf:7: not a NAME=VALUE line", database), "a line that is none");
+    ok(run_problem_counts("/etc/a.conf:7: the line is not NAME=VALUE; see", database),
+       "a line that is none");
     ok(run_problem_counts("SVC_CONFIG: cannot read /x", database), "a file that cannot be read");
     ok(run_problem_counts("SVC_CONFIG: cannot read /SVC_LOG_LEVEL: No such file", database),
        "... whatever its name");
@@ -175,6 +190,7 @@ main(void)
     test_verbs();
     test_below();
     test_nearest(mem);
+    test_words(mem);
     test_problems();
     test_addresses();
     talloc_free(mem);

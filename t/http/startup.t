@@ -104,9 +104,9 @@ my $lines = do { open my $in, '<', $file; local $/ = undef; readline $in };
 my $next  = 1 + ( $lines =~ tr/\n// );
 
 for my $case (
-    [ 'SVC_NO_SUCH_SETTING=1', 'SVC_NO_SUCH_SETTING', 'an unknown SVC_ name' ],
-    [ 'SVC_LOG_LEVEL=loud',    'SVC_LOG_LEVEL',       'a malformed value' ],
-    [ 'nonsense',              'not a NAME=VALUE',    'a line without =' ] )
+    [ 'SVC_NO_SUCH_SETTING=1', 'SVC_NO_SUCH_SETTING',        'an unknown SVC_ name' ],
+    [ 'SVC_LOG_LEVEL=loud',    'SVC_LOG_LEVEL',              'a malformed value' ],
+    [ 'nonsense',              'the line is not NAME=VALUE', 'a line without =' ] )
 {
     my $broken = Authz::Web::write_file( "$dir/broken.conf", "$lines$case->[0]\n" );
     ( $status, @line ) = check( %bare, SVC_CONFIG => $broken );

@@ -1,0 +1,78 @@
+#include "config.h"
+
+#include "input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/jsonx.h"
+
+/* Nesting of a list of the store: rows whose members may be lists of words. */
+#define LIST_DEPTH_MAX 4
+
+static bool
+is_standard(const struct cli *cli)
+{
+    return cli->argc < 2 || strcmp(cli->args[1], "-") == 0;
+}
+
+const char *
+input_name(const struct cli *cli)
+{
+    return is_standard(cli) ? "standard input" : cli->args[1];
+}
+
+char *
+input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
+           size_t *ret_length)
+{
+    FILE *file = is_standard(cli) ? stdin : fopen(cli->args[1], "re");
+    const char *why = NULL;
+    char octets[8192];
+    BUF_AUTO buf;
+    buf_init(&buf, cli->mem, max);
+    if (file == NULL) {
+        output_error("%s: %s: %s; name a readable file, or - for standard input", cli->path,
+                     input_name(cli), strerror(errno));
+        return NULL;
+    }
+    for (size_t got; (got = fread(octets, 1, sizeof(octets), file)) > 0;)
+        if (buf_append(&buf, octets, got) != AZ_OK)
+            break;
+    if (ferror(file))
+        why = strerror(errno);
+    else if (buf.status != AZ_OK)
+        why = talloc_asprintf(cli->mem, "is larger than %s", limit);
+    else if (buf.len == 0)
+        why = "is empty";
+    if (file != stdin)
+        fclose(file);
+    char *text = why == NULL ? buf_take(&buf, ret_length) : NULL;
+    if (text == NULL)
+        output_error("%s: %s: %s; %s", cli->path, input_name(cli),
+                     why != NULL ? why : "out of memory", expected);
+    return text;
+}
+
+int
+input_list(const struct cli *cli, const char *text, json_t **ret)
+{
+    if (text != NULL
+        && jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
+        return CLI_OK;
+    output_error("%s: the list from the database cannot be read; run `authzctl db status`",
+                 cli->path);
+    return CLI_FAILED;
+}
+
+int
+input_list_print(const struct cli *cli, const char *text, const struct output_column *columns)
+{
+    json_t *rows;
+    int status = input_list(cli, text, &rows);
+    if (status == CLI_OK)
+        output_rows(cli, rows, columns);
+    return status;
+}
