@@ -84,8 +84,10 @@ test_defaults(TALLOC_CTX *mem)
     is_int(cfg->max_redirect_uris, 25, "SVC_MAX_REDIRECT_URIS (specification 8)");
     is_int(cfg->bundle_confirm_timeout_ms, 10000,
            "SVC_BUNDLE_CONFIRM_TIMEOUT_MS (specification 8)");
-    is_int(cfg->policy_timeout_ms, 2000, "SVC_POLICY_TIMEOUT_MS (decisions.md)");
-    is_int(cfg->access_token_validity, 3600, "access tokens live 3600 s (decisions.md)");
+    is_int(cfg->policy_timeout_ms, 2000,
+           "SVC_POLICY_TIMEOUT_MS (decisions.md \"Engine down, slow or answering nonsense\")");
+    is_int(cfg->access_token_validity, 3600,
+           "access tokens live 3600 s (decisions.md \"Lifetimes\")");
     ok(cfg->rate_limit_enabled && cfg->admin_enabled && cfg->bundle_confirm_activation
            && !cfg->allow_insecure_dev_key,
        "switches (specification 5.2, 8)");
@@ -407,15 +409,16 @@ test_secrets(TALLOC_CTX *mem)
         for (size_t j = 0; secrets[i].known_refused && j < sizeof(known) / sizeof(known[0]); j++) {
             struct settings *cfg = sound(mem);
             *(const char **) (void *) ((char *) cfg + secrets[i].offset) = known[j];
-            checked(mem, cfg, 1, secrets[i].name, "%s=%s is refused (decisions.md \"Readings\")",
-                    secrets[i].name, known[j]);
+            checked(mem, cfg, 1, secrets[i].name,
+                    "%s=%s is refused (decisions.md \"Development values\")", secrets[i].name,
+                    known[j]);
         }
     }
     struct settings *cfg = sound(mem);
     cfg->credential_key = "123456789012345";
     checked(mem, cfg, 1, "SVC_CREDENTIAL_KEY", "a credential key of 15 octets is refused");
     cfg->credential_key = "1234567890123456";
-    checked(mem, cfg, 0, "", "... of 16 is not (decisions.md \"Readings\")");
+    checked(mem, cfg, 0, "", "... of 16 is not (decisions.md \"Key lengths\")");
     cfg->admin_api_key = "x";
     cfg->admin_pepper = "devs";
     cfg->bundle_api_key = "secret1";
@@ -430,7 +433,8 @@ test_between(TALLOC_CTX *mem)
     struct settings *cfg = sound(mem);
     cfg->audit_retention_days = 89;
     checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS",
-            "audit rows that go before a refresh family ends are refused (decisions.md)");
+            "audit rows that go before a refresh family ends are refused (decisions.md \"Settings "
+            "read once\")");
     cfg->audit_retention_days = 90;
     checked(mem, cfg, 0, "", "... not when they stay as long");
     cfg->refresh_family_validity = 90 * 86400 + 1;

@@ -25,13 +25,13 @@ static const struct {
     {AZ_INVALID_SCOPE, 400, "invalid_scope", "RFC 6749 5.2"},
     {AZ_INVALID_TARGET, 400, "invalid_target", "RFC 8707 2"},
     {AZ_INVALID_AUTHORIZATION_DETAILS, 400, "invalid_authorization_details", "RFC 9396 5"},
-    {AZ_ACCESS_DENIED, 400, "access_denied", "decisions.md, policy deny at /token"},
-    {AZ_FORBIDDEN, 403, "access_denied", "decisions.md, not entitled to introspect"},
+    {AZ_ACCESS_DENIED, 400, "access_denied", "decisions.md \"Policy deny at /token\""},
+    {AZ_FORBIDDEN, 403, "access_denied", "decisions.md \"Caller not entitled\""},
     {AZ_INVALID_TOKEN, 401, "invalid_token", "RFC 6750 3.1"},
     {AZ_UNAUTHORIZED, 401, "unauthorized", "specification 7.2"},
     {AZ_TOO_MANY_REQUESTS, 429, "too_many_requests", "specification 7.3"},
-    {AZ_UNAVAILABLE, 503, "temporarily_unavailable", "decisions.md, engine down"},
-    {AZ_BUSY, 503, "temporarily_unavailable", "decisions.md, half of the pool fetches"},
+    {AZ_UNAVAILABLE, 503, "temporarily_unavailable", "decisions.md \"Engine down, slow or answering nonsense\""},
+    {AZ_BUSY, 503, "temporarily_unavailable", "decisions.md \"Half of the pool fetches\""},
     {AZ_METHOD_NOT_ALLOWED, 405, "invalid_request", "oauth.md C1"},
     {AZ_TOO_LARGE, 413, "invalid_request", "oauth.md C7"},
     {AZ_MEDIA_TYPE, 415, "invalid_request", "oauth.md C2"},
@@ -83,7 +83,8 @@ test_table(void)
                                          AZ_INVALID_GRANT};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         is_str(az_status_row(bad[i])->audit_outcome, "rejected",
-               "%s: a code that a bad request gets too is no word of policy's (decisions.md)",
+               "%s: a code that a bad request gets too is no word of policy's (decisions.md "
+               "\"Audited\")",
                az_status_row(bad[i])->error);
     is_str(az_status_row(AZ_ACCESS_DENIED)->audit_outcome, "denied", "policy alone denies access");
     is_str(az_status_row(AZ_FORBIDDEN)->audit_outcome, "denied", "... and an entitlement");

@@ -473,6 +473,6 @@ is( $stack->{postgres}->sql( 'SELECT count(*) FROM policy_rule WHERE NOT shipped
 my $trusted = ctl_is(
     0, [ qw(bundle deploy -q), $new ], 'deploy where nobody is waited for',
     env => { %{ $away{env} }, SVC_BUNDLE_CONFIRM_ACTIVATION => 'false' } );
-like( $trusted->{out}, qr/\A$hex unconfirmed\n\z/, '... is unconfirmed (decisions.md "Policy")' );
+like( $trusted->{out}, qr/\A$hex unconfirmed\n\z/, '... is unconfirmed (decisions.md "Deploy modes")' );
 
 done_testing;

@@ -99,7 +99,7 @@ like(
     ctl_is( 1, [qw(db migrate)], 'migrate refuses then', env => $env )->{err}, qr/0001_foundation\.sql differs/,
     '... and names the file' );
 sql("INSERT INTO schema_migration (version, name, checksum) VALUES (999, '0999_future.sql', '')");
-ctl_is( 0, [qw(keys list)], 'a newer schema that only adds is used (oauth.md 2, upgrades)', env => $env );
+ctl_is( 0, [qw(keys list)], 'a newer schema that only adds is used (oauth.md 2 "Upgrades")', env => $env );
 sql("INSERT INTO schema_migration (version, name, checksum) VALUES (1000, '1000_future.sql', '')");
 like(
     ctl_is( 78, [qw(keys list)], 'a newer major schema', env => $env )->{err},

@@ -1,5 +1,5 @@
-# PostgreSQL crashes and restarts under load: 503 meanwhile, never a wrong answer; afterwards everything that was acknowledged
-# holds, and the same processes serve on (architecture.md 3, 4; performance.md R2, R4, R17).
+# PostgreSQL crashes and restarts under load: 503 meanwhile, never a wrong answer; afterwards everything that was
+# acknowledged holds, and the same processes serve on (architecture.md 3, 4; performance.md R2, R4, R17).
 use strict;
 use warnings;
 
@@ -173,7 +173,7 @@ sub refuses {
         "$name: /revoke is 503, not 200 for what was not done" );
     oauth_error(
         $stack->token( 'crm', 'wrong' ), 503, 'temporarily_unavailable',
-        "$name: a wrong secret is not refused on a cached row (decisions.md)" );
+        "$name: a wrong secret is not refused on a cached row (decisions.md \"Refusals on a cached row\")" );
     is( $stack->admin( GET => '/admin/api/clients' )->status, 503, "$name: the admin API is 503" );
     is( $stack->http->get('/health/live')->status,            200, "$name: the service is alive" );
     is( $stack->http->get('/health/ready')->status,           503, "$name: and not ready" );

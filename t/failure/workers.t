@@ -1,6 +1,6 @@
-# Workers that are killed or stopped under load: nothing acknowledged is lost, single use stays single, counters go on, the dead
-# are replaced, and who is asked to stop finishes what it has in hand (architecture.md 3; specification 8 "Graceful shutdown
-# wait"; performance.md R1, R11, R14, R15).
+# Workers that are killed or stopped under load: nothing acknowledged is lost, single use stays single, counters go on,
+# the dead are replaced, and who is asked to stop finishes what it has in hand (architecture.md 3; specification 8
+# "Graceful shutdown wait"; performance.md R1, R11, R14, R15).
 use strict;
 use warnings;
 

@@ -13,7 +13,7 @@ enum { LINE_TARGET, LINE_METHOD, LINE_ID, LINE_AGENT, LINES };
 
 #define ISSUER "https://as.example"
 #define BASE "/auth"
-#define ID_MAX 128 /* octets of an X-Request-ID that is echoed (decisions.md "Readings") */
+#define ID_MAX 128 /* octets of an X-Request-ID that is echoed (decisions.md "X-Request-ID") */
 
 static struct request *
 read_head(TALLOC_CTX *mem, const char *issuer, const char *target, char *const *line)

@@ -1,5 +1,5 @@
-# /admin/api/clients: all six operations, field limits, sealed secrets (specification 2.1, 4.12, 7.2; decisions.md "Clients and
-# registration", "Readings: Admin API").
+# /admin/api/clients: all six operations, field limits, sealed secrets (specification 2.1, 4.12, 7.2; decisions.md
+# "Clients and registration", "Readings: Admin API").
 use strict;
 use warnings;
 
@@ -39,7 +39,8 @@ admin_ok(
         enabled      => sub { JSON::PP::is_bool( $_[0] ) && $_[0] }, registrationType => 'ADMIN',
         id           => sub { defined $_[0] && $_[0] =~ /\A\d+\z/ }, redirectUris => ['https://crm.example/cb'],
         clientSecret => qr/\A\S{40,}\z/ },
-    'POST: 201 with ClientDto; enabled, ADMIN, and a generated secret (specification 2.1; decisions.md)' );
+    'POST: 201 with ClientDto; enabled, ADMIN, and a generated secret (specification 2.1; decisions.md "Secrets are shown once")'
+);
 my $secret = $made->member('clientSecret') // '';
 like( $made->body, qr/"id":\s*\d+[,}]/, 'POST: id is a number' );
 is( works( 'crm', $secret ), 'yes', 'POST: the secret works at once' );
@@ -142,7 +143,7 @@ is( fetch('n')->status, 404, 'POST: nothing that was refused is stored' );
 my $read = fetch('crm');
 admin_ok(
     $read, 200, { clientId => 'crm', clientSecret => undef, id => $made->member('id') },
-    'GET: 200 without the secret (decisions.md)' );
+    'GET: 200 without the secret (decisions.md "Secrets are shown once")' );
 admin_error( fetch('nobody'), 404, 'GET: an unknown client is 404 with an empty body' );
 my $list = $stack->admin( GET => $path );
 is( $list->status,   200,     'GET: the list is 200' );
@@ -162,9 +163,11 @@ admin_ok(
     {   clientName   => 'New', clientUri => undef, redirectUris => sub { !defined $_[0] || !@{ $_[0] } },
         clientSecret => undef, id        => $made->member('id') },
     'PUT: replaces; absent members are gone, the id stays' );
-is( works( 'crm', $secret ), 'yes', 'PUT: without clientSecret keeps the secret (decisions.md "Readings")' );
+is( works( 'crm', $secret ), 'yes', 'PUT: without clientSecret keeps the secret (decisions.md "PUT of a client")' );
 admin_ok( put( 'crm', enabled => false ), 200, { enabled => sub { !$_[0] } }, 'PUT: disables' );
-admin_ok( put('crm'), 200, { enabled => sub { !$_[0] } }, 'PUT: without enabled keeps it (decisions.md "Readings")' );
+admin_ok(
+    put('crm'), 200, { enabled => sub { !$_[0] } },
+    'PUT: without enabled keeps it (decisions.md "PUT of a client")' );
 admin_ok( put( 'crm', enabled => true ), 200, { enabled => sub { $_[0] } }, 'PUT: enables' );
 admin_ok(
     put( 'crm', clientSecret => 'another-of-my-own' ), 200, { clientSecret => undef },
@@ -188,7 +191,7 @@ my $rotate = "$path/crm/rotate-secret";
 my $first  = $stack->admin( POST => $rotate );
 admin_ok(
     $first, 200, { clientId => 'crm', clientSecret => qr/\A\S{40,}\z/, rotatedAt => qr/\A\d{4}-\d\d-\d\dT/ },
-    'rotate-secret: 200 with clientId, clientSecret and rotatedAt (decisions.md)' );
+    'rotate-secret: 200 with clientId, clientSecret and rotatedAt (decisions.md "rotate-secret")' );
 is( works( 'crm', 'another-of-my-own' ) . works( 'crm', $first->member('clientSecret') ), 'noyes',
     'rotate-secret: without overlap the old secret dies at once' );
 my $second = $stack->admin( POST => $rotate, json => { previousSecretTtlSeconds => 3600 } );
@@ -200,7 +203,7 @@ is( works( 'crm', $first->member('clientSecret') ) . works( 'crm', $second->memb
 my $third = $stack->admin( POST => $rotate, json => { previousSecretTtlSeconds => 2592000 } );
 admin_ok( $third, 200, {}, 'rotate-secret: an overlap of 30 days is allowed' );
 is( works( 'crm', $first->member('clientSecret') ), 'no',
-    'rotate-secret: the one before the previous is dead (oauth.md 5)' );
+    'rotate-secret: the one before the previous is dead (decisions.md "rotate-secret")' );
 admin_error(
     $stack->admin( POST => $rotate, json => { previousSecretTtlSeconds => $_ } ), 400,
     "rotate-secret: an overlap of $_ is 400",                                     fields => ['previousSecretTtlSeconds']
@@ -210,7 +213,7 @@ admin_error(
     'rotate-secret: a text is 400', fields => ['previousSecretTtlSeconds'] );
 admin_error(
     $stack->admin( POST => "$path/spa/rotate-secret" ), 400,
-    'rotate-secret: 400 for a public client (decisions.md)' );
+    'rotate-secret: 400 for a public client (decisions.md "rotate-secret")' );
 admin_error( $stack->admin( POST => "$path/nobody/rotate-secret" ), 404, 'rotate-secret: 404 for an unknown one' );
 is( works( 'crm', $third->member('clientSecret') ), 'yes', 'rotate-secret: what was refused changed nothing' );
 my $sealed = $stack->sql(

@@ -1,5 +1,5 @@
-# Audit rows: one for every audited request, with policy's input and output; and nothing secret anywhere (specification 2.7, 6;
-# decisions.md "Readings: Audited"; architecture.md 7; performance.md R18).
+# Audit rows: one for every audited request, with policy's input and output; and nothing secret anywhere (specification
+# 2.7, 6; decisions.md "Audited"; architecture.md 7; performance.md R18).
 use strict;
 use warnings;
 
@@ -239,7 +239,7 @@ audited(
             body    => 'x' );
     } );
 
-# Plain reads are not audited (decisions.md "Readings").
+# Plain reads are not audited (decisions.md "Audited").
 for my $path ( '/.well-known/jwks.json', '/.well-known/openid-configuration', '/health/ready', '/nowhere' ) {
     $stack->http->get( $path, headers => [ 'X-Request-ID' => 'plain' ] );
 }

@@ -202,7 +202,7 @@ for my $case (
     [ [ max_age       => 'x' ],              'invalid_request', 'max_age that is no number' ],
     [ [ id_token_hint => 'x' ],              'invalid_request', 'id_token_hint that is no token' ],
     [   [ id_token_hint => $idp->id_token( { iss => $idp->issuer, sub => 'ann', aud => 'web' } ) ], 'invalid_request',
-        "id_token_hint of another issuer (decisions.md Readings)" ],
+        "id_token_hint of another issuer (decisions.md \"id_token_hint\")" ],
     [   [ id_token_hint => $idp->id_token( { iss => $stack->base, sub => 'ann', aud => 'web' } ) ], 'invalid_request',
         "id_token_hint signed by another" ],
     [ [ nonce => 'x' x 513 ],                   'invalid_request', 'nonce of 513 octets' ],
@@ -250,7 +250,7 @@ refused(
     'redirect: two different resources' );
 is_upstream(
     $http->get("$base&resource=https://r.example&resource=https://r.example/"),
-    'accepted: one resource twice, but for a slash (oauth.md 2)' );
+    'accepted: one resource twice, but for a slash (oauth.md 2.7)' );
 is_upstream( $http->get("$base&x=1&x=2"), 'accepted: an unknown parameter twice (oauth.md C5)' );
 refused( sent( query(%good) . '&nonce=%ff' ), 'invalid_request', 'redirect: a value that is no UTF-8 (oauth.md C6)' );
 refused( sent( query(%good) . '&x=%' ),       'invalid_request', 'redirect: a lone % anywhere' );
@@ -266,7 +266,7 @@ refused(
     post( %good, state => ' ' x 1365 . 'xy' ), 'invalid_request', '... one octet more does not, and is refused',
     state => undef );
 
-# ---- POST takes the same as a form (decisions.md Readings)
+# ---- POST takes the same as a form (decisions.md "POST /authorize")
 
 is_upstream( post(%good), 'POST: a good request' );
 refused( post( %good, prompt => 'x' ), 'invalid_request', 'POST: a refusal' );

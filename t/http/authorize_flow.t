@@ -75,7 +75,7 @@ my $to   = Authz::Browser::location($out);
 my %asks = Authz::Browser::query($to);
 is( index( $to, $idp->issuer . '/authorize?' ), 0, '... whose endpoint comes from discovery' );
 is( $asks{redirect_uri}, $stack->base . '/authorize/callback/corp',
-    '... with the callback of that provider alone (oauth.md 5)' );
+    '... with the callback of that provider alone (oauth.md 5 "Upstream callback")' );
 is( "$asks{response_type} $asks{client_id} $asks{code_challenge_method}", 'code authz S256',
     '... code flow, our own name there, PKCE' );
 is( length $asks{$_}, 43, "... $_ has 256 bits" ) for qw(state nonce code_challenge);
@@ -111,7 +111,7 @@ is( $stack->sql(
         'SELECT count(*) FROM token_grant WHERE subject = \'ann\' AND code_expires_at - created_at BETWEEN interval \'58 s\' AND interval \'62 s\''
     ),
     5,
-    'each code is a row of its subject, for 60 s (decisions.md)' );
+    'each code is a row of its subject, for 60 s (decisions.md "Lifetimes")' );
 my ($secret) = $first->{code} =~ /\Aac_(.{71})/;
 unlike(
     $stack->sql('SELECT encode(code_hash, \'hex\') FROM token_grant'),
@@ -172,7 +172,7 @@ for my $given ( [ prompt => 'login' ], [ max_age => 100 ], [ max_age => 0 ] ) {
 }
 $idp->behave;
 
-# An ID token of ours names who must be signed in under prompt=none (decisions.md Readings).
+# An ID token of ours names who must be signed in under prompt=none (decisions.md "id_token_hint").
 my @rp = $stack->make_client( 'rp', { grants => ['authorization_code'], scopes => ['openid'] }, redirectUris => [$cb] );
 my $code  = back( $ann, %good, client_id => 'rp' )->{code};
 my $token = $stack->http->post(
@@ -201,7 +201,8 @@ my $two  = $idp2->register( $stack, idpId => 'second', name => 'Second <b>&"' );
 my $one  = $stack->admin( GET => '/admin/api/identity-providers/corp' )->json;
 my $ben  = Authz::Browser->new;
 my $page = $ben->get( address( %good, %full, login_hint => 'x@y.example', prompt => 'consent' ) );
-is( $page->status, 200, 'several providers, and nothing says which: the chooser page (decisions.md)' );
+is( $page->status, 200,
+    'several providers, and nothing says which: the chooser page (decisions.md "Choosing a provider")' );
 like(
     $page->header('Content-Security-Policy') // '', qr/default-src 'none'.*frame-ancestors 'none'/,
     '... with its policy' );
@@ -238,7 +239,7 @@ is( Authz::Browser->new->get( address( %good, idp_hint => $_ ) )->status, 200, "
   for 'nobody', '../corp', 'CORP';
 error_is(
     back( Authz::Browser->new, %good, prompt => 'none' ), 'login_required',
-    'prompt=none never shows the chooser (oauth.md 5)' );
+    'prompt=none never shows the chooser (oauth.md 3.2 "Prompt")' );
 code_ok( back( $ann, %good ), 'a live session needs no choice', hops => 1 );
 my $long = Authz::Browser->new->post(
     $stack->base . '/authorize',
@@ -252,8 +253,10 @@ leads_to( $idp, '... also when the disabled one is named', idp_hint => 'second' 
 is( provider_is( $one, enabled => false )->status, 200, 'the first one too' );
 error_is(
     back( Authz::Browser->new, %good ), 'server_error',
-    'no provider is enabled: server_error to the client (decisions.md)' ) for 1 .. 3;
-error_is( back( $ann, %good ), 'server_error', 'the session of a provider that was disabled is over (oauth.md 5)' );
+    'no provider is enabled: server_error to the client (decisions.md "Choosing a provider")' ) for 1 .. 3;
+error_is(
+    back( $ann, %good ), 'server_error',
+    'the session of a provider that was disabled is over (oauth.md 5 "Transitions")' );
 is( provider_is( $one, enabled => true )->status, 200, 'the first one is enabled again' );
 leads_to( $idp, 'a provider that was enabled is found, in every worker' ) for 1 .. 6;
 
@@ -272,7 +275,7 @@ my $cat = Authz::Browser->new;
 my @hop = $cat->follow( address( %good, client_id => 'other' ) );
 like(
     $hop[-1]{url}, qr{\A\Q@{[ $stack->base ]}\E/authorize/consent\?id=[A-Za-z0-9_-]{43}\z},
-    'a client that registered itself: the consent page, after the sign-in (decisions.md)' );
+    'a client that registered itself: the consent page, after the sign-in (decisions.md "Consent")' );
 is( $hop[-1]->status, 200, '... is shown' ) or diag( $hop[-1]->text );
 error_is(
     back( $cat, %good, client_id => 'other', prompt => 'none' ), 'consent_required',

@@ -1,5 +1,5 @@
 # /admin/api/bundle-audit: what was served and when, its rows, what differs, and the way back (specification 2.6, 4.12;
-# gateway-admin.md 3.6; decisions.md "Bundle diff takes two bundle-audit ids").
+# gateway-admin.md 3.6; decisions.md "Bundle diff").
 use strict;
 use warnings;
 
@@ -85,7 +85,7 @@ members_are(
     $first,
     {   triggerSource => 'deploy',         triggeredBy => $configured, etag => $one->member('newEtag'),
         previousEtag  => $shipped->{etag}, revision    => $one->member('revision') },
-    'list: a deploy, by the configured key: its label (decisions.md)' );
+    'list: a deploy with the configured key shows the label of that key' );
 is_deeply(
     [ grep {m{\Aacme}} @{ $first->{rulePaths} }, @{ $first->{dataKeys} } ], [qw(acme/a.rego acme.limits)],
     'list: with what it brought' );

@@ -1,5 +1,5 @@
-# Clients that are known by the metadata document at their client_id (specification 4.2 "CIMD rules"; oauth.md 3.2 CIMD, S13;
-# decisions.md "Readings: Browser side"; draft-ietf-oauth-client-id-metadata-document).
+# Clients that are known by the metadata document at their client_id (specification 4.2 "CIMD rules"; oauth.md 3.2 CIMD,
+# S13; decisions.md "Readings: Browser side"; draft-ietf-oauth-client-id-metadata-document).
 use strict;
 use warnings;
 
@@ -110,7 +110,7 @@ my ($asked) = $peer->requests('/app/client.json');
 is( "$asked->{method} $asked->{target} $asked->{headers}{accept}", 'GET /app/client.json application/json',
     'it is fetched by GET, with Accept: application/json' );
 is( $asked->{headers}{authorization} // $asked->{headers}{cookie}, undef, '... and nothing of ours' );
-is( rows($app), 0, 'no row is made before a code is (decisions.md "Readings")' );
+is( rows($app), 0, 'no row is made before a code is (decisions.md "CIMD documents")' );
 my $code = code_for($app);
 like( $code, qr/\A\S{40,}\z/, 'a code is issued after sign-in and consent' );
 is( $peer->hits('/app/client.json'), 1, 'one fetch for all of it' );
@@ -273,7 +273,7 @@ for my $path (qw(/slow /drip)) {
     ok( $took > 1.5 && $took < 5, "... after SVC_CIMD_FETCH_TIMEOUT_SECONDS, over the whole transfer ($took s)" );
     $start = time;
     page( ask( $peer->url($path) ), 400, qr/too long/, '... again' );
-    cmp_ok( time - $start, '<', 1, '... and at once: it is left alone for 5 s (decisions.md "Readings")' );
+    cmp_ok( time - $start, '<', 1, '... and at once: it is left alone for 5 s (decisions.md "CIMD documents")' );
     is( $peer->hits($path), 1, '... it was not asked again' );
 }
 my $shut = 'http://localhost:' . Authz::Web::free_port() . '/c';
@@ -373,7 +373,7 @@ $stack->make_client(
     redirectUris => ['https://own.example/cb'] );
 page(
     ask($own), 400, qr/redirect_uri/,
-    "the administrator's client of such a name: its own redirect URIs count (decisions.md)" );
+    "the administrator's client of such a name: its own redirect URIs count" );
 goes_on( ask( $own, redirect_uri => 'https://own.example/cb' ), '... and are good' );
 is( $peer->hits('/own'), 0, '... and no document is fetched' );
 
@@ -394,7 +394,7 @@ is( $stack->sql("SELECT client_type FROM client WHERE client_id = '$raised'"), '
 my $named = serve('/named');
 $stack->sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$named', 'https://elsewhere.example', 'n')");
 is( code_for($named), 'error unauthorized_client',
-    'a client with the name of a subject gets no code (decisions.md "Browser side")' );
+    'a client with the name of a subject gets no code (decisions.md "Subject identifiers")' );
 is( rows($named), 0, '... and no row' );
 
 # ---- what is stored of it; no more rows than SVC_DYNAMIC_CLIENTS_MAX (oauth.md 3.5, 5)

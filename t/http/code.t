@@ -78,7 +78,7 @@ oauth_ok(
 oauth_ok(
     Authz::Grant->redeem( $stack, \@once, Authz::Grant->code( $stack, client => 'plain' ) ),
     { refresh_token => undef, id_token => qr/./ },
-    'code: no refresh token without the grant in the binding (decisions.md "Tokens")' );
+    'code: no refresh token without the grant in the binding (decisions.md "Refresh tokens")' );
 $stack->sql("UPDATE client SET grant_types = '{authorization_code}' WHERE client_id = 'web'");
 oauth_ok(
     redeem( code() ), { refresh_token => undef, access_token => qr/./ },
@@ -187,7 +187,7 @@ oauth_error(
 oauth_error( redeem( code(%res), resource => 'no uri' ), 400, 'invalid_target', 'code: no URI' );
 oauth_ok(
     redeem( code( %res, resource => 'https://api.example' ), resource => 'https://api.example/' ), {},
-    'code: an empty path and / are one (oauth.md 2)' );
+    'code: an empty path and / are one (oauth.md 2.7)' );
 oauth_error(
     redeem( code( %res, resource => 'https://no.example' ) ), 400, 'invalid_target',
     'code: a resource that policy refuses' );

@@ -1,4 +1,4 @@
-# The consent page (decisions.md "Browser side": Consent; oauth.md 5 "Consent"; gateway-admin.md 1.2) and what operators see of it.
+# The consent page (decisions.md "Consent"; oauth.md 5 "Consent"; gateway-admin.md 1.2) and what operators see of it.
 use strict;
 use warnings;
 
@@ -77,7 +77,7 @@ for my $row (
     [ 'Corp'                                => '... and with whom' ],
   )
 {
-    like( $page->body, qr/$row->[0]/, "the page shows $row->[1] (decisions.md)" );
+    like( $page->body, qr/$row->[0]/, "the page shows $row->[1] (decisions.md \"Consent\")" );
 }
 unlike( $page->body, qr/<b>|<i>|<script|javascript:/i, 'nothing of the client is markup' );
 unlike( $page->body, qr/this computer|on this device/, 'a site gets no warning of a program' );
@@ -85,7 +85,7 @@ unlike( $page->body, qr{Application from},             'a host that the client o
 my $policy = $page->header('Content-Security-Policy') // '';
 like(
     $policy, qr{form-action 'self' https://dyn\.example:8443 },
-    "form-action names the client's origin (decisions.md)" );
+    "form-action names the client's origin (decisions.md \"Consent\")" );
 like( $policy, qr{default-src 'none'},     'nothing else is loaded' );
 like( $policy, qr{frame-ancestors 'none'}, 'nobody frames it (clickjacking)' );
 is( $page->header('Cache-Control'),                     'no-store',    'no-store' );
@@ -215,7 +215,7 @@ for my $row (
     for my $time ( 'the first time', 'again' ) {
         $page = authorize( $ann, $id );
         is_asked( $page, "$id: asked $time" );
-        like( $page->body,                              $text,   "$id: with a warning (decisions.md)" );
+        like( $page->body,                              $text,   "$id: with a warning (decisions.md \"Consent\")" );
         like( $page->header('Content-Security-Policy'), $action, "$id: form-action leads there" );
         answer( $ann, $page, 'allow' );
         got_code( $ann, "$id: allow" );
@@ -223,7 +223,7 @@ for my $row (
     is( consents(), $before, "$id: never remembered, any program can take that address" );
 }
 
-# ---- an omitted scope is the registered one (decisions.md "/token"): it is shown, and covered by what is remembered
+# ---- an omitted scope is the registered one (decisions.md "Omitted scope"): it is shown, and covered by what is remembered
 
 sub shows_scopes {
     my ( $answer, $scopes, $name ) = @_;
@@ -288,7 +288,7 @@ is( authorize( $ann, 'admin' )->status, 302, '... and an administrator\'s is not
 $stack->sql("DELETE FROM policy_data WHERE data_key = 'svc.operator.controls.consent'");
 is( authorize( $ann, 'wiki' )->status, 200, 'a missing row is dynamic_clients' );
 
-# ---- the admin API (ours; oauth.md 5 "revocable by admin")
+# ---- the admin API (ours; oauth.md 5 "Consent")
 
 my $all = $stack->admin( GET => '/admin/api/consents' );
 is( $all->status, 200, 'GET consents' );

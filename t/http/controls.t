@@ -1,4 +1,5 @@
-# /admin/api/controls, /settings and /{id}: what policy can be told, and what it answers (specification 4.12; policy.md 6.4).
+# /admin/api/controls, /settings and /{id}: what policy can be told, and what it answers (specification 4.12; policy.md
+# 6.4).
 use strict;
 use warnings;
 

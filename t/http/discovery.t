@@ -1,4 +1,5 @@
-# The discovery documents: what works is advertised, the rest is absent (specification 4.1; oauth.md 3.5; decisions.md "Readings").
+# The discovery documents: what works is advertised, the rest is absent (specification 4.1; oauth.md 3.5; decisions.md
+# "What works is advertised").
 use strict;
 use warnings;
 

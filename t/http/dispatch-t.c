@@ -139,7 +139,8 @@ check_answer(const struct exchange *exchange, const char *method)
            && (strcmp(method, "HEAD") == 0
                || (size_t) atoi(length) == fake->answer_length - (size_t) (body - fake->answer)),
        "... its length is right (RFC 9110 8.6)");
-    is_int(fake_header_count(fake, "X-Request-ID"), 1, "... one request id (decisions.md)");
+    is_int(fake_header_count(fake, "X-Request-ID"), 1,
+           "... one request id (decisions.md \"X-Request-ID\")");
     is_str(fake_header(fake, "X-Content-Type-Options"), "nosniff", "... nosniff");
     unsigned lines = 0;
     for (const char *c = exchange->log; *c != '\0'; c++)
@@ -231,7 +232,7 @@ test_request_ids(TALLOC_CTX *mem, struct az *az)
         const char *seen = fake_header(got.fake, "X-Request-ID");
         ok(echoed ? strcmp(seen, id) == 0
                   : strcmp(seen, id) != 0 && strlen(seen) == UUID7_TEXT_LENGTH,
-           "X-Request-ID %s: %s (decisions.md Readings)", echoed ? "echoed" : "replaced",
+           "X-Request-ID %s: %s (decisions.md \"X-Request-ID\")", echoed ? "echoed" : "replaced",
            !length_test ? ids[i].name
            : echoed     ? "128 characters"
                         : "129 characters");
@@ -336,7 +337,8 @@ test_audit(TALLOC_CTX *mem, struct az *az)
 {
     struct exchange got = post_token(mem, az, "/token", "192.0.2.7", NULL);
     is_int(fake_status(got.fake), 503,
-           "a refusal that must leave an audit row is not answered without it (decisions.md)");
+           "a refusal that must leave an audit row is not answered without it (decisions.md "
+           "\"Audited\")");
     is_str(fake_header(got.fake, "Cache-Control"), "no-store", "... never cached (oauth.md C8)");
     is_str(fake_header(got.fake, "Pragma"), "no-cache", "... nor by old proxies");
     is_str(fake_header(got.fake, "Retry-After"), "1", "... with Retry-After");
@@ -363,7 +365,7 @@ test_rate_limit(TALLOC_CTX *mem)
     for (size_t i = 0; i < 3; i++) {
         struct exchange got = post_token(mem, az, paths[i], "192.0.2.1", NULL);
         is_int(fake_status(got.fake), 429,
-               "one more is refused, over all paths together (decisions.md Readings): %s",
+               "one more is refused, over all paths together (decisions.md \"Rate limit\"): %s",
                paths[i]);
         int after = atoi(fake_header(got.fake, "Retry-After"));
         ok(after >= 1 && after <= 86400, "... with Retry-After");
@@ -496,7 +498,7 @@ test_headers(TALLOC_CTX *mem)
     request_field_error(req, "other", "is bad");
     is_str(jsonx_dump(mem, json_object_get(req->error_body, "fieldErrors")),
            "{\"name\":\"is missing\",\"other\":\"is bad\"}",
-           "each field's first error is told (decisions.md Admin API)");
+           "each field's first error is told (decisions.md \"fieldErrors\")");
 }
 
 int

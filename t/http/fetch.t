@@ -164,7 +164,7 @@ $peer->set( map { ( "/to$_" => { status => $_, headers => [ Location => $trap->u
 is( fetch( $peer->url("/to$_") )->{http}, $_, "a redirect is an answer, and not followed: $_" ) for @status;
 my %proxy = map { ( $_ => $trap->url, uc $_ => $trap->url ) } qw(http_proxy https_proxy all_proxy);
 fault_is(
-    $peer->url('/a'), 'ok', 'no proxy variable is honoured (decisions.md Readings)',
+    $peer->url('/a'), 'ok', 'no proxy variable is honoured (decisions.md "No proxy variable is honoured")',
     env => { %proxy, no_proxy => '' } );
 fault_is( $tls->url('/a'), 'ok', 'nor for https', env => { %ca, %proxy, no_proxy => '' } );
 is( $trap->hits, 0, '... nobody went there' );
@@ -278,7 +278,8 @@ my @held =
   map { Authz::Process->start( command( [ fetch => 'safe', $peer->url('/held'), 1000, 60 ], workers => 4 ) ) } 1, 2;
 ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/held') == 2 } ),
     'two of four workers fetch from a host that does not answer' );
-my $busy = fault_is( $peer->url('/a'), 'busy', 'a third is refused (decisions.md Readings)', workers => 4 );
+my $busy =
+  fault_is( $peer->url('/a'), 'busy', 'a third is refused (decisions.md "Half of the pool fetches")', workers => 4 );
 cmp_ok( $busy->{took}, '<', 2, '... at once' );
 isnt(
     $busy->{status}, fetch("http://localhost:$shut/")->{status},

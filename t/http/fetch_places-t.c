@@ -1,4 +1,5 @@
-/* Places for fetches: half of a pool, whatever becomes of the processes (decisions.md "Readings").
+/* Places for fetches: half of a pool, whatever becomes of the processes (decisions.md "Half of the
+ * pool fetches").
  */
 #include "config.h"
 

@@ -1,5 +1,6 @@
-# Slow hosts of others and the workers of the web pool: at most half of them wait, the rest serve (decisions.md "Readings" CIMD);
-# and of that half, client metadata gets half, so that slow hosts which anybody can name keep no provider waiting.
+# Slow hosts of others and the workers of the web pool: at most half of them wait, the rest serve (decisions.md "Half of
+# the pool fetches"); and of that half, client metadata gets half, so that slow hosts which anybody can name keep no
+# provider waiting.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 # Documents of others, kept in the database: one fetch for all workers, leases, failures, ages, and half of the pool
-# (decisions.md "Readings" CIMD; oauth.md 3.1 J8, 3.2).
+# (decisions.md "CIMD documents"; oauth.md 3.1 J8, 3.2).
 use strict;
 use warnings;
 
@@ -135,7 +135,7 @@ for my $case (@bad) {
     is( $seen->{public}, 'It is bad',         '... the check says what the caller sees' ) if $name eq 'unchecked';
     is( column( $path, 'body IS NULL' ), 't', '... it is not kept' );
     get( client_metadata => $peer->url($path) );
-    is( $peer->hits($path), 2, '... nor is the failure: it is asked for again (decisions.md Readings)' );
+    is( $peer->hits($path), 2, '... nor is the failure: it is asked for again (decisions.md "CIMD documents")' );
 }
 $peer->set(
     '/good-deep'  => { body => '{"a":' . '[' x 15 . ']' x 15 . '}' },
@@ -157,7 +157,7 @@ $back->set( '/x' => { body => {} } );
 is( get( client_metadata => $away )->{fault}, 'connect', '... is not asked again' );
 is( $back->hits,                              0,         '... by anybody' );
 is( sql("SELECT round(extract(epoch FROM failed_until - ended_at)) FROM fetched_document WHERE url = '$away'"), 5,
-    '... for 5 s (decisions.md Readings)' );
+    '... for 5 s (decisions.md "CIMD documents")' );
 sql("UPDATE fetched_document SET failed_until = failed_until - interval '5 seconds' WHERE url = '$away'");
 is( get( client_metadata => $away )->{fault}, 'ok', '... and then it is' );
 $peer->set( '/slow' => { delay => 8, body => {} } );
@@ -407,7 +407,7 @@ is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"),
 get( client_metadata => $peer->url('/cimd') );
 get( client_metadata => $peer->url('/ttl') );
 is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"), 10_000,
-    '... each fetch beyond that drops one (the cache is bounded: decisions.md Readings)' );
+    '... each fetch beyond that drops one (the cache is bounded: decisions.md "CIMD documents")' );
 is( sql("SELECT count(*) FROM fetched_document WHERE url IN ('x10000', 'x9999', 'x9998')"), 1,
     '... those that were not used for longest' );
 is( column( '/keys', 'count(*)' ), 1, '... and not what the operator has named, however old' );

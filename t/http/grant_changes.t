@@ -1,5 +1,5 @@
-# What changes while policy is asked about a code or a refresh token, and what policy may not answer (decisions.md "Tokens": a code is
-# checked, policy is asked, and then consumed and issued in one transaction; oauth.md 3.3).
+# What changes while policy is asked about a code or a refresh token, and what policy may not answer (decisions.md
+# "Tokens": a code is checked, policy is asked, and then consumed and issued in one transaction; oauth.md 3.3).
 use strict;
 use warnings;
 
@@ -140,7 +140,7 @@ oauth_ok( $second, { access_token => qr/./ }, 'code: a second redemption overtak
 oauth_error( $first, 400, 'invalid_grant', '... which is a replay then' );
 inactive(
     $stack->introspect( @rs, $second->member('access_token') ),
-    '... so that the family is dead (decisions.md "Readings")' );
+    '... so that the family is dead (decisions.md "Codes")' );
 
 @form = form( refresh => 'web' );
 my $family = newest();

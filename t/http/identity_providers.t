@@ -1,5 +1,5 @@
-# /admin/api/identity-providers: all five operations, field limits, sealed secrets, what ends with a provider (specification 2.3,
-# 4.12, 7.2; oauth.md 5 "identity-provider PUT"; decisions.md "Browser side").
+# /admin/api/identity-providers: all five operations, field limits, sealed secrets, what ends with a provider
+# (specification 2.3, 4.12, 7.2; oauth.md 5 "Identity provider PUT"; decisions.md "Browser side").
 use strict;
 use warnings;
 
@@ -103,7 +103,7 @@ admin_error(
 admin_error( create( issuer => undef ), 400, 'POST: issuer is required', fields => ['issuer'] );
 admin_ok(
     create( idpId => 'plain', issuer => 'http://127.0.0.1:9/x', tokenEndpoint => 'http://127.0.0.1:9/t' ), 201,
-    undef, 'http is a matter of the fetch, not of the row (decisions.md Readings)' );
+    undef, 'http is a matter of the fetch, not of the row (decisions.md "Trusted issuers")' );
 my %limit = ( name => 256, clientId => 256, clientSecret => 512, idpId => 64 );
 for my $field ( sort keys %limit ) {
     my %own = $field eq 'idpId' ? () : ( idpId => "limit-$field" );
@@ -143,7 +143,9 @@ for my $ours (
   )
 {
     my $got = create( authorizeParams => { $ours => 'x' } );
-    admin_error( $got, 400, "POST: authorizeParams may not set $ours (oauth.md 5)", fields => ['authorizeParams'] );
+    admin_error(
+        $got, 400, "POST: authorizeParams may not set $ours (oauth.md 5 \"Upstream callback\")",
+        fields => ['authorizeParams'] );
     like( $got->json->{fieldErrors}{authorizeParams}, qr/\A$ours: /, '... and the parameter is named' );
 }
 admin_ok(
@@ -172,7 +174,7 @@ is( $stack->admin( POST => $path, json => {}, key => 'wrong' )->status, 401, 'PO
 is( $stack->admin( $_ => "$path/corp", key => undef, $_ eq 'PUT' ? ( json => {} ) : () )->status, 401,
     "$_: no admin key is 401" ) for qw(GET PUT DELETE);
 
-# ---- PUT: full replacement (oauth.md 5)
+# ---- PUT: full replacement (oauth.md 5 "Identity provider PUT")
 
 my $before = sealed('corp');
 admin_ok(
@@ -216,7 +218,7 @@ cmp_ok(
     sql('SELECT last_value FROM identity_provider_version_seq'), '>', sql('SELECT max(version) FROM identity_provider'),
     'the sequence moves once more after the commit: who read it in between does not take old rows for the newest' );
 
-# ---- what ends with a provider (oauth.md 5 "IdP disabled: sessions of that IdP ended")
+# ---- what ends with a provider (oauth.md 5 "Transitions")
 
 sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', '$all{issuer}', 'ann')");
 

@@ -62,7 +62,7 @@ oauth_ok(
 
 oauth_error(
     $stack->introspect( @deaf, $token ), 403, 'access_denied',
-    'introspect: Basic of a client that is not entitled is 403 access_denied (decisions.md)' );
+    'introspect: Basic of a client that is not entitled is 403 access_denied (decisions.md "Caller not entitled")' );
 oauth_error(
     $stack->introspect( @deaf, 'garbage' ), 403, 'access_denied',
     'introspect: 403 for a dead token too, so that the difference tells nothing (policy.md 6.5)' );
@@ -77,7 +77,7 @@ oauth_error(
     'introspect: no credential is 401' );
 oauth_error(
     $stack->http->post( '/introspect', form => [ token => $token, client_id => 'spa' ] ), 401,
-    'invalid_client', 'introspect: public clients cannot introspect (decisions.md "Readings")' );
+    'invalid_client', 'introspect: public clients cannot introspect (decisions.md "Introspection callers")' );
 for my $scope (qw(introspection uma_protection)) {
     oauth_ok(
         ask_bearer( $stack->token_text( @rs, scope => $scope ), $token ), { active => true },
@@ -155,7 +155,7 @@ oauth_error(
   [ '{"a":' x 17 . '1' . '}' x 17, 'nested 17 deep' ];
 oauth_ok(
     ask( $token, context => '{"a":' x 15 . '{}' . '}' x 15 ), { active => true },
-    'introspect: a context nested 16 deep is allowed (decisions.md "Readings")' );
+    'introspect: a context nested 16 deep is allowed (decisions.md "Introspection callers")' );
 oauth_ok(
     ask( $token, context => '{"x":"' . 'y' x ( 16384 - 8 ) . '"}' ), { active => true },
     'introspect: a context of 16 KiB is allowed (oauth.md 3.4)' );
@@ -194,7 +194,7 @@ oauth_ok(
     'audience: the client whose binding holds the resource is shown the token' );
 inactive(
     $stack->introspect( @far, $for_api ),
-    'audience: any other entitled caller gets exactly inactive (decisions.md)' );
+    'audience: any other entitled caller gets exactly inactive (decisions.md "Introspection has an audience")' );
 oauth_ok(
     $stack->introspect( @far, $token ), { active => true },
     'audience: a token without a resource is shown to any entitled caller' );
@@ -214,7 +214,7 @@ $stack->patch_row( 'svc.operator.controls.introspection', { require_audience => 
 $stack->patch_row( 'svc.operator.controls.introspection', { allow_callers    => ['far'] } );
 oauth_error(
     ask($token), 403, 'access_denied',
-    'introspect: a caller outside allow_callers is 403 access_denied (decisions.md "Readings")' );
+    'introspect: a caller outside allow_callers is 403 access_denied (decisions.md "Introspection callers")' );
 $stack->patch_row( 'svc.operator.controls.introspection', { allow_callers => undef } );
 
 # ---- the context narrows, and never overwrites
@@ -267,7 +267,7 @@ oauth_ok(
     {   active       => false, inactive_reason => 'policy_denied', reason => qr/./,
         deny_reasons => sub { ref $_[0] eq 'ARRAY' && @{ $_[0] } }, scope => undef, sub => undef, client_id => undef,
         exp          => undef },
-    'evaluation 2: denied now is {active:false, inactive_reason:policy_denied, reason, deny_reasons} and no subject or scope (decisions.md)'
+    'evaluation 2: denied now is {active:false, inactive_reason:policy_denied, reason, deny_reasons} and no subject or scope (decisions.md "Introspection denied now")'
 );
 $stack->bind( 'crm', { scopes => [ 'orders.read', 'orders.write' ], grants => [] } );
 oauth_ok(
@@ -278,7 +278,7 @@ oauth_ok(
     ask($token), { active => true, scope => same_words('orders.read orders.write') },
     'evaluation 2: given back, the same token is active again' );
 
-# ---- disabled and deleted clients (decisions.md "Tokens")
+# ---- disabled and deleted clients (decisions.md "Disabled or deleted client")
 
 my @temp  = $stack->make_client( 'temp', { %cc, scopes => ['orders.read'] } );
 my $temps = $stack->token_text(@temp);
@@ -286,7 +286,9 @@ my %dto   = ( clientId => 'temp', clientType => 'confidential' );
 $stack->admin( PUT => '/admin/api/clients/temp', json => { %dto, enabled => false } );
 inactive( ask($temps), 'a disabled client: its tokens introspect inactive' );
 $stack->admin( PUT => '/admin/api/clients/temp', json => { %dto, enabled => true } );
-oauth_ok( ask($temps), { active => true }, 'enabled again: unexpired ones are active again (oauth.md 5)' );
+oauth_ok(
+    ask($temps), { active => true },
+    'enabled again: unexpired ones are active again (oauth.md 5 "Transitions")' );
 $stack->admin( DELETE => '/admin/api/clients/temp' );
 inactive( ask($temps), 'a deleted client: its tokens introspect inactive' );
 $stack->make_client( 'temp', { %cc, scopes => ['orders.read'] } );

@@ -1,5 +1,5 @@
-# A jit_single_use token is shown once, whoever asks, however often and wherever (specification 3; decisions.md "Tokens";
-# performance.md R11).
+# A jit_single_use token is shown once, whoever asks, however often and wherever (specification 3; decisions.md "Single
+# use"; performance.md R11).
 use strict;
 use warnings;
 
@@ -40,7 +40,8 @@ inactive( $one->introspect( @rs, $kept ), 'single use: and then no more' );
 my $bearer = $one->token_text( @crm, scope => 'introspection' );
 oauth_error(
     $one->http->post( '/introspect', headers => [ Authz::Client::bearer($bearer) ], form => [ token => 'x' ] ),
-    401, 'invalid_token', 'single use: such a token is no credential at our own endpoints (decisions.md "Policy")' );
+    401, 'invalid_token',
+    'single use: such a token is no credential at our own endpoints (decisions.md "Our own endpoints")' );
 
 # Races: 64 at the same moment, half of them on each instance.
 my @http = ( $one->client, $two->client );

@@ -23,7 +23,7 @@ my $active = $stack->sql("SELECT kid FROM signing_key WHERE use = 'oidc' AND sta
 my ($key) = grep { $_->{kid} eq $active } @$keys;
 ok( $key, 'jwks: the active key is published after the first start' );
 is( scalar @$keys, $stack->sql('SELECT count(*) FROM signing_key'),
-    'jwks: and the next one, before it signs, and those of software statements (oauth.md 2; decisions.md "Clients and registration")'
+    'jwks: and the next one, before it signs, and those of software statements (oauth.md 2 "Key rotation"; decisions.md "Clients and registration")'
 );
 is( join( ' ', sort keys %$key ), 'alg e kid kty n use',
     'jwks: public members only, with use and alg (RFC 7517 4; oauth.md 3.5)' );
@@ -35,7 +35,7 @@ like( $key->{n}, qr/\A[A-Za-z0-9_-]+\z/, 'jwks: base64url without padding (RFC 7
 my $second = Authz::Stack->start( beside => $stack );
 is_deeply(
     $second->http->get('/.well-known/jwks.json')->json, $answer->json,
-    'jwks: a second instance shows the same key (oauth.md 2, glewlwyd#52)' );
+    'jwks: a second instance shows the same key (oauth.md 2 "Key rotation")' );
 $stack->restart_service;
 is_deeply( $stack->http->get('/.well-known/jwks.json')->json, $answer->json, 'jwks: a restart keeps the key' );
 my $sealed = pack 'H*',
@@ -43,7 +43,7 @@ my $sealed = pack 'H*',
 ok( length $sealed > 1000, 'jwks: the private key is stored' );
 unlike( $sealed, qr/\x30\x82..\x02\x01\x00/s, 'jwks: and not as plain PKCS#8 or PKCS#1 (specification 5.5)' );
 
-# Rotation: the next key is published before it signs, the retired one stays (oauth.md 2, dex#2759).
+# Rotation: the next key is published before it signs, the retired one stays (oauth.md 2 "Key rotation").
 $stack->{settings}{SVC_OIDC_JWKS_CACHE_SECONDS} = 3600;    # the cluster's template made the keys some minutes ago
 my ( $status, $text ) = $stack->authzctl(qw(keys rotate));
 is( $status, 1, 'keys rotate: refused while caches may lack the next key' ) or diag($text);

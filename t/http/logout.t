@@ -94,7 +94,7 @@ is( $ann->cookie( $base, 'svc_sid' ), undef, '... and the cookie' );
 my $up = $idp->seen('end_session');
 is_deeply(
     [ @$up{qw(client_id post_logout_redirect_uri)} ], [ 'authz', "$base/logout/return" ],
-    "... by way of the provider's logout (oauth.md 5)" );
+    "... by way of the provider's logout (oauth.md 5 \"Logout\")" );
 like( $up->{id_token_hint}, qr/\Aey[\w-]+\.[\w-]+\.[\w-]+\z/, '... which got its own ID token, opened' );
 isnt( $up->{id_token_hint}, $token, '... not ours' );
 unlike( $up->{state}, qr/app\.example/, '... and cannot read where it goes on' );

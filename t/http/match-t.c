@@ -113,8 +113,8 @@ test_table(void)
            "... /bundles needs its key (specification 5)");
         ok(row->credential->before_body
                == (below(row->path, "/admin/") || below(row->path, "/bundles/")),
-           "... a key in a header comes before the body, a client's secret may be in it (style.md "
-           "7)");
+           "... a key in a header is checked before the body is read; a client's secret may be in "
+           "the body");
         ok(!is_family
                || (row->cache == CACHE_NO_STORE && row->audited && row->dialect == DIALECT_OAUTH),
            "... the token family is audited and never cached (specification 1)");
@@ -127,7 +127,7 @@ test_table(void)
                    && row->dialect != DIALECT_ADMIN && row->dialect != DIALECT_PAGE),
            "... and other origins call only what hangs on no cookie (gateway-admin.md 1.3)");
         ok(strcmp(row->method, "GET") == 0 || row->audited || below(row->path, "/bundles/"),
-           "... what changes state is audited (decisions.md)");
+           "... what changes state is audited (decisions.md \"Audited\")");
     }
     unsigned guards = 0;
     for (const struct route *row = route_guards; row < route_guards + route_guards_count; row++)

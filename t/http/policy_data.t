@@ -1,5 +1,5 @@
 # /admin/api/policy-data/by-key: read, create, replace, merge, delete; schemas; activation (specification 2.5, 7.2;
-# decisions.md "Policy", "Readings: Admin API"; policy.md 6.4).
+# decisions.md "Policy data by key", "Data rows stay", "Readings: Admin API"; policy.md 6.4).
 use strict;
 use warnings;
 
@@ -40,9 +40,10 @@ admin_ok(
     {   dataKey            => $bindings, payload => qr/\A\s*\{/, id => sub { $_[0] =~ /\A\d+\z/ },
         inBundle           => sub { JSON::PP::is_bool( $_[0] ) && $_[0] }, updatedAt => qr/\A\d{4}-\d\d-\d\dT/,
         updatedAtFormatted => qr/\d/ },
-    'GET: a shipped row as PolicyDataDto; payload is JSON text (specification 2.5; decisions.md)' );
+    'GET: a shipped row as PolicyDataDto; payload is JSON text (specification 2.5; decisions.md "Policy data by key")'
+);
 is( $read->header('ETag'), '"' . sha256_hex( $read->member('payload') ) . '"',
-    'GET: the ETag is the quoted hex SHA-256 of the payload (decisions.md "Readings")' );
+    'GET: the ETag is the quoted hex SHA-256 of the payload (decisions.md "ETag")' );
 admin_error( row( GET => 'no.such.row' ), 404, 'GET: an unknown row is 404 with an empty body' );
 admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key' ), 400, 'GET: without dataKey 400' );
 
@@ -51,7 +52,8 @@ admin_error( $stack->admin( GET => '/admin/api/policy-data/by-key' ), 400, 'GET:
 my $made = put( 'acme.limits', { max => 5 } );
 admin_ok( $made, 201, { dataKey => 'acme.limits' }, 'PUT: creates with 201' );
 is_deeply( payload($made), { max => 5 }, 'PUT: and answers with the payload' );
-is( $made->header('X-Policy-Activation'), 'confirmed', 'PUT: X-Policy-Activation: confirmed (decisions.md)' );
+is( $made->header('X-Policy-Activation'), 'confirmed',
+    'PUT: X-Policy-Activation: confirmed (decisions.md "Data rows stay")' );
 like(
     $made->header('X-Policy-Revision') // '', qr/\A[0-9a-f]{32}\z/,
     'PUT: X-Policy-Revision names the revision (policy.md 2.4)' );
@@ -97,7 +99,7 @@ is( row( PATCH => 'acme.tree', headers => [ 'Content-Type' => 'text/plain' ], bo
     'PATCH: another content type is 415' );
 admin_error( row( PATCH => 'no.such.row', json => {} ), 404, 'PATCH: an unknown row is 404' );
 
-# ---- If-Match (decisions.md "Readings")
+# ---- If-Match (decisions.md "ETag")
 
 my $etag = row( GET => 'acme.tree' )->header('ETag');
 admin_error(
@@ -129,11 +131,11 @@ is( row( DELETE => 'acme.tree' )->status, 204, 'DELETE: 204' );
 admin_error( row( GET    => 'acme.tree' ), 404, 'DELETE: and it is gone' );
 admin_error( row( DELETE => 'acme.tree' ), 404, 'DELETE: again 404' );
 admin_error(
-    row( DELETE => $bindings ), 409, 'DELETE: a shipped row is 409 protected (decisions.md)',
+    row( DELETE => $bindings ), 409, 'DELETE: a shipped row is 409 protected (decisions.md "Shipped rules and rows")',
     error => 'protected' );
 admin_error( row( DELETE => 'svc.operator.controls.consent' ), 409, "DELETE: so is a control's", error => 'protected' );
 
-# ---- conflicts of names (policy.md 2.3, 6.3; decisions.md "Readings")
+# ---- conflicts of names (policy.md 2.3, 6.3; decisions.md "Conflicts")
 
 admin_error( put( $_->[0], {} ), 409, "PUT: a key $_->[1] is 409 conflict", error => 'conflict' )
   for [ 'acme', 'that is a prefix of another' ], [ 'acme.limits.more', 'below another' ];
@@ -213,7 +215,7 @@ my $patch = row( PATCH => $bindings, json => { clients => { crm => { ttl => -1 }
 is( $patch->status,                                          422,   'schema: holds for PATCH too' );
 is( payload( row( GET => $bindings ) )->{clients}{crm}{ttl}, undef, 'schema: what breaks it is not stored' );
 
-# ---- activation: the next line may rely on it (decisions.md "Policy")
+# ---- activation: the next line may rely on it (decisions.md "Data rows stay")
 
 my @late   = $stack->make_client('late');
 my $misses = 0;
@@ -238,7 +240,7 @@ my $fast  = $loose->admin(
 is( $fast->status . ' ' . ( $fast->header('X-Policy-Activation') // '' ), '200 pending',
     'SVC_BUNDLE_CONFIRM_ACTIVATION=false: 200 with X-Policy-Activation: pending' );
 
-# The engine is away: the row is kept all the same, and said to be pending (decisions.md).
+# The engine is away: the row is kept all the same, and said to be pending (decisions.md "Data rows stay").
 $stack->{opa}->stop;
 my $quick =
   Authz::Stack->start( beside => $stack, not_ready => 1, settings => { SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 500 } );

@@ -94,14 +94,15 @@ admin_ok(
         id      => qr/\A\d+\z/ },
     'POST: 201 with PolicyDataDto' );
 is( $made->header('ETag'), '"' . sha256_hex('{"max":5}') . '"',
-    'POST: the ETag is the quoted hex SHA-256 of the payload (decisions.md "Readings")' );
-is( $made->header('X-Policy-Activation'), 'confirmed', 'POST: active when it is answered (decisions.md "Policy")' );
+    'POST: the ETag is the quoted hex SHA-256 of the payload (decisions.md "ETag")' );
+is( $made->header('X-Policy-Activation'), 'confirmed',
+    'POST: active when it is answered (decisions.md "Data rows stay")' );
 is( $stack->sql("SELECT trigger_source || ' ' || triggered_by FROM bundle ORDER BY id DESC LIMIT 1"),
     'policy-data SVC_ADMIN_API_KEY', 'POST: the history says policy-data, and whose key' );
 my $id = $made->member('id');
 refuse(
-    sub { post( 'acme.limits', { max => 6 } ) },                         409,
-    'POST: a key that is there is a conflict (decisions.md "Readings")', error => 'conflict' );
+    sub { post( 'acme.limits', { max => 6 } ) },                          409,
+    'POST: a key that is there is a conflict (decisions.md "Conflicts")', error => 'conflict' );
 refuse( sub { post( $bindings,    {} ) }, 409, 'POST: ... a shipped one too',             error => 'conflict' );
 refuse( sub { post( 'acme',       {} ) }, 409, 'POST: a key above another is a conflict', error => 'conflict' );
 refuse( sub { post( 'svc.mine',   {} ) }, 409, 'POST: a key below svc is protected',      error => 'protected' );

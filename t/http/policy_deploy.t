@@ -1,5 +1,5 @@
-# POST /admin/api/policy-bundle/deploy: modes, counts, what is protected, all or nothing, limits (specification 2.4 to 2.6, 7.2;
-# decisions.md "Policy" and "Readings: Admin API"; gateway-admin.md 3.6).
+# POST /admin/api/policy-bundle/deploy: modes, counts, what is protected, all or nothing, limits (specification 2.4 to
+# 2.6, 7.2; decisions.md "Deploy modes" and "Readings: Admin API"; gateway-admin.md 3.6).
 use strict;
 use warnings;
 
@@ -306,7 +306,7 @@ deployed(
     { mode => 'replace', data => [ row( 'acme.limits' => { max => 1 } ) ] }, rulesDeleted => 20,
     rulesProtected => $shipped_rules, dataUpserted => 1, dataProtected => $shipped_rows );
 
-# ---- what is not an operator's (decisions.md "Policy", "Readings: Admin API")
+# ---- what is not an operator's (decisions.md "Namespace", "Readings: Admin API")
 
 my $fine = rule( 'acme/fine.rego', "package acme.fine\n" );
 refused(
@@ -341,7 +341,7 @@ deployed(
 
 my $cedar = 'permit (principal, action, resource);';
 refused(
-    'Cedar: an enabled rule is 422 (decisions.md "Policy")',
+    'Cedar: an enabled rule is 422 (decisions.md "Cedar rules")',
     { rules => [ $fine, rule( 'acme/a.cedar', $cedar ) ] }, 422, error => 'bundle_not_activated',
     members => { error_description => 'cedar rules are not supported yet', rolledBack => true } );
 my $kept = etag();
@@ -526,7 +526,7 @@ deployed(
     rulesUpserted => 500, rulesDeleted  => 501, rulesProtected => $shipped_rules, dataUpserted => 500,
     dataDeleted   => 501, dataProtected => $shipped_rows );
 
-# ---- a rollback is a replace that leaves alone what is not in a bundle (decisions.md "Policy"; gateway-admin.md 3.6)
+# ---- a rollback is a replace that leaves alone what is not in a bundle (decisions.md "Deploy modes"; gateway-admin.md 3.6)
 
 my $by_key = '/admin/api/policy-data/by-key?dataKey=';
 my $put    = sub {

@@ -1,5 +1,5 @@
-# POST /admin/api/policy-rules/evaluate: an input tried out, a decision replayed, with the engine's trace (gateway-admin.md 3.6
-# "Try-it"; policy.md 1, 6.2; decisions.md "Policy", "Readings: Audited").
+# POST /admin/api/policy-rules/evaluate: an input tried out, a decision replayed, with the engine's trace
+# (gateway-admin.md 3.6 "Try-it"; policy.md 1, 6.2; decisions.md "Audited").
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 # /admin/api/policy-rules: list, read, create, replace, upsert by path, delete; what is refused, by us and by the engine
-# (specification 2.4, 7.2; gateway-admin.md 3.6; decisions.md "Policy", "Readings: Admin API").
+# (specification 2.4, 7.2; gateway-admin.md 3.6; decisions.md "Namespace", "Readings: Admin API").
 use strict;
 use warnings;
 
@@ -60,7 +60,7 @@ admin_ok(
         enabled => sub { JSON::PP::is_bool( $_[0] ) && $_[0] }, id => qr/\A\d+\z/, createdAtFormatted => qr/\A\d{4}-/ },
     'POST: 201 with PolicyRuleDto; enabled by default; the digest is the service\'s (specification 2.4)' );
 is( $made->header('ETag'), '"' . sha256_hex($text) . '"',
-    'POST: the ETag is the quoted hex SHA-256 of the content (decisions.md "Readings")' );
+    'POST: the ETag is the quoted hex SHA-256 of the content (decisions.md "ETag")' );
 is( $made->header('X-Policy-Activation'), 'confirmed', 'POST: X-Policy-Activation: confirmed (policy.md 2.4)' );
 like( $made->header('X-Policy-Revision'), qr/\A[0-9a-f]{32}\z/, 'POST: X-Policy-Revision names the revision' );
 is( $stack->sql('SELECT b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served'),
@@ -138,7 +138,7 @@ admin_error(
 admin_ok( post( 'acme/large.rego', $comment ), 201, { digest => sha256_hex($comment) }, 'limit: a content of 512 KiB' );
 wrong( { content => "${comment}x" }, ['content'], 'limit: one octet more' );
 
-# ---- the path and package of a rule (decisions.md "Policy", "Readings: Admin API")
+# ---- the path and package of a rule (decisions.md "Namespace", "Readings: Admin API")
 
 refuse( sub { post( $_->[0], rego('acme.p') ) }, 409, "a path $_->[1] is protected", error => 'protected' )
   for [ 'svc/mine.rego', 'below svc' ], [ 'svc.rego', 'svc' ], [ 'svc/decision/issue.rego', 'of a shipped rule' ];
@@ -253,8 +253,8 @@ refuse(
     error => 'conflict' );
 refuse( sub { put( $id, 'svc/moved.rego', $text ) }, 409, 'PUT: a path below svc is protected', error => 'protected' );
 refuse(
-    sub { post( 'acme/moved.rego', $text ) },                             409,
-    'POST: a path that is taken is a conflict (decisions.md "Readings")', error => 'conflict' );
+    sub { post( 'acme/moved.rego', $text ) },                              409,
+    'POST: a path that is taken is a conflict (decisions.md "Conflicts")', error => 'conflict' );
 refuse( sub { put( $_, 'acme/none.rego', $text ) }, 404, "PUT: the id $_ is 404" ) for 999999999, 'abc', 'by-paths';
 my $shipped = $stack->sql("SELECT id FROM policy_rule WHERE path = 'svc/decision/issue.rego'");
 $shipped = $stack->sql('SELECT min(id) FROM policy_rule WHERE shipped') if $shipped eq '';
@@ -278,7 +278,7 @@ admin_ok(
     by_path( 'acme/upsert.rego', rego( 'acme.upsert', 'x := 2' ), enabled => JSON::PP::true ), 200,
     { enabled => sub { $_[0] } }, 'PUT by-path: enabled is taken' );
 
-# ---- If-Match (decisions.md "Readings")
+# ---- If-Match (decisions.md "ETag")
 
 my $other = '"' . '0' x 64 . '"';
 my $etag  = get($id)->header('ETag');
@@ -336,7 +336,7 @@ admin_error( list('kind=wasm&enabled=1'),  400, 'list: both are named',         
 admin_error( list('kind=rego&kind=cedar'), 400, 'list: a parameter comes once' );
 is( list('path=no/such.rego')->body, '[]', 'list: nothing is an empty array' );
 
-# ---- Cedar (decisions.md "Policy")
+# ---- Cedar (decisions.md "Cedar rules")
 
 my $cedar = 'permit(principal, action, resource);';
 my $refusal;
@@ -378,7 +378,7 @@ refuse(
     error => 'protected' );
 is( $stack->admin( POST => "$base/$id", json => {} )->status, 405, 'POST on a rule is 405' );
 
-# ---- a rule decides (decisions.md "Policy": custom.issue.deny)
+# ---- a rule decides (policy.md 6.5 "Operator hooks")
 
 my @crm = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
 is( $stack->token(@crm)->status, 200, 'a token before the rule' );
@@ -428,7 +428,7 @@ admin_error(
     members => { error_description => 'The answer is too large' } );
 $stack->sql(q{DELETE FROM policy_rule WHERE path = 'fill.rego'});
 
-# ---- audit (decisions.md "Readings": admin writes)
+# ---- audit (decisions.md "Audited": admin writes)
 
 is( $stack->sql(
         "SELECT string_agg(DISTINCT operation, ' ' ORDER BY operation) FROM audit_log WHERE endpoint LIKE '/admin/api/policy-rules%'"

@@ -1,5 +1,5 @@
 # The rate limit: exact across processes, per client address, safe against kill -9 (specification 7.3, 8; decisions.md
-# "Readings"; performance.md R14).
+# "Rate limit"; performance.md R14).
 use strict;
 use warnings;
 
@@ -45,7 +45,8 @@ is( admitted( $stack, 41, '192.0.2.2' ), '40 in, 1 out',
 is(     admitted( $stack, 20, '192.0.2.3' ) . ', '
       . admitted( $stack, 30, '192.0.2.3', '/token' ) . ', '
       . admitted( $stack, 5,  '192.0.2.3', '/introspect' ),
-    '20 in, 0 out, 20 in, 10 out, 0 in, 5 out', 'one count over all listed paths together (decisions.md "Readings")' );
+    '20 in, 0 out, 20 in, 10 out, 0 in, 5 out', 'one count over all listed paths together (decisions.md "Rate limit")'
+);
 is( admitted( $stack, 41, '2001:db8::1' ), '40 in, 1 out', 'an IPv6 address is counted' );
 is( admitted( $stack, 1, '2001:db8::ffff' ), '0 in, 1 out',
     'one subscriber owns a /64: its addresses share the count' );
@@ -158,7 +159,7 @@ for ( 1 .. 10 ) {
 }
 is( $three[0], '5 in, 5 out',  "window of $window s: five of ten are let in" );
 is( $three[1], '0 in, 10 out', "window of $window s: none in the middle of it" );
-is( $three[2], '5 in, 5 out',  "window of $window s: refused requests did not extend it (decisions.md \"Readings\")" );
+is( $three[2], '5 in, 5 out', "window of $window s: refused requests did not extend it (decisions.md \"Rate limit\")" );
 $stack->restart_service( settings => { SVC_RATE_LIMIT_ENABLED => 'false' } );
 is( admitted( $stack, 60, '192.0.2.1' ), '60 in, 0 out', 'SVC_RATE_LIMIT_ENABLED=false: nobody is refused' );
 

@@ -1,5 +1,5 @@
-# Codes and refresh tokens at the same moment on two instances (decisions.md "Tokens", "Readings"; performance.md R11): exactly the
-# allowed successes, then the family dies, and never an error of ours.
+# Codes and refresh tokens at the same moment on two instances (decisions.md "Codes", "Reuse"; performance.md R11):
+# exactly the allowed successes, then the family dies, and never an error of ours.
 use strict;
 use warnings;
 
@@ -53,7 +53,7 @@ for my $who ( \@web, 'spa' ) {
         my @dead = map { $_->member('access_token'), $_->member('refresh_token') } @won;
         inactive(
             $two->introspect( @rs, $dead[0] ),
-            '... whose access token is dead, for the code was replayed (decisions.md "Readings")' );
+            '... whose access token is dead, for the code was replayed (decisions.md "Codes")' );
         oauth_error( Authz::Grant->refresh( $two, $who, $dead[1] ), 400, 'invalid_grant', '... and the refresh token' );
     }
 }
@@ -61,7 +61,8 @@ for my $who ( \@web, 'spa' ) {
 for my $round ( 1 .. 3 ) {
     my ( $count, @won ) = together( 'spa', grant_type => 'refresh_token', refresh_token => first( 'spa', 'spa' ) );
     is( text($count), 'good 4, invalid_grant ' . ( $COUNT - 4 ),
-        "refresh: $COUNT at once of a public client: the one and three siblings (decisions.md Tokens, round $round)" );
+        "refresh: $COUNT at once of a public client: the one and three siblings (decisions.md \"Reuse\", round $round)"
+    );
     my %token = map { $_->member('refresh_token') => 1 } @won;
     is( scalar keys %token, 4, '... each with a refresh token of its own' );
     my @living = grep { Authz::Grant->refresh( $one, 'spa', $_ )->status == 200 } sort keys %token;

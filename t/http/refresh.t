@@ -46,7 +46,7 @@ for my $time ( 1 .. 3 ) {
         refresh( \@web, $kept ),
         {   access_token => qr/\Aat_/, refresh_token => $kept, token_type => 'Bearer',
             scope        => same_words('openid orders.read orders.write'), id_token => qr/./ },
-        "refresh: a confidential client keeps its refresh token (decisions.md Tokens), time $time" );
+        "refresh: a confidential client keeps its refresh token (decisions.md \"Refresh tokens\"), time $time" );
 }
 oauth_ok( $stack->introspect( @rs, $first ), { active => true }, 'refresh: the access token of before stays' );
 is( $stack->sql('SELECT idle_expires_at > code_expires_at + interval \'29 days\' FROM token_grant'), 't',

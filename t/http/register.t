@@ -164,7 +164,7 @@ oauth_error( register( %{ $_->[0] } ), 400, $md, $_->[1] )
   [ { application_type => 'other' }, 'another application_type' ], [ { scope => qq{a"b} }, 'a quote in scope' ];
 like(
     register( dpop_bound_access_tokens => true )->member('error_description'), qr/does not work yet/,
-    'what does not work yet is said to (decisions.md "Readings")' );
+    'what does not work yet is said to (decisions.md "What works is advertised")' );
 like( register( token_endpoint_auth_method => 'private_key_jwt', jwks_uri => 'https://app.example/k' )
       ->member('error_description'), qr/private_key_jwt does not work yet/, 'so is private_key_jwt' );
 oauth_error( raw( $_->[0] ), 400, $md, "the body is $_->[1]" )
@@ -233,7 +233,9 @@ policy(
 oauth_error( register(), 400, $md, 'a method that dcr.allowed_auth_methods does not list' );
 registered( register( token_endpoint_auth_method => 'none' ), { scope => 'openid' }, 'one that it lists' );
 policy( { dcr => { allowed_auth_methods => undef, require_statement => true } } );
-oauth_error( register(), 400, $md, 'require_statement: 400 invalid_client_metadata (decisions.md "Readings")' );
+oauth_error(
+    register(), 400, $md,
+    'require_statement: 400 invalid_client_metadata (decisions.md "Registration refused")' );
 policy( { dcr => { require_statement => false }, enabled => false } );
 oauth_error( register(), 403, 'access_denied', 'switched off: 403 access_denied' );
 is( register()->header('WWW-Authenticate'), undef, 'without a challenge: nobody is asked who they are' );
@@ -262,7 +264,7 @@ registered( register( client_name => 'Shop' ), {}, 'and only what it names' );
 $stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')});
 admin_error(
     $stack->admin( POST => '/admin/api/clients', json => { clientId => 'ann', clientType => 'public' } ), 409,
-    'a client cannot be made with the name of a subject (decisions.md "Browser side")', error => 'conflict' );
+    'a client cannot be made with the name of a subject (decisions.md "Subject identifiers")', error => 'conflict' );
 is( sql(q{SELECT count(*) FROM client WHERE client_id = 'ann'}), 0, 'and is not stored' );
 is( $stack->admin( POST => '/admin/api/clients', json => { clientId => 'bob', clientType => 'public' } )->status, 201,
     'another name is free' );

@@ -1,4 +1,5 @@
-# POST /register with a software statement (specification 4.7, 5.6; oauth.md 3.5; decisions.md "Readings", "Policy"; RFC 7591 2.3).
+# POST /register with a software statement (specification 4.7, 5.6; oauth.md 3.5; decisions.md "Software statements of
+# others", "Policy"; RFC 7591 2.3).
 use strict;
 use warnings;
 
@@ -170,7 +171,7 @@ my $bare = taken(
     register( statement( claims( software_id => undef, software_version => undef ) ), software_id => 'crm' ),
     { software_id => undef }, 'software_id beside a statement that has none does not count' );
 is( sql("SELECT software_id IS NULL FROM client WHERE client_id = '$bare->{client_id}'"), 't',
-    'and is not stored: it would pass for verified (decisions.md "Policy")' );
+    'and is not stored: it would pass for verified (decisions.md "software_id")' );
 
 # ---- keys are rotated
 
@@ -282,7 +283,7 @@ $stack->sql(
 );
 taken( register($issued), {}, 'and good again when it is one of statements' );
 
-# ---- the statement cuts (decisions.md "Policy")
+# ---- the statement cuts (decisions.md "Entitlements")
 
 taken(
     register(
@@ -335,7 +336,7 @@ oauth_error(
 
 my $row = 'svc.operator.controls.public_client_policy';
 $stack->patch_row( $row, { enabled => false, dcr => { require_statement => true } } );
-taken( register($new), {}, 'switched off is plain registration only (decisions.md "Readings")' );
+taken( register($new), {}, 'switched off is plain registration only (decisions.md "Registration refused")' );
 $stack->patch_row( $row, { enabled => true, dcr => { require_statement => false } } );
 my $rule = $stack->admin(
     POST => '/admin/api/policy-rules',
@@ -394,7 +395,7 @@ $before = sql('SELECT count(*) FROM client');
 $stack->{opa}->stop;
 oauth_error(
     register($new), 503, 'temporarily_unavailable',
-    'without the engine nobody registers (decisions.md "/token" outcomes)' );
+    'without the engine nobody registers (decisions.md "Engine down, slow or answering nonsense" outcomes)' );
 oauth_error(
     $stack->http->post( '/register', json => { redirect_uris => ['https://app.example/cb'] } ), 503,
     'temporarily_unavailable', 'also without a statement' );

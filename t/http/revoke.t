@@ -1,4 +1,4 @@
-# POST /revoke: the matrix of specification 3 and 4.6, and decisions.md "Readings": 200 with an empty body to everything but
+# POST /revoke: the matrix of specification 3 and 4.6, and decisions.md "/revoke": 200 with an empty body to everything but
 # a failed authentication.
 use strict;
 use warnings;
@@ -89,7 +89,7 @@ is( join( ' ', map { active($_) } @public ), 'dead dead active active',
     "revoke: without credentials and by itself the public client's token is dead, for others it lives (specification 3, 4.6)"
 );
 
-# A header that holds no client's credentials is none: 200 (decisions.md "Readings").
+# A header that holds no client's credentials is none: 200 (decisions.md "/revoke").
 for my $header ( 'Bearer x', "Bearer $token", 'Bearer', 'Digest username="crm"', 'DPoP x', 'Negotiate' ) {
     my $live = new_token();
     empty_200(
@@ -156,7 +156,7 @@ empty_200(
 empty_200(
     $stack->http->post( "/revoke?token=$token", headers => [ Authz::Client::basic(@crm), @form ], body => '' ),
     'revoke: a token in the URI is 200' );
-is( active($token), 'active', 'revoke: and none of those revoked anything (decisions.md "Readings")' );
+is( active($token), 'active', 'revoke: and none of those revoked anything (decisions.md "/revoke")' );
 
 # What is not 200.
 oauth_error(

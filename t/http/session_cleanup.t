@@ -1,5 +1,5 @@
-# What is over is removed by SVC_SESSION_CLEANUP_CRON (specification 8), and SVC_CREDENTIAL_KEY_DISCARD_PER_USER (specification 8;
-# decisions.md "Readings": once per start of the parent process).
+# What is over is removed by SVC_SESSION_CLEANUP_CRON (specification 8), and SVC_CREDENTIAL_KEY_DISCARD_PER_USER
+# (specification 8; decisions.md "Settings read once": once per start of the parent process).
 use strict;
 use warnings;
 
@@ -55,7 +55,7 @@ for my $cron ( '', '* * * *', '60 * * * *', 'hourly', '0 0 30 2 *' ) {
         $text, qr/^authz\.fcgi: SVC_SESSION_CLEANUP_CRON: [^\n]+; write for example/m,
         '... with the name, what is wrong and what to do' );
 }
-is( ( check('0 */5 * * * ?') )[0], 0, 'six fields, seconds first, are taken (decisions.md "Readings")' );
+is( ( check('0 */5 * * * ?') )[0], 0, 'six fields, seconds first, are taken (decisions.md "Settings read once")' );
 
 ok( await( sub { run_at() } ), 'the job runs' );
 is( $stack->sql(

@@ -144,7 +144,8 @@ test_window(TALLOC_CTX *mem, struct shared *shared)
         is_int(admitted(shared, address, START + WINDOW - 1, limits[i], 5), 0,
                "... up to the window's last second");
         is_int(admitted(shared, address, START + WINDOW, limits[i], (int) limits[i] + 1), limits[i],
-               "... the next window is open, whatever was refused before (decisions.md)");
+               "... the next window is open, whatever was refused before (decisions.md \"Rate "
+               "limit\")");
     }
     long after = 0;
     shared_rate_admit(shared, "192.0.2.9", START, WINDOW, 1, &after);

@@ -1,5 +1,5 @@
-# Sign-in through an upstream identity provider: the callback, the browser's two cookies and its session (oauth.md 5 "Upstream
-# callback"; decisions.md "Browser side"; specification 5.7 and 8).
+# Sign-in through an upstream identity provider: the callback, the browser's two cookies and its session (oauth.md 5
+# "Upstream callback"; decisions.md "Browser side"; specification 5.7 and 8).
 use strict;
 use warnings;
 
@@ -88,9 +88,9 @@ unlike( $session->{text}, qr/Max-Age|Expires/i, 'the session cookie ends with th
 like( $mark->{text}, qr/; Max-Age=660(?:;|\z)/, 'the mark outlives the sign-in by a minute' );
 my $hash = Digest::SHA::sha256_hex( MIME::Base64::decode_base64url( $session->{value} ) );
 is( $stack->sql("SELECT subject FROM browser_session WHERE encode(id_hash, 'hex') = '$hash'"), 'ann',
-    "the row holds the cookie's hash; the home issuer's subject keeps its sub (decisions.md)" );
+    "the row holds the cookie's hash; the home issuer's subject keeps its sub (decisions.md \"Subject identifiers\")" );
 is( $stack->sql("SELECT claims ->> 'email' FROM subject WHERE subject = 'ann'"), 'ann@example.org',
-    'the claims are kept (decisions.md)' );
+    'the claims are kept (decisions.md "Subject identifiers")' );
 unlike(
     $stack->sql("SELECT string_agg(s::text, ' ') FROM browser_session s"), qr/ey[A-Za-z0-9_-]{10,}\./,
     "the provider's ID token is sealed" );
@@ -146,7 +146,7 @@ is( $stack->admin(
 
 $way = half_way( my $late = Authz::Browser->new );
 is( $stack->sql('SELECT extract(epoch FROM max(expires_at) - now()) BETWEEN 580 AND 600 FROM sign_in'), 't',
-    'a sign-in lives ten minutes (oauth.md 5)' );
+    'a sign-in lives ten minutes (oauth.md 5 "Upstream callback")' );
 $stack->sql("UPDATE sign_in SET expires_at = now() - interval '1 second'");
 is_page( $late->get($way), '... and is refused after that' );
 
@@ -208,7 +208,7 @@ my $old = $ann->cookie( $base, 'svc_sid' )->{value};
 authorize( $ann, prompt => 'login' );
 like( $ann->url, $code, 'prompt=login signs in again' );
 my $new = $ann->cookie( $base, 'svc_sid' )->{value};
-isnt( $new, $old, 'session fixation: a new id at sign-in (oauth.md 5)' );
+isnt( $new, $old, 'session fixation: a new id at sign-in (oauth.md 5 "Transitions")' );
 my $thief = Authz::Browser->new;
 $thief->set_cookie( $base, "svc_sid=$old; Path=/" );
 authorize( $thief, prompt => 'none' );
@@ -280,7 +280,8 @@ for my $row (
     my ( $sent, $seen ) = @$row;
     $idp->misbehave( authorize => { error => $sent, error_description => 'INTERNAL: <b>of the provider' } );
     authorize( my $browser = Authz::Browser->new );
-    is( back_of($browser)->{error}, $seen, "upstream error $sent is $seen for the client (oauth.md 5)" );
+    is( back_of($browser)->{error}, $seen,
+        "upstream error $sent is $seen for the client (oauth.md 5 \"Upstream callback\")" );
     unlike( $browser->url, qr/INTERNAL|%3C|%27/, '... without the words of the provider' );
 }
 $idp->misbehave( authorize => { error => 'login_required', iss => 'https://evil.example' } );
@@ -307,7 +308,8 @@ is( none_with("svc_sid=$live"), 'code', '(a session of the provider)' );
 is( enable(0)->status,          200,    '(the provider is disabled)' );
 my $calls = () = $idp->seen('token');
 $mid->follow( $way, stop => qr{\A\Q$back\E} );
-is( back_of($mid)->{error}, 'access_denied', 'a provider that was disabled in mid-flow signs nobody in (oauth.md 5)' );
+is( back_of($mid)->{error}, 'access_denied',
+    'a provider that was disabled in mid-flow signs nobody in (oauth.md 5 "Transitions")' );
 is( scalar( () = $idp->seen('token') ), $calls, '... and is not asked' );
 is( audit(q{outcome || ' ' || request_summary}),
     'rejected {"idpId":"corp","reason":"The identity provider was disabled"}', '... and the audit says why' );
@@ -416,7 +418,7 @@ my $secure = $stack->http->get(
 like(
     join( ' ', $secure->headers('Set-Cookie') ),
     qr{\A__Host-svc_browser=[A-Za-z0-9_-]{43}; Path=/; Max-Age=660; HttpOnly; SameSite=Lax; Secure\z},
-    'SVC_SESSION_COOKIE_SECURE: Secure, and the prefix __Host- (oauth.md 5)' );
+    'SVC_SESSION_COOKIE_SECURE: Secure, and the prefix __Host- (oauth.md 5 "Upstream callback")' );
 is( none_with("svc_sid=$live"),        'login_required', '... and a cookie without the prefix is none' );
 is( none_with("__Host-svc_sid=$live"), 'code',           '... with it, it is the session' );
 

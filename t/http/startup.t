@@ -1,5 +1,5 @@
-# What is refused at start: exit status 78, one line per problem naming the variable (specification 5.2; decisions.md "Readings",
-# "Development mode"; architecture.md 6).
+# What is refused at start: exit status 78, one line per problem naming the variable (specification 5.2; decisions.md
+# "Development values", "Development mode"; architecture.md 6).
 use strict;
 use warnings;
 
@@ -59,11 +59,11 @@ for my $value (
   )
 {
     refused(
-        "start: the development value $value is refused for pepper and bundle key (decisions.md)",
+        "start: the development value $value is refused for pepper and bundle key (decisions.md \"Development values\")",
         [qw(SVC_ADMIN_PEPPER SVC_BUNDLE_API_KEY)], SVC_ADMIN_PEPPER => $value, SVC_BUNDLE_API_KEY => $value );
 }
 refused(
-    'start: a credential key of 15 octets is refused (decisions.md)', ['SVC_CREDENTIAL_KEY'],
+    'start: a credential key of 15 octets is refused (decisions.md "Key lengths")', ['SVC_CREDENTIAL_KEY'],
     SVC_CREDENTIAL_KEY => 'x' x 15 );
 is( ( check( SVC_CREDENTIAL_KEY => 'x' x 16, SVC_DATABASE_URL => fresh() ) )[0], 0,
     'start: of 16 octets it is accepted' );

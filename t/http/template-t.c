@@ -84,7 +84,7 @@ test_fill(TALLOC_CTX *mem)
            "template: line ends are those that browsers hash");
 }
 
-/* decisions.md "Browser side": escape everything. */
+/* decisions.md "Pages": every value is escaped. */
 static void
 test_escaping(TALLOC_CTX *mem)
 {

@@ -1,4 +1,5 @@
-# POST /token, client_credentials: what is issued, and how clients authenticate (specification 2.12, 4.4; oauth.md 3.1, 3.3).
+# POST /token, client_credentials: what is issued, and how clients authenticate (specification 2.12, 4.4; oauth.md 3.1,
+# 3.3).
 use strict;
 use warnings;
 
@@ -60,10 +61,10 @@ like( $answer->body,                   qr/"expires_in":\s*3600\b/, 'token: expir
 like( $answer->header('Content-Type'), qr{\Aapplication/json}, 'token: the answer is application/json (oauth.md C8)' );
 my %seen = map { ( $stack->token_text(@crm) => 1 ) } 1 .. 20;
 is( scalar keys %seen, 20, 'token: no two tokens are the same' );
-like( ( keys %seen )[0], qr/\A[^\s"\\]{60,}\z/, 'token: the secret part is long (decisions.md "Tokens")' );
+like( ( keys %seen )[0], qr/\A[^\s"\\]{60,}\z/, 'token: the secret part is long (decisions.md \"Format\")' );
 oauth_ok(
     $stack->token(@crm), { scope => '' },
-    'token: no scope asked and none registered gives an empty scope (decisions.md)' );
+    'token: no scope asked and none registered gives an empty scope (decisions.md "Omitted scope")' );
 
 # ---- client_secret_basic (C11)
 
@@ -157,10 +158,11 @@ my @rotated = $stack->make_client( 'rotated', { %cc, scopes => ['orders.read'] }
 $stack->token_text(@rotated) for 1 .. 8;
 my $new = $stack->admin( POST => '/admin/api/clients/rotated/rotate-secret' )->member('clientSecret');
 is( statuses( \@rotated, 12 ), '401 x 12',
-    'a rotated secret is dead in every worker at once (decisions.md "Clients")' );
+    'a rotated secret is dead in every worker at once (decisions.md "rotate-secret")' );
 oauth_ok(
     $stack->token( 'rotated', $new ), {},
-    'the new secret works in the same moment: a refusal is given only after a fresh read (decisions.md)' );
+    'the new secret works in the same moment: a refusal is given only after a fresh read (decisions.md "Refusals on a cached row")'
+);
 
 # ---- public clients (C14)
 

@@ -39,7 +39,7 @@ oauth_ok(
     'scope: all that is entitled is granted' );
 oauth_ok(
     ask( \@crm, scope => 'orders.read admin' ), { scope => 'orders.read' },
-    'scope: partial grants succeed with fewer scopes (decisions.md)' );
+    'scope: partial grants succeed with fewer scopes (decisions.md "Policy deny at /token")' );
 oauth_ok(
     ask( \@crm, scope => 'orders.read orders.read' ), { scope => 'orders.read' },
     'scope: a repeated word counts once' );
@@ -61,10 +61,10 @@ oauth_ok(
 oauth_error( ask( \@crm, scope => 'x' x 5000 ), 400, 'invalid_scope', 'scope: a text of 5,000 octets is refused' );
 oauth_ok(
     ask( \@cut, scope => 'a c' ), { scope => 'a' },
-    'scope: a registered scope is a ceiling above the binding (decisions.md "Clients")' );
+    'scope: a registered scope is a ceiling above the binding (decisions.md "What is stored")' );
 oauth_ok(
     ask( \@cut ), { scope => same_words('a b') },
-    'scope: omitted, the registered one is asked for, and the binding cuts it (decisions.md)' );
+    'scope: omitted, the registered one is asked for, and the binding cuts it (decisions.md "Omitted scope")' );
 oauth_error(
     ask( \@cut, scope => 'c' ), 400, 'invalid_scope',
     'scope: nothing within the registered scope is 400 invalid_scope' );
@@ -73,7 +73,7 @@ oauth_error(
 
 oauth_ok( ask( \@crm, resource => $_->[0], scope => 'orders.read' ), { scope => 'orders.read' }, "resource: $_->[1]" )
   for [ 'https://plain.example', 'an entitled resource' ],
-  [ 'https://plain.example/',  'the slash after an empty path does not matter (oauth.md 2 item 7)' ],
+  [ 'https://plain.example/',  'the slash after an empty path does not matter (oauth.md 2.7)' ],
   [ 'https://deep.example/a/', 'an entitled resource with a path' ];
 oauth_error(
     ask( \@crm, resource => $_->[0], scope => 'orders.read' ), 400, 'invalid_target',
@@ -89,7 +89,7 @@ oauth_ok(
         '/token', headers => [ Authz::Client::basic(@crm) ],
         form => [ grant_type => 'client_credentials', ( resource => 'https://plain.example' ) x 2 ] ),
     {},
-    'C3: resource may be repeated; equal repetitions count once (decisions.md)' );
+    'C3: resource may be repeated; equal repetitions count once (decisions.md "Resource")' );
 oauth_ok(
     $stack->http->post(
         '/token',
@@ -101,7 +101,7 @@ oauth_ok(
     'resource: both forms of one resource are one' );
 oauth_error(
     ask( \@crm, resource => 'https://plain.example', resource => 'https://deep.example/a/' ), 400,
-    'invalid_target', 'resource: two different ones are 400 invalid_target (decisions.md)' );
+    'invalid_target', 'resource: two different ones are 400 invalid_target (decisions.md "Resource")' );
 
 # ---- resource types
 
@@ -160,11 +160,11 @@ oauth_error(
 my $both = ask( \@idle, scope => 'nothing' );
 oauth_error(
     $both, 400, 'unauthorized_client',
-    'decisions.md: of two reasons the one whose category comes first speaks (grant before scope)' );
+    'of two reasons the one whose category comes first speaks, grant before scope (decisions.md "Order of reasons")' );
 $stack->bind( 'idle', { %cc, scopes => ['orders.read'] } );
 oauth_ok(
     ask( \@idle, scope => 'orders.read' ), { scope => 'orders.read' },
-    'a PATCH that answers confirmed: the token in the next line is issued (decisions.md "Policy")' );
+    'a PATCH that answers confirmed: the token in the next line is issued (decisions.md "Data rows stay")' );
 $stack->bind( 'idle', undef );
 oauth_error(
     ask( \@idle, scope => 'orders.read' ), 400, 'unauthorized_client',
@@ -178,12 +178,12 @@ oauth_error( ask( \@crm ), 400, 'unauthorized_client', 'C15: a client reason is 
 $stack->patch_row( 'svc.operator.controls.client', { allowed_auth_methods => undef } );
 oauth_ok( ask( \@crm ), {}, 'and without those rows the token is issued again' );
 
-# ---- lifetime (decisions.md "Tokens")
+# ---- lifetime (decisions.md "Lifetimes")
 
 $stack->bind( 'crm', { ttl => 60 } );
 oauth_ok( ask( \@crm ), { expires_in => 60 }, "lifetime: the binding's ttl overrides the configured one" );
 $stack->bind( 'crm', { ttl => 7200 } );
-oauth_ok( ask( \@crm ), { expires_in => 7200 }, 'lifetime: upwards too (decisions.md "Tokens")' );
+oauth_ok( ask( \@crm ), { expires_in => 7200 }, 'lifetime: upwards too (decisions.md "Lifetimes")' );
 $stack->bind( 'crm', { ttl => 1_000_000 } );
 oauth_ok( ask( \@crm ), { expires_in => 86400 }, 'lifetime: more than 86400 is cut to 86400' );
 $stack->patch_row( 'svc.operator.controls.lifetime', { max_ttl => 90 } );
@@ -194,7 +194,7 @@ oauth_ok(
     'lifetime: max_ttl caps the configured lifetime when nothing else applies (policy.md 6.5)' );
 $stack->patch_row( 'svc.operator.controls.lifetime', { max_ttl => undef } );
 
-# ---- request ids, and what every answer carries (decisions.md "Readings")
+# ---- request ids, and what every answer carries (decisions.md "X-Request-ID")
 
 for my $id ( 'a', 'A-Za.z0_9', 'x' x 128 ) {
     is( $stack->http->post( '/token', headers => [ 'X-Request-ID' => $id ], form => [ grant_type => 'password' ] )

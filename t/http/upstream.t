@@ -1,5 +1,6 @@
-# Sign-in through an identity provider that misbehaves, as a browser sees it: the client gets an error at its redirect_uri, never
-# a code, and the browser no session (issue "People sign in"; oauth.md 5; OpenID Connect Core 3.1.3.7; RFC 9700 4.4).
+# Sign-in through an identity provider that misbehaves, as a browser sees it: the client gets an error at its
+# redirect_uri, never a code, and the browser no session (oauth.md 5 "Upstream callback"; OpenID Connect Core 3.1.3.7;
+# RFC 9700 4.4).
 use strict;
 use warnings;
 

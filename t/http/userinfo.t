@@ -1,4 +1,5 @@
-# GET and POST /userinfo (specification 4.8; OpenID Connect Core 5.3; oauth.md 3.4 and S10; decisions.md "Policy").
+# GET and POST /userinfo (specification 4.8; OpenID Connect Core 5.3; oauth.md 3.4 and S10; decisions.md "Our own
+# endpoints").
 use strict;
 use warnings;
 
@@ -89,7 +90,7 @@ is( $audit, "web\talice\tallowed\t200\tt", 'userinfo: the audit row' );
 refused( get(undef),     'userinfo: no token' );
 refused( get('garbage'), 'userinfo: none of ours' );
 is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/userinfo' AND http_status = 401}), 0,
-    '... and no write: policy was not asked (decisions.md "Readings")' );
+    '... and no write: policy was not asked (decisions.md "Audited")' );
 refused( get("${full}x"), 'userinfo: a token with a character more' );
 refused( $stack->http->get( '/userinfo', headers => [ Authz::Client::basic(@web) ] ), 'userinfo: Basic credentials' );
 refused( $stack->http->get("/userinfo?access_token=$full"), 'userinfo: a token in the query does not count' );
@@ -105,7 +106,7 @@ refused( get( tokens('openid')->member('refresh_token') ), 'userinfo: a refresh 
 refused( get( $stack->token_text( @web, scope => 'openid profile' ) ), 'userinfo: a token of a client itself' );
 my $single =
   Authz::Grant->redeem( $stack, \@once, Authz::Grant->code( $stack, client => 'once' ) )->member('access_token');
-refused( get($single), 'userinfo: a single-use token is no credential (decisions.md Policy)' );
+refused( get($single), 'userinfo: a single-use token is no credential (decisions.md "Our own endpoints")' );
 oauth_ok( $stack->introspect( @rs, $single ), { active => true }, '... and is not consumed by it' );
 refused( get( ( Authz::Grant->token( 'at', time + 1800 ) )[0] ), 'userinfo: well-formed, but unknown' );
 my $revoked = token('openid');

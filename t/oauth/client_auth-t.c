@@ -191,7 +191,8 @@ test_secrets(void)
 {
     struct client client = make_client("confidential", NULL);
     ok(match(&client, "current", NULL), "the secret (oauth.md C12)");
-    ok(match(&client, "previous", NULL), "the one before, in its time (decisions.md Clients)");
+    ok(match(&client, "previous", NULL),
+       "the one before, in its time (decisions.md \"rotate-secret\")");
     ok(match(&client, "x", "current"),
        "the pair as sent, when the decoded one fails (oauth.md C11)");
     ok(match(&client, "x", "previous"), "... the one before too");
@@ -259,12 +260,12 @@ test_without_database(TALLOC_CTX *mem)
     ok(req->client == NULL, "... which is no client");
     req = make_request(mem, "Basic Y3JtOnM=", "client_secret=s&client_id=crm");
     is_int(credential_client_optional.check(req), AZ_OK,
-           "two ways at /revoke: 200, nothing is revoked (decisions.md Readings)");
+           "two ways at /revoke: 200, nothing is revoked (decisions.md \"/revoke\")");
     ok(req->client == NULL && req->params == 0 && req->op.fault.status == AZ_OK,
        "... because no parameter is left");
     req = make_request(mem, "Basic Y3Jt", NULL);
     is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
-           "broken credentials at /revoke: 401 (decisions.md Readings)");
+           "broken credentials at /revoke: 401 (decisions.md \"/revoke\")");
     static const char *const form[] = {NULL, "client_id=crm&client_secret=s"};
     for (size_t i = 0; i < 2; i++) {
         req = make_request(mem, "Bearer x", form[i]);
@@ -273,7 +274,7 @@ test_without_database(TALLOC_CTX *mem)
     }
     req = make_request(mem, "Bearer x", NULL);
     is_int(credential_client_optional.check(req), AZ_OK,
-           "... at /revoke: no client's credentials, anonymous (decisions.md Readings)");
+           "... at /revoke: no client's credentials, anonymous (decisions.md \"/revoke\")");
     ok(req->client == NULL && req->op.fault.status == AZ_OK, "... which is no client");
 }
 

@@ -41,7 +41,7 @@ static const struct { const char *registered, *asked; bool any_port, wanted; con
     {"http://localhost", "http://localhost:8123", true, true, "... without a path"},
     {"http://localhost?x=y", "http://localhost:8123?x=y", true, true, "... with a query alone"},
     {"http://127.0.0.1/cb?x=y", "http://127.0.0.1:8123/cb?x=y", true, true, "... with path and query"},
-    {"http://127.0.0.1/cb", "http://127.0.0.1:8123/cb", false, false, "not for a confidential client (decisions.md)"},
+    {"http://127.0.0.1/cb", "http://127.0.0.1:8123/cb", false, false, "not for a confidential client (decisions.md \"Redirect URIs\")"},
     {"http://127.0.0.1:3000/cb", "http://127.0.0.1:3000/cb", false, true, "... which has its own exactly"},
     {"http://127.0.0.1/cb", "http://127.0.0.1:8123/cc", true, false, "loopback: the path is exact"},
     {"http://127.0.0.1/cb", "http://127.0.0.1:8123/cb/", true, false, "... to the slash"},
@@ -129,7 +129,7 @@ main(void)
                rules[i].wanted, "redirect_uri: %s", rules[i].name);
     for (size_t i = 0; i < sizeof(remembered) / sizeof(remembered[0]); i++)
         is_int(redirect_uri_is_remembered(remembered[i].uri), remembered[i].wanted,
-               "consent is %sremembered (decisions.md Browser side): %s",
+               "consent is %sremembered (decisions.md \"Consent\"): %s",
                remembered[i].wanted ? "" : "not ", remembered[i].name);
     test_client(mem);
     talloc_free(mem);

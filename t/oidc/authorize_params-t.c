@@ -110,7 +110,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {GOOD "&scope=%C3%A4", "invalid_scope: The scope has a forbidden character", "scope: UTF-8"},
 
     {GOOD "&resource=https://r.example", "{\"resource\":\"https://r.example\"}", "resource (RFC 8707)"},
-    {GOOD "&resource=https://r.example&resource=https://r.example/", "{\"resource\":\"https://r.example\"}", "... twice, but for a slash (oauth.md 2)"},
+    {GOOD "&resource=https://r.example&resource=https://r.example/", "{\"resource\":\"https://r.example\"}", "... twice, but for a slash (oauth.md 2.7)"},
     {GOOD "&resource=https://r.example&resource=https://s.example", "invalid_target: A token is for one resource only", "... two different ones"},
     {GOOD "&resource=r", "invalid_target: The resource must be an absolute URI without fragment", "... no URI"},
     {GOOD "&resource=https://r.example%23f", "invalid_target: The resource must be an absolute URI without fragment", "... with a fragment"},
@@ -207,8 +207,8 @@ scope_of(TALLOC_CTX *mem, const char *query, const char *registered)
     return authorize_params_read(req, &authorization) == AZ_OK ? authorization.scope : "refused";
 }
 
-/* decisions.md "/token": an omitted scope is the registered one. It is settled before the user is
- * asked. */
+/* decisions.md "Omitted scope": an omitted scope is the registered one. It is settled before the
+ * user is asked. */
 static void
 test_omitted_scope(TALLOC_CTX *mem)
 {

@@ -150,7 +150,7 @@ test_all(void)
     }
     is_int(wrong, 0,
            "flow: all %u combinations of prompt, max_age, session, consent, control, "
-           "registration and providers go where oauth.md 3.2 and decisions.md say",
+           "registration and providers go where oauth.md 3.2 and decisions.md \"Browser side\" say",
            COMBINATIONS);
     for (unsigned i = 0; i <= FLOW_ERROR; i++)
         ok(seen[i] > 0, "... and each way is taken by some");
@@ -205,7 +205,7 @@ test_fresh(void)
     ok(flow_session_serves(&a, &session), "id_token_hint of another without prompt=none");
     a.prompt_none = true;
     ok(!flow_session_serves(&a, &session),
-       "... under prompt=none: login_required (decisions.md Readings)");
+       "... under prompt=none: login_required (decisions.md \"id_token_hint\")");
     a.hint_subject = "ann";
     ok(flow_session_serves(&a, &session), "... of the same user");
     a.hint_subject = "an";
@@ -219,7 +219,7 @@ static const struct { const char *idp_hint, *login_hint, *wanted; bool hinted; c
     {"off", NULL, "corp other named.example ", false, "... of a disabled one"},
     {"nobody", NULL, "corp other named.example ", false, "... of none"},
     {"Other", NULL, "corp other named.example ", false, "... in other letters"},
-    {"other", "ann@corp.example", "other ", true, "... stands above login_hint (decisions.md)"},
+    {"other", "ann@corp.example", "other ", true, "... stands above login_hint (decisions.md \"Choosing a provider\")"},
     {"nobody", "ann@corp.example", "corp ", true, "... unless it names none"},
     {NULL, "ann@corp.example", "corp ", true, "the domain of login_hint: an issuer's host"},
     {NULL, "ann@CORP.example", "corp ", true, "... in any letters"},

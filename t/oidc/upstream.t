@@ -1,5 +1,6 @@
-# We as a relying party of an identity provider: where the browser is sent, how a code is redeemed, and every way in which the
-# provider may misbehave (oauth.md 5; OpenID Connect Core 3.1; RFC 9207; RFC 9700 4.4). oidc/upstream.h by t/oidc/redeemer.
+# We as a relying party of an identity provider: where the browser is sent, how a code is redeemed, and every way in
+# which the provider may misbehave (oauth.md 5 "Upstream callback"; OpenID Connect Core 3.1; RFC 9207; RFC 9700 4.4).
+# oidc/upstream.h by t/oidc/redeemer.
 use strict;
 use warnings;
 
@@ -67,7 +68,7 @@ my $there = url_of('corp');
 my %sent  = Authz::Browser::query( $there->{url} // '' );
 like(
     $there->{url}, qr{\A\Q$idp->{issuer}\E/authorize\?},
-    'an empty endpoint is taken from the discovery document (oauth.md 5)' );
+    'an empty endpoint is taken from the discovery document (oauth.md 5 "Identity provider PUT")' );
 is_deeply(
     \%sent,
     {   response_type  => 'code', client_id             => 'authz', redirect_uri => "$issuer/authorize/callback/corp",

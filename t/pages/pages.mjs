@@ -140,7 +140,7 @@ async function answers(name, control, more = '') {
 for (const decision of [['Allow', 'allow'], ['Cancel', 'deny']]) {
   const seen = await answers('consent', decision[0]);
   is(seen.posted.map(p => p.form), [{ id: 'form-token', decision: decision[1] }], `consent: Enter on ${decision[0]} posts the form token and ${decision[1]}, once`);
-  is(seen.at, `${client}/callback?code=x`, `consent: the redirect to the client's origin is followed (decisions.md "Browser side")`);
+  is(seen.at, `${client}/callback?code=x`, `consent: the redirect to the client's origin is followed (decisions.md "Consent")`);
   is(seen.faults, [], 'consent: and nothing offends the Content-Security-Policy');
   is(seen.posted.map(p => [p.origin, p.referer]), [['null', undefined]], 'consent: the form tells nobody where it stood (Referrer-Policy)');
 }

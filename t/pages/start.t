@@ -1,5 +1,5 @@
-# Pages are checked before anything is served: `authz.fcgi --check` and `authzctl config check` name a missing or broken one with
-# file and line, and say what to do (decisions.md "Browser side": templates an operator may brand).
+# Pages are checked before anything is served: `authz.fcgi --check` and `authzctl config check` name a missing or broken
+# one with file and line, and say what to do (decisions.md "Pages").
 use strict;
 use warnings;
 

@@ -215,10 +215,10 @@ test_values(TALLOC_CTX *mem)
 /* clang-format off */
 static const struct { const char *text; int64_t wanted; const char *name; } lifetimes[] = {
     {"1", 1, "the least that is a lifetime"},
-    {"0", 0, "0 is handed on: it is a deny (decisions.md Tokens)"},
+    {"0", 0, "0 is handed on: it is a deny (decisions.md \"Lifetimes\")"},
     {"-1", -1, "... and so is a negative one"},
     {"-9223372036854775808", INT64_MIN, "the most negative"},
-    {"86400", DECISION_TTL_MAX, "the longest (decisions.md Tokens)"},
+    {"86400", DECISION_TTL_MAX, "the longest (decisions.md \"Lifetimes\")"},
     {"86401", DECISION_TTL_MAX, "one more is cut"},
     {"9223372036854775807", DECISION_TTL_MAX, "the largest integer is cut"},
 };
@@ -297,7 +297,7 @@ test_denies(TALLOC_CTX *mem)
                     talloc_asprintf(mem, "{'allow':false,'deny_reasons':%s}", denies[i].reasons),
                     &read);
         is_int(decision_deny_status(&read, &text), denies[i].status,
-               "deny at /token (decisions.md): %s", denies[i].name);
+               "deny at /token (decisions.md \"Policy deny at /token\"): %s", denies[i].name);
         is_str(text, denies[i].text, "... with the first reason's message");
     }
 }
@@ -321,7 +321,9 @@ test_order(TALLOC_CTX *mem)
         if (first == NULL)
             first = text;
         else
-            is_str(text, first, "reasons in order %u are stored alike (decisions.md)", order);
+            is_str(text, first,
+                   "reasons in order %u are stored alike (decisions.md \"Order of reasons\")",
+                   order);
         ok(decision_has_code(&read, "a") && decision_has_code(&read, "b"), "... each is found");
         ok(!decision_has_code(&read, "c") && !decision_has_code(&read, "")
                && !decision_has_code(&read, "A"),

@@ -69,7 +69,7 @@ refused(struct bench *bench, const struct reply *reply, const char *detail, cons
     enum az_status st = ask_one(bench, reply, &answer);
     bool clean = answer.result == NULL && answer.revision == NULL;
     ok(st == AZ_UNAVAILABLE && clean && bench->op.fault.status == AZ_UNAVAILABLE,
-       "refused: %s (decisions.md: engine down, slow or answering nonsense)", name);
+       "refused: %s (decisions.md \"Engine down, slow or answering nonsense\")", name);
     const char *head = "policy engine: ", *said = bench->op.fault.detail;
     bool told = strncmp(said, head, strlen(head)) == 0 && strlen(said) > strlen(head)
                 && strstr(said, detail) != NULL;
@@ -293,7 +293,8 @@ test_slow(struct bench *bench)
     reply = (struct reply){.text = text, .length = strlen(text) - 1, .keep = true};
     refused(bench, &reply, "", "one that keeps back the last octet");
     ok(clock_monotonic_ms() - started < PATIENCE_MS,
-       "... none of them is waited for longer than SVC_POLICY_TIMEOUT_MS (decisions.md)");
+       "... none of them is waited for longer than SVC_POLICY_TIMEOUT_MS (decisions.md \"Engine "
+       "down, slow or answering nonsense\")");
     struct engine_answer answer;
     reply = (struct reply){.text = text, .length = strlen(text), .pause_ms = TIMEOUT_MS / 10};
     is_int(ask_one(bench, &reply, &answer), AZ_OK, "one that is slow and in time is heard");
@@ -382,7 +383,8 @@ test_away(TALLOC_CTX *mem)
     bench.az->engine = engine_new(mem, bench.fake->url, PATIENCE_MS);
     struct reply reply = whole(fake_engine_answer(mem, "200 OK", GOOD));
     is_int(ask_one(&bench, &reply, &answer), AZ_OK,
-           "no proxy variable moves the question elsewhere (decisions.md Readings)");
+           "no proxy variable moves the question elsewhere (decisions.md \"No proxy variable is "
+           "honoured\")");
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
 }

@@ -7,7 +7,7 @@
 /* clang-format off */
 static const struct { const char *a, *b; bool same; const char *name; } pairs[] = {
     {"https://r.example",          "https://r.example",           true,  "the same text"},
-    {"https://r.example",          "https://r.example/",          true,  "a final slash where the path is empty (oauth.md 2 item 7)"},
+    {"https://r.example",          "https://r.example/",          true,  "a final slash where the path is empty (oauth.md 2.7)"},
     {"https://r.example:8443",     "https://r.example:8443/",     true,  "... behind a port"},
     {"https://[2001:db8::1]",      "https://[2001:db8::1]/",      true,  "... behind an IPv6 address"},
     {"https://r.example/a/",       "https://r.example/a/",        true,  "the same text with a path"},

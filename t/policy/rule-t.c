@@ -59,10 +59,10 @@ test_paths(void)
     ok(rule_path_fault(longest) == NULL, "path of 512 octets: taken (specification 2.4)");
     strcpy(longest + RULE_PATH_MAX - 4, ".rego");
     ok(rule_path_fault(longest) != NULL, "path of 513: refused");
-    is_str(rule_kind("a.rego"), "rego", "kind: .rego is Rego (decisions.md Policy)");
+    is_str(rule_kind("a.rego"), "rego", "kind: .rego is Rego (decisions.md \"Cedar rules\")");
     is_str(rule_kind("a.cedar"), "cedar", "kind: .cedar is Cedar");
     is_str(rule_kind("cedar.rego"), "rego", "kind: by the suffix alone");
-    ok(rule_path_is_ours("svc/a.rego"), "svc/ is ours (decisions.md Admin API)");
+    ok(rule_path_is_ours("svc/a.rego"), "svc/ is ours (decisions.md \"Namespace\")");
     ok(rule_path_is_ours("svc.rego"), "so is the file svc.rego");
     ok(!rule_path_is_ours("svcs/a.rego"), "svcs/ is not");
     ok(!rule_path_is_ours("a/svc/a.rego"), "svc further down is not");

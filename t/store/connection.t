@@ -1,5 +1,5 @@
-# The life of a worker's connection to PostgreSQL: one that idled is looked at before anything is sent; one that died a moment
-# ago fails the trip, of which only reads are sent again (store/db/db.h, decisions.md). And its address, at start.
+# The life of a worker's connection to PostgreSQL: one that idled is looked at before anything is sent; one that died a
+# moment ago fails the trip, of which only reads are sent again (store/db/db.h). And its address, at start.
 use strict;
 use warnings;
 

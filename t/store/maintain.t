@@ -1,5 +1,5 @@
-# Housekeeping and first set-up by several processes at once: what each reports is what it did, and nothing is dropped that is not
-# due (architecture.md 4).
+# Housekeeping and first set-up by several processes at once: what each reports is what it did, and nothing is dropped
+# that is not due (architecture.md 4).
 use strict;
 use warnings;
 
@@ -179,7 +179,7 @@ is( join( ' ', map { $_->wait(30) // 'late' } $publisher, $settler ), '0 0', '..
 is( sql('SELECT revision FROM bundle_state s JOIN bundle b ON b.id = s.served'), 'r901-b',
     '... the new one is served' );
 is( sql($acceptable), '{r899-z,r900-a,r901-b}',
-    '... and may decide: the late confirmation takes nothing away (decisions.md "Policy")' );
+    '... and may decide: the late confirmation takes nothing away (decisions.md "Which revisions may decide")' );
 
 # ---- set up by four at once
 

@@ -1,4 +1,4 @@
-# Every SQL statement of the program, read from its row in the source, against a fresh schema (style.md 7): PostgreSQL takes it,
+# Every SQL statement of the program, read from its row in the source, against a fresh schema: PostgreSQL takes it,
 # it has as many parameters as its row says, and the enum of its columns is what it gives (store/db/db.h).
 use strict;
 use warnings;
@@ -77,7 +77,7 @@ is( join(
         map    { $_->{name} }
           grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
     '',
-    "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md Tokens)"
+    "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md \"Format\")"
 );
 my ($longest) = sort { length $b <=> length $a } keys %count;
 cmp_ok(

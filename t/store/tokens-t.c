@@ -50,7 +50,7 @@ main(void)
     plan(0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         is_int(token_revision_acceptable(cases[i].list, cases[i].revision), cases[i].wanted,
-               "revision '%s' in %s: %s (decisions.md Policy)", cases[i].revision,
-               cases[i].list != NULL ? cases[i].list : "nothing", cases[i].name);
+               "revision '%s' in %s: %s (decisions.md \"Which revisions may decide\")",
+               cases[i].revision, cases[i].list != NULL ? cases[i].list : "nothing", cases[i].name);
     return done();
 }

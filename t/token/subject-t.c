@@ -47,7 +47,7 @@ test_plain(struct op *op)
     struct subject_names home = names_of(op, HOME, "home", "alice");
     struct subject_names other = names_of(op, OTHER, "other", "alice");
     is_str(home.name, "alice",
-           "the home issuer's subject keeps its sub (decisions.md Subject identifiers)");
+           "the home issuer's subject keeps its sub (decisions.md \"Subject identifiers\")");
     is_str(home.other, hash(op->mem, HOME, "alice"), "... and is a hash where that name is taken");
     is_str(other.name, "other|alice", "another provider's is <idpId>|<sub>");
     is_str(other.other, talloc_asprintf(op->mem, "other|%s", hash(op->mem, OTHER, "alice")),

@@ -172,7 +172,7 @@ test_another_resource_is_not if {
 
 test_a_client_without_resources_may_name_none if fixture.refused(mine(cc, named("https://api.example")), "resource_not_entitled")
 
-# oauth.md 2, item 7
+# oauth.md 2.7
 test_an_empty_path_and_a_slash_are_one_resource if {
 	mine(with_cc({"resources": ["https://api.example"]}), named("https://api.example/")).allow
 	mine(with_cc({"resources": ["https://api.example/"]}), named("https://api.example")).allow

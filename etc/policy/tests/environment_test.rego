@@ -38,7 +38,7 @@ test_no_address_proves_nothing if {
 	fixture.refused(issue_without({"deny_cidrs": ["10.0.0.0/8"]}, "environment/ip"), "ip_not_allowed")
 }
 
-# A family has many addresses; each refresh is judged by its own (policy.md: evaluation 1).
+# A family has many addresses; each refresh is judged by its own (policy.md 6.2).
 test_a_refresh_token_is_of_no_address if {
 	every row in [{"allow_cidrs": ["10.0.0.0/8"]}, {"deny_cidrs": ["192.0.2.0/24"]}] {
 		r := fixture.introspect_without({"token": {"kind": "refresh_token"}}, ["issued/environment"]) with data.svc.entitlements.bindings as fixture.bindings

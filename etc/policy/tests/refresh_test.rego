@@ -1,4 +1,4 @@
-# Who gets a refresh token beside the access token (decisions.md "Tokens").
+# Who gets a refresh token beside the access token (decisions.md "Refresh tokens").
 package refresh_test
 
 import data.fixture

@@ -177,7 +177,7 @@ test_a_statement_may_be_required if {
 	}
 }
 
-# decisions.md: each dimension is cut to the statement's claims where present
+# Each dimension is cut to the statement's claims where present (decisions.md "Entitlements").
 test_the_grants_of_a_statement_decide if {
 	cut := under(plain_rows, fixture.stated({"grants": ["authorization_code"]}))
 	cut.allow

@@ -1,4 +1,4 @@
-# The service itself as caller, for an endpoint of its own (decisions.md "Policy": /userinfo).
+# The service itself as caller, for an endpoint of its own (decisions.md "Our own endpoints").
 package service_test
 
 import data.fixture

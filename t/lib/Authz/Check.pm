@@ -22,7 +22,7 @@ sub _verdict {
     return $good;
 }
 
-# What holds for each answer of /token, /introspect and /revoke (specification 1; oauth.md C8; decisions.md "Readings").
+# What holds for each answer of /token, /introspect and /revoke (specification 1; oauth.md C8; decisions.md "X-Request-ID").
 sub _family {
     my ($answer) = @_;
     return 'no answer' if defined $answer->failure;

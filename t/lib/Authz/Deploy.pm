@@ -207,7 +207,7 @@ sub metadata_inserted {
         my $answer = $self->{http}->get("/.well-known/$name$self->{path}");
         members_are(
             $answer->json, { issuer => "$self->{stack}{base}$self->{path}" },
-            "$name: also in the path-inserted form (decisions.md; RFC 8414 3.1)" ) or diag( $answer->text );
+            "$name: also in the path-inserted form (decisions.md \"iss\"; RFC 8414 3.1)" ) or diag( $answer->text );
         is( $self->{http}->get("/.well-known/$name/another")->status, 404, "$name: not for another path" );
     }
     return;
@@ -260,7 +260,7 @@ sub headers {
     my $id     = 'req-1.A_' . ( 'x' x 100 );
     my $answer = $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => $id ] );
     is( join( '|', $answer->headers('X-Request-ID') ), $id,
-        'X-Request-ID: a good one is echoed, once (decisions.md "Readings")' );
+        'X-Request-ID: a good one is echoed, once (decisions.md "X-Request-ID")' );
     my $made =
       $http->get( $self->at('/health/live'), headers => [ 'X-Request-ID' => "a b'<" ] )->header('X-Request-ID');
     like( $made, qr/\A[0-9a-f-]{36}\z/, 'X-Request-ID: a bad one is replaced' );
