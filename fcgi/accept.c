@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/route.h"
+#include "http/dispatch.h"
 #include "process.h"
 
 /* Most octets of an unread body that are read and dropped, so that the web server gets as far as

@@ -6,6 +6,7 @@
 
 #include "admin/policy_data_write.h"
 #include "admin/policy_request.h"
+#include "http/form.h"
 #include "policy/rows/data_check.h"
 
 const struct route_param policy_data_params[] = {

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "http/dispatch.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +11,8 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "http/failure.h"
+#include "http/form.h"
+#include "http/match.h"
 #include "http/route.h"
 #include "http/shared.h"
 #include "store/db/db.h"
@@ -185,22 +189,6 @@ dispatch_answer(struct request *req, const struct http_io *io)
     return st;
 }
 
-void
-request_fill_audit(struct request *req, int http_status, const char *outcome)
-{
-    struct audit_entry *entry = &req->audit;
-    entry->request_id = req->op.request_id;
-    entry->endpoint = req->route->path;
-    entry->operation = req->route->operation;
-    entry->method = req->method;
-    entry->http_status = http_status;
-    entry->outcome = outcome;
-    entry->ip = req->ip;
-    entry->user_agent = req->user_agent;
-    if (entry->client_id == NULL)
-        entry->client_id = req->admin_label;
-}
-
 /*
  * What was sent away before anything was looked at leaves no row: it asked no policy and changed
  * nothing (decisions.md "Audited"). A browser that is told AZ_BUSY comes back each second, and a
@@ -234,7 +222,7 @@ write_audit(struct request *req)
 }
 
 static void
-put_header(struct buf *out, const char *name, const char *value)
+dispatch_put_header(struct buf *out, const char *name, const char *value)
 {
     if (value == NULL)
         return;
@@ -262,19 +250,19 @@ send_response(struct request *req)
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
     buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* tokens and client secrets pass here */
-    put_header(&out, "Status", status);
-    put_header(&out, "X-Request-ID", req->op.request_id);
+    dispatch_put_header(&out, "Status", status);
+    dispatch_put_header(&out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
-        put_header(&out, "Content-Length", length);
-    put_header(&out, "Content-Type", res->content_type);
-    put_header(&out, "Cache-Control", cache[req->route->cache].control);
-    put_header(&out, "Pragma", cache[req->route->cache].pragma);
-    put_header(&out, "X-Content-Type-Options", "nosniff");
-    put_header(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
-    put_header(&out, "Access-Control-Expose-Headers",
-               req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
+        dispatch_put_header(&out, "Content-Length", length);
+    dispatch_put_header(&out, "Content-Type", res->content_type);
+    dispatch_put_header(&out, "Cache-Control", cache[req->route->cache].control);
+    dispatch_put_header(&out, "Pragma", cache[req->route->cache].pragma);
+    dispatch_put_header(&out, "X-Content-Type-Options", "nosniff");
+    dispatch_put_header(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
+    dispatch_put_header(&out, "Access-Control-Expose-Headers",
+                        req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
     for (size_t i = 0; i < res->headers; i++)
-        put_header(&out, res->header[i].name, res->header[i].value);
+        dispatch_put_header(&out, res->header[i].name, res->header[i].value);
     buf_append(&out, "\r\n", 2);
     if (strcmp(req->method, "HEAD") != 0)
         buf_append(&out, res->body, res->length);

@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "http/form.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 
 #include "base/jsonx.h"
 #include "base/utf8.h"
-#include "http/request.h"
 #include "http/route.h"
 
 static int

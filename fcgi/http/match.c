@@ -1,8 +1,10 @@
 #include "config.h"
 
+#include "http/match.h"
+
 #include <string.h>
 
-#include "http/route.h"
+#include "http/form.h"
 
 /* Matches one path against one pattern, segment by segment, on the raw path: %2F stays inside its
  * segment. */

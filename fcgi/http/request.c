@@ -165,3 +165,27 @@ request_read_head(struct request *req, const struct http_io *io)
             talloc_strndup(req->op.mem, agent, cut_length(agent, AUDIT_USER_AGENT_MAX));
     return request_read_target(req);
 }
+
+bool
+request_target_fits(const char *url)
+{
+    const char *authority = strstr(url, "://");
+    const char *target = authority != NULL ? strchr(authority + 3, '/') : NULL;
+    return target != NULL && strlen(target) <= HTTP_PATH_MAX;
+}
+
+void
+request_fill_audit(struct request *req, int http_status, const char *outcome)
+{
+    struct audit_entry *entry = &req->audit;
+    entry->request_id = req->op.request_id;
+    entry->endpoint = req->route->path;
+    entry->operation = req->route->operation;
+    entry->method = req->method;
+    entry->http_status = http_status;
+    entry->outcome = outcome;
+    entry->ip = req->ip;
+    entry->user_agent = req->user_agent;
+    if (entry->client_id == NULL)
+        entry->client_id = req->admin_label;
+}

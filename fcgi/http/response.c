@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "http/response.h"
+
 #include <string.h>
 
 #include "base/jsonx.h"

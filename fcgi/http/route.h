@@ -78,29 +78,4 @@ extern const size_t routes_count;
 extern const struct route route_guards[];
 extern const size_t route_guards_count;
 
-/* The source of a request and the sink of its answer: FastCGI or plain CGI. */
-struct http_io {
-    void *handle; /* FCGX_Request, or NULL for CGI */
-    const char *(*variable)(const struct http_io *io, const char *name); /* CGI variable */
-    long (*read)(const struct http_io *io, void *buffer,
-                 size_t size); /* body octets; 0 at the end, -1 on error */
-    bool (*write)(const struct http_io *io, const void *octets, size_t size);
-    void (*finish)(const struct http_io *io); /* the answer is complete: send it off */
-};
-
-/* Answer one request, from its head to its log line. */
-void dispatch(struct az *az, const struct http_io *io);
-
-/*
- * Fill in the part of the audit entry that every endpoint has in common. A handler that writes its
- * audit row together with its own write calls this first and sets req->audited.
- */
-void request_fill_audit(struct request *req, int http_status, const char *outcome);
-
-/* Return the row for a method and raw path. If only the method is wrong, return NULL, with the
- * first row of the path in *ret_other and the methods of the path in *ret_allow. */
-const struct route *route_find(TALLOC_CTX *mem, const char *method, const char *path,
-                               const char **values, const struct route **ret_other,
-                               const char **ret_allow);
-
 #endif

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "crypto/digest.h"
 #include "crypto/secret.h"
+#include "http/form.h"
 
 static void
 set_challenge(struct request *req)

@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "crypto/random.h"
 #include "oidc/flow.h"
+#include "oidc/flow_client.h"
 #include "oidc/session.h"
 
 /* A parameter without which nobody knows where an error could go (RFC 6749 4.1.2.1). */
@@ -93,7 +94,7 @@ as_query(struct request *req)
         pairs[i] = (struct query_pair){req->param[i].name, req->param[i].value};
     const char *base = talloc_asprintf(req->op.mem, "%s/authorize", req->op.az->cfg->oidc_issuer);
     const char *url = base != NULL ? query_append(req->op.mem, base, pairs, req->params) : NULL;
-    return url != NULL && authorize_fits_target(url) ? url : NULL;
+    return url != NULL && request_target_fits(url) ? url : NULL;
 }
 
 /* All that can be told to the client. */
@@ -115,14 +116,6 @@ go_on(struct request *req)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
     st = find_session(req, &authorization, &session, &mode);
     return st == AZ_OK ? flow_continue(req, &authorization, &session, mode, false) : st;
-}
-
-bool
-authorize_fits_target(const char *url)
-{
-    const char *authority = strstr(url, "://");
-    const char *target = authority != NULL ? strchr(authority + 3, '/') : NULL;
-    return target != NULL && strlen(target) <= HTTP_PATH_MAX;
 }
 
 enum az_status

@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "http/fetch/fetch_places.h"
 #include "oidc/flow.h"
+#include "oidc/flow_client.h"
 #include "oidc/session.h"
 #include "oidc/upstream.h"
 #include "store/people/identity_providers.h"
@@ -29,7 +30,9 @@ const struct route_param callback_params[] = {
     {NULL,                false},
 };
 
-enum az_status
+/* Return the outcome that the client gets for an error of the provider: OpenID Connect's own codes
+ * and access_denied pass, all others are the server's trouble. */
+static enum az_status
 callback_error(const char *error)
 {
     static const struct {

@@ -18,8 +18,4 @@ extern const struct route_param callback_params[];
  */
 enum az_status callback_handle(struct request *req);
 
-/* What an upstream error means for the client: OpenID Connect's own codes and access_denied pass,
- * all others are the server's trouble. */
-enum az_status callback_error(const char *error);
-
 #endif

@@ -11,6 +11,7 @@
 #include "base/visible.h"
 #include "http/page/page.h"
 #include "oidc/flow.h"
+#include "oidc/flow_client.h"
 #include "oidc/session.h"
 #include "store/people/consents.h"
 #include "store/people/identity_providers.h"

@@ -11,12 +11,18 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "oauth/cimd.h"
-#include "oidc/authorize.h"
+#include "oidc/choose.h"
+#include "oidc/flow_client.h"
+#include "oidc/flow_decide.h"
 #include "oidc/session.h"
 #include "oidc/upstream.h"
 #include "store/people/consents.h"
 #include "store/people/sign_ins.h"
 #include "store/tokens/grants.h"
+
+/* Random octets of each secret that the browser carries for us: upstream state, nonce, PKCE
+ * verifier, consent token. Sent as base64url; rows hold the SHA-256 of that text. */
+#define SECRET_OCTETS 32
 
 /* A request on the step that is taken for it. */
 struct flow_step {
@@ -38,8 +44,8 @@ struct flow_step {
 static enum az_status
 make_secret(struct op *op, const char **ret, unsigned char ret_hash[SHA256_OCTETS])
 {
-    unsigned char octets[FLOW_SECRET_OCTETS];
-    char *text = secret_alloc(op->mem, B64URL_LENGTH(FLOW_SECRET_OCTETS) + 1);
+    unsigned char octets[SECRET_OCTETS];
+    char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
     if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
     b64url_encode_into(octets, sizeof(octets), text);
@@ -279,7 +285,7 @@ take_step(struct flow_step *step)
     case FLOW_CONSENT:
         return ask_consent(step);
     case FLOW_CHOOSE:
-        return authorize_choose(step->req, authorization, step->fit, step->fits);
+        return choose_respond(step->req, authorization, step->fit, step->fits);
     case FLOW_UPSTREAM:
         return go_upstream(step);
     case FLOW_ERROR:

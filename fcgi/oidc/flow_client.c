@@ -1,8 +1,9 @@
 #include "config.h"
 
+#include "oidc/flow_client.h"
+
 #include "oauth/cimd.h"
 #include "oauth/redirect_uri.h"
-#include "oidc/flow.h"
 
 /*
  * Where a refusal goes to was looked up in what this process remembers, for as long as nothing made

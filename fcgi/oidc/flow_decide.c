@@ -1,10 +1,11 @@
 #include "config.h"
 
+#include "oidc/flow_decide.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "base/uri.h"
-#include "oidc/flow.h"
 
 bool
 flow_session_serves(const struct authorization *authorization, const struct session *session)
@@ -20,9 +21,9 @@ flow_session_serves(const struct authorization *authorization, const struct sess
  * Every client but an administrator's made itself known to us; behind our one client id at the
  * provider the user cannot tell it from the others there (the confused deputy).
  */
-bool
-flow_consent_due(const struct authorization *authorization, const struct client *client,
-                 enum consent_mode mode)
+static bool
+consent_is_due(const struct authorization *authorization, const struct client *client,
+               enum consent_mode mode)
 {
     if (authorization->prompt_consent || mode == CONSENT_ALWAYS)
         return true;
@@ -54,8 +55,7 @@ flow_decide(const struct flow_facts *facts, enum az_status *ret_error)
     if (!flow_session_serves(authorization, facts->session))
         return decide_sign_in(facts, ret_error);
     bool remembered = facts->session->consented && !authorization->prompt_consent;
-    if (facts->allowed || remembered
-        || !flow_consent_due(authorization, facts->client, facts->mode))
+    if (facts->allowed || remembered || !consent_is_due(authorization, facts->client, facts->mode))
         return FLOW_CODE;
     return authorization->prompt_none ? flow_fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;
 }

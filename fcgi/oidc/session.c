@@ -10,7 +10,6 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "http/cookie.h"
-#include "http/route.h"
 #include "store/people/sign_ins.h"
 
 /* Octets of a cookie: nobody guesses it. */

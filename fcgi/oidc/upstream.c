@@ -19,13 +19,6 @@
 /* Parameters of ours in an authorization request. */
 #define OWN_PARAMS 16
 
-const char *
-upstream_callback(struct op *op, const struct identity_provider *provider)
-{
-    return talloc_asprintf(op->mem, "%s/authorize/callback/%s", op->az->cfg->oidc_issuer,
-                           provider->idp_id);
-}
-
 /* ---- the way there ---- */
 
 /* Scopes of the row; openid is always among them, or there were no ID token. */
@@ -87,21 +80,19 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     const char *max_age =
         age == AUTHORIZATION_NO_MAX_AGE ? NULL : talloc_asprintf(op->mem, "%lld", (long long) age);
     const struct query_pair own[OWN_PARAMS] = {
-        {"response_type",         "code"                           },
-        {"client_id",             provider->client_id              },
-        {"redirect_uri",          back                             },
-        {"scope",                 scope                            },
-        {"state",                 request->state                   },
-        {"nonce",                 request->nonce                   },
-        {"code_challenge",        request->code_challenge          },
-        {"code_challenge_method", "S256"                           },
-        {"login_hint",            request->login_hint              },
-        {"acr_values",            request->acr_values              },
-        {"ui_locales",            request->ui_locales              },
-        {"prompt",                request->prompt_none    ? "none"
-                   : request->prompt_login ? "login"
-                                           : NULL},
-        {"max_age",               max_age                          },
+        {"response_type",         "code"                                },
+        {"client_id",             provider->client_id                   },
+        {"redirect_uri",          back                                  },
+        {"scope",                 scope                                 },
+        {"state",                 request->state                        },
+        {"nonce",                 request->nonce                        },
+        {"code_challenge",        request->code_challenge               },
+        {"code_challenge_method", "S256"                                },
+        {"login_hint",            request->login_hint                   },
+        {"acr_values",            request->acr_values                   },
+        {"ui_locales",            request->ui_locales                   },
+        {"prompt",                request->prompt_login ? "login" : NULL},
+        {"max_age",               max_age                               },
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
@@ -202,7 +193,7 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
     if (st == AZ_OK)
         st = check_answer(op, provider, &endpoints, answer);
     if (st == AZ_OK)
-        st = upstream_tokens_get(op, provider, &endpoints, answer, &tokens);
+        st = upstream_tokens_get(op, provider, &endpoints, answer->code, answer->verifier, &tokens);
     if (st == AZ_OK)
         st = check_id_token(op, provider, &endpoints, answer, &tokens, &claims);
     if (st == AZ_OK)

@@ -17,7 +17,6 @@ struct upstream_request {
     const char *code_challenge;                       /* S256 */
     const char *login_hint, *acr_values, *ui_locales; /* passed on, or NULL */
     bool prompt_login;                                /* prompt=login */
-    bool prompt_none;                                 /* prompt=none */
     int64_t max_age;                                  /* seconds, or AUTHORIZATION_NO_MAX_AGE */
 };
 
@@ -60,9 +59,6 @@ struct upstream_identity {
  */
 enum az_status upstream_redeem(struct op *op, const struct identity_provider *provider,
                                const struct upstream_answer *answer, struct upstream_identity *ret);
-
-/* Our callback address at this provider: {issuer}/authorize/callback/{idpId}; on op->mem. */
-const char *upstream_callback(struct op *op, const struct identity_provider *provider);
 
 /* Its end_session_endpoint by discovery, or NULL; never fails because discovery does. */
 const char *upstream_end_session_endpoint(struct op *op, const struct identity_provider *provider);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/settings.h"
 #include "base/uri.h"
 #include "http/fetch/documents.h"
 
@@ -45,8 +46,8 @@ stored_at(const struct identity_provider *provider, size_t index)
 }
 
 /* OpenID Connect Discovery 4: a slash at the end of the issuer goes. */
-char *
-upstream_discovery_url(TALLOC_CTX *mem, const char *issuer)
+static char *
+discovery_url(TALLOC_CTX *mem, const char *issuer)
 {
     size_t length = strlen(issuer);
     if (length > 0 && issuer[length - 1] == '/')
@@ -68,7 +69,7 @@ static enum az_status
 check_discovery(struct op *op, const char *url, const json_t *document)
 {
     const char *issuer = json_string_value(json_object_get(document, "issuer"));
-    char *own = issuer != NULL ? upstream_discovery_url(op->mem, issuer) : NULL;
+    char *own = issuer != NULL ? discovery_url(op->mem, issuer) : NULL;
     if (own == NULL || strcmp(own, url) != 0)
         return bad_document(op, url, "is of another issuer");
     for (size_t i = 0; i < COUNT; i++) {
@@ -111,7 +112,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
               struct upstream_endpoints *found)
 {
     struct document document;
-    const char *url = upstream_discovery_url(op->mem, provider->issuer);
+    const char *url = discovery_url(op->mem, provider->issuer);
     if (url == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st =
@@ -159,4 +160,11 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
                        provider->idp_id, member);
     *ret = found;
     return AZ_OK;
+}
+
+const char *
+upstream_callback(struct op *op, const struct identity_provider *provider)
+{
+    return talloc_asprintf(op->mem, "%s/authorize/callback/%s", op->az->cfg->oidc_issuer,
+                           provider->idp_id);
 }

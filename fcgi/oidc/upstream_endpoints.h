@@ -32,7 +32,8 @@ struct upstream_endpoints {
 enum az_status upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
                                       enum upstream_need need, struct upstream_endpoints *ret);
 
-/* The address of an issuer's discovery document; on mem, NULL: no memory. */
-char *upstream_discovery_url(TALLOC_CTX *mem, const char *issuer);
+/* Return the address to which the provider sends the browser back:
+ * {issuer}/authorize/callback/{idpId}. On op->mem; NULL: no memory. */
+const char *upstream_callback(struct op *op, const struct identity_provider *provider);
 
 #endif

@@ -103,8 +103,8 @@ basic_header(struct op *op, const char *client_id, const char *secret)
 /* The body, and the header when the secret goes there. */
 static enum az_status
 make_token_request(struct op *op, const struct identity_provider *provider,
-                   const struct upstream_endpoints *endpoints, const struct upstream_answer *answer,
-                   struct fetch_request *request)
+                   const struct upstream_endpoints *endpoints, const char *code,
+                   const char *verifier, struct fetch_request *request)
 {
     const char *secret;
     enum az_status st = open_secret(op, provider, &secret);
@@ -113,9 +113,9 @@ make_token_request(struct op *op, const struct identity_provider *provider,
     bool basic = secret != NULL && !endpoints->secret_in_form;
     const struct query_pair pairs[] = {
         {"grant_type",   "authorization_code"},
-        {"code",         answer->code        },
+        {"code",         code                },
         {"redirect_uri", upstream_callback(op, provider)},
-        {"code_verifier",              answer->verifier                   },
+        {"code_verifier",              verifier                   },
         {"client_id",              basic ? NULL : provider->client_id    },
         {"client_secret",              basic ? NULL : secret               },
     };
@@ -170,8 +170,8 @@ is_header_text(const char *text)
 
 enum az_status
 upstream_tokens_get(struct op *op, const struct identity_provider *provider,
-                    const struct upstream_endpoints *endpoints,
-                    const struct upstream_answer *answer, struct upstream_tokens *ret)
+                    const struct upstream_endpoints *endpoints, const char *code,
+                    const char *verifier, struct upstream_tokens *ret)
 {
     struct fetch_request request = {
         .hosts = FETCH_SAFE_HTTP,
@@ -181,7 +181,7 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     };
     struct fetch_answer got;
     json_t *object;
-    enum az_status st = make_token_request(op, provider, endpoints, answer, &request);
+    enum az_status st = make_token_request(op, provider, endpoints, code, verifier, &request);
     if (st == AZ_OK)
         st = fetch(op, &request, &got);
     wipe_text(request.form);

@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 
-#include "oidc/upstream.h"
 #include "oidc/upstream_endpoints.h"
 
 /* What the user and our client are told of a provider that is away. */
@@ -23,9 +22,8 @@ struct upstream_tokens {
  * AZ_ACCESS_DENIED: the code is refused, or no ID token came.
  */
 enum az_status upstream_tokens_get(struct op *op, const struct identity_provider *provider,
-                                   const struct upstream_endpoints *endpoints,
-                                   const struct upstream_answer *answer,
-                                   struct upstream_tokens *ret);
+                                   const struct upstream_endpoints *endpoints, const char *code,
+                                   const char *verifier, struct upstream_tokens *ret);
 
 /*
  * The claims of userinfo, whose sub is `sub`. NULL in *ret: the provider has no such endpoint, or

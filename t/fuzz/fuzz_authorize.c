@@ -9,6 +9,7 @@
 #include "env.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
+#include "http/form.h"
 #include "oauth/redirect_uri.h"
 #include "oidc/authorize_params.h"
 

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
+#include "http/form.h"
 
 static const struct route_param params[] = {
     {"scope",    false},

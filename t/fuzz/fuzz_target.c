@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
+#include "http/match.h"
 
 enum { LINE_TARGET, LINE_METHOD, LINE_ID, LINE_AGENT, LINES };
 

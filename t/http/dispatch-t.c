@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "http/route.h"
+#include "http/dispatch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "crypto/keyring.h"
 #include "env.h"
 #include "http/fake_io.h"
+#include "http/route.h"
 #include "http/shared.h"
 #include "policy/decide/engine.h"
 #include "store/clients/clients.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "http/fake_io.h"
+#include "http/form.h"
 #include "tap.h"
 
 /* clang-format off */

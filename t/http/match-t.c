@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "http/route.h"
+#include "http/match.h"
 #include "tap.h"
 
 /* clang-format off */

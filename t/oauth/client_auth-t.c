@@ -7,6 +7,7 @@
 #include "base/b64url.h"
 #include "env.h"
 #include "http/fake_io.h"
+#include "http/form.h"
 #include "store/db/db.h"
 #include "tap.h"
 

@@ -8,6 +8,7 @@
 #include "base/jsonx.h"
 #include "env.h"
 #include "http/fake_io.h"
+#include "http/form.h"
 #include "tap.h"
 
 #define CHALLENGE "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" /* RFC 7636 appendix B */

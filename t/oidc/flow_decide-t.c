@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "env.h"
-#include "oidc/flow.h"
+#include "oidc/flow_decide.h"
 #include "tap.h"
 
 #define ASKED 1795258800LL

@@ -67,7 +67,6 @@ do_url(struct op *op, const struct identity_provider *provider, const json_t *gi
         .acr_values = text(given, "acr_values"),
         .ui_locales = text(given, "ui_locales"),
         .prompt_login = json_is_true(json_object_get(given, "prompt_login")),
-        .prompt_none = json_is_true(json_object_get(given, "prompt_none")),
         .max_age = number(given, "max_age", AUTHORIZATION_NO_MAX_AGE),
     };
     const char *url = NULL;

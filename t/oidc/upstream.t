@@ -83,8 +83,6 @@ is_deeply(
     [ @sent{qw(login_hint acr_values ui_locales prompt max_age)} ],
     [ 'ann@x.example', 'gold silver', 'de', 'login', '0' ],
     'login_hint, acr_values, ui_locales, prompt=login and max_age are passed on' );
-%sent = Authz::Browser::query( url_of( 'corp', prompt_none => JSON::PP::true() )->{url} );
-is( $sent{prompt}, 'none', 'prompt=none is passed on' );
 
 my $other = Authz::Idp->start;
 $other->register(

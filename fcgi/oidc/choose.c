@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include "oidc/choose.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,6 @@
 #include "base/settings.h"
 #include "base/visible.h"
 #include "http/page/page.h"
-#include "oidc/authorize.h"
 #include "token/issue.h"
 
 /* Room for a decimal number. */
@@ -57,8 +58,8 @@ address(struct request *req, const struct authorization *authorization, const ch
 
 /* Links, no form: what the choice leads to may be anywhere, and a form's policy would forbid it. */
 enum az_status
-authorize_choose(struct request *req, const struct authorization *authorization,
-                 const struct identity_provider *const *providers, size_t count)
+choose_respond(struct request *req, const struct authorization *authorization,
+               const struct identity_provider *const *providers, size_t count)
 {
     const struct client *client = req->client;
     const char *name = client->name != NULL && visible_fault(client->name) == NULL
@@ -72,7 +73,7 @@ authorize_choose(struct request *req, const struct authorization *authorization,
         if (url == NULL)
             return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
         /* Only a form that was posted can be so long. */
-        if (!authorize_fits_target(url))
+        if (!request_target_fits(url))
             return op_fail(&req->op, AZ_INVALID_REQUEST,
                            "The request is too long to choose an identity provider for", NULL);
         json_array_append_new(

@@ -1,0 +1,18 @@
+/* Reading the body and the parameters of a request. */
+#ifndef AZ_HTTP_FORM_H
+#define AZ_HTTP_FORM_H
+
+#include "http/request.h"
+
+/* Read the body as the row declares it: form, JSON, raw or none. Records the fault that it finds.
+ */
+enum az_status request_read_body(struct request *req);
+
+/* Parse application/x-www-form-urlencoded text into req->param by the row's parameter table. */
+enum az_status request_parse_form(struct request *req, const char *text, size_t length);
+
+/* Decode percent-encoding, and `+` as a space if `form`. On mem; NULL: a lone %, a NUL, text that
+ * is not UTF-8, or no memory. */
+char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form);
+
+#endif

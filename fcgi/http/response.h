@@ -1,0 +1,64 @@
+/* The answer to a request. */
+#ifndef AZ_HTTP_RESPONSE_H
+#define AZ_HTTP_RESPONSE_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+struct request;
+
+/* Longest body of an answer, in octets: that of a bundle, ARCHIVE_MAX before compression. */
+#define HTTP_ANSWER_MAX (64 << 20)
+/* Headers of one answer. */
+#define HTTP_HEADERS_MAX 16
+/* Longest target of a redirect, in octets: Apache reads header lines of 8 KiB from a gateway. */
+#define HTTP_LOCATION_MAX 8000
+
+/* A header of the answer. */
+struct http_header {
+    const char *name;  /* as sent */
+    const char *value; /* without CR or LF */
+};
+
+/* The answer. */
+struct response {
+    int status;                                  /* 0: not answered yet */
+    const char *content_type;                    /* NULL: there is no body */
+    const char *body;                            /* on the request's memory */
+    size_t length;                               /* octets of body */
+    struct http_header header[HTTP_HEADERS_MAX]; /* besides Status, Content-Type and the row's */
+    size_t headers;                              /* used entries of header */
+};
+
+/* Answer with JSON (borrowed). AZ_SERVER_ERROR: json is NULL because it could not be built. */
+enum az_status respond_json(struct request *req, int status, json_t *json);
+
+/* Answer with JSON that is already text (the database made it). */
+enum az_status respond_json_text(struct request *req, int status, const char *json);
+
+/* Answer without a body. */
+enum az_status respond_empty(struct request *req, int status);
+
+/* Answer with octets that live on the request's memory. AZ_SERVER_ERROR: more than HTTP_ANSWER_MAX.
+ */
+enum az_status respond_octets(struct request *req, int status, const char *content_type,
+                              const void *body, size_t length);
+
+/* Redirect the browser: 302 with Location (never 307, which would send a form again). The row sets
+ * the cache header. The URL is copied; the copy is wiped after the answer, because it may hold a
+ * code. AZ_SERVER_ERROR: longer than HTTP_LOCATION_MAX, or a character that a URL cannot have. */
+enum az_status respond_redirect(struct request *req, const char *url);
+
+/* Add a header. A value with a control character is dropped whole (response splitting). */
+void respond_header(struct request *req, const char *name, const char *value);
+
+/* Add a faulty field to the "fieldErrors" of req->error_body; the first message of a field stays.
+ */
+void request_field_error(struct request *req, const char *field, const char *message);
+
+/* Do the same as a field_fault_fn (base/fields.h); `req` is the request. */
+void request_field_fault(void *req, const char *field, const char *message);
+
+#endif

@@ -1,0 +1,32 @@
+/* The client of an authorization request that is on its way. */
+#ifndef AZ_OIDC_FLOW_CLIENT_H
+#define AZ_OIDC_FLOW_CLIENT_H
+
+#include "crypto/digest.h"
+#include "http/request.h"
+#include "token/authorization.h"
+
+/*
+ * Find the enabled client of a client_id that has registered the redirect_uri. The client comes
+ * from the memory of this process unless `fresh`. Sets req->client and req->error_redirect.
+ * *ret_remembered: the client came from memory, so a refusal must be checked again with `fresh`.
+ * AZ_UNAUTHORIZED_CLIENT, AZ_INVALID_REQUEST: answered with a page, because no redirect_uri is
+ * proved.
+ */
+enum az_status flow_find_client(struct request *req, const char *client_id,
+                                const char *redirect_uri, bool fresh, bool *ret_remembered);
+
+/*
+ * Find the client again in a later leg of the request. Does what flow_find_client does, and sets
+ * req->state and the audit row's flow id. AZ_UNAUTHORIZED_CLIENT: the client is gone, is disabled
+ * or no longer has the redirect_uri.
+ */
+enum az_status flow_resume(struct request *req, const struct authorization *authorization);
+
+/* Compute the hash under which session_find and session_create look for a remembered consent. NULL
+ * in *ret: this consent cannot be remembered (loopback and private-scheme redirects). `room` holds
+ * the hash. */
+enum az_status flow_consent_hash(struct op *op, const struct authorization *authorization,
+                                 unsigned char room[SHA256_OCTETS], const unsigned char **ret);
+
+#endif
