@@ -65,7 +65,7 @@ const struct route routes[] = {
     {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA},
     {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA},
 
-    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM, token_params), .precheck = token_precheck},
+    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck},
     {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params)},
     {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params)},
     {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX)},

@@ -60,6 +60,8 @@ request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
 static const struct route_param *
 find_param(const struct route *route, const char *name)
 {
+    if (route->find_param != NULL)
+        return route->find_param(name);
     for (const struct route_param *row = route->params; row != NULL && row->name != NULL; row++)
         if (strcmp(row->name, name) == 0)
             return row;

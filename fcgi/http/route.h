@@ -61,12 +61,13 @@ struct route {
     enum az_status (*handle)(struct request *req); /* the endpoint */
     enum route_body body;                          /* how the body is read */
     const struct route_param *params; /* accepted parameters of forms and queries, or NULL */
-    size_t body_max;                  /* octets */
-    enum route_dialect dialect;       /* how failures are written */
-    enum route_cache cache;           /* cache headers */
-    bool rate_limited;                /* counted per client address (specification 8) */
-    bool audited;                     /* an audit row is written */
-    bool cors;                        /* pages of any origin may call it, without cookies (Fetch) */
+    const struct route_param *(*find_param)(const char *name); /* in place of params, or NULL */
+    size_t body_max;                                           /* octets */
+    enum route_dialect dialect;                                /* how failures are written */
+    enum route_cache cache;                                    /* cache headers */
+    bool rate_limited; /* counted per client address (specification 8) */
+    bool audited;      /* an audit row is written */
+    bool cors;         /* pages of any origin may call it, without cookies (Fetch) */
 };
 
 /* THE routing table. */

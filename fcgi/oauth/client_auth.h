@@ -6,6 +6,12 @@
 #include "http/route.h"
 #include "store/clients/clients.h"
 
+/* The form parameters of client authentication, for a list of struct route_param. */
+/* clang-format off */
+#define CLIENT_AUTH_PARAMS \
+    {"client_id", false}, {"client_secret", false}, {"client_assertion", false}, {"client_assertion_type", false}
+/* clang-format on */
+
 /* What a caller showed of itself. */
 struct client_credentials {
     const char *id;         /* decoded client_id; NULL: nothing was shown */

@@ -7,13 +7,8 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/random.h"
-#include "oauth/client_auth.h"
 #include "oauth/parameters.h"
 #include "policy/decide/registry.h"
-
-/* How often a grant is tried: the cached client may be stale, and the one that was read then may
- * change while policy is asked. */
-#define ATTEMPTS 3
 
 enum az_status
 grant_read_resource(struct request *req, const char **ret)
@@ -54,7 +49,7 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     return AZ_OK;
 }
 
-/* Every word of one array is in the other. */
+/* True if every word of one array is in the other. */
 static bool
 words_within(const json_t *words, const json_t *wider)
 {
@@ -108,10 +103,9 @@ grant_check_client(struct request *req, const struct grant_row *grant)
 }
 
 void
-grant_frame(struct request *req, const char *flow_id, const char *grant_type,
-            struct issue_question *question)
+grant_frame(struct request *req, const char *flow_id, struct issue_question *question)
 {
-    question->grant_type = grant_type;
+    question->grant_type = request_param(req, "grant_type");
     question->default_ttl = req->op.az->cfg->access_token_validity;
     question->frame = (struct question){
         .endpoint = req->route->path,
@@ -132,45 +126,4 @@ grant_registered(const struct client *client, const char *grant_type)
     while (*at != NULL && strcmp(*at, grant_type) != 0)
         at++;
     return *at != NULL;
-}
-
-enum az_status
-grant_check_registered(struct request *req, const char *grant_type)
-{
-    if (grant_registered(req->client, grant_type))
-        return AZ_OK;
-    enum az_status st = client_authenticate_again(req);
-    if (st != AZ_OK || grant_registered(req->client, grant_type))
-        return st;
-    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
-                   "The client is not registered for this grant type", NULL);
-}
-
-static enum az_status
-answer(struct request *req, struct issued *issued)
-{
-    json_t *body = jsonx_own(
-        req->op.mem,
-        json_pack("{s:s,s:s,s:I,s:s,s:s*,s:s*,s:O*}", "access_token", issued->text.text,
-                  "token_type", "Bearer", "expires_in", (json_int_t) issued->expires_in, "scope",
-                  issued->scope, "refresh_token",
-                  issued->has_refresh ? issued->refresh.text : issued->kept_refresh, "id_token",
-                  issued->id_token, "authorization_details", issued->details));
-    issued_done(issued);
-    return body != NULL ? respond_json(req, 200, body)
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
-}
-
-enum az_status
-grant_run(struct request *req, enum az_status (*attempt)(struct request *req, struct issued *ret))
-{
-    struct issued issued = {.scope = NULL};
-    enum az_status st = attempt(req, &issued);
-    for (int i = 1; i < ATTEMPTS && st == AZ_STALE; i++)
-        if ((st = client_authenticate_again(req)) == AZ_OK)
-            st = attempt(req, &issued);
-    if (st == AZ_STALE)
-        return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
-                       "the client's row changes faster than it can be read");
-    return st == AZ_OK ? answer(req, &issued) : st;
 }

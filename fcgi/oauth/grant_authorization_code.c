@@ -1,37 +1,24 @@
-/* A code for tokens (RFC 6749 4.1.3, oauth.md 3.3). */
+/* Tokens for an authorization code (RFC 6749 4.1.3, oauth.md 3.3). */
 #include "config.h"
 
 #include <string.h>
 
 #include "oauth/grant.h"
-#include "oauth/token.h"
 #include "token/redeem.h"
 
-#define GRANT_TYPE "authorization_code"
-
+/* Find the family of a code that may be redeemed. A code that is used twice ends its family. */
 static enum az_status
-check_parameters(struct request *req)
-{
-    if (request_param(req, "code") == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "code is missing", NULL);
-    if (request_param(req, "redirect_uri") == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "redirect_uri is missing", NULL);
-    return AZ_OK;
-}
-
-/* The code's family when it may be redeemed; a replay has ended it. */
-static enum az_status
-find(struct request *req, struct grant_row *ret)
+find_code(struct request *req, struct grant_row *ret)
 {
     const char *text = request_param(req, "code"), *why;
     struct token_parts code;
     enum token_kind kind;
     if (token_parse(text, strlen(text), &kind, &code) != AZ_OK || kind != TOKEN_CODE)
-        return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "no code of ours");
+        return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "not a code of this service");
     enum az_status st = grant_find_code(&req->op, &code, ret);
+    if (st == AZ_OK)
+        st = grant_check_client(req, ret);
     if (st != AZ_OK)
-        return st;
-    if ((st = grant_check_client(req, ret)) != AZ_OK)
         return st;
     switch (redeem_judge_code(ret, req->client, request_param(req, "redirect_uri"),
                               request_param(req, "code_verifier"), &why)) {
@@ -45,14 +32,12 @@ find(struct request *req, struct grant_row *ret)
     return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "code: %s", why);
 }
 
-static enum az_status
-attempt(struct request *req, struct issued *ret)
+enum az_status
+grant_authorization_code(struct request *req, struct issued *ret)
 {
     struct grant_row grant;
     struct issue_question question = {.grant_type = NULL};
-    enum az_status st = grant_check_registered(req, GRANT_TYPE);
-    if (st == AZ_OK)
-        st = find(req, &grant);
+    enum az_status st = find_code(req, &grant);
     if (st == AZ_OK)
         st = grant_read_family(req, &grant, true, &question);
     if (st == AZ_OK)
@@ -66,14 +51,7 @@ attempt(struct request *req, struct issued *ret)
     };
     question.subject_id = grant.subject;
     question.user = &user;
-    grant_frame(req, grant.flow_id, GRANT_TYPE, &question);
+    grant_frame(req, grant.flow_id, &question);
     request_fill_audit(req, 200, "allowed");
     return token_issue(&req->op, &question, &family, &req->audit, &req->audited, ret);
-}
-
-enum az_status
-grant_authorization_code(struct request *req)
-{
-    enum az_status st = check_parameters(req);
-    return st == AZ_OK ? grant_run(req, attempt) : st;
 }

@@ -1,12 +1,11 @@
-/* The client itself as subject (RFC 6749 4.4). */
+/* A token for the client itself (RFC 6749 4.4). */
 #include "config.h"
 
 #include "oauth/grant.h"
 #include "oauth/parameters.h"
-#include "oauth/token.h"
 
 static enum az_status
-read_question(struct request *req, struct issue_question *question)
+read_client_question(struct request *req, struct issue_question *question)
 {
     enum az_status st = grant_read_scopes(req, request_param(req, "scope"), question);
     if (st == AZ_OK)
@@ -20,25 +19,19 @@ read_question(struct request *req, struct issue_question *question)
     if (st != AZ_OK)
         return st;
     question->subject_id = req->client->client_id;
-    grant_frame(req, NULL, "client_credentials", question);
+    grant_frame(req, NULL, question);
     return AZ_OK;
 }
 
-static enum az_status
-attempt(struct request *req, struct issued *ret)
+enum az_status
+grant_client_credentials(struct request *req, struct issued *ret)
 {
     struct issue_question question = {.grant_type = NULL};
-    enum az_status st = read_question(req, &question);
+    enum az_status st = read_client_question(req, &question);
     if (st != AZ_OK)
         return st;
     request_fill_audit(req, 200, "allowed");
     req->audit.subject_id = question.subject_id;
     req->audit.flow_id = question.frame.flow_id;
     return token_issue(&req->op, &question, NULL, &req->audit, &req->audited, ret);
-}
-
-enum az_status
-grant_client_credentials(struct request *req)
-{
-    return grant_run(req, attempt);
 }

@@ -1,4 +1,4 @@
-/* A refresh token for new tokens (RFC 6749 6, oauth.md 3.3, decisions.md "Tokens"). */
+/* New tokens for a refresh token (RFC 6749 6, oauth.md 3.3, decisions.md "Tokens"). */
 #include "config.h"
 
 #include <string.h>
@@ -6,27 +6,16 @@
 #include "base/jsonx.h"
 #include "oauth/grant.h"
 #include "oauth/parameters.h"
-#include "oauth/token.h"
 #include "token/redeem.h"
 
-#define GRANT_TYPE "refresh_token"
-
+/* Find the family of a token that may be used. A token that was replaced ends its family. */
 static enum az_status
-check_parameters(struct request *req)
-{
-    if (request_param(req, "refresh_token") == NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "refresh_token is missing", NULL);
-    return AZ_OK;
-}
-
-/* The family of the token when it may be used; a replay has ended it. */
-static enum az_status
-find(struct request *req, struct token_parts *shown, struct grant_row *ret)
+find_refresh(struct request *req, struct token_parts *shown, struct grant_row *ret)
 {
     const char *text = request_param(req, "refresh_token"), *why;
     enum token_kind kind;
     if (token_parse(text, strlen(text), &kind, shown) != AZ_OK || kind != TOKEN_REFRESH)
-        return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "no refresh token of ours");
+        return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "not a refresh token of this service");
     enum az_status st = grant_find_refresh(&req->op, shown, ret);
     if (st == AZ_OK)
         st = grant_check_client(req, ret);
@@ -44,11 +33,12 @@ find(struct request *req, struct token_parts *shown, struct grant_row *ret)
 }
 
 /*
- * The asked scopes, which must be within the original grant (RFC 6749 6), or all of it; and no more
- * than is registered for the client now.
+ * Set the requested scopes, which must be within the original grant (RFC 6749 6), or all of that
+ * grant. Scopes that are no longer registered for the client are left out.
  */
 static enum az_status
-read_scopes(struct request *req, const struct grant_row *grant, struct issue_question *question)
+read_refresh_scopes(struct request *req, const struct grant_row *grant,
+                    struct issue_question *question)
 {
     const char *asked = request_param(req, "scope");
     json_t *granted = scope_split(req->op.mem, grant->granted_scope), *words;
@@ -58,7 +48,8 @@ read_scopes(struct request *req, const struct grant_row *grant, struct issue_que
     if (st != AZ_OK)
         return st;
     if (json_array_size(scope_within(&req->op, words, granted)) < json_array_size(words))
-        return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope goes beyond what was granted", NULL);
+        return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
+                       NULL);
     st = grant_read_scopes(req, asked != NULL ? asked : grant->granted_scope, question);
     if (st != AZ_OK)
         return st;
@@ -67,38 +58,29 @@ read_scopes(struct request *req, const struct grant_row *grant, struct issue_que
     return AZ_OK;
 }
 
-static enum az_status
-attempt(struct request *req, struct issued *ret)
+enum az_status
+grant_refresh_token(struct request *req, struct issued *ret)
 {
     struct token_parts shown;
     struct grant_row grant;
     struct issue_question question = {.grant_type = NULL};
-    enum az_status st = grant_check_registered(req, GRANT_TYPE);
-    if (st == AZ_OK)
-        st = find(req, &shown, &grant);
+    enum az_status st = find_refresh(req, &shown, &grant);
     if (st == AZ_OK)
         st = grant_read_family(req, &grant, false, &question);
     if (st == AZ_OK)
-        st = read_scopes(req, &grant, &question);
+        st = read_refresh_scopes(req, &grant, &question);
     if (st != AZ_OK)
         return st;
     const struct question_user user = token_user(&grant);
-    /* Who has no secret proves nothing with a token but that he has it: each is good once, so that
-     * a thief and the owner meet (RFC 9700 4.14). */
+    /* A public client proves no more than that it has the token. Each token is good once, so that
+     * the use of a stolen one is noticed (RFC 9700 4.14). */
     bool rotate = grant.rotated || strcmp(req->client->type, "public") == 0;
     const struct issue_family family = {.grant = &grant, .shown = &shown, .rotate = rotate};
     question.subject_id = grant.subject;
     question.user = &user;
-    grant_frame(req, grant.flow_id, GRANT_TYPE, &question);
+    grant_frame(req, grant.flow_id, &question);
     request_fill_audit(req, 200, "allowed");
     if (!rotate)
         ret->kept_refresh = request_param(req, "refresh_token");
     return token_issue(&req->op, &question, &family, &req->audit, &req->audited, ret);
-}
-
-enum az_status
-grant_refresh_token(struct request *req)
-{
-    enum az_status st = check_parameters(req);
-    return st == AZ_OK ? grant_run(req, attempt) : st;
 }

@@ -18,14 +18,11 @@
 #define CONTEXT_DEPTH_MAX 16   /* nesting */
 
 const struct route_param introspect_params[] = {
-    {"token",                 false},
-    {"token_type_hint",       false},
-    {"context",               false},
-    {"client_id",             false},
-    {"client_secret",         false},
-    {"client_assertion",      false},
-    {"client_assertion_type", false},
-    {NULL,                    false},
+    {"token",           false},
+    {"token_type_hint", false},
+    {"context",         false},
+    CLIENT_AUTH_PARAMS,
+    {NULL,              false},
 };
 
 /* Scopes of a Bearer caller, either of which lets it introspect (specification 4.5). */

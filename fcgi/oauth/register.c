@@ -10,10 +10,10 @@
 #include "base/settings.h"
 #include "base/uuid7.h"
 #include "crypto/random.h"
+#include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "oauth/register_metadata.h"
 #include "oauth/statement.h"
-#include "oauth/token.h"
 #include "policy/decide/registration.h"
 #include "store/clients/client_secrets.h"
 #include "store/clients/clients_dynamic.h"
@@ -84,10 +84,12 @@ read_metadata(struct registering *reg)
     /* What does not work yet is refused (decisions.md "Readings"). */
     const struct register_rules rules = {
         .max_redirect_uris = op->az->cfg->max_redirect_uris,
-        .grant_types = token_grant_types,
+        .grant_types = grants_registrable(op->mem),
         .private_key_jwt = false,
         .dpop = false,
     };
+    if (rules.grant_types == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "oauth/register_members.h"
 
@@ -62,14 +63,6 @@ check_redirects(struct register_reading *reading)
     return AZ_OK;
 }
 
-/* Grants of this service that no client can use yet (decisions.md "Readings"). */
-static bool
-is_future_grant(const char *grant)
-{
-    return strcmp(grant, "urn:ietf:params:oauth:grant-type:token-exchange") == 0
-           || strcmp(grant, "urn:openid:params:grant-type:ciba") == 0;
-}
-
 static bool
 grant_works(const struct register_rules *rules, const char *grant)
 {
@@ -91,8 +84,9 @@ check_grants(struct register_reading *reading)
         const char *grant = json_string_value(value);
         if (!grant_works(reading->rules, grant))
             return register_refuse(reading, "grant_types",
-                                   is_future_grant(grant) ? "holds one that does not work yet"
-                                                          : "holds one that is not supported");
+                                   grant_of_type(grant) != NULL
+                                       ? "holds one that does not work yet"
+                                       : "holds one that is not supported");
     }
     /* RFC 7591 2.1: the two lists say the same. */
     if (register_list_has(list, "authorization_code") != (json_array_size(responses) > 0))

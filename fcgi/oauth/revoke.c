@@ -10,13 +10,10 @@
 #include "store/tokens/tokens.h"
 
 const struct route_param revoke_params[] = {
-    {"token",                 false},
-    {"token_type_hint",       false},
-    {"client_id",             false},
-    {"client_secret",         false},
-    {"client_assertion",      false},
-    {"client_assertion_type", false},
-    {NULL,                    false},
+    {"token",           false},
+    {"token_type_hint", false},
+    CLIENT_AUTH_PARAMS,
+    {NULL,              false},
 };
 
 /* Revokes what can be; a stale cached client authenticates again and tries once more. */

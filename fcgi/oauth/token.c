@@ -4,67 +4,52 @@
 
 #include <string.h>
 
+#include "base/jsonx.h"
 #include "oauth/client_auth.h"
+#include "oauth/grant.h"
+#include "oauth/grants.h"
 
-const struct route_param token_params[] = {
-    {"grant_type",            false},
-    {"client_id",             false},
-    {"client_secret",         false},
-    {"client_assertion",      false},
-    {"client_assertion_type", false},
-    {"scope",                 false},
-    {"resource",              true },
-    {"resource_types",        false},
-    {"authorization_details", false},
-    {"code",                  false},
-    {"redirect_uri",          false},
-    {"code_verifier",         false},
-    {"refresh_token",         false},
-    {NULL,                    false},
-};
+/* How often a grant is tried: the cached client may be out of date, and the client that was read
+ * then may change while policy is asked. */
+#define ATTEMPTS 3
 
-/* One grant: its wire value, whether public clients may use it, and its handler. */
-struct grant {
-    const char *type;
-    bool public_ok;
-    enum az_status (*handle)(struct request *req);
-};
-
-static const struct grant grants[] = {
-    {"client_credentials", false, grant_client_credentials},
-    {"authorization_code", true,  grant_authorization_code},
-    {"refresh_token",      true,  grant_refresh_token     },
-};
-#define GRANTS (sizeof(grants) / sizeof(grants[0]))
-
-const char *const token_grant_types[] = {"client_credentials", "authorization_code",
-                                         "refresh_token", NULL};
-
-static const struct grant *
-find_grant(const char *type)
+const struct route_param *
+token_find_param(const char *name)
 {
-    for (size_t i = 0; i < GRANTS; i++)
-        if (strcmp(grants[i].type, type) == 0)
-            return &grants[i];
-    return NULL;
+    static const struct route_param params[] = {
+        {"grant_type", false},
+        CLIENT_AUTH_PARAMS,
+    };
+    for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++)
+        if (strcmp(params[i].name, name) == 0)
+            return &params[i];
+    return grants_find_param(name);
+}
+
+/* Return the grant that the request asks for, or NULL if it is unknown or not available yet. */
+static const struct grant *
+requested_grant(const struct request *req)
+{
+    const struct grant *grant = grant_of_type(request_param(req, "grant_type"));
+    return grant != NULL && grant->issue != NULL ? grant : NULL;
 }
 
 enum az_status
 token_precheck(struct request *req)
 {
-    const char *type = request_param(req, "grant_type");
-    if (type == NULL)
+    if (request_param(req, "grant_type") == NULL)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "grant_type is missing", NULL);
-    if (find_grant(type) == NULL)
+    if (requested_grant(req) == NULL)
         return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
     return AZ_OK;
 }
 
-/* A grant that public clients may not use; the cached row alone is no reason to refuse one. */
+/* Refuse a public client for a grant that needs a confidential one. The cached row alone is not
+ * enough to refuse a client. */
 static enum az_status
-check_type(struct request *req, const struct grant *grant)
+check_confidential(struct request *req, const struct grant *grant)
 {
-    if (grant->public_ok || strcmp(req->client->type, "public") != 0)
+    if (!grant->confidential_only || strcmp(req->client->type, "public") != 0)
         return AZ_OK;
     enum az_status st = client_authenticate_again(req);
     if (st != AZ_OK || strcmp(req->client->type, "public") != 0)
@@ -72,12 +57,77 @@ check_type(struct request *req, const struct grant *grant)
     return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant", NULL);
 }
 
+static enum az_status
+check_grant_params(struct request *req, const struct grant *grant)
+{
+    for (const struct grant_param *param = grant->params; param->form.name != NULL; param++)
+        if (param->required && request_param(req, param->form.name) == NULL)
+            return op_fail(&req->op, AZ_INVALID_REQUEST,
+                           talloc_asprintf(req->op.mem, "%s is missing", param->form.name), NULL);
+    return AZ_OK;
+}
+
+/* Refuse a client that registered grant types without this one; again, not by the cached row. */
+static enum az_status
+check_registered(struct request *req, const struct grant *grant)
+{
+    if (!grant->registered_only || grant_registered(req->client, grant->type))
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || grant_registered(req->client, grant->type))
+        return st;
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
+                   "The client is not registered for this grant type", NULL);
+}
+
+static enum az_status
+run_grant_once(struct request *req, const struct grant *grant, struct issued *ret)
+{
+    enum az_status st = check_registered(req, grant);
+    return st == AZ_OK ? grant->issue(req, ret) : st;
+}
+
+/* Issue tokens. While the cached client is out of date (AZ_STALE), authenticate the client as it
+ * is now and try again. */
+static enum az_status
+run_grant(struct request *req, const struct grant *grant, struct issued *ret)
+{
+    enum az_status st = run_grant_once(req, grant, ret);
+    for (int i = 1; i < ATTEMPTS && st == AZ_STALE; i++)
+        if ((st = client_authenticate_again(req)) == AZ_OK)
+            st = run_grant_once(req, grant, ret);
+    return st == AZ_STALE ? op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                                    "the client changed during each of %d attempts", ATTEMPTS)
+                          : st;
+}
+
+/* Write the answer (specification 2.12) and wipe the tokens. */
+static enum az_status
+respond_issued(struct request *req, struct issued *issued)
+{
+    json_t *body = jsonx_own(
+        req->op.mem,
+        json_pack("{s:s,s:s,s:I,s:s,s:s*,s:s*,s:O*}", "access_token", issued->text.text,
+                  "token_type", "Bearer", "expires_in", (json_int_t) issued->expires_in, "scope",
+                  issued->scope, "refresh_token",
+                  issued->has_refresh ? issued->refresh.text : issued->kept_refresh, "id_token",
+                  issued->id_token, "authorization_details", issued->details));
+    issued_done(issued);
+    return body != NULL ? respond_json(req, 200, body)
+                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
+}
+
 enum az_status
 token_handle(struct request *req)
 {
-    const struct grant *grant = find_grant(request_param(req, "grant_type"));
+    const struct grant *grant = requested_grant(req);
+    struct issued issued = {.scope = NULL};
     if (grant == NULL)
         return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
-    enum az_status st = check_type(req, grant);
-    return st == AZ_OK ? grant->handle(req) : st;
+    enum az_status st = check_confidential(req, grant);
+    if (st == AZ_OK)
+        st = check_grant_params(req, grant);
+    if (st == AZ_OK)
+        st = run_grant(req, grant, &issued);
+    return st == AZ_OK ? respond_issued(req, &issued) : st;
 }

@@ -7,7 +7,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
-#include "oauth/token.h"
+#include "oauth/grants.h"
 #include "policy/decide/registry.h"
 #include "store/tokens/signing_keys.h"
 
@@ -62,7 +62,7 @@ static json_t *
 words_array(const char *const *words)
 {
     json_t *array = json_array();
-    for (; *words != NULL; words++)
+    for (; words != NULL && *words != NULL; words++)
         json_array_append_new(array, json_string(*words));
     return array;
 }
@@ -79,7 +79,8 @@ build(struct request *req, json_t *details_types)
         json_object_set_new(document, lists[i].name, words_array(lists[i].words));
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         json_object_set_new(document, flags[i].name, json_boolean(flags[i].value));
-    json_object_set_new(document, "grant_types_supported", words_array(token_grant_types));
+    json_object_set_new(document, "grant_types_supported",
+                        words_array(grants_advertised(req->op.mem)));
     json_object_set(document, "authorization_details_types_supported", details_types);
     return document;
 }

@@ -1,0 +1,115 @@
+#include "config.h"
+
+#include "oauth/grants.h"
+
+#include <string.h>
+
+#include "oauth/grant.h"
+
+/* clang-format off */
+#define REQUIRED(name) {{name, false}, true}
+#define OPTIONAL(name) {{name, false}, false}
+#define REPEATABLE(name) {{name, true}, false}
+
+const struct grant grant_table[] = {
+    {
+        .type = "client_credentials",
+        .issue = grant_client_credentials,
+        .confidential_only = true,
+        .advertised = true,
+        .registrable = true,
+        .params = {
+            OPTIONAL("scope"),
+            REPEATABLE("resource"),
+            OPTIONAL("resource_types"),
+            OPTIONAL("authorization_details"),
+        },
+    }, {
+        .type = "authorization_code",
+        .issue = grant_authorization_code,
+        .registered_only = true,
+        .advertised = true,
+        .registrable = true,
+        .params = {
+            REQUIRED("code"),
+            REQUIRED("redirect_uri"),
+            OPTIONAL("code_verifier"),
+            REPEATABLE("resource"),
+            OPTIONAL("resource_types"),
+            OPTIONAL("authorization_details"),
+        },
+    }, {
+        .type = "refresh_token",
+        .issue = grant_refresh_token,
+        .registered_only = true,
+        .advertised = true,
+        .registrable = true,
+        .params = {
+            REQUIRED("refresh_token"),
+            OPTIONAL("scope"),
+            REPEATABLE("resource"),
+            OPTIONAL("authorization_details"),
+        },
+    },
+    /* Known, so that registration can say that they do not work yet (specification 4.4). */
+    {.type = "urn:ietf:params:oauth:grant-type:token-exchange"},
+    {.type = "urn:openid:params:grant-type:ciba"},
+};
+/* clang-format on */
+
+const size_t grant_table_count = sizeof(grant_table) / sizeof(grant_table[0]);
+
+const struct grant *
+grant_of_type(const char *type)
+{
+    for (size_t i = 0; i < grant_table_count; i++)
+        if (strcmp(grant_table[i].type, type) == 0)
+            return &grant_table[i];
+    return NULL;
+}
+
+const struct route_param *
+grants_find_param(const char *name)
+{
+    for (size_t i = 0; i < grant_table_count; i++)
+        for (const struct grant_param *param = grant_table[i].params; param->form.name != NULL;
+             param++)
+            if (strcmp(param->form.name, name) == 0)
+                return &param->form;
+    return NULL;
+}
+
+static bool
+is_advertised(const struct grant *grant)
+{
+    return grant->advertised;
+}
+
+static bool
+is_registrable(const struct grant *grant)
+{
+    return grant->registrable;
+}
+
+static const char *const *
+types_where(TALLOC_CTX *mem, bool (*wanted)(const struct grant *grant))
+{
+    size_t count = 0;
+    const char **types = talloc_zero_array(mem, const char *, (unsigned) grant_table_count + 1);
+    for (size_t i = 0; i < grant_table_count && types != NULL; i++)
+        if (wanted(&grant_table[i]))
+            types[count++] = grant_table[i].type;
+    return types;
+}
+
+const char *const *
+grants_advertised(TALLOC_CTX *mem)
+{
+    return types_where(mem, is_advertised);
+}
+
+const char *const *
+grants_registrable(TALLOC_CTX *mem)
+{
+    return types_where(mem, is_registrable);
+}
