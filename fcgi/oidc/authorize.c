@@ -11,7 +11,7 @@
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
 
-/* A parameter without which nobody knows where an error could go (RFC 6749 4.1.2.1). */
+/* Read a parameter without which an error cannot be sent to the client (RFC 6749 4.1.2.1). */
 static enum az_status
 need_param(struct request *req, const char *name, const char **ret)
 {
@@ -26,8 +26,8 @@ need_param(struct request *req, const char *name, const char **ret)
                    NULL);
 }
 
-/* What cannot be told to the client: it goes to a page, never to a redirect. Where the row says
- * what is asked for, because the request does not, it is read now. */
+/* Find the client. A failure here gets a page and never a redirect. If the request has no scope,
+ * the client's row says what is asked for, so the row is read now. */
 static enum az_status
 find_client(struct request *req, bool fresh, bool *ret_remembered)
 {
@@ -41,7 +41,7 @@ find_client(struct request *req, bool fresh, bool *ret_remembered)
     return st == AZ_OK ? flow_find_client(req, client_id, redirect_uri, fresh, ret_remembered) : st;
 }
 
-/* The browser's session, if it shows one: the one read of the request. */
+/* Read the browser's session, if it sent the cookie: the only read of the request. */
 static enum az_status
 find_session(struct request *req, const struct authorization *authorization,
              struct session *session, enum consent_mode *mode)
@@ -54,8 +54,8 @@ find_session(struct request *req, const struct authorization *authorization,
     return st == AZ_OK ? session_find(&req->op, id_hash, consent, session, mode) : st;
 }
 
-/* What may be of a person (a name, an account, who is signed in). Who posts it keeps it out of
- * addresses, which browsers, web servers and proxies write down. */
+/* True if a parameter may hold personal data (a name, an account, the signed-in user). A client
+ * that posts it keeps it out of URLs, which browsers, web servers and proxies write down. */
 static bool
 has_private_param(const struct request *req)
 {
@@ -67,10 +67,10 @@ has_private_param(const struct request *req)
 }
 
 /*
- * A form that a page of another site posts comes without our cookies, for they are SameSite=Lax: a
- * user who is signed in would be sent to the provider again, and a new mark of the browser would
- * end the sign-ins of its other tabs. With a GET that such a page leads to they come. The browser
- * says that it is so; one that does not say it goes on as it came.
+ * True if a page of another site posted the form without our cookies, which are SameSite=Lax. A
+ * signed-in user would be sent to the provider again, and a new browser mark would end the sign-ins
+ * of the browser's other tabs. A GET from such a page brings the cookies. If the browser does not
+ * say where the form came from, the request continues as it is.
  */
 static bool
 lost_cookies(const struct request *req)
@@ -81,8 +81,8 @@ lost_cookies(const struct request *req)
            && !session_cookie_read(req, hash) && !browser_cookie_read(req, hash);
 }
 
-/* The address that sends the same form as a query; NULL: it would be refused, or say too much. A
- * GET is never sent on, so there is no circle. */
+/* Return the URL that sends the same form as a query. NULL: it would be refused or expose personal
+ * data. A GET is never redirected, so there is no loop. */
 static const char *
 as_query(struct request *req)
 {
@@ -97,13 +97,13 @@ as_query(struct request *req)
     return url != NULL && request_target_fits(url) ? url : NULL;
 }
 
-/* All that can be told to the client. */
+/* Check and answer what can be reported to the client. */
 static enum az_status
 go_on(struct request *req)
 {
     struct authorization authorization;
     struct session session = {.found = false};
-    enum consent_mode mode = CONSENT_DYNAMIC_CLIENTS; /* without a session nobody asks */
+    enum consent_mode mode = CONSENT_DYNAMIC_CLIENTS; /* no user can consent without a session */
     req->state = authorize_state(req);
     if (req->audit.flow_id == NULL)
         req->audit.flow_id = random_uuid7(req->op.mem, req->op.now_ms);
@@ -113,7 +113,7 @@ go_on(struct request *req)
     authorization.flow_id = req->audit.flow_id;
     authorization.asked_at = op_now(&req->op);
     if (authorization.flow_id == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets or no memory");
     st = find_session(req, &authorization, &session, &mode);
     return st == AZ_OK ? flow_continue(req, &authorization, &session, mode, false) : st;
 }
@@ -130,7 +130,7 @@ authorize_handle(struct request *req)
         st = go_on(req);
     if (st == AZ_OK || !remembered || az_status_row(st)->http >= 500)
         return st;
-    /* A refusal, and the client was remembered: with the row as it is now, is it still one? */
+    /* The request was refused and the client came from memory: try again with its current row. */
     struct az_fault fault = req->op.fault;
     int64_t version = req->client != NULL ? req->client->version : -1;
     az_fault_clear(&req->op.fault);

@@ -5,8 +5,8 @@
 #include "http/route.h"
 #include "oidc/authorize_params.h"
 
-/* Checks a request and takes its first step. A form that came from another site without our cookies
- * is asked for again as a GET, which brings them. */
+/* Check a request and take its first step. A form that came from another site without our cookies
+ * is redirected to the same request as a GET, which brings them. */
 enum az_status authorize_handle(struct request *req);
 
 #endif

@@ -39,7 +39,8 @@ const struct route_param authorize_params[] = {
     {NULL,                    false},
 };
 
-/* OpenID Connect Core 6 and 7.2.1: known, and refused by a code of their own. */
+/* Parameters that are known but not supported; each has its own error code (OpenID Connect Core 6
+ * and 7.2.1). */
 static const struct {
     const char *name;
     enum az_status status;
@@ -51,7 +52,7 @@ static const struct {
 
 #define AT(member) offsetof(struct authorization, member)
 
-/* Texts that are kept as they are. */
+/* Parameters that are kept unchanged. */
 static const struct {
     const char *name;
     size_t max, offset;
@@ -63,7 +64,7 @@ static const struct {
     {"idp_hint",   AUTHORIZE_IDP_MAX,     AT(idp_hint)  },
 };
 
-/* Words of prompt, and what they set. */
+/* Words of prompt, and the member that each sets. */
 static const struct {
     const char *word;
     size_t offset;
@@ -81,7 +82,7 @@ authorize_refuse(struct request *req, const char *text)
     return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
 }
 
-/* A refusal that names the parameter, which is one of the table. */
+/* Refuse the request; the text names the parameter, which is in the table. */
 static enum az_status
 authorize_refuse_param(struct request *req, const char *name, const char *why)
 {
@@ -97,7 +98,7 @@ authorize_state(const struct request *req)
     return state != NULL && query_escaped_length(state) <= AUTHORIZE_STATE_MAX ? state : NULL;
 }
 
-/* RFC 6749 3.1: what came twice, or cannot be read. */
+/* Refuse parameters that were sent twice or cannot be decoded (RFC 6749 3.1). */
 static enum az_status
 check_form(struct request *req, struct authorization *authorization)
 {
@@ -111,7 +112,7 @@ check_form(struct request *req, struct authorization *authorization)
     return AZ_OK;
 }
 
-/* Codes in the query are all there is: response_type=token and the mixed ones are not
+/* Check response_type and response_mode: codes in the query are all that is supported
  * (specification 1). */
 static enum az_status
 read_response(struct request *req, struct authorization *authorization)
@@ -124,14 +125,14 @@ read_response(struct request *req, struct authorization *authorization)
     if (strcmp(type, "code") != 0)
         return op_fail(&req->op, AZ_UNSUPPORTED_RESPONSE_TYPE, NULL, NULL);
     if (mode != NULL && strcmp(mode, "query") != 0)
-        return authorize_refuse(req, "The response_mode must be query");
+        return authorize_refuse(req, "response_mode must be query");
     for (size_t i = 0; i < COUNT(unsupported); i++)
         if (request_param(req, unsupported[i].name) != NULL)
             return op_fail(&req->op, unsupported[i].status, NULL, NULL);
     return AZ_OK;
 }
 
-/* RFC 7591 2: a client that registered its grants keeps to them. */
+/* Refuse a client whose registered grant types lack authorization_code (RFC 7591 2). */
 static enum az_status
 check_grant(struct request *req, struct authorization *authorization)
 {
@@ -144,8 +145,8 @@ check_grant(struct request *req, struct authorization *authorization)
 }
 
 /*
- * RFC 7636, with the seed's reading (oauth.md S3): plain is refused even where there is no
- * challenge, all else is S256.
+ * Read the PKCE challenge (RFC 7636). plain is refused even without a challenge; any other method
+ * means S256 (oauth.md S3).
  */
 static enum az_status
 read_pkce(struct request *req, struct authorization *authorization)
@@ -155,21 +156,21 @@ read_pkce(struct request *req, struct authorization *authorization)
     const char *challenge = request_param(req, "code_challenge");
     const char *method = request_param(req, "code_challenge_method");
     if (method != NULL && strcmp(method, "plain") == 0)
-        return authorize_refuse(req, "The code_challenge_method plain is not supported, use S256");
+        return authorize_refuse(req, "code_challenge_method=plain is not supported; use S256");
     if (challenge == NULL && strcmp(req->client->type, "public") == 0)
         return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
     if (challenge != NULL
         && (strlen(challenge) != AUTHORIZE_CHALLENGE
             || strspn(challenge, alphabet) != AUTHORIZE_CHALLENGE))
-        return authorize_refuse(req, "The code_challenge must be the base64url of a SHA-256");
+        return authorize_refuse(req, "code_challenge must be a base64url-encoded SHA-256 hash");
     authorization->code_challenge = challenge;
     return AZ_OK;
 }
 
 /*
- * An omitted scope asks for the registered one (decisions.md), or for none. It is written down
- * here, so that the consent page shows it, what is remembered covers it, and a client that changes
- * its registration afterwards gets no more than the user saw.
+ * Read scope; if it is omitted, use the registered scope, or none. The result is stored with the
+ * request: the consent page shows it, a remembered consent covers it, and a client that changes its
+ * registration later gets no more than the user saw.
  */
 static enum az_status
 authorize_read_scope(struct request *req, struct authorization *authorization)
@@ -185,8 +186,8 @@ authorize_read_scope(struct request *req, struct authorization *authorization)
                                         : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* One token has one resource: equal repetitions count once, two different ones are invalid_target,
- * as at /token. */
+/* Read resource. A token is for one resource: equal repetitions count once, two different values
+ * are invalid_target, as at /token. */
 static enum az_status
 read_resource(struct request *req, struct authorization *authorization)
 {
@@ -219,7 +220,7 @@ read_details(struct request *req, struct authorization *authorization)
                          &authorization->details);
 }
 
-/* Sets what one word of prompt says; false: it is unknown. */
+/* Set the member for one word of prompt; false: the word is unknown. */
 static bool
 set_prompt(struct authorization *authorization, const char *word, size_t length)
 {
@@ -232,7 +233,7 @@ set_prompt(struct authorization *authorization, const char *word, size_t length)
     return false;
 }
 
-/* OpenID Connect Core 3.1.2.1: words separated by spaces; none stands alone. */
+/* Read prompt: words separated by spaces; none cannot be combined (OpenID Connect Core 3.1.2.1). */
 static enum az_status
 read_prompt(struct request *req, struct authorization *authorization)
 {
@@ -240,12 +241,12 @@ read_prompt(struct request *req, struct authorization *authorization)
     for (const char *c = prompt != NULL ? prompt : ""; *c != '\0';) {
         size_t length = strcspn(c, " ");
         if (length > 0 && !set_prompt(authorization, c, length))
-            return authorize_refuse(req, "The prompt must be none, login or consent");
+            return authorize_refuse(req, "prompt must be none, login or consent");
         c += length + (c[length] == ' ');
     }
     if (authorization->prompt_none
         && (authorization->prompt_login || authorization->prompt_consent))
-        return authorize_refuse(req, "The prompt none cannot stand with another");
+        return authorize_refuse(req, "prompt=none cannot be combined with other values");
     return AZ_OK;
 }
 
@@ -257,7 +258,7 @@ read_max_age(struct request *req, struct authorization *authorization)
     if (text == NULL)
         return AZ_OK;
     if (length > AUTHORIZE_AGE_MAX || strspn(text, "0123456789") != length)
-        return authorize_refuse(req, "The max_age must be a number of seconds");
+        return authorize_refuse(req, "max_age must be a number of seconds");
     authorization->max_age = strtoll(text, NULL, 10);
     return AZ_OK;
 }
@@ -274,7 +275,8 @@ authorize_read_texts(struct request *req, struct authorization *authorization)
     return AZ_OK;
 }
 
-/* It must be ours (decisions.md "Readings"); whose it is counts under prompt=none. */
+/* Read id_token_hint. It must be an ID token of this server; its subject counts under prompt=none.
+ */
 static enum az_status
 authorize_read_hint(struct request *req, struct authorization *authorization)
 {
@@ -285,14 +287,14 @@ authorize_read_hint(struct request *req, struct authorization *authorization)
     enum az_status st = id_token_read(&req->op, hint, &claims);
     if (st == AZ_INVALID) {
         az_fault_clear(&req->op.fault);
-        return authorize_refuse(req, "The id_token_hint is no ID token of this server");
+        return authorize_refuse(req, "id_token_hint is not an ID token issued by this server");
     }
     authorization->hint_subject =
         st == AZ_OK ? json_string_value(json_object_get(claims, "sub")) : NULL;
     return st;
 }
 
-/* The order of oauth.md 3.2. */
+/* The steps, in the order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
     check_form, read_response, check_grant, read_pkce,    authorize_read_scope, read_resource,
     read_types, read_details,  read_prompt, read_max_age, authorize_read_texts, authorize_read_hint,

@@ -15,11 +15,11 @@
 #include "token/authorization.h"
 #include "token/subject.h"
 
-/* Octets of an upstream's error that the log keeps. */
+/* Longest part of a provider's error that the log keeps, in octets. */
 #define ERROR_LOG_MAX 64
 #define DESCRIPTION_LOG_MAX 256
 
-#define PROVIDER_DISABLED "The identity provider was disabled"
+#define PROVIDER_DISABLED "The identity provider has been disabled"
 
 const struct route_param callback_params[] = {
     {"state",             false},
@@ -30,8 +30,8 @@ const struct route_param callback_params[] = {
     {NULL,                false},
 };
 
-/* Return the outcome that the client gets for an error of the provider: OpenID Connect's own codes
- * and access_denied pass, all others are the server's trouble. */
+/* Return the outcome that the client gets for an error of the provider. OpenID Connect's own codes
+ * and access_denied are passed on; any other error is a server error. */
 static enum az_status
 callback_error(const char *error)
 {
@@ -50,8 +50,8 @@ callback_error(const char *error)
     return AZ_SERVER_ERROR;
 }
 
-/* The place for all that is to be asked of others: the provider, and the client's document. Without
- * one the browser asks again, and its sign-in still waits. */
+/* Take a place for all requests to other servers: the provider, and the client's metadata document.
+ * Without a place the browser asks again, and its sign-in still waits. */
 static enum az_status
 take_place(struct request *req, struct fetch_place *place)
 {
@@ -59,12 +59,14 @@ take_place(struct request *req, struct fetch_place *place)
     if (fault == FETCH_OK)
         return AZ_OK;
     return op_fail(&req->op, fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE, NULL,
-                   "a sign-in at %s comes back: %s", req->path_value[0], fetch_place_why(fault));
+                   "callback of identity provider %s: %s", req->path_value[0],
+                   fetch_place_why(fault));
 }
 
 /*
- * Without the browser's mark anybody could send a victim the end of a sign-in of his own (RFC 9700
- * section 4.7): it would go on as the attacker. The place comes first: a sign-in is taken once.
+ * Take the sign-in that the state names. Without the browser mark an attacker could send a victim
+ * the end of the attacker's own sign-in (RFC 9700 section 4.7), and the victim would continue under
+ * the attacker's account. The place comes first, because a sign-in can be taken only once.
  */
 static enum az_status
 take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret)
@@ -76,38 +78,39 @@ take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret
     if (state != NULL && browser_cookie_read(req, browser_hash)) {
         st = sha256(state, strlen(state), state_hash) == AZ_OK
                  ? take_place(req, place)
-                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no hash");
+                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
         if (st == AZ_OK)
             st = sign_in_take(&req->op, state_hash, browser_hash, req->path_value[0], &sign_in);
     }
     if (st == AZ_OK && !sign_in.found)
-        return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "This sign-in is unknown, was used already or took too long. Go back to the "
-                       "application and start again",
-                       "no such sign-in of this browser at %s", req->path_value[0]);
+        return op_fail(
+            &req->op, AZ_INVALID_REQUEST,
+            "This sign-in is unknown, already used or expired. Go back to the application "
+            "and start again",
+            "no sign-in of this browser waits for identity provider %s", req->path_value[0]);
     if (st == AZ_OK)
         *ret = sign_in;
     return st;
 }
 
-/* The provider says that it did not sign anybody in. Its words go to the log, not to the client. */
+/* Refuse because the provider reports an error. Its words go to the log, not to the client. */
 static enum az_status
 callback_refuse(struct request *req, const struct identity_provider *provider, const char *error)
 {
     const char *iss = request_param(req, "iss"), *text = request_param(req, "error_description");
-    /* RFC 9207 section 2.4: an error of another issuer says nothing. */
+    /* RFC 9207 section 2.4: an error from another issuer is not to be trusted. */
     bool other = iss != NULL && strcmp(iss, provider->issuer) != 0;
     enum az_status st = other ? AZ_SERVER_ERROR : callback_error(error);
-    const char *public_text = st == AZ_SERVER_ERROR ? "The identity provider reports an error"
+    const char *public_text = st == AZ_SERVER_ERROR ? "The identity provider reported an error"
                               : st == AZ_USER_DENIED
-                                  ? "The identity provider or the user refused the sign-in"
+                                  ? "The user or the identity provider refused the sign-in"
                                   : NULL;
-    return op_fail(&req->op, st, public_text, "identity provider %s%s: %.*s: %.*s",
-                   provider->idp_id, other ? " (another issuer's iss)" : "", ERROR_LOG_MAX, error,
-                   DESCRIPTION_LOG_MAX, text != NULL ? text : "");
+    return op_fail(&req->op, st, public_text, "identity provider %s%s reports %.*s: %.*s",
+                   provider->idp_id, other ? " (with the iss of another issuer)" : "",
+                   ERROR_LOG_MAX, error, DESCRIPTION_LOG_MAX, text != NULL ? text : "");
 }
 
-/* Who signed in, proved. */
+/* Redeem the provider's answer and prove the identity of the user. */
 static enum az_status
 redeem(struct request *req, const struct sign_in *sign_in,
        const struct authorization *authorization, struct upstream_identity *ret)
@@ -125,30 +128,32 @@ redeem(struct request *req, const struct sign_in *sign_in,
     if (error != NULL)
         return callback_refuse(req, &sign_in->provider, error);
     if (answer.code == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider sent no code",
-                       "identity provider %s: neither code nor error", sign_in->provider.idp_id);
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The identity provider did not send a code",
+                       "identity provider %s: the callback has neither code nor error",
+                       sign_in->provider.idp_id);
     enum az_status st = upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
     if (st != AZ_ACCESS_DENIED)
         return st;
-    /* `denied` in the audit is policy's word; this is a sign-in that was not believed. */
+    /* In the audit, `denied` means that policy refused; here the proof of the sign-in failed. */
     return az_fail_as(&req->op.fault, AZ_USER_DENIED, NULL);
 }
 
-/* A sign-in that was proved, on its way into a session. */
+/* A proved sign-in on its way to a session. */
 struct proved {
     struct request *req;
     const struct identity_provider *provider;
     const struct upstream_identity *who;
-    const unsigned char *consent; /* or NULL */
+    const unsigned char *consent; /* hash of the consent, or NULL */
     unsigned char id_hash[SHA256_OCTETS];
     unsigned char old_hash[SHA256_OCTETS];
     bool had; /* old_hash is set */
     struct session session;
     enum consent_mode mode;
-    bool stale; /* the list of providers was not the newest: nothing was done */
+    bool stale; /* the list of providers was out of date: nothing was written */
 };
 
-/* A name is for ever, so it is made of the list as it is now: the statement sees to that. */
+/* Create the session. A subject name never changes, so it must be derived from the current list of
+ * providers; the statement checks the list's version. */
 static enum az_status
 try_session(struct proved *proved, bool fresh)
 {
@@ -181,8 +186,8 @@ try_session(struct proved *proved, bool fresh)
                           proved->consent, &proved->session, &proved->mode, &proved->stale);
 }
 
-/* The new session of who came back, always with a new id: one that somebody put into the browser
- * before (fixation) dies with the sign-in. */
+/* Create the session, always with a new id: an id that an attacker put into the browser before
+ * (fixation) ends with the sign-in. */
 static enum az_status
 make_session(struct proved *proved)
 {
@@ -196,16 +201,17 @@ make_session(struct proved *proved)
         st = try_session(proved, true);
     if (st == AZ_OK && proved->stale)
         st = op_fail(&req->op, AZ_UNAVAILABLE, NULL,
-                     "identity providers change faster than they can be read");
+                     "the list of identity providers changed twice during the sign-in");
     if (st == AZ_OK && !proved->session.found)
-        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED, "identity provider %s",
+        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,
+                     "identity provider %s was disabled during the sign-in",
                      proved->provider->idp_id);
     if (st != AZ_OK)
-        req->res.headers = headers; /* the session before, if there was one, still stands */
+        req->res.headers = headers; /* an earlier session stays valid */
     return st;
 }
 
-/* The audit row of a sign-in that came to nothing says where, and why. */
+/* Record the provider and the reason of a failed sign-in in the audit row. */
 static enum az_status
 callback_note_failure(struct request *req, enum az_status st)
 {
@@ -230,7 +236,8 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = flow_resume(req, &authorization);
     if (st == AZ_OK && sign_in.disabled)
-        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED, "identity provider %s",
+        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,
+                     "identity provider %s was disabled during the sign-in",
                      sign_in.provider.idp_id);
     if (st == AZ_OK)
         st = redeem(req, &sign_in, &authorization, &who);

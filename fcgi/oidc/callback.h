@@ -1,5 +1,4 @@
-/* GET /authorize/callback/{idpId}: the browser comes back from the identity provider (oauth.md 5
- * "Upstream callback"). */
+/* GET /authorize/callback/{idpId}: the identity provider sends the browser back (oauth.md 5). */
 #ifndef AZ_OIDC_CALLBACK_H
 #define AZ_OIDC_CALLBACK_H
 
@@ -9,12 +8,12 @@
 extern const struct route_param callback_params[];
 
 /*
- * Takes the sign-in that the state names, if this browser began it at this provider; proves who
- * signed in; makes the session; goes on with the client's request. A state that is unknown, used,
- * late, another browser's or another provider's is an error page: there is nobody whom an answer
- * could be sent to. While half of the workers wait for servers of others it takes nothing: AZ_BUSY,
- * and the browser asks again (dispatch answers with the page that does so). From there on it holds
- * a place for fetches to its end, so that a sign-in that was taken never fails for want of one.
+ * Take the sign-in that the state names, if this browser began it at this provider; prove the
+ * user's identity; create the session; continue the client's request. A state that is unknown,
+ * used, expired, or belongs to another browser or provider gets an error page, because no client is
+ * known. If half of the workers already wait for other servers, nothing is taken: AZ_BUSY, and the
+ * dispatcher answers with a page that asks again. Otherwise the handler keeps a place for fetches
+ * to its end, so that a sign-in that was taken never fails for want of one.
  */
 enum az_status callback_handle(struct request *req);
 

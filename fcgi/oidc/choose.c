@@ -23,7 +23,7 @@ prompt_text(const struct authorization *authorization)
     return authorization->prompt_consent ? "consent" : NULL;
 }
 
-/* The checked request once more as an address, with the provider in it. */
+/* Return the checked request as a URL that also names the provider. */
 static const char *
 address(struct request *req, const struct authorization *authorization, const char *idp_id)
 {
@@ -56,7 +56,8 @@ address(struct request *req, const struct authorization *authorization, const ch
     return base != NULL ? query_append(mem, base, pairs, sizeof(pairs) / sizeof(pairs[0])) : NULL;
 }
 
-/* Links, no form: what the choice leads to may be anywhere, and a form's policy would forbid it. */
+/* The page has links and no form: the provider may be anywhere, and form-action would block that.
+ */
 enum az_status
 choose_respond(struct request *req, const struct authorization *authorization,
                const struct identity_provider *const *providers, size_t count)
@@ -72,10 +73,11 @@ choose_respond(struct request *req, const struct authorization *authorization,
         const char *url = address(req, authorization, providers[i]->idp_id);
         if (url == NULL)
             return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
-        /* Only a form that was posted can be so long. */
+        /* Only a posted form can be so long. */
         if (!request_target_fits(url))
-            return op_fail(&req->op, AZ_INVALID_REQUEST,
-                           "The request is too long to choose an identity provider for", NULL);
+            return op_fail(
+                &req->op, AZ_INVALID_REQUEST,
+                "The request is too long for the page that offers the identity providers", NULL);
         json_array_append_new(
             list, json_pack("{s:s,s:s}", "name",
                             providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,

@@ -18,8 +18,8 @@
 #include "token/authorization.h"
 
 #define NOT_WAITING                                                                                \
-    "This request is unknown, was answered already or took too long. Go back to the application "  \
-    "and start again"
+    "This request is unknown, already answered or expired. Go back to the application and start "  \
+    "again"
 
 const struct route_param consent_params[] = {
     {"id", false},
@@ -31,15 +31,15 @@ const struct route_param consent_form_params[] = {
     {NULL,       false},
 };
 
-/* A request that waits, and whose it is. */
+/* A request that waits for consent, and the session that it waits for. */
 struct waiting {
     struct authorization authorization;
     struct session session;
     enum consent_mode mode;
 };
 
-/* The request of the form token, when it is of this browser's session: another user's token, or the
- * same one after a new sign-in, shows and does nothing. */
+/* Find the request of the form token if it belongs to this browser's session. The token of another
+ * user, or the same token after a new sign-in, finds nothing. */
 static enum az_status
 find_waiting(struct request *req, bool take, struct waiting *ret)
 {
@@ -50,12 +50,13 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
     if (id != NULL && session_cookie_read(req, session_hash)) {
         st = sha256(id, strlen(id), id_hash) == AZ_OK
                  ? session_find(&req->op, session_hash, NULL, &waiting.session, &waiting.mode)
-                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no hash");
+                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
         if (st == AZ_OK && waiting.session.found)
             st = consent_request_get(&req->op, id_hash, session_hash, take, &request);
     }
     if (st == AZ_OK && request == NULL)
-        st = op_fail(&req->op, AZ_INVALID_REQUEST, NOT_WAITING, "no such request of this session");
+        st = op_fail(&req->op, AZ_INVALID_REQUEST, NOT_WAITING,
+                     "no such request waits for this session");
     if (st == AZ_OK)
         st = authorization_load(&req->op, request, &waiting.authorization);
     if (st != AZ_OK)
@@ -65,27 +66,27 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
     return AZ_OK;
 }
 
-/* Adds to a list of the page. What does not fit into memory must not be missing there: the user
- * would allow it unseen. */
+/* Add an entry to a list of the page. Running out of memory is a failure: an entry that is missing
+ * would be allowed unseen. */
 static bool
 show(json_t *list, json_t *entry)
 {
     return json_array_append_new(list, entry) == 0;
 }
 
-/* The words of a scope, with what is known of them. */
+/* List the words of a scope with their descriptions. */
 static bool
 show_scopes(struct request *req, const char *scope, json_t *list)
 {
     static const struct {
         const char *name, *text;
     } known[] = {
-        {"openid",         "Know who you are"                   },
-        {"profile",        "See your name and profile"          },
-        {"email",          "See your e-mail address"            },
-        {"address",        "See your postal address"            },
-        {"phone",          "See your telephone number"          },
-        {"offline_access", "Act for you while you are not there"},
+        {"openid",         "See who you are"               },
+        {"profile",        "See your name and profile"     },
+        {"email",          "See your email address"        },
+        {"address",        "See your postal address"       },
+        {"phone",          "See your phone number"         },
+        {"offline_access", "Keep access while you are away"},
     };
     char *rest = talloc_strdup(req->op.mem, scope != NULL ? scope : ""), *word;
     bool shown = rest != NULL;
@@ -100,8 +101,8 @@ show_scopes(struct request *req, const char *scope, json_t *list)
     return shown;
 }
 
-/* One entry of the details as it will be in the token, in ASCII where a character could not be
- * seen. */
+/* List one entry of the details as it will be in the token; in ASCII if a character would be
+ * invisible. */
 static bool
 show_detail(struct request *req, const json_t *entry, json_t *list)
 {
@@ -127,7 +128,7 @@ show_details(struct request *req, const struct authorization *authorization, jso
     return shown;
 }
 
-/* What the client asks for, all of it or nothing. */
+/* Describe what the client asks for: all of it, or fail. */
 static enum az_status
 describe_request(struct request *req, const struct authorization *authorization, json_t *values)
 {
@@ -142,16 +143,16 @@ describe_request(struct request *req, const struct authorization *authorization,
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the consent page");
 }
 
-/* A text for the page, or the other where it holds what cannot be seen. */
+/* Return the text if all of it is visible, else the other one. */
 static const char *
 seen(const char *text, const char *other)
 {
     return text != NULL && *text != '\0' && visible_fault(text) == NULL ? text : other;
 }
 
-/* What the page says of the client. The host of a metadata document's address has answered for it,
- * and an administrator has read the address of a client he made; what others say of theirs is not
- * shown, for it would pass for proved. */
+/* Describe the client. Show a host only if it is proved: a metadata document was fetched from its
+ * host, and an administrator has checked the address of a client that he registered. Any other
+ * client could name a host that is not its own. */
 static void
 describe_client(struct request *req, json_t *values)
 {
@@ -170,8 +171,9 @@ describe_client(struct request *req, json_t *values)
         json_object_set_new(values, "client_host", json_string(uri.host));
 }
 
-/* Where the code goes; *ret_action: what the form may lead to. Any program of the user's machine
- * can take a loopback port or a private scheme, so the page warns. */
+/* Describe the address to which the code goes; *ret_action: the origin to which the form may lead.
+ * Any program on the user's machine can claim a loopback port or a private scheme, so the page
+ * warns. */
 static void
 describe_redirect(struct request *req, const struct authorization *authorization, json_t *values,
                   const char **ret_action)
@@ -234,7 +236,7 @@ consent_answer_handle(struct request *req)
     if (!session_form_is_ours(req))
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The form was sent from another site", NULL);
     if (!allowed && (decision == NULL || strcmp(decision, "deny") != 0))
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The decision must be allow or deny", NULL);
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "decision must be allow or deny", NULL);
     enum az_status st = find_waiting(req, true, &waiting);
     if (st == AZ_OK)
         st = flow_resume(req, &waiting.authorization);

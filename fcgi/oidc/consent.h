@@ -1,4 +1,4 @@
-/* The consent page: what a client asks for, shown to the user before a code is issued (decisions.md
+/* The consent page: the user sees what a client asks for before a code is issued (decisions.md
  * "Browser side"). */
 #ifndef AZ_OIDC_CONSENT_H
 #define AZ_OIDC_CONSENT_H
@@ -9,10 +9,10 @@
 extern const struct route_param consent_params[];
 extern const struct route_param consent_form_params[];
 
-/* GET /authorize/consent?id=: the page of a request that waits for this browser's session. */
+/* GET /authorize/consent?id=: show the request that waits for this browser's session. */
 enum az_status consent_show_handle(struct request *req);
 
-/* POST /authorize/consent: the answer. The first one counts. */
+/* POST /authorize/consent: take the user's answer. Only the first answer counts. */
 enum az_status consent_answer_handle(struct request *req);
 
 #endif

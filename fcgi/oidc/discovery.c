@@ -11,7 +11,7 @@
 #include "policy/decide/registry.h"
 #include "store/tokens/signing_keys.h"
 
-/* Endpoints that work: member name and path below the issuer. */
+/* Member names of the endpoints, and their paths below the issuer. */
 static const struct {
     const char *name, *path;
 } endpoints[] = {
@@ -45,8 +45,8 @@ static const struct {
     {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}                   },
 };
 
-/* What is so or not so, whoever asks. Absent, request_uri_parameter_supported would mean true
- * (OpenID Connect Discovery 3). */
+/* Flags. If request_uri_parameter_supported were missing, it would mean true (OpenID Connect
+ * Discovery 3). */
 static const struct {
     const char *name;
     bool value;
@@ -85,8 +85,8 @@ build(struct request *req, json_t *details_types)
     return document;
 }
 
-/* A strong ETag over the document, so that clients revalidate for the price of a header (RFC
- * 9110 8.8.3). */
+/* Answer with a strong ETag over the document, so that a client can revalidate it cheaply (RFC 9110
+ * 8.8.3). */
 static enum az_status
 respond_cached(struct request *req, json_t *document, long max_age)
 {

@@ -1,5 +1,5 @@
-/* Discovery documents (RFC 8414, OpenID Connect Discovery 1.0) and the key set. What does not work
- * yet is not in them. */
+/* Discovery documents (RFC 8414, OpenID Connect Discovery 1.0) and the key set. They name only what
+ * works. */
 #ifndef AZ_OIDC_DISCOVERY_H
 #define AZ_OIDC_DISCOVERY_H
 

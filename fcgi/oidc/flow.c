@@ -24,30 +24,30 @@
  * verifier, consent token. Sent as base64url; rows hold the SHA-256 of that text. */
 #define SECRET_OCTETS 32
 
-/* A request on the step that is taken for it. */
+/* State of one step of a request. */
 struct flow_step {
     struct request *req;
     const struct authorization *authorization;
     struct session session; /* found or not */
-    enum consent_mode mode; /* of the control */
-    bool allowed;           /* on the consent page, just now */
-    bool fresh;             /* second try: nothing that is remembered counts */
-    bool stale;             /* out: what was remembered does not hold any more, nothing is done */
-    const struct identity_providers *list; /* as far as they were needed */
-    const struct identity_provider **fit;  /* those that fit the request */
+    enum consent_mode mode; /* of the consent control */
+    bool allowed;           /* the user has just agreed on the consent page */
+    bool fresh;             /* second try: nothing from memory counts */
+    bool stale; /* set by the step: remembered rows are out of date, nothing was written */
+    const struct identity_providers *list; /* the providers, if they were needed */
+    const struct identity_provider **fit;  /* the providers that fit the request */
     size_t fits;
-    bool has_browser; /* browser_hash is set, and the cookie on the answer */
+    bool has_browser; /* browser_hash and the cookie of the answer are set */
     unsigned char browser_hash[SHA256_OCTETS];
 };
 
-/* A new secret for the browser's hands as base64url, and the SHA-256 of that text. */
+/* Make a secret that the browser will carry: its base64url, and the SHA-256 of that text. */
 static enum az_status
 make_secret(struct op *op, const char **ret, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[SECRET_OCTETS];
     char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
     if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness or memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no random octets or no memory");
     b64url_encode_into(octets, sizeof(octets), text);
     secret_wipe(octets, sizeof(octets));
     if (sha256(text, strlen(text), ret_hash) != AZ_OK)
@@ -83,8 +83,8 @@ read_providers(struct flow_step *step, bool fresh, bool *ret_hinted)
     return AZ_OK;
 }
 
-/* Whom the user can sign in with. A list that leaves no way, several, or not the one that was
- * named, is read afresh; one way is re-checked by the row that is written for it. */
+/* Find the providers at which the user can sign in. The list is read again if it offers none,
+ * several, or not the one that the client named; the insert of the sign-in checks a single one. */
 static enum az_status
 find_providers(struct flow_step *step)
 {
@@ -94,7 +94,7 @@ find_providers(struct flow_step *step)
     return st == AZ_OK && doubt && !step->fresh ? read_providers(step, true, &hinted) : st;
 }
 
-/* Where the browser is sent to sign in, and what waits here until it comes back. */
+/* Make the URL to which the browser is sent to sign in, and the row that waits for its return. */
 static enum az_status
 prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
                 unsigned char state_hash[SHA256_OCTETS], const char **ret_url)
@@ -127,7 +127,7 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
     return upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
 }
 
-/* To the provider: one row and the audit row, in one trip. */
+/* Send the browser to the provider: one row and the audit row, in one round trip. */
 static enum az_status
 go_upstream(struct flow_step *step)
 {
@@ -155,7 +155,7 @@ go_upstream(struct flow_step *step)
     return stored ? respond_redirect(req, url) : AZ_OK;
 }
 
-/* Back to the client with its code. */
+/* Send the browser back to the client with its code. */
 static enum az_status
 respond_code(struct request *req, const struct authorization *authorization, const char *code)
 {
@@ -173,7 +173,7 @@ respond_code(struct request *req, const struct authorization *authorization, con
     return st;
 }
 
-/* What a yes on the consent page leaves behind, where it may be remembered. */
+/* Add to the grant what a remembered consent needs. */
 static enum az_status
 remember_consent(struct flow_step *step, struct grant_new *grant, unsigned char room[SHA256_OCTETS])
 {
@@ -185,9 +185,9 @@ remember_consent(struct flow_step *step, struct grant_new *grant, unsigned char 
                          : AZ_OK;
 }
 
-/* A client of a metadata document has a row from its first code on. One that there is no room for
- * is none of ours: the person hears of it, and nothing goes to its address (oauth.md 3.2, order 1).
- */
+/* Store the row of a client that has a metadata document; it needs one from its first code on. If
+ * there is no room for the row, the client is unknown here: the user sees a page, and nothing is
+ * sent to the redirect_uri. */
 static enum az_status
 need_row(struct request *req)
 {
@@ -214,7 +214,7 @@ store_code(struct flow_step *step, struct grant_new *grant)
     return st;
 }
 
-/* The code: one row and the audit row, in one trip. */
+/* Issue a code: one row and the audit row, in one round trip. */
 static enum az_status
 issue_code(struct flow_step *step)
 {
@@ -234,7 +234,7 @@ issue_code(struct flow_step *step)
     if (st != AZ_OK)
         return st;
     if (token_make(TOKEN_CODE, expires_at, op->now_ms, &code, &parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no code can be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a code cannot be made");
     st = store_code(step, &grant);
     if (st == AZ_OK && !step->stale)
         st = respond_code(step->req, step->authorization, code.text);
@@ -242,7 +242,8 @@ issue_code(struct flow_step *step)
     return st;
 }
 
-/* The request waits for the user's word under a token that goes into the page's form. */
+/* Store the request until the user answers on the consent page; its token goes into the page's
+ * form. */
 static enum az_status
 ask_consent(struct flow_step *step)
 {
@@ -291,12 +292,13 @@ take_step(struct flow_step *step)
     case FLOW_ERROR:
         break;
     }
-    return op_fail(&step->req->op, error, NULL, "%s",
-                   error == AZ_SERVER_ERROR ? "no identity provider is enabled" : "");
+    return op_fail(
+        &step->req->op, error, NULL, "%s",
+        error == AZ_SERVER_ERROR ? "no identity provider is enabled that fits the request" : "");
 }
 
-/* Nothing was written, because client, session or provider are not as remembered: all of it again,
- * from the rows. */
+/* Read client, session and consent again. Nothing was written, because a remembered row was out of
+ * date. */
 static enum az_status
 renew(struct flow_step *step)
 {
@@ -333,5 +335,6 @@ flow_continue(struct request *req, const struct authorization *authorization,
         st = take_step(&step);
     if (st != AZ_OK || !step.stale)
         return st;
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "rows change faster than they can be read");
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                   "client, session or identity providers changed twice during the request");
 }

@@ -6,10 +6,9 @@
 #include "oauth/redirect_uri.h"
 
 /*
- * Where a refusal goes to was looked up in what this process remembers, for as long as nothing made
- * it read the row again. A redirect_uri that was taken away meanwhile must not stay an open
- * redirect of ours: the row is read before a refusal goes there. While the database is away it
- * stands.
+ * True if a refusal may still go to the redirect_uri. The redirect_uri was checked against a
+ * remembered client; one that was removed since must not stay an open redirect, so the row is read
+ * first. If the database cannot be reached, the remembered one counts.
  */
 static bool
 redirect_still_stands(struct request *req)
@@ -24,8 +23,8 @@ redirect_still_stands(struct request *req)
                && redirect_uri_is_of(client, req->error_redirect));
 }
 
-/* The client itself; NULL (AZ_OK) for an unknown name. What a metadata document lacks is said to
- * the person in front of the browser: nobody else can tell the client's author. */
+/* Read the client; NULL (AZ_OK) for an unknown client_id. A fault of a metadata document is shown
+ * to the user, because there is no other way to reach the client's author. */
 static enum az_status
 flow_read_client(struct request *req, const char *client_id, bool fresh, struct client **ret)
 {
@@ -53,11 +52,11 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     if (st != AZ_OK)
         return st;
     if (client == NULL || !client->enabled)
-        return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "The client is not known here", NULL);
+        return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "The client is unknown or disabled", NULL);
     req->audit.client_id = client->client_id;
     if (!redirect_uri_is_of(client, redirect_uri))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The redirect_uri is not registered for the client", NULL);
+                       "The redirect_uri is not registered for this client", NULL);
     req->client = client;
     req->error_redirect = redirect_uri;
     if (*ret_remembered)
@@ -82,7 +81,7 @@ flow_resume(struct request *req, const struct authorization *authorization)
         return st;
     az_fault_clear(&req->op.fault);
     return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
-                   "The redirect_uri is no longer registered for the client", NULL);
+                   "The redirect_uri is no longer registered for this client", NULL);
 }
 
 enum az_status

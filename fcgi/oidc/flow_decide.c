@@ -18,8 +18,10 @@ flow_session_serves(const struct authorization *authorization, const struct sess
 }
 
 /*
- * Every client but an administrator's made itself known to us; behind our one client id at the
- * provider the user cannot tell it from the others there (the confused deputy).
+ * True if the user must agree, unless a consent is remembered: prompt=consent, or the mode of the
+ * control and how the client was registered. Every client that an administrator did not register
+ * has introduced itself. The provider knows all of them by our one client_id, so the user cannot
+ * tell them apart there (the confused deputy).
  */
 static bool
 consent_is_due(const struct authorization *authorization, const struct client *client,
@@ -40,7 +42,7 @@ flow_fail(enum az_status error, enum az_status *ret_error)
 static enum flow_next
 decide_sign_in(const struct flow_facts *facts, enum az_status *ret_error)
 {
-    /* Been there: a provider that signs nobody in as we ask is not asked in a circle. */
+    /* The browser has already been to the provider for this request; do not redirect it again. */
     if (facts->authorization->prompt_none || facts->authorization->signed_in)
         return flow_fail(AZ_LOGIN_REQUIRED, ret_error);
     if (facts->providers == 0)
@@ -60,7 +62,7 @@ flow_decide(const struct flow_facts *facts, enum az_status *ret_error)
     return authorization->prompt_none ? flow_fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;
 }
 
-/* The host is the domain, or lies below it. */
+/* True if the host is the domain or lies below it. */
 static bool
 is_within(const char *host, const char *domain)
 {
@@ -69,7 +71,8 @@ is_within(const char *host, const char *domain)
            && (length == wanted || host[length - wanted - 1] == '.');
 }
 
-/* alice@corp.example is at the provider that is called corp.example, or whose issuer is there. */
+/* True if alice@corp.example belongs to the provider: its idpId is corp.example, or its issuer is
+ * in that domain. */
 static bool
 fits_domain(const struct identity_provider *provider, const char *domain)
 {
@@ -83,7 +86,7 @@ fits_domain(const struct identity_provider *provider, const char *domain)
     return fits;
 }
 
-/* Whether a hint is for a provider. */
+/* True if idp_hint names the provider. */
 static bool
 fits_name(const struct identity_provider *provider, const char *idp_id)
 {
@@ -112,7 +115,7 @@ flow_providers(const struct identity_providers *list, const struct authorization
     *ret_hinted = true;
     if (name != NULL && pick(list, fits_name, name, ret) == 1)
         return 1;
-    /* A domain that fits two providers says nothing. */
+    /* A domain that fits two providers decides nothing. */
     if (domain != NULL && domain[1] != '\0' && pick(list, fits_domain, domain + 1, ret) == 1)
         return 1;
     *ret_hinted = false;

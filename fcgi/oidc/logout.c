@@ -15,7 +15,7 @@
 #include "store/people/session_ends.h"
 #include "token/id_token.h"
 
-/* Octets of a state that is given back; with a redirect_uri it must fit a header line. */
+/* Longest state that is sent back, in octets; with a redirect_uri it must fit one header line. */
 #define STATE_MAX 1024
 
 const struct route_param logout_params[] = {
@@ -33,18 +33,18 @@ const struct route_param logout_return_params[] = {
     {NULL,    false},
 };
 
-/* What was asked, as far as it is proved. */
+/* A logout request, as far as it is proved. */
 struct asked {
     unsigned char id_hash[SHA256_OCTETS]; /* of the session cookie */
-    bool cookie;                          /* there is one */
-    const char *hint_subject;             /* of an ID token of ours, or NULL */
-    const char *hint_sid;                 /* the same */
-    const char *client_id;                /* the ID token's audience, else as sent; or NULL */
-    struct logout_facts facts;            /* session and client as they are */
-    struct logout_target target;          /* where to go; checked */
+    bool cookie;                          /* the browser sent one */
+    const char *hint_subject;             /* sub of an ID token of this server, or NULL */
+    const char *hint_sid;                 /* its sid, or NULL */
+    const char *client_id;     /* audience of the ID token, else the client_id parameter; or NULL */
+    struct logout_facts facts; /* the session and the client as stored */
+    struct logout_target target; /* checked address of the next page */
 };
 
-/* The audience of an ID token of ours: one client. */
+/* Return the audience of an ID token of this server, which is one client. */
 static const char *
 audience(const json_t *claims)
 {
@@ -52,8 +52,8 @@ audience(const json_t *claims)
     return json_string_value(json_is_array(aud) ? json_array_get(aud, 0) : aud);
 }
 
-/* An ID token that is none of ours counts as none: the page asks then. One for another client than
- * client_id is refused (RP-Initiated Logout 1.0 section 2). */
+/* Read id_token_hint. An ID token that is not ours counts as missing, so the page asks the user.
+ * One of another client than client_id is refused (RP-Initiated Logout 1.0 section 2). */
 static enum az_status
 logout_read_hint(struct request *req, struct asked *asked)
 {
@@ -70,15 +70,15 @@ logout_read_hint(struct request *req, struct asked *asked)
     const char *client_id = audience(claims);
     if (asked->client_id != NULL && client_id != NULL && strcmp(client_id, asked->client_id) != 0)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The id_token_hint is of another client than client_id", NULL);
+                       "id_token_hint was issued to another client than client_id", NULL);
     asked->client_id = client_id;
     asked->hint_subject = json_string_value(json_object_get(claims, "sub"));
     asked->hint_sid = json_string_value(json_object_get(claims, "sid"));
     return AZ_OK;
 }
 
-/* Only a URI that the client registered is gone to: everything else makes us an open redirector,
- * with our name in front (RFC 9700 section 4.11). */
+/* True if the client registered the URI. A redirect anywhere else would make this server an open
+ * redirector (RFC 9700 section 4.11). */
 static bool
 is_registered(const struct logout_facts *facts, const char *uri)
 {
@@ -95,21 +95,21 @@ logout_read_target(struct request *req, struct asked *asked)
     const char *state = request_param(req, "state");
     const struct logout_facts *facts = &asked->facts;
     if (state != NULL && strlen(state) > STATE_MAX)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The state is too long", NULL);
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "state is too long", NULL);
     if (facts->client)
         asked->target.client_id = asked->client_id;
     if (uri == NULL || !facts->client)
         return AZ_OK;
     if (!is_registered(facts, uri))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The post_logout_redirect_uri is not one of the client", NULL);
+                       "The post_logout_redirect_uri is not registered for this client", NULL);
     asked->target.uri = uri;
     asked->target.state = state;
     return AZ_OK;
 }
 
-/* A sealed target was checked when it was sealed. A URI that was taken away meanwhile, or its
- * client, must not stay a redirect of ours for the seal's life: our own page then. */
+/* Check a sealed target again. The URI or its client may have been removed since it was sealed; our
+ * own page is shown then. */
 static enum az_status
 check_target(struct request *req, struct logout_target *target)
 {
@@ -141,8 +141,8 @@ read_asked(struct request *req, struct asked *ret)
     return AZ_OK;
 }
 
-/* The session of the cookie, and the one the ID token names: a form that the client's page posts
- * comes without our cookie (SameSite). */
+/* End the session of the cookie and the session that the ID token names. A form that the client's
+ * page posts comes without our cookie (SameSite). */
 static enum az_status
 end_session(struct request *req, const struct asked *asked)
 {
@@ -166,8 +166,9 @@ origin_of(struct op *op, const char *address)
                                                                          : NULL;
 }
 
-/* What the form may lead to besides https, which the page allows anyway: the client's page, or the
- * logout of a provider without TLS; http: stands for both (CSP 3 section 6.7.2.7). */
+/* Return the origin to which the form may lead; the page allows every https address anyway. It is
+ * the client's page, or the logout endpoint of a provider without TLS; http: covers both (CSP 3
+ * section 6.7.2.7). */
 static const char *
 form_action(struct request *req, const struct asked *asked)
 {
@@ -180,15 +181,15 @@ form_action(struct request *req, const struct asked *asked)
     return strncmp(upstream, "http:", 5) == 0 ? "http:" : client;
 }
 
-/* Without proof that the user's own application asks, any page could log the user out: the user is
- * asked. The form carries all that was checked, sealed for this session alone. */
+/* Ask the user to confirm. Without proof that the user's own application asks, any page could sign
+ * the user out. The form carries the checked request, sealed for this session alone. */
 static enum az_status
 ask_to_confirm(struct request *req, const struct asked *asked)
 {
     char bound[SESSION_FORM_TOKEN_SIZE];
     const char *token, *label = asked->facts.label, *name = asked->facts.name;
     if (!session_form_token(req, "logout", bound))
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no form token");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be made");
     enum az_status st = logout_seal(&req->op, bound, &asked->target, &token);
     if (st != AZ_OK)
         return st;
@@ -204,7 +205,7 @@ ask_to_confirm(struct request *req, const struct asked *asked)
     return respond_page(req, 200, "logout", values, form_action(req, asked));
 }
 
-/* The user said yes on our page. */
+/* End the session after the user confirmed on our page. */
 static enum az_status
 confirm(struct request *req)
 {
@@ -214,8 +215,8 @@ confirm(struct request *req)
     if (!session_form_is_ours(req) || !session_form_token(req, "logout", bound)
         || logout_open(&req->op, bound, request_param(req, "token"), &asked.target) != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "This page is of another session or was open too long. Sign out again",
-                       "the form does not fit the session");
+                       "This page belongs to another session or was open too long. Sign out again",
+                       "the form token does not fit the session");
     req->audit.client_id = asked.target.client_id;
     enum az_status st = check_target(req, &asked.target);
     return st == AZ_OK ? end_session(req, &asked) : st;

@@ -15,13 +15,13 @@
 
 /* Nesting of a sealed target. */
 #define TARGET_DEPTH 1
-/* A sealed logout is valid for so long, because a page may stay open. Seconds. */
+/* Validity of a sealed logout, in seconds: a page may stay open so long. */
 #define LOGOUT_VALIDITY 600
 /* Longest sealed logout that can come back in a query, in octets: the request target holds no more
  * (HTTP_PATH_MAX). With a longer one the browser skips the provider's logout. */
 #define LOGOUT_RETURN_MAX 3500
 
-/* A target with the time it was sealed. */
+/* A target and the time at which it was sealed. */
 struct sealed {
     struct logout_target target;
     int64_t at; /* seconds since 1970 */
@@ -57,7 +57,7 @@ logout_seal(struct op *op, const char *bound, const struct logout_target *target
                == AZ_OK)
         sealed = b64url_encode(op->mem, box, length);
     if (sealed == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a logout cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the logout target cannot be sealed");
     *ret = sealed;
     return AZ_OK;
 }
@@ -112,8 +112,9 @@ logout_upstream_endpoint(struct op *op, int64_t idp, const struct identity_provi
     return NULL;
 }
 
-/* OpenID Connect RP-Initiated Logout 1.0 section 2, as its client; without the hint where the whole
- * would not fit a header line. NULL: it does not fit at all. */
+/* Return the URL of the provider's logout, with us as its client (OpenID Connect RP-Initiated
+ * Logout 1.0 section 2); without the hint if the URL would not fit one header line. NULL: it does
+ * not fit at all. */
 static const char *
 make_url(struct op *op, const char *endpoint, const struct identity_provider *provider,
          const struct session_end *end, const char *state)
@@ -146,6 +147,6 @@ logout_continue(struct request *req, const struct session_end *end,
         url = make_url(&req->op, endpoint, provider, end, state);
     if (url != NULL)
         return respond_redirect(req, url);
-    az_fault_clear(&req->op.fault); /* our own session is over, whatever the provider's does */
+    az_fault_clear(&req->op.fault); /* our session has ended, whatever happens at the provider */
     return logout_finish(req, target);
 }

@@ -12,18 +12,19 @@
 #include "http/cookie.h"
 #include "store/people/sign_ins.h"
 
-/* Octets of a cookie: nobody guesses it. */
+/* Random octets of a cookie: too many to guess. */
 #define COOKIE_OCTETS 32
 #define COOKIE_LENGTH B64URL_LENGTH(COOKIE_OCTETS)
-/* The mark lives a minute longer than the sign-in it binds, so that the row decides. Seconds. */
+/* Lifetime of the browser mark in seconds: a minute longer than the sign-in that it binds, so that
+ * the row decides. */
 #define MARK_MAX_AGE (SIGN_IN_VALIDITY + 60)
-/* Octets of a Set-Cookie value: name, value, the issuer's path, attributes. */
+/* Longest Set-Cookie value, in octets: name, value, the issuer's path, attributes. */
 #define SET_COOKIE_MAX 4096
 
 static const char session_name[] = "svc_sid";
 static const char browser_name[] = "svc_browser";
 
-/* The issuer's own path: the cookies go nowhere else on its host. "/" without one. */
+/* Return the issuer's path, or "/": the cookies are sent nowhere else on its host. */
 static const char *
 cookie_path(const struct request *req)
 {
@@ -32,8 +33,8 @@ cookie_path(const struct request *req)
     return path != NULL ? path : "/";
 }
 
-/* Without the prefix, a neighbouring host or a plain http page could set the cookie for us: it
- * would sign the user in as somebody else. */
+/* Return the full name of a cookie. Without the prefix, a neighbouring host or a plain http page
+ * could set the cookie and sign the user in under another account. */
 static const char *
 cookie_name(const struct request *req, const char *name)
 {
@@ -43,7 +44,7 @@ cookie_name(const struct request *req, const char *name)
     return talloc_asprintf(req->op.mem, "%s%s", prefix, name);
 }
 
-/* The value the browser sent, of the one form that we make; false: none, two, or another form. */
+/* Read a cookie of the only form that we make; false: none, two, or another form. */
 static bool
 read_cookie(const struct request *req, const char *name, unsigned char ret[COOKIE_OCTETS])
 {
@@ -63,7 +64,7 @@ read_hash(const struct request *req, const char *name, unsigned char ret_hash[SH
     return found;
 }
 
-/* Sets a cookie; max_age negative: until the browser is closed. The text is wiped with the request.
+/* Set a cookie; max_age negative: until the browser is closed. The text is wiped with the request.
  */
 static enum az_status
 set_cookie(struct request *req, const char *name, const char *value, long max_age)
@@ -79,7 +80,8 @@ set_cookie(struct request *req, const char *name, const char *value, long max_ag
         snprintf(text, SET_COOKIE_MAX, "%s=%s; Path=%s%s; HttpOnly; SameSite=Lax%s", full, value,
                  path, age, req->op.az->cfg->session_cookie_secure ? "; Secure" : "");
     if (length < 0 || length >= SET_COOKIE_MAX)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the issuer's path is too long");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "SVC_OIDC_ISSUER: its path is too long for a cookie");
     respond_header(req, "Set-Cookie", text);
     return AZ_OK;
 }
@@ -108,7 +110,7 @@ session_cookie_make(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
     enum az_status st = random_octets(octets, sizeof(octets)) == AZ_OK
                                 && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
                             ? set_octets(req, session_name, octets, -1)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no randomness");
+                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets");
     secret_wipe(octets, sizeof(octets));
     return st;
 }
@@ -119,7 +121,7 @@ session_cookie_drop(struct request *req)
     set_cookie(req, session_name, "", 0);
 }
 
-/* The mark is set anew with each sign-in, so that it lives as long as the youngest of them. */
+/* The mark is set again with each sign-in, so that it outlives the youngest of them. */
 enum az_status
 browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
 {
@@ -128,7 +130,7 @@ browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
         read_cookie(req, browser_name, octets) || random_octets(octets, sizeof(octets)) == AZ_OK;
     enum az_status st = have && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
                             ? set_octets(req, browser_name, octets, MARK_MAX_AGE)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no randomness");
+                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets");
     secret_wipe(octets, sizeof(octets));
     return st;
 }
@@ -139,7 +141,8 @@ browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCT
     return read_hash(req, browser_name, ret_hash);
 }
 
-/* HMAC under the cookie: the purpose tells it apart from the row's key, which is a plain hash. */
+/* The HMAC is keyed with the cookie; `purpose` keeps it apart from the row's key, which is a plain
+ * hash. */
 bool
 session_form_token(const struct request *req, const char *purpose,
                    char ret[SESSION_FORM_TOKEN_SIZE])
@@ -161,7 +164,7 @@ port_of(const struct uri *uri)
     return strcmp(uri->scheme, "https") == 0 ? "443" : "80";
 }
 
-/* RFC 6454 section 5: scheme, host and port are equal. */
+/* True if scheme, host and port are those of the issuer (RFC 6454 section 5). */
 static bool
 is_own_origin(const struct request *req, const char *origin)
 {

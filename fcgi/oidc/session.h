@@ -1,7 +1,9 @@
-/* The two cookies of a browser: the session, and the mark that binds a sign-in to the browser that
- * began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by SVC_SESSION_COOKIE_SECURE, with
- * the prefix __Host- where that can be (Secure, and the issuer has no path), __Secure- where Secure
- * alone holds. Two cookies of one name count as none. */
+/*
+ * The two cookies of a browser: the session, and the mark that binds a sign-in to the browser that
+ * began it. 256 random bits each; HttpOnly, SameSite=Lax, Secure by SVC_SESSION_COOKIE_SECURE. With
+ * Secure, the name has the prefix __Host- if the issuer has no path, else __Secure-. Two cookies of
+ * one name count as none.
+ */
 #ifndef AZ_OIDC_SESSION_H
 #define AZ_OIDC_SESSION_H
 
@@ -11,32 +13,33 @@
 #include "crypto/digest.h"
 #include "http/request.h"
 
-/* SHA-256 of the session cookie the browser sent; false: none of ours. */
+/* Compute the SHA-256 of the session cookie; false: the browser sent none of ours. */
 bool session_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 
-/* A new session id: sets the cookie on the answer and gives its hash. */
+/* Make a new session id: set the cookie on the answer and return its hash. */
 enum az_status session_cookie_make(struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 
-/* Tells the browser to forget the session. */
+/* Tell the browser to forget the session. */
 void session_cookie_drop(struct request *req);
 
 /*
- * A token for a form of ours: only this browser's session and this `purpose` give it, so that no
- * other site can post the form. Made of the cookie, so nothing is stored. False: no session cookie.
+ * Make a token for one of our forms. Only this browser's session and this `purpose` give the same
+ * token, so no other site can post the form. It is derived from the cookie, so nothing is stored.
+ * False: no session cookie.
  */
 #define SESSION_FORM_TOKEN_SIZE (B64URL_LENGTH(SHA256_OCTETS) + 1)
 bool session_form_token(const struct request *req, const char *purpose,
                         char ret[SESSION_FORM_TOKEN_SIZE]);
 
 /*
- * Whether a form was posted from our own pages, as far as the browser says: Origin (when it is
- * there and not "null", which our Referrer-Policy makes of it) is the issuer's, and Sec-Fetch-Site
- * is not another site. The form's token decides; this is beside it.
+ * True if, as far as the browser says, the form was posted from our own pages: Origin is missing,
+ * "null" (which our Referrer-Policy causes) or the issuer's, and Sec-Fetch-Site is not another
+ * site. The form's token decides; this is a second check.
  */
 bool session_form_is_ours(const struct request *req);
 
-/* The browser's mark: the one it sent, else a new one that is set on the answer. Several tabs share
- * it, so one does not end the other's sign-in. */
+/* Return the hash of the browser mark: the one that the browser sent, else a new one that is set on
+ * the answer. Several tabs share it, so one does not end the sign-in of another. */
 enum az_status browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 bool browser_cookie_read(const struct request *req, unsigned char ret_hash[SHA256_OCTETS]);
 

@@ -13,15 +13,15 @@
 #include "oidc/upstream_tokens.h"
 #include "token/authorization.h"
 
-/* Octets of a code: what fits into the callback's query, and then some. */
+/* Longest code, in octets; more than fits into the callback's query. */
 #define CODE_MAX 4096
 
-/* Parameters of ours in an authorization request. */
+/* Parameters of ours in an authorization request, at most. */
 #define OWN_PARAMS 16
 
-/* ---- the way there ---- */
+/* ---- sending the browser there ---- */
 
-/* Scopes of the row; openid is always among them, or there were no ID token. */
+/* Join the scopes of the row; openid is always among them, or no ID token would come back. */
 static char *
 join_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
 {
@@ -43,8 +43,8 @@ is_sent(const struct query_pair *pairs, const char *name)
     return false;
 }
 
-/* Appends the row's authorizeParams that are not ours: of two parameters with one name a provider
- * may read either. */
+/* Append the row's authorizeParams that are not ours: a provider may read either of two parameters
+ * with one name. */
 static char *
 append_extras(struct op *op, const struct identity_provider *provider, const struct query_pair *own,
               char *url)
@@ -72,8 +72,8 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
         return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
                        provider->idp_id);
     const char *scope = join_scopes(op->mem, provider), *back = upstream_callback(op, provider);
-    /* With max_age a provider must say when the user signed in (OpenID Connect Core 2): without it
-     * a new sign-in that was asked for could not be told from an old one. */
+    /* With max_age, a provider must send auth_time (OpenID Connect Core 2). Without auth_time, a
+     * new sign-in cannot be told from an old one. */
     int64_t age = request->max_age;
     if (request->prompt_login && age == AUTHORIZATION_NO_MAX_AGE)
         age = 0;
@@ -104,7 +104,7 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     return AZ_OK;
 }
 
-/* ---- who it is ---- */
+/* ---- proving the identity ---- */
 
 static enum az_status
 upstream_check_keys(struct op *op, const char *url, const json_t *document)
@@ -126,12 +126,12 @@ get_keys(struct op *op, const struct upstream_endpoints *endpoints, int64_t not_
     if (st != AZ_OK)
         return st;
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s cannot be read",
+        return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED, "key set %.200s: cannot be read",
                        endpoints->jwks_uri);
     return AZ_OK;
 }
 
-/* A token by keys we do not have yet makes us look once whether there are new ones. */
+/* Check the ID token. If no key of ours fits, fetch the provider's keys again, once. */
 static enum az_status
 check_id_token(struct op *op, const struct identity_provider *provider,
                const struct upstream_endpoints *endpoints, const struct upstream_answer *answer,
@@ -158,23 +158,25 @@ check_id_token(struct op *op, const struct identity_provider *provider,
     if (st == AZ_INVALID && stale && get_keys(op, endpoints, op_now(op), &keys) == AZ_OK)
         st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
     if (st == AZ_INVALID) {
-        az_fault_clear(&op->fault); /* of keys that could not be fetched anew */
+        az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
         return upstream_deny(op, provider, why);
     }
     return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* RFC 9207 section 2.4, before the code is given away: it may be another server's. */
+/* Check iss (RFC 9207 section 2.4) before the code is sent anywhere: the answer may come from
+ * another server. */
 static enum az_status
 check_answer(struct op *op, const struct identity_provider *provider,
              const struct upstream_endpoints *endpoints, const struct upstream_answer *answer)
 {
     if (answer->iss == NULL && endpoints->sends_iss)
-        return upstream_deny(op, provider, "its answer has no iss");
+        return upstream_deny(op, provider,
+                             "the callback has no iss, which its discovery document promises");
     if (answer->iss != NULL && strcmp(answer->iss, provider->issuer) != 0)
-        return upstream_deny(op, provider, "the answer's iss is another issuer");
+        return upstream_deny(op, provider, "the iss of the callback is another issuer");
     if (answer->code == NULL || strlen(answer->code) > CODE_MAX)
-        return upstream_deny(op, provider, "its answer has no code, or one that is too long");
+        return upstream_deny(op, provider, "the callback has no code, or one that is too long");
     return AZ_OK;
 }
 

@@ -8,10 +8,10 @@
 #include "base/uri.h"
 #include "http/fetch/documents.h"
 
-/* Endpoints of the row, and the members of the document that stand in for them. */
+/* Endpoints of the row, and the members of the discovery document that replace empty ones. */
 /* clang-format off */
 static const struct {
-    const char *member;   /* of the discovery document */
+    const char *member;   /* in the discovery document */
     size_t at;            /* in struct upstream_endpoints */
     size_t row;           /* in struct identity_provider */
     bool stored;          /* the row has such a column */
@@ -45,7 +45,8 @@ stored_at(const struct identity_provider *provider, size_t index)
     return endpoints[index].stored ? *(const char *const *) at : NULL;
 }
 
-/* OpenID Connect Discovery 4: a slash at the end of the issuer goes. */
+/* Return the URL of the discovery document, without a slash at the end of the issuer (OpenID
+ * Connect Discovery 4). */
 static char *
 discovery_url(TALLOC_CTX *mem, const char *issuer)
 {
@@ -62,8 +63,8 @@ bad_document(struct op *op, const char *url, const char *why)
 }
 
 /*
- * OpenID Connect Discovery 4.3: the document says whose it is, and that is who was asked. Otherwise
- * one provider could speak for another (mix-up, RFC 9700 section 4.4).
+ * Check that the document's issuer is the one that was asked (OpenID Connect Discovery 4.3).
+ * Otherwise one provider could speak for another (mix-up, RFC 9700 section 4.4).
  */
 static enum az_status
 check_discovery(struct op *op, const char *url, const json_t *document)
@@ -71,13 +72,13 @@ check_discovery(struct op *op, const char *url, const json_t *document)
     const char *issuer = json_string_value(json_object_get(document, "issuer"));
     char *own = issuer != NULL ? discovery_url(op->mem, issuer) : NULL;
     if (own == NULL || strcmp(own, url) != 0)
-        return bad_document(op, url, "is of another issuer");
+        return bad_document(op, url, "it names another issuer");
     for (size_t i = 0; i < COUNT; i++) {
         const json_t *value = json_object_get(document, endpoints[i].member);
         if (value != NULL
             && (!json_is_string(value) || uri_web_fault(json_string_value(value)) != NULL
                 || strchr(json_string_value(value), '#') != NULL))
-            return bad_document(op, url, "an endpoint is no http or https address");
+            return bad_document(op, url, "an endpoint is not an http or https URL");
     }
     return AZ_OK;
 }
@@ -121,12 +122,12 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
         return st;
     const char *issuer = json_string_value(json_object_get(document.json, "issuer"));
     if (issuer == NULL || strcmp(issuer, provider->issuer) != 0)
-        return bad_document(op, url, "its issuer is not the one that is registered");
+        return bad_document(op, url, "its issuer differs from the registered one");
     take_document(document.json, found);
     return AZ_OK;
 }
 
-/* The first endpoint that is needed and not there; NULL: all are. */
+/* Return the first needed endpoint that is missing; NULL: none is. */
 static const char *
 lacking(struct upstream_endpoints *found, enum upstream_need need)
 {
@@ -147,7 +148,8 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
         *endpoint_at(&found, i) = stored_at(provider, i);
     bool stored = lacking(&found, need) == NULL;
     enum az_status st = AZ_OK;
-    /* The browser is sent off without a further question when the row says where to. */
+    /* If the row has the authorization endpoint, discovery is not asked, so that the browser need
+     * not wait. */
     if (!stored || need != UPSTREAM_NEED_AUTHORIZATION)
         st = ask_discovery(op, provider, &found);
     if (st != AZ_OK && !stored)
@@ -155,9 +157,10 @@ upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
     op->fault = before;
     const char *member = lacking(&found, need);
     if (member != NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "identity provider %s has no %s, nor has its discovery document",
-                       provider->idp_id, member);
+        return op_fail(
+            op, AZ_SERVER_ERROR, NULL,
+            "identity provider %s: %s is missing from its settings and its discovery document",
+            provider->idp_id, member);
     *ret = found;
     return AZ_OK;
 }

@@ -1,5 +1,5 @@
-/* Where an identity provider is asked: its row's endpoints, and its discovery document's for those
- * that are empty (oauth.md 5; OpenID Connect Discovery 4). */
+/* Endpoints of an identity provider: those of its row; for empty ones, those of its discovery
+ * document (oauth.md 5; OpenID Connect Discovery 4). */
 #ifndef AZ_OIDC_UPSTREAM_ENDPOINTS_H
 #define AZ_OIDC_UPSTREAM_ENDPOINTS_H
 
@@ -9,25 +9,26 @@
 #include "base/op.h"
 #include "store/people/identity_providers.h"
 
-/* What the caller cannot do without. */
+/* The endpoints that the caller cannot do without. */
 enum upstream_need { UPSTREAM_NEED_NOTHING, UPSTREAM_NEED_AUTHORIZATION, UPSTREAM_NEED_TOKEN };
 
-/* NULL: it has none. On op->mem, or the row's. */
+/* Endpoints; NULL: the provider has none. On op->mem, or the row's. */
 struct upstream_endpoints {
     const char *authorization;
     const char *token;
     const char *userinfo;
     const char *jwks_uri;
     const char *end_session;
-    bool secret_in_form; /* the token endpoint takes client_secret_post and not client_secret_basic
+    bool secret_in_form; /* the token endpoint takes client_secret_post but not client_secret_basic
                           */
-    bool sends_iss;      /* RFC 9207: every authorization response has iss */
+    bool sends_iss;      /* every authorization response has iss (RFC 9207) */
 };
 
 /*
- * A stored endpoint always wins. Discovery is asked for the others; when all that is needed is
- * stored, a provider without discovery is one that lacks the rest. AZ_UNAVAILABLE: discovery cannot
- * be had, or is another issuer's; AZ_SERVER_ERROR: what is needed is nowhere.
+ * Collect the endpoints. A stored one always wins; discovery is asked for the others. If all that
+ * is needed is stored, a provider whose discovery fails simply lacks the others. AZ_UNAVAILABLE:
+ * discovery cannot be reached, or names another issuer; AZ_SERVER_ERROR: a needed endpoint is in
+ * neither.
  */
 enum az_status upstream_endpoints_get(struct op *op, const struct identity_provider *provider,
                                       enum upstream_need need, struct upstream_endpoints *ret);

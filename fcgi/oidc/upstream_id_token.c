@@ -17,21 +17,21 @@
 #define DIGEST_MAX 64 /* octets of a SHA-512 */
 
 /*
- * Signatures by a key of the provider alone. HS256 would make our client secret the key, or, with a
- * reader that takes any key for any algorithm, the provider's public one; none would need none.
+ * Only signatures by a key of the provider. With HS256 our client secret would be the key or, in a
+ * reader that takes any key for any algorithm, the provider's public key; none needs no key at all.
  */
 static const char *const id_token_algs[] = {"RS256", "PS256", "ES256", "RS384", "RS512", "PS384",
                                             "PS512", "ES384", "ES512", "EdDSA", NULL};
 static const char *const id_token_types[] = {"JWT", NULL};
 
-/* Claims that speak of the token or the sign-in; `sub` is the provider's name for the person, ours
- * is another. */
+/* Claims about the token or the sign-in. `sub` is the provider's name for the user; ours is
+ * another. */
 static const char *const protocol_claims[] = {
     "iss",    "aud", "exp", "iat", "nbf",       "nonce", "at_hash", "c_hash",
     "s_hash", "azp", "sid", "jti", "auth_time", "acr",   "amr",     "sub",
 };
 
-/* Taken first when there are too many. */
+/* Claims that are kept first if there are too many. */
 static const char *const first_claims[] = {
     "name", "email", "email_verified", "preferred_username", "groups",
 };
@@ -45,7 +45,8 @@ id_token_refuse(const char *why, const char **ret_why)
     return AZ_INVALID;
 }
 
-/* OpenID Connect Core 3.1.3.7, 11: what was sent comes back, or the token is of another sign-in. */
+/* True if the nonce is the one that was sent (OpenID Connect Core 3.1.3.7, 11); otherwise the token
+ * is of another sign-in. */
 static bool
 nonce_good(const json_t *object, const struct upstream_expected *expected)
 {
@@ -55,7 +56,7 @@ nonce_good(const json_t *object, const struct upstream_expected *expected)
                            strlen(expected->nonce));
 }
 
-/* The digest of an algorithm's name (OpenID Connect Core 3.1.3.6); Ed25519 has SHA-512. */
+/* Return the digest by the algorithm's name (OpenID Connect Core 3.1.3.6); Ed25519 uses SHA-512. */
 static gnutls_digest_algorithm_t
 id_token_digest_of(const char *alg)
 {
@@ -64,8 +65,8 @@ id_token_digest_of(const char *alg)
     return strcmp(alg + 2, "384") == 0 ? GNUTLS_DIG_SHA384 : GNUTLS_DIG_SHA512;
 }
 
-/* at_hash may be missing in this flow; one that is there is of the access token that came along, or
- * two answers were mixed. */
+/* True if at_hash is missing, as this flow allows, or matches the access token; otherwise two
+ * answers were mixed. */
 static bool
 at_hash_good(const struct jws *jws, const json_t *object, const struct upstream_expected *expected)
 {
@@ -83,7 +84,7 @@ at_hash_good(const struct jws *jws, const json_t *object, const struct upstream_
            && secret_equal(json_string_value(value), json_string_length(value), text, strlen(text));
 }
 
-/* A NumericDate as crypto/jwt.h reads them. */
+/* Read auth_time, a NumericDate as in crypto/jwt.h. */
 static bool
 read_auth_time(const json_t *object, struct upstream_claims *claims)
 {
@@ -99,27 +100,28 @@ read_auth_time(const json_t *object, struct upstream_claims *claims)
     return true;
 }
 
-/* When the user signed in there: as recently as was asked for, and not in the future. */
+/* Return the fault of auth_time, or NULL: it must be as recent as asked, and not in the future. */
 static const char *
 auth_time_fault(const struct upstream_claims *claims, const struct upstream_expected *expected)
 {
     if (!claims->has_auth_time)
-        /* OpenID Connect Core 2: required when max_age was sent. */
+        /* OpenID Connect Core 2: required if max_age was sent. */
         return expected->max_age != AUTHORIZATION_NO_MAX_AGE || expected->prompt_login
-                   ? "ID token has no auth_time, though max_age was sent"
+                   ? "the ID token has no auth_time although max_age was sent"
                    : NULL;
     if (claims->auth_time > expected->now + UPSTREAM_SKEW)
-        return "ID token auth_time lies in the future";
+        return "the auth_time of the ID token is in the future";
     if (expected->max_age != AUTHORIZATION_NO_MAX_AGE
         && claims->auth_time < expected->now - expected->max_age - UPSTREAM_SKEW)
-        return "ID token auth_time is older than max_age";
+        return "the auth_time of the ID token is older than max_age";
     if (expected->prompt_login && claims->auth_time < expected->asked_at - UPSTREAM_SKEW)
-        return "ID token auth_time is older than the request, which asked for a new sign-in";
+        return "the auth_time of the ID token is older than the request, which asked for a new "
+               "sign-in";
     return NULL;
 }
 
-/* A text that is there and fits; what a provider says beside the protocol is not worth a refusal.
- */
+/* Return a text of acceptable length, or NULL. These claims are not part of the protocol's checks,
+ * so a bad one is dropped and not refused. */
 static const char *
 id_token_read_text(const json_t *value)
 {
@@ -129,7 +131,7 @@ id_token_read_text(const json_t *value)
                : NULL;
 }
 
-/* An array of texts; some providers send one text. NULL in *ret: nothing was said. */
+/* Read an array of texts; some providers send one text. NULL in *ret: there are none. */
 static enum az_status
 read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
 {
@@ -149,7 +151,7 @@ read_amr(TALLOC_CTX *mem, const json_t *value, const char ***ret)
     return AZ_OK;
 }
 
-/* Parties and times, by the rule that all tokens of others are held against. */
+/* Check issuer, audience and times by the rule for all tokens of other issuers. */
 static enum az_status
 id_token_check_claims(const struct jwt_claims *claims, const struct upstream_expected *expected,
                       const char **ret_why)
@@ -170,7 +172,7 @@ id_token_check_claims(const struct jwt_claims *claims, const struct upstream_exp
     enum jwt_fault fault;
     if (jwt_claims_check(claims, &rule, &fault) != AZ_OK)
         return id_token_refuse(jwt_fault_text(fault), ret_why);
-    /* OpenID Connect Core 3.1.3.7, 5: also with a single audience. */
+    /* OpenID Connect Core 3.1.3.7, 5: also if there is only one audience. */
     if (claims->azp != NULL && strcmp(claims->azp, expected->client_id) != 0)
         return id_token_refuse(jwt_fault_text(JWT_FAULT_AZP), ret_why);
     return AZ_OK;
@@ -190,11 +192,12 @@ id_token_read(TALLOC_CTX *mem, const struct jws *jws, const struct upstream_expe
     if (id_token_check_claims(&jwt, expected, ret_why) != AZ_OK)
         return AZ_INVALID;
     if (!nonce_good(jwt.object, expected))
-        return id_token_refuse("ID token nonce is not the one that was sent", ret_why);
+        return id_token_refuse("the nonce of the ID token is not the one that was sent", ret_why);
     if (!at_hash_good(jws, jwt.object, expected))
-        return id_token_refuse("ID token at_hash is not of the access token", ret_why);
+        return id_token_refuse("the at_hash of the ID token does not match the access token",
+                               ret_why);
     if (!read_auth_time(jwt.object, &claims))
-        return id_token_refuse("ID token auth_time is malformed", ret_why);
+        return id_token_refuse("the auth_time of the ID token is malformed", ret_why);
     const char *why = auth_time_fault(&claims, expected);
     if (why != NULL)
         return id_token_refuse(why, ret_why);
@@ -219,14 +222,14 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
     *ret_stale = false;
     enum az_status st = jws_parse_unverified(mem, text, strlen(text), &jws, &fault);
     if (st == AZ_OK && (st = jws_verify(jws, &policy, NULL, &fault)) == AZ_INVALID)
-        /* A new key has a new kid; where a provider names none, it is seen by the signature. */
+        /* A new key has a new kid. If the provider sends no kid, only the signature can tell. */
         *ret_stale = fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
     if (st != AZ_OK)
         return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
     return id_token_read(mem, jws, expected, ret, ret_why);
 }
 
-/* ---- what is kept ---- */
+/* ---- claims that are kept ---- */
 
 static bool
 is_protocol_claim(const char *name)
@@ -237,8 +240,8 @@ is_protocol_claim(const char *name)
     return false;
 }
 
-/* Octets of `"name":value,`; an estimate for a name that has to be escaped would be too small, so
- * the member is dumped as it will be. */
+/* Return the octets of `"name":value,`. The member is dumped, because an estimate would be too
+ * small for a name that has to be escaped. */
 static size_t
 claim_octets(const char *name, json_t *value)
 {
@@ -246,7 +249,7 @@ claim_octets(const char *name, json_t *value)
     return member != NULL ? json_dumpb(member, NULL, 0, JSON_COMPACT) : 0;
 }
 
-/* Adds a claim while there is room. */
+/* Add a claim while there is room. */
 static enum az_status
 keep_claim(json_t *kept, const char *name, json_t *value, size_t *octets)
 {

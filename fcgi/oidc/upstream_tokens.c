@@ -14,11 +14,11 @@
 #include "crypto/secret.h"
 #include "http/fetch/fetch.h"
 
-/* Octets of an answer of the token or the userinfo endpoint: an ID token of JWS_OCTETS_MAX and an
- * access token of the same size fit. */
+/* Longest answer of the token and the userinfo endpoint, in octets: an ID token of JWS_OCTETS_MAX
+ * and an access token of the same size fit. */
 #define ANSWER_MAX (64 * 1024)
 
-/* What the user and our client are told; the operator's log says more. */
+/* Text for the user and our client; the log says more. */
 #define NOT_VERIFIED "The sign-in at the identity provider could not be verified"
 
 enum az_status
@@ -29,11 +29,11 @@ upstream_deny(struct op *op, const struct identity_provider *provider, const cha
 }
 
 static enum az_status
-upstream_nonsense(struct op *op, const struct identity_provider *provider, const char *where,
-                  int status)
+upstream_malformed(struct op *op, const struct identity_provider *provider, const char *where,
+                   int status)
 {
     return op_fail(op, AZ_UNAVAILABLE, UPSTREAM_NOT_REACHED,
-                   "identity provider %s: the answer of its %s is none (status %d)",
+                   "identity provider %s: its %s sent a malformed answer (status %d)",
                    provider->idp_id, where, status);
 }
 
@@ -44,7 +44,8 @@ wipe_text(const char *text)
         secret_wipe((void *) (uintptr_t) text, strlen(text));
 }
 
-/* Our secret there, NUL-terminated and wiped with op->mem; NULL in *ret: it has none. */
+/* Open our secret at the provider; NUL-terminated and wiped with op->mem. NULL in *ret: the row has
+ * none. */
 static enum az_status
 open_secret(struct op *op, const struct identity_provider *provider, const char **ret)
 {
@@ -59,15 +60,16 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
                         provider->secret_sealed, provider->secret_length, &plain, &length)
                != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "identity provider %s: its secret does not open; was SVC_CREDENTIAL_KEY "
-                       "changed?",
+                       "identity provider %s: its client secret cannot be decrypted; was "
+                       "SVC_CREDENTIAL_KEY changed?",
                        provider->idp_id);
     *ret = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
     return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* RFC 6749 section 2.3.1: both are form-urlencoded before they are joined. Wiped with op->mem. */
+/* Make the Basic credentials. RFC 6749 section 2.3.1: client_id and secret are form-urlencoded
+ * before they are joined. Wiped with op->mem. */
 static const char *
 basic_header(struct op *op, const char *client_id, const char *secret)
 {
@@ -80,7 +82,7 @@ basic_header(struct op *op, const char *client_id, const char *secret)
     char *text = query_append(op->mem, "", pairs, 2); /* ?i=...&s=... */
     if (text == NULL)
         return NULL;
-    /* In place: "&s=" becomes ":"; neither & nor = is left unescaped in the values. */
+    /* In place: "&s=" becomes ":"; the values contain neither & nor = unescaped. */
     char *between = strchr(text, '&');
     *between = ':';
     memmove(between + 1, between + 3, strlen(between + 3) + 1);
@@ -100,7 +102,7 @@ basic_header(struct op *op, const char *client_id, const char *secret)
     return header;
 }
 
-/* The body, and the header when the secret goes there. */
+/* Make the body, and the Authorization header if the secret goes there. */
 static enum az_status
 make_token_request(struct op *op, const struct identity_provider *provider,
                    const struct upstream_endpoints *endpoints, const char *code,
@@ -124,14 +126,14 @@ make_token_request(struct op *op, const struct identity_provider *provider,
                      : NULL;
     if (form == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
-    request->form = form + 1; /* behind the ? */
+    request->form = form + 1; /* skip the ? */
     request->authorization = basic ? basic_header(op, provider->client_id, secret) : NULL;
     if (basic && request->authorization == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     return AZ_OK;
 }
 
-/* An object of an answer; anything else is nonsense. */
+/* Read the JSON object of an answer; anything else is malformed. */
 static enum az_status
 read_answer(struct op *op, const struct identity_provider *provider, const char *where,
             const struct fetch_answer *answer, json_t **ret)
@@ -139,12 +141,12 @@ read_answer(struct op *op, const struct identity_provider *provider, const char 
     if (answer->status != 200
         || jsonx_parse(op->mem, answer->body, answer->length, JWT_DEPTH_MAX, ret, NULL) != AZ_OK
         || !json_is_object(*ret))
-        return upstream_nonsense(op, provider, where, answer->status);
+        return upstream_malformed(op, provider, where, answer->status);
     return AZ_OK;
 }
 
-/* RFC 6749 section 5.2: invalid_grant is the provider's no to this code; other errors are between
- * the two servers. */
+/* True if the provider refuses this code (invalid_grant, RFC 6749 section 5.2). Any other error is
+ * a fault of our configuration or of the provider. */
 static bool
 refused_code(struct op *op, const struct fetch_answer *answer)
 {
@@ -157,8 +159,8 @@ refused_code(struct op *op, const struct fetch_answer *answer)
     return error != NULL && strcmp(error, "invalid_grant") == 0;
 }
 
-/* b64token is what a header carries (RFC 6750 section 2.1); anything else could end it and begin
- * another. */
+/* True if the text can stand in a header (b64token, RFC 6750 section 2.1); other characters could
+ * begin a new header. */
 static bool
 is_header_text(const char *text)
 {
@@ -195,12 +197,12 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     ret->id_token = json_string_value(json_object_get(object, "id_token"));
     ret->access_token = json_string_value(json_object_get(object, "access_token"));
     if (ret->id_token == NULL)
-        return upstream_deny(op, provider, "its token endpoint gave no ID token");
-    /* RFC 6749 section 7.1: a token of a type we do not know must not be used. */
+        return upstream_deny(op, provider, "its token endpoint sent no ID token");
+    /* RFC 6749 section 7.1: a token of an unknown type must not be used. */
     if (type == NULL || strcasecmp(type, "Bearer") != 0)
         ret->access_token = NULL;
     if (ret->access_token != NULL && !is_header_text(ret->access_token))
-        return upstream_nonsense(op, provider, "token endpoint", got.status);
+        return upstream_malformed(op, provider, "token endpoint", got.status);
     return AZ_OK;
 }
 
@@ -228,9 +230,9 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
         st = read_answer(op, provider, "userinfo endpoint", &got, ret);
     if (st != AZ_OK)
         return st;
-    /* OpenID Connect Core 5.3.2: or one person's claims were put to another's name. */
+    /* OpenID Connect Core 5.3.2: otherwise the claims of one user could be added to another. */
     const char *other = json_string_value(json_object_get(*ret, "sub"));
     return other != NULL && strcmp(other, sub) == 0
                ? AZ_OK
-               : upstream_deny(op, provider, "userinfo is of another sub than the ID token");
+               : upstream_deny(op, provider, "userinfo and the ID token have different subs");
 }

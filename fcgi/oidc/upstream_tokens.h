@@ -1,5 +1,5 @@
-/* What an identity provider's token and userinfo endpoints are asked (RFC 6749 4.1.3, OpenID
- * Connect Core 3.1.3 and 5.3). What comes back is not believed yet, but for its form. */
+/* Requests to an identity provider's token and userinfo endpoints (RFC 6749 4.1.3, OpenID Connect
+ * Core 3.1.3 and 5.3). Only the form of the answers is checked here. */
 #ifndef AZ_OIDC_UPSTREAM_TOKENS_H
 #define AZ_OIDC_UPSTREAM_TOKENS_H
 
@@ -7,35 +7,35 @@
 
 #include "oidc/upstream_endpoints.h"
 
-/* What the user and our client are told of a provider that is away. */
-#define UPSTREAM_NOT_REACHED "The identity provider cannot be asked at the moment"
+/* Text for the user and our client if the provider cannot be reached. */
+#define UPSTREAM_NOT_REACHED "The identity provider cannot be reached at the moment"
 
-/* What the token endpoint gave; on op->mem. */
+/* Answer of the token endpoint; on op->mem. */
 struct upstream_tokens {
     const char *id_token;     /* never NULL; not checked */
-    const char *access_token; /* Bearer, may stand in a header; or NULL */
+    const char *access_token; /* of type Bearer, fit for a header; or NULL */
 };
 
 /*
- * Redeems the code, with our secret in the Authorization header (in the form where discovery says
- * that only), or as a public client. AZ_UNAVAILABLE: no answer, or no token answer;
- * AZ_ACCESS_DENIED: the code is refused, or no ID token came.
+ * Redeem the code. Our secret goes into the Authorization header, or into the form if discovery
+ * offers nothing else; without a secret we are a public client. AZ_UNAVAILABLE: no answer, or a
+ * malformed one; AZ_ACCESS_DENIED: the code is refused, or no ID token came.
  */
 enum az_status upstream_tokens_get(struct op *op, const struct identity_provider *provider,
                                    const struct upstream_endpoints *endpoints, const char *code,
                                    const char *verifier, struct upstream_tokens *ret);
 
 /*
- * The claims of userinfo, whose sub is `sub`. NULL in *ret: the provider has no such endpoint, or
- * gave no access token. An endpoint that fails is a failure: a person is not let in with half of
- * the claims.
+ * Fetch the claims of userinfo, whose sub must be `sub`. NULL in *ret: the provider has no such
+ * endpoint or gave no access token. An endpoint that fails is a failure: a user is not signed in
+ * with half of the claims.
  */
 enum az_status upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
                                      const struct upstream_endpoints *endpoints,
                                      const struct upstream_tokens *tokens, const char *sub,
                                      json_t **ret);
 
-/* AZ_ACCESS_DENIED with why in the operator's log. */
+/* Fail with AZ_ACCESS_DENIED; `why` goes into the operator's log. */
 enum az_status upstream_deny(struct op *op, const struct identity_provider *provider,
                              const char *why);
 

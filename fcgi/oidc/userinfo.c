@@ -15,7 +15,7 @@ const struct route_param userinfo_params[] = {
     {NULL,           false},
 };
 
-/* Which scope gives which claim (OpenID Connect Core 5.4), of those that discovery names. */
+/* The claims that each scope gives (OpenID Connect Core 5.4), of those that discovery names. */
 static const struct {
     const char *scope, *claim;
 } claims_of[] = {
@@ -32,8 +32,8 @@ userinfo_refuse(struct request *req, const char *detail)
     return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
 }
 
-/* The token of the header or of a form's body (RFC 6750 2.1, 2.2), which must be in one place; in
- * the query it does not count: addresses end up in logs. */
+/* Read the token from the header or from a form (RFC 6750 2.1, 2.2), but not from both. A token in
+ * the query does not count, because URLs end up in logs. */
 static enum az_status
 userinfo_read_token(struct request *req, struct token_parts *ret)
 {
@@ -41,33 +41,33 @@ userinfo_read_token(struct request *req, struct token_parts *ret)
     const char *text = strcmp(req->method, "POST") == 0 ? request_param(req, "access_token") : NULL;
     enum token_kind kind;
     if (header != NULL && text != NULL)
-        return userinfo_refuse(req, "a token in the header and in the body");
+        return userinfo_refuse(req, "the request has a token in the header and in the form");
     if (header != NULL)
         text = bearer_token_text(req);
     if (text == NULL)
-        return userinfo_refuse(req, "no Bearer token");
+        return userinfo_refuse(req, "the request has no Bearer token");
     if (token_parse(text, strlen(text), &kind, ret) != AZ_OK || kind != TOKEN_ACCESS)
-        return userinfo_refuse(req, "no access token of ours");
+        return userinfo_refuse(req, "the token is not an access token of this server");
     return AZ_OK;
 }
 
-/* What can be said before policy is asked. A token that exists to be introspected once is no
- * credential (decisions.md "Policy"), and one of a client's own has no user. */
+/* Check the token before policy is asked. A token that can be introspected once is no credential,
+ * and a token of a client's own has no user. */
 static enum az_status
 userinfo_check_row(struct request *req, const struct token_row *row)
 {
     if (!row->found)
-        return userinfo_refuse(req, "unknown, expired or revoked");
+        return userinfo_refuse(req, "the token is unknown, expired or revoked");
     req->audit.client_id = row->client.client_id;
     req->audit.subject_id = row->subject;
     if (row->jit)
-        return userinfo_refuse(req, "a single-use token");
+        return userinfo_refuse(req, "the token is a single-use token");
     if (row->claims == NULL)
         return userinfo_refuse(req, "the token has no user");
     return AZ_OK;
 }
 
-/* The claims that the scopes give, of those that are known. */
+/* Build the answer: the known claims that the scopes give. */
 static json_t *
 body(struct request *req, const struct token_row *row, const json_t *scopes)
 {
@@ -82,8 +82,7 @@ body(struct request *req, const struct token_row *row, const json_t *scopes)
     return answer;
 }
 
-/* Policy said no: the row says so (decisions.md "Audited"), and the caller hears what he hears of
- * any bad token. */
+/* Write the audit row with policy's refusal, and give the caller the answer of any bad token. */
 static enum az_status
 refuse_denied(struct request *req)
 {
@@ -95,7 +94,7 @@ refuse_denied(struct request *req)
     return userinfo_refuse(req, "policy denies the token now");
 }
 
-/* Evaluation 2, as at introspection; who asks is the service itself. */
+/* Ask policy for evaluation 2, as introspection does; the caller is the service itself. */
 static enum az_status
 userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *ret)
 {
@@ -112,22 +111,22 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
     req->audit.flow_id = question.frame.flow_id;
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
-        return userinfo_refuse(req, "policy does not let the service ask");
+        return userinfo_refuse(req, "policy does not let the service introspect the token");
     }
     if (st != AZ_OK)
         return st;
     if (ret->as != SHOWN_ACTIVE)
         return refuse_denied(req);
     if (ret->verdict.decision.jit)
-        return userinfo_refuse(req, "a single-use token");
+        return userinfo_refuse(req, "the token is a single-use token");
     if (!scope_has(ret->verdict.decision.scopes, "openid"))
         return userinfo_refuse(req, "the token lacks the scope openid");
     return AZ_OK;
 }
 
 /*
- * A refusal before policy was asked leaves no audit row (decisions.md "Readings"): anybody may send
- * any number of texts here, and none of them shall cost a write.
+ * Answer a refusal before policy was asked, without an audit row: a caller can send any number of
+ * bad tokens, and none of them should cost a write.
  */
 static enum az_status
 refuse_unasked(struct request *req, enum az_status st)

@@ -7,8 +7,8 @@
 /* Parameters of the form. */
 extern const struct route_param userinfo_params[];
 
-/* Claims of the user by the token's scopes. Every failure of the token is 401 with `Bearer
- * error="invalid_token"` (oauth.md S10), whatever is wrong with it. */
+/* Answer with the user's claims by the token's scopes. Every failure of the token is 401 with
+ * `Bearer error="invalid_token"` (oauth.md S10), whatever the reason. */
 enum az_status userinfo_handle(struct request *req);
 
 #endif

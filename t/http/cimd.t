@@ -355,7 +355,7 @@ my $disable = $stack->admin(
 );
 is( $disable->status, 200, 'the administrator disables it' ) or diag( $disable->text );
 page(
-    ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/disabled|not known/,
+    ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/unknown or disabled/,
     '... and it is refused at once: page' );
 $stack->sql("UPDATE client SET enabled = true WHERE client_id = '$app'");
 goes_on( ask( $app, redirect_uri => 'https://app.example/new' ), '... enabled again: at once too' );
@@ -432,7 +432,7 @@ my $strict = Authz::Stack->start( beside => $stack, settings =>
 sub ask_strict { my ($client_id) = @_; return $strict->http->get( target($client_id) ) }
 $peer->forget;
 page(
-    ask_strict( serve('/strict') ), 400, qr/not known/,
+    ask_strict( serve('/strict') ), 400, qr/unknown or disabled/,
     'http without SVC_CIMD_ALLOW_INSECURE_LOCALHOST: a name nobody knows' );
 is( $peer->hits, 0, '... and nothing is asked' );
 SKIP: {

@@ -109,7 +109,7 @@ sub refused {
     return ok( $answer->status == 400
           && !defined $answer->header('Location')
           && $answer->header('Content-Type') =~ m{\Atext/html}
-          && $answer->body =~ ( $text // qr/answered already or took too long/ ), $name )
+          && $answer->body =~ ( $text // qr/already answered or expired/ ), $name )
       || diag( $answer->text );
 }
 my $eve = Authz::Browser->new;

@@ -141,7 +141,7 @@ for my $row (
     ( $ann, $token ) = sign_in( ann => 'crm' ) if live('ann') == 0;
     refused(
         logout( $ann, id_token_hint => $token, post_logout_redirect_uri => $uri ),
-        "a URI that is not registered is a page, never a redirect: $what", qr/not one of the client/ );
+        "a URI that is not registered is a page, never a redirect: $what", qr/not registered for this client/ );
 }
 is( live('ann'), 1, '... and nobody was logged out' );
 refused(
@@ -152,7 +152,7 @@ refused(
     '... also with a URI', qr/another client/ );
 refused(
     logout( $ann, client_id => 'wiki', post_logout_redirect_uri => $bye{crm} ), "another client's URI is refused",
-    qr/not one of the client/ );
+    qr/not registered for this client/ );
 refused(
     logout( $ann, id_token_hint => $token, post_logout_redirect_uri => $bye{crm}, state => 'x' x 1025 ),
     'a state of 1025 octets is refused', qr/too long/ );
@@ -169,7 +169,7 @@ is( $nobody->url, 'http://127.0.0.1:51234/bye',
     "a public client's loopback URI may differ in the port (RFC 8252 7.3)" );
 refused(
     logout( $nobody, client_id => 'native', post_logout_redirect_uri => 'http://localhost:7777/bye' ),
-    '... not in the host', qr/not one of the client/ );
+    '... not in the host', qr/not registered for this client/ );
 is_out(
     logout( $nobody, client_id => 'off', post_logout_redirect_uri => 'https://off.example/bye' ), 'ann',
     'a disabled client is gone to by nobody' );

@@ -56,7 +56,7 @@ sub is_page {
         is( $answer->status, 400, 'status' );
         like( $answer->header('Content-Type'), qr{\Atext/html}, 'a page' );
         is( $answer->header('Location'), undef, 'no redirect' );
-        like( $answer->body, $text // qr/unknown, was used already or took too long/, 'it says why' );
+        like( $answer->body, $text // qr/unknown, already used or expired/, 'it says why' );
         is( $answer->header('Cache-Control'), 'no-store', 'no-store' );
         like( $answer->header('Content-Security-Policy') // '', qr/frame-ancestors 'none'/, 'nobody frames it' );
     };
@@ -312,7 +312,7 @@ is( back_of($mid)->{error}, 'access_denied',
     'a provider that was disabled in mid-flow signs nobody in (oauth.md 5 "Transitions")' );
 is( scalar( () = $idp->seen('token') ), $calls, '... and is not asked' );
 is( audit(q{outcome || ' ' || request_summary}),
-    'rejected {"idpId":"corp","reason":"The identity provider was disabled"}', '... and the audit says why' );
+    'rejected {"idpId":"corp","reason":"The identity provider has been disabled"}', '... and the audit says why' );
 is( none_with("svc_sid=$live"), 'login_required', 'sessions of a disabled provider are over' );
 is( enable(1)->status,          200,              '(and enabled again)' );
 

@@ -78,11 +78,11 @@ static const struct {
     {"{'azp':'us'}", &usual, "", "one aud with azp ours"},
     {"{'azp':'x'}", &usual, "token azp is not accepted", "one aud, azp another (5)"},
 
-    {"{'nonce':null}", &usual, "ID token nonce is not the one that was sent", "no nonce (11)"},
-    {"{'nonce':'n-0S6_WzA2Mk'}", &usual, "ID token nonce is not the one that was sent", "another nonce"},
-    {"{'nonce':'n-0S6_WzA2M'}", &usual, "ID token nonce is not the one that was sent", "the beginning of the nonce"},
-    {"{'nonce':''}", &usual, "ID token nonce is not the one that was sent", "an empty nonce"},
-    {"{'nonce':['n-0S6_WzA2Mj']}", &usual, "ID token nonce is not the one that was sent", "nonce in an array"},
+    {"{'nonce':null}", &usual, "the nonce of the ID token is not the one that was sent", "no nonce (11)"},
+    {"{'nonce':'n-0S6_WzA2Mk'}", &usual, "the nonce of the ID token is not the one that was sent", "another nonce"},
+    {"{'nonce':'n-0S6_WzA2M'}", &usual, "the nonce of the ID token is not the one that was sent", "the beginning of the nonce"},
+    {"{'nonce':''}", &usual, "the nonce of the ID token is not the one that was sent", "an empty nonce"},
+    {"{'nonce':['n-0S6_WzA2Mj']}", &usual, "the nonce of the ID token is not the one that was sent", "nonce in an array"},
 
     {"{'exp':null}", &usual, "token has no exp", "no exp (9)"},
     {"{'exp':1795258741}", &usual, "", "exp 59 s ago: within the clocks' difference"},
@@ -96,22 +96,22 @@ static const struct {
     {"{'nbf':1795258861}", &usual, "token nbf lies in the future", "nbf ahead"},
 
     {"{'at_hash':'" AT_HASH_256 "'}", &usual, "", "at_hash of the access token (OIDC Core 3.1.3.8)"},
-    {"{'at_hash':'" AT_HASH_384 "'}", &usual, "ID token at_hash is not of the access token", "at_hash by another digest"},
-    {"{'at_hash':'AAAAAAAAAAAAAAAAAAAAAA'}", &usual, "ID token at_hash is not of the access token", "at_hash of another access token"},
-    {"{'at_hash':7}", &usual, "ID token at_hash is not of the access token", "at_hash that is a number"},
-    {"{'at_hash':7}", &anew, "ID token at_hash is not of the access token", "... also where no access token came along"},
+    {"{'at_hash':'" AT_HASH_384 "'}", &usual, "the at_hash of the ID token does not match the access token", "at_hash by another digest"},
+    {"{'at_hash':'AAAAAAAAAAAAAAAAAAAAAA'}", &usual, "the at_hash of the ID token does not match the access token", "at_hash of another access token"},
+    {"{'at_hash':7}", &usual, "the at_hash of the ID token does not match the access token", "at_hash that is a number"},
+    {"{'at_hash':7}", &anew, "the at_hash of the ID token does not match the access token", "... also where no access token came along"},
 
-    {"{}", &recent, "ID token has no auth_time, though max_age was sent", "max_age without auth_time (OIDC Core 2)"},
+    {"{}", &recent, "the ID token has no auth_time although max_age was sent", "max_age without auth_time (OIDC Core 2)"},
     {"{'auth_time':1795258800}", &recent, "", "max_age with auth_time now"},
     {"{'auth_time':1795258680}", &recent, "", "auth_time 60 s older than now less the clocks' difference"},
-    {"{'auth_time':1795258679}", &recent, "ID token auth_time is older than max_age", "auth_time one second older"},
-    {"{'auth_time':1795258861}", &recent, "ID token auth_time lies in the future", "auth_time ahead"},
-    {"{'auth_time':'now'}", &usual, "ID token auth_time is malformed", "auth_time that is a text"},
-    {"{'auth_time':-1}", &usual, "ID token auth_time is malformed", "auth_time before 1970"},
+    {"{'auth_time':1795258679}", &recent, "the auth_time of the ID token is older than max_age", "auth_time one second older"},
+    {"{'auth_time':1795258861}", &recent, "the auth_time of the ID token is in the future", "auth_time ahead"},
+    {"{'auth_time':'now'}", &usual, "the auth_time of the ID token is malformed", "auth_time that is a text"},
+    {"{'auth_time':-1}", &usual, "the auth_time of the ID token is malformed", "auth_time before 1970"},
     {"{'auth_time':1}", &usual, "", "an old auth_time where none was asked for"},
     {"{'auth_time':1795258440}", &anew, "", "prompt=login: auth_time at the request, less the clocks' difference"},
-    {"{'auth_time':1795258439}", &anew, "ID token auth_time is older than the request, which asked for a new sign-in", "prompt=login: auth_time before the request"},
-    {"{}", &anew, "ID token has no auth_time, though max_age was sent", "prompt=login from a provider that never says auth_time: nothing proves a new sign-in"},
+    {"{'auth_time':1795258439}", &anew, "the auth_time of the ID token is older than the request, which asked for a new sign-in", "prompt=login: auth_time before the request"},
+    {"{}", &anew, "the ID token has no auth_time although max_age was sent", "prompt=login from a provider that never says auth_time: nothing proves a new sign-in"},
 };
 /* clang-format on */
 
@@ -183,7 +183,7 @@ test_signature(TALLOC_CTX *mem)
         "", "ES384 is taken, and its at_hash is by SHA-384");
     is_str(
         check(mem, sign(mem, ec, "ES384", "JWT", "{'at_hash':'" AT_HASH_256 "'}"), &usual, &stale),
-        "ID token at_hash is not of the access token", "... and not by SHA-256");
+        "the at_hash of the ID token does not match the access token", "... and not by SHA-256");
     is_str(check(mem, sign(mem, rsa, "RS256", NULL, "{}"), &usual, &stale), "",
            "a token without typ is taken");
     static const char *const typs[] = {"at+jwt", "logout+jwt", "JOSE", "secevent+jwt"};

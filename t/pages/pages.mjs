@@ -8,7 +8,7 @@ const LONG = 'Supercalifragilisticexpialidocious'.repeat(5);
 const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + 'x'.repeat(120);
 
 const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
-const scopes = [{ name: 'openid', text: 'Know who you are' }, { name: 'notes.read', text: '' }];
+const scopes = [{ name: 'openid', text: 'See who you are' }, { name: 'notes.read', text: '' }];
 const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
 
 const cases = {
