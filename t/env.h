@@ -1,4 +1,4 @@
-/* What most tests of rooms above base/ need: a struct az with settings as the program makes them,
+/* Set-up for tests of the folders above base/: a struct az with settings as the program makes them,
  * and an operation. */
 #ifndef AZ_T_ENV_H
 #define AZ_T_ENV_H

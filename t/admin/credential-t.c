@@ -14,7 +14,7 @@ shown_key(const struct http_io *io, const char *name)
     return strcmp(name, "HTTP_X_ADMIN_API_KEY") == 0 ? io->handle : NULL;
 }
 
-/* What the credential says of a request with this key. */
+/* Return the outcome of the credential check for a request with this key. */
 static enum az_status
 check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char **ret_label)
 {

@@ -71,7 +71,7 @@ static const char *const texts[] = {
     "\xef\xbb\xbf{}",
 };
 
-/* How many of the ways to spoil a text give another outcome than Jansson's. */
+/* Return how many of the ways to spoil a text give another outcome than Jansson's. */
 static unsigned
 spoil(TALLOC_CTX *mem, const char *text, const char *octets, size_t count)
 {

@@ -12,7 +12,7 @@
 #include "fuzz/jsonx_model.h"
 #include "tap.h"
 
-/* What is written equals what Jansson writes; both write nothing where it cannot be written. */
+/* True if our text equals Jansson's; where a value cannot be written, both write nothing. */
 static bool
 same_as_jansson(TALLOC_CTX *mem, const json_t *value)
 {

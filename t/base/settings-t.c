@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-/* What a test run inherits must not decide it. */
+/* Variables that a test run inherits must not influence it. */
 static void
 clear_environment(void)
 {

@@ -7,7 +7,7 @@
 
 #include "tap.h"
 
-/* What callers are promised; the rest of the table is described in status.h. */
+/* The rows that callers rely on; status.h describes the rest of the table. */
 /* clang-format off */
 static const struct {
     enum az_status status;

@@ -73,7 +73,8 @@ static const struct {
     {"https://[fe80::1%25eth0]/", "refused",                       "an IPv6 zone"                     },
 };
 
-/* What of oauth.md 3.2 and RFC 9700 2.1 a redirect URI breaks; NULL: it is good. */
+/* Redirect URIs, with the rule of oauth.md 3.2 or RFC 9700 2.1 that each breaks; NULL: it is good.
+ */
 static const struct {
     const char *text;
     const char *why; /* a piece of the message */

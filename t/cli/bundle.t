@@ -184,7 +184,7 @@ ctl_is( 0, [ qw(bundle pull -q), $fits ], 'pull with a row whose key just fits',
 ok( -e "$fits/data/$stem.json", '... writes it' );
 sql(q{DELETE FROM policy_data WHERE digest = 'x'});
 
-# Of two pulls into one directory the texts would mix.
+# Two pulls into one directory at the same time would mix their files.
 my $shared = tree();
 open my $locked, '<', $shared or die "$shared: $!";
 flock $locked, LOCK_EX or die "flock: $!";

@@ -25,7 +25,7 @@ for my $verb ( '', @verbs ) {
 like( $plain, qr/^\.B "$_"$/m, "... of exit status $_" ) for 0, 1, 64, 69, 78;
 unlike( $plain, qr{/(?:usr|etc|home|tmp|root|var)/}, 'it names no directory of the machine it was built on' );
 
-# What make has made, or what is shipped, is what the program prints.
+# The manual page that make has built, or that is shipped, is the one that the program prints.
 my ($file) = grep { -e $_ } map {"$_/authzctl.8"} grep {defined} $ENV{AUTHZ_BUILDDIR}, Authz::Path::source();
 SKIP: {
     skip 'authzctl.8 is not built here', 1 if !defined $file;

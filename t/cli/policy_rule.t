@@ -50,7 +50,7 @@ like( $list, qr{^svc/decision/issue\.rego +rego +true }m,   '... shipped ones to
 is( scalar( grep { $_->{path} eq $path } @{ ctl( [qw(policy rule list --json)], env => $env )->{json} } ), 1,
     '... as JSON' );
 
-# What is refused leaves everything as it was.
+# A refused save changes nothing.
 my $served = sql('SELECT served FROM bundle_state');
 my $bad    = ctl_is(
     1, [ qw(policy rule set), $path, '-' ], 'set that the engine refuses', env => $env,

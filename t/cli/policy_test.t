@@ -81,7 +81,7 @@ my $broken = ctl_is(
     'a rule that is no rego', env => \%env );
 like( "$broken->{out}$broken->{err}", qr{^custom/bad\.rego:4: rego_parse_error}m, '... is named with its row' );
 
-# As deployed: what is disabled is not there.
+# Disabled rules and tests are left out, as in a deploy.
 my $without = ctl_is(
     0,
     [   qw(policy test),
@@ -111,7 +111,7 @@ my $told = ctl_is(
 like( $told->{out}, qr/^PATH=/m, '... has what programs need' );
 unlike( $told->{out}, qr/SVC_|PGPASSWORD|crd-5a8e/, '... and no setting' );
 
-# What is refused before the engine is asked.
+# Directories that are refused before the engine is asked.
 my @refused = (
     [   { 'custom/issue.rego' => $rule },
         qr/contains no test; a test is a rule test_\.\.\. in a file that ends in _test\.rego/,
@@ -159,7 +159,7 @@ like(
     qr/set TMPDIR to another directory/,
     '... says so' );
 
-# Which engine.
+# The choice of the engine's program.
 my %bare = %env;
 delete $bare{AUTHZ_OPA};
 local $ENV{PATH} = '/nonexistent';

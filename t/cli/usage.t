@@ -33,7 +33,7 @@ is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "auth
 is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db', '--help' ] )->{out},
     '... with the same text' );
 
-# What is refused, and what the refusal names.
+# Command lines that are refused, and the word that the refusal names.
 my @refused = (
     [   [], qr/missing command; expected one of: admin-key, bundle, config, db, keys, maintain, policy;/,
         'no words at all' ],

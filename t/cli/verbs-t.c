@@ -50,7 +50,8 @@ test_hiding(const struct cli_verb *verb)
     ok(!hidden, "%s: hides no common option", verb->words);
 }
 
-/* As many upper-case words as the limits say: `KEY [FILE|-]` is one to two. */
+/* -]` is one to two.|True if the help names as many upper-case words as the limits allow: `KEY
+ * [FILE|-]` is one to two.|-]` is one to two. */
 static bool
 arguments_match(const struct cli_verb *verb)
 {

@@ -318,7 +318,7 @@ test_rsa_pair_members(TALLOC_CTX *mem)
             is_int(status, AZ_INVALID, "refuses an RSA pair with another %s", names[i]);
             continue;
         }
-        /* What follows from the other members is computed anew. */
+        /* Members that follow from the others are computed again. */
         jwk_dump_private(key, &dumped);
         ok(json_equal(jsonx_own(mem, dumped), source), "a wrong %s is put right", names[i]);
     }

@@ -190,7 +190,7 @@ test_limit(TALLOC_CTX *mem)
            "seal: one octet more");
 }
 
-/* What the library makes of the published vector, with the calls that seal.c uses. */
+/* The library agrees with the published vector when called as seal.c calls it. */
 static void
 test_gcm(TALLOC_CTX *mem)
 {

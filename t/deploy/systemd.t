@@ -96,7 +96,7 @@ SKIP: {
 
 # ---- socket activation
 
-# As systemd does it: the listening sockets from descriptor 3 on, their names, and the unit's command line.
+# Start the service as systemd does: listening sockets from descriptor 3 on, their names, and the unit's command line.
 package Activated;
 our @ISA = ('Authz::Stack');
 

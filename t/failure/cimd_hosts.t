@@ -73,7 +73,7 @@ for my $name ( sort keys %address ) {
 
 # ---- many of them at once
 
-# What the provider says of itself is kept from here on: a sign-in needs no place to begin.
+# From here on the provider's discovery document is cached, so a sign-in needs no place for a fetch to begin.
 like(
     $stack->client->get( target( 'spa', 'https://spa.example/cb' ) )->header('Location'), qr{\A\Q$idp->{issuer}\E/},
     'a sign-in begins' );

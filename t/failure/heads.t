@@ -64,7 +64,7 @@ for my $count ( 0 .. $#piece ) {
     ok( defined replaced(@asked), '... and then the worker ends' );
 }
 
-# What the log has of requests, but for those of the engine and of the harness.
+# Return the number of logged requests, without those of the engine and of the harness.
 sub requests {
     return scalar grep { /"msg":"request"/ && !m{"/bundles/|"/health/ready"} } $stack->{service}->log_lines;
 }

@@ -199,7 +199,7 @@ sub answer_of { my ($socket) = @_; return Authz::Client::_exchange( $socket, '',
 
 sub content { return $stack->sql("SELECT content FROM policy_rule WHERE path = '$rule'") }
 
-# What may be stored now, by what was answered.
+# Check that the stored rows agree with the answer that was given.
 sub check_rows {
     my ( $step, $event, $answer, $old, $name ) = @_;
     my $now = content();

@@ -1,5 +1,5 @@
-# How long a save waits, and for whom: for the engines SVC_BUNDLE_CONFIRM_TIMEOUT_MS, asking each SVC_BUNDLE_CONFIRM_POLL_MS, or
-# not at all (SVC_BUNDLE_CONFIRM_ACTIVATION=false); for another saver that time and five seconds (policy.md 2.4).
+# A save waits SVC_BUNDLE_CONFIRM_TIMEOUT_MS for the engines and asks them every SVC_BUNDLE_CONFIRM_POLL_MS, or does not wait at
+# all (SVC_BUNDLE_CONFIRM_ACTIVATION=false); it waits five seconds longer for another save to end (policy.md 2.4).
 use strict;
 use warnings;
 
@@ -56,7 +56,7 @@ sub lock_for {
     return $holder;
 }
 
-# How often the engine was asked for its status, by its own count.
+# Return how often the engine was asked for its status, as the engine counts.
 sub status_asked {
     my $sum = 0;
     for my $line ( split /\n/, $policy->ask_engine('/metrics')->body ) {

@@ -32,7 +32,7 @@ sub gone {
     return $line =~ /\) Z /;
 }
 
-# Whether all pools are full, and none of these processes is in them any more.
+# True if all pools are full and none of the given processes is left in them.
 sub replaced {
     my ( $where, @old ) = @_;
     my %now = map { ( $_ => 1 ) } $where->workers;
@@ -244,7 +244,7 @@ $noise->stop('KILL');
 is( join( ' ', map { $_->status } answers(@socket) ), '200 200',
     'SHUTDOWN_PHASE_TIMEOUT=5s: requests of 2.5 s are finished, also when many children end meanwhile' );
 
-# What does not end is ended, and not before its time.
+# A request that does not end is killed, but not before SHUTDOWN_PHASE_TIMEOUT.
 $slow->{settings}{SHUTDOWN_PHASE_TIMEOUT} = '1s';
 starts('SHUTDOWN_PHASE_TIMEOUT=5s');
 my $rows  = issued();

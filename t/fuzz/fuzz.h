@@ -1,4 +1,4 @@
-/* What each fuzz entry has: the function that libFuzzer, AFL++ and replay.c call. */
+/* The function that each fuzz entry defines and that libFuzzer, AFL++ and replay.c call. */
 #ifndef AZ_T_FUZZ_FUZZ_H
 #define AZ_T_FUZZ_FUZZ_H
 

@@ -44,7 +44,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (long trusted = 0; trusted <= TRUSTED_MAX; trusted++)
         check_address(mem, address_of_client(mem, remote, forwarded, trusted));
     if (forwarded != NULL) {
-        /* What a caller puts in front of what the trusted proxy wrote changes nothing. */
+        /* Entries that a caller puts in front of the trusted proxy's entry change nothing. */
         const char *more = talloc_asprintf(mem, "203.0.113.1,%s", forwarded);
         MUST(same(address_of_client(mem, remote, forwarded, 1),
                   address_of_client(mem, remote, more, 1)));

@@ -22,7 +22,8 @@ is_text(const char *text)
     return text != NULL && utf8_valid(text, strlen(text));
 }
 
-/* What is shown is text with an id; a refusal has a challenge and hands nothing to SQL. */
+/* Credentials that are read are text with an id; a refusal has a challenge and passes nothing to
+ * SQL. */
 static void
 read_header(TALLOC_CTX *mem, const char *header)
 {

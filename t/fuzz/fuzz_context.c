@@ -9,7 +9,7 @@
 #include "oauth/introspect.h"
 #include "oauth/parameters.h"
 
-/* As in oauth/introspect.c: what the design says of it (decisions.md "Introspection callers"). */
+/* The limits of decisions.md "Introspection callers", as in oauth/introspect.c. */
 #define TEXT_MAX 16384
 #define DEPTH_MAX 16
 

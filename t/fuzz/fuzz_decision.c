@@ -118,7 +118,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_decision(&decision);
         if (decision.allow)
             check_allow(&decision, &bounds);
-        /* What is stored is read again at introspection. */
+        /* The stored answer is read again at introspection. */
         MUST(decision_read(&again, decision.output, &bounds, &second) == AZ_OK);
         MUST(second.allow == decision.allow && json_equal(second.scopes, decision.scopes));
     } else {

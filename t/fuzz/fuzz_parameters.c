@@ -43,7 +43,7 @@ check_scope(TALLOC_CTX *mem, const char *text)
         MUST(is_scope_token(json_string_value(word)));
     check_twice(words);
     if (st == AZ_OK) {
-        /* What is granted is stored as text and read again. */
+        /* A granted scope is stored as text and read again. */
         MUST(scope_parse(&again, scope_join(mem, words), &second) == AZ_OK);
         MUST(json_equal(words, second));
     }

@@ -7,7 +7,7 @@
 #include "fuzz/fuzz.h"
 #include "policy/rows/rule.h"
 
-/* What a name may hold, and that it is one: words that are not empty. */
+/* Check that a package name consists of words that are not empty. */
 static void
 check_name(const char *name)
 {

@@ -43,7 +43,7 @@ read_head(TALLOC_CTX *mem, const char *issuer, const char *target, char *const *
     return req;
 }
 
-/* What stands in our log and headers is text that cannot break out of its place. */
+/* Texts that go into the log and into headers cannot break out of their place. */
 static void
 check_labels(const struct request *req, const char *agent)
 {

@@ -8,7 +8,8 @@
 
 static const char *const names[] = {"a", "b", "list", "list.a", NULL};
 
-/* What no text around it can hold, and what breaks out of anything that is not escaped. */
+/* A marker that no surrounding text can hold, around characters that break out if they are not
+ * escaped. */
 static const char hostile[] = "\x02<>\"'&\x02";
 static const char harmless[] = "\x02&lt;&gt;&quot;&#39;&amp;\x02";
 

@@ -1,5 +1,5 @@
-/* What jsonx_parse() and jsonx_dump() are held against: Jansson's own reader and writer behind the
- * checks that it does not make. Slow and plain; for tests alone. */
+/* The model for jsonx_parse() and jsonx_dump(): Jansson's own reader and writer behind the checks
+ * that Jansson does not make. Slow and simple; for tests only. */
 #ifndef AZ_T_FUZZ_JSONX_MODEL_H
 #define AZ_T_FUZZ_JSONX_MODEL_H
 
@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-/* Whether brackets outside strings nest at most max_depth deep. */
+/* True if brackets outside strings nest at most max_depth deep. */
 static inline bool
 model_depth_within(const char *text, size_t len, size_t max_depth)
 {

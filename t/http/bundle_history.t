@@ -271,7 +271,7 @@ admin_ok(
     'rollback: a row that was taken out of the bundle comes back into it' );
 is( rows(), $before, '... as it was' );
 
-# What the audit says of it.
+# The audit row of the rollback.
 my $seen = $stack->sql(q{SELECT count(*) FROM audit_log WHERE operation = 'rollbackBundle'});
 cmp_ok( $seen, '>=', 4, 'rollback: each leaves an audit row' );
 
@@ -406,7 +406,7 @@ more_past( 900, 2, 'refused' );
 ok( maintain(), 'maintain: one more that was refused' );
 is( count("NOT $good"), 200, 'limit: the 201st of the refused goes' );
 
-# What may have to be served stays, however old.
+# A bundle that may have to be served again is kept, however old it is.
 $stack->sql(q{UPDATE bundle SET previous = 101, body = '\\x00' WHERE id = (SELECT served FROM bundle_state)});
 $stack->sql(q{UPDATE bundle SET body = '\\x00' WHERE id = 101});
 my $lock = Authz::Process->start(

@@ -89,7 +89,7 @@ warm(
     sub { is( $stack->revoke( @web, token => shift @kill )->status, 200, 'a family is revoked' ) }, 1,
     '/revoke of a refresh token: one trip' );
 
-# What cannot be one of ours costs no look-up: only the row of the refusal.
+# A token that cannot be one of ours costs no look-up, only the audit row of the refusal.
 for my $case (
     [ rt => 4000 * 86400, 'far beyond the end of any family' ],
     [ rt => -3 * 86400,   'of a day that has passed' ], [ ac => 4000 * 86400, 'for a code' ] )

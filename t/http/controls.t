@@ -113,7 +113,7 @@ for my $case (
     same( \%have, $case->[1], "settings: $case->[0]" );
 }
 
-# What an operator writes by what stands there is taken.
+# A row written as the settings describe it is accepted.
 my $row     = '/admin/api/policy-data/by-key?dataKey=svc.operator.controls.introspection';
 my $default = $settings{'svc.operator.controls.introspection#/narrow_to_context'}{default};
 is( $stack->admin( PATCH => $row, json => { narrow_to_context => $default } )->status, 200,

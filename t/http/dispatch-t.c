@@ -129,7 +129,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* What holds of each answer, whatever it says. */
+/* Check the rules that hold for every answer. */
 static void
 check_answer(const struct exchange *exchange, const char *method)
 {
@@ -427,7 +427,7 @@ test_pages(TALLOC_CTX *mem)
     ok(fake_header(got.fake, "Retry-After") != NULL, "... Retry-After");
 }
 
-/* Where a browser is sent. */
+/* Redirects of a browser. */
 static void
 test_redirects(TALLOC_CTX *mem)
 {
@@ -450,7 +450,7 @@ test_redirects(TALLOC_CTX *mem)
     ok(req->res.header[0].value != url, "... and a copy, which is wiped");
 }
 
-/* Whether the log names this address for an X-Forwarded-For of so many octets with that end. */
+/* True if the log names this address for an X-Forwarded-For of `size` octets that ends in `end`. */
 static bool
 logged_address(TALLOC_CTX *mem, struct az *az, size_t size, const char *end, const char *wanted)
 {

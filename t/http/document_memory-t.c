@@ -1,5 +1,5 @@
-/* What a process remembers of documents of others: how long, how many, and that what was handed out
- * stays (performance.md 3.6). */
+/* The documents of others that a process remembers: for how long, how many, and that a document
+ * which was handed out stays valid (performance.md 3.6). */
 #include "config.h"
 
 #include "http/fetch/document_memory.h"
@@ -35,7 +35,7 @@ remember(struct op *op, int number, int64_t now, int64_t seconds)
     json_decref(json);
 }
 
-/* What is recalled under a key: its n, or -1. */
+/* Return the n of the document under a key, or -1. */
 static int
 recall(struct op *op, int number, int64_t now)
 {

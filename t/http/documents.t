@@ -35,7 +35,7 @@ $stack->sql(
     software_statement = '{"iss":"https://pub.example","grants":["client_credentials"]}' WHERE client_id = 'soft'} );
 my $revision = $stack->sql('SELECT b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served');
 
-# What differs from run to run becomes a placeholder where it has the right shape, and stays where not.
+# Values that differ from run to run become a placeholder if they have the right form; others stay and fail the comparison.
 my $uuid7 = qr/\A[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\z/;
 
 sub placed {

@@ -28,7 +28,7 @@ int fake_status(const struct fake *fake);
 const char *fake_header(const struct fake *fake, const char *name);
 unsigned fake_header_count(const struct fake *fake, const char *name);
 
-/* What follows the empty line; NULL without one. */
+/* Return the text after the empty line; NULL if there is no empty line. */
 const char *fake_body(const struct fake *fake);
 
 /* A request as a parser of parameters needs it: a route with these parameters, nothing read yet. */

@@ -1,5 +1,5 @@
-/* Which addresses are public: each range of the registries at its first and last address, and at
- * one before and one after. */
+/* Public and special addresses: each range of the registries is tried at its first and last
+ * address, and at the address before and after. */
 #include "config.h"
 
 #include "http/fetch/fetch_address.h"

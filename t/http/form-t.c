@@ -61,7 +61,7 @@ static const struct route_param params[] = {
     {NULL,       false}
 };
 
-/* What is left of a form: "name=value;..." or the public text of the refusal. */
+/* Return what was read from a form: "name=value;...", or the public text of the refusal. */
 static const char *
 parse(TALLOC_CTX *mem, const char *text, size_t length)
 {
@@ -137,8 +137,8 @@ test_form(TALLOC_CTX *mem)
     is_str(parse(mem, ampersands, HTTP_TOKEN_BODY_MAX), "", "... empty pairs do not");
 }
 
-/* What a row that keeps faults is left with: "name=value;..." where a repeated one has neither
- * value, then "repeated NAME" and the fault. */
+/* Return what a route that keeps faults reads: "name=value;..." without either value of a repeated
+ * parameter, then "repeated NAME" and the fault. */
 static const char *
 parse_keeping(TALLOC_CTX *mem, const char *text)
 {

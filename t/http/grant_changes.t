@@ -1,5 +1,5 @@
-# What changes while policy is asked about a code or a refresh token, and what policy may not answer (decisions.md
-# "Tokens": a code is checked, policy is asked, and then consumed and issued in one transaction; oauth.md 3.3).
+# Rows that change while policy is asked about a code or a refresh token, and answers that policy may not give. A code is checked,
+# policy is asked, and then it is consumed and its tokens issued in one transaction (decisions.md "Codes"; oauth.md 3.3).
 use strict;
 use warnings;
 
@@ -65,7 +65,7 @@ sub again {
 
 # ---- the family, its provider and its client
 
-# What happens; the error (none: success); what undoes it, and after that the request is good.
+# Each change: its name; the SQL; the error (none: success); the SQL that undoes it, after which the request succeeds.
 my @change = (
     [ 'its family is revoked', sub {"UPDATE token_grant SET revoked_at = now() WHERE id = '$_[0]'"}, 'invalid_grant' ],
     [ 'its family ends',       sub {"UPDATE token_grant SET expires_at = now() WHERE id = '$_[0]'"}, 'invalid_grant' ],

@@ -43,7 +43,7 @@ sub integer {
     return der( 2, ( ord $octets > 127 ? "\0" : '' ) . $octets );
 }
 
-# Whether openssl says that the signature is of this key.
+# True if openssl verifies the signature with this key.
 sub verified {
     my ( $text, $key ) = @_;
     my ( $header, $payload, $signature ) = split /[.]/, $text;

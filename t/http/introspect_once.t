@@ -23,7 +23,7 @@ oauth_ok(
 inactive( $one->introspect( @rs, $first ), 'single use: the second is exactly inactive (specification 3)' );
 inactive( $two->introspect( @rs, $first ), 'single use: also on another instance' );
 
-# What does not consume it.
+# Requests that do not consume the token.
 my $kept = $one->token_text( @crm, scope => 'orders.read' );
 oauth_error(
     $one->introspect( @no, $kept ), 403, 'access_denied',

@@ -130,7 +130,7 @@ test_escaping(TALLOC_CTX *mem, struct az *az)
     ok(strstr(req->res.body, "&lt;script&gt;x&lt;/script&gt;") != NULL, "... and is shown");
 }
 
-/* What the consent page warns of (decisions.md "Consent"). */
+/* Warnings of the consent page (decisions.md "Consent"). */
 static void
 test_warnings(TALLOC_CTX *mem, struct az *az)
 {

@@ -122,7 +122,7 @@ oauth_error(
     refresh( \@web, $targeted, resource => 'https://two.example' ), 400, 'invalid_target',
     '... but not another' );
 
-# What was granted bounds the refresh, not what was asked.
+# The granted scope bounds a refresh, not the requested one.
 my $partial =
   Authz::Grant->redeem( $stack, \@web, Authz::Grant->code( $stack, client => 'web', scope => 'orders.read later' ) )
   ->member('refresh_token');

@@ -79,7 +79,7 @@ my $public = registered(
     { client_secret => undef, client_secret_expires_at => undef, token_endpoint_auth_method => 'none' },
     'a public client gets no secret' );
 
-# What MCP clients send (gateway-admin.md 1.3).
+# The registration that MCP clients send (gateway-admin.md 1.3).
 my $mcp = registered(
     post(
         {   redirect_uris              => ['http://127.0.0.1:33418/callback'],    client_name    => 'MCP Inspector',

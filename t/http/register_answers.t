@@ -1,5 +1,5 @@
-# What policy answers to a registration is held against the question: it can only narrow (decisions.md "Policy", "Register
-# document"; policy.md 6.2). Nonsense registers nobody, and is not a deny either.
+# Policy's answer to a registration is checked against the question: it can only narrow (decisions.md "Register document";
+# policy.md 6.2). An answer that makes no sense registers no client, and is not a deny either.
 use strict;
 use warnings;
 

@@ -51,7 +51,7 @@ sub taken {
 }
 sub refused { my ( $answer, $name, $code ) = @_; return oauth_error( $answer, 400, $code // $bad, $name ) }
 
-# What policy was asked last.
+# Return the last question that policy was asked.
 sub asked {
     return decode_packed(
         sql(q{SELECT policy_input FROM audit_log WHERE endpoint = '/register' AND policy_input IS NOT NULL ORDER BY id DESC LIMIT 1}
@@ -157,7 +157,7 @@ cmp_ok( length $sized->( $padded{at} ), '>', 16381, 'limit: a statement of 16 Ki
 taken( register( $sized->( $padded{at} ) ), {}, 'limit: is taken' );
 refused( register( $sized->( $padded{past} ) ), 'limit: a longer one is not' );
 
-# What it says is held against the same rules.
+# Metadata in a statement obey the same rules.
 refused(
     register( statement( claims( redirect_uris => ['http://app.example'] ) ) ),
     'a bad redirect address in the statement', 'invalid_redirect_uri' );

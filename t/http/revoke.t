@@ -158,7 +158,7 @@ empty_200(
     'revoke: a token in the URI is 200' );
 is( active($token), 'active', 'revoke: and none of those revoked anything (decisions.md "/revoke")' );
 
-# What is not 200.
+# Requests that are not answered with 200.
 oauth_error(
     $stack->revoke( 'crm', 'wrong', token => $token ), 401, 'invalid_client',
     'revoke: a wrong secret is 401 invalid_client (specification 4.6)' );

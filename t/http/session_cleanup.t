@@ -1,5 +1,5 @@
-# What is over is removed by SVC_SESSION_CLEANUP_CRON (specification 8), and SVC_CREDENTIAL_KEY_DISCARD_PER_USER
-# (specification 8; decisions.md "Settings read once": once per start of the parent process).
+# Ended sessions and sign-ins are removed at the times of SVC_SESSION_CLEANUP_CRON (specification 8).
+# SVC_CREDENTIAL_KEY_DISCARD_PER_USER acts once per start of the parent process (decisions.md "Settings read once").
 use strict;
 use warnings;
 

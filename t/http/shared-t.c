@@ -37,7 +37,7 @@ admit(struct shared *shared, const char *address, int64_t now, long limit)
     return shared_rate_admit(shared, address, now, WINDOW, limit, &after);
 }
 
-/* How many of `count` requests get in. */
+/* Return how many of `count` requests are let in. */
 static int
 admitted(struct shared *shared, const char *address, int64_t now, long limit, int count)
 {
@@ -103,7 +103,7 @@ write_at(const char *path, const void *octets, size_t length)
         exit(99);
 }
 
-/* What a crash or another version left is replaced, not read. */
+/* A file that a crash or another version left behind is replaced, not read. */
 static void
 test_old_files(TALLOC_CTX *mem)
 {

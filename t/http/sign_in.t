@@ -34,7 +34,7 @@ sub authorize {
     return $browser->follow( request_of(%more), stop => qr{\A\Q$back\E} );
 }
 
-# As far as the provider's answer: the address it sends the browser back to, which is not asked yet.
+# Sign in up to the provider's answer. Return the address that it sends the browser back to, not yet requested.
 sub half_way {
     my ( $browser, %more ) = @_;
     $browser->follow( request_of(%more), stop => qr{/authorize/callback/} );

@@ -1,4 +1,4 @@
-# What is refused at start: exit status 78, one line per problem naming the variable (specification 5.2; decisions.md
+# Start-up refusals: exit status 78, and one line per problem that names the variable (specification 5.2; decisions.md
 # "Development values", "Development mode"; architecture.md 6).
 use strict;
 use warnings;

@@ -50,7 +50,7 @@ sub is_error {
     return $good;
 }
 
-# What the database holds of sessions and codes.
+# Return the number of sessions and codes in the database.
 sub traces {
     return $stack->sql('SELECT (SELECT count(*) FROM browser_session) || \' \' || (SELECT count(*) FROM token_grant)');
 }

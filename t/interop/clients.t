@@ -50,7 +50,7 @@ Authz::Interop::tests(
 Authz::Interop::tests( 'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => 'spa', CLIENT_SECRET => '' );
 Authz::Interop::tests( 'oauth4webapi', %common );
 
-# What a client that registered itself may do at this resource is the operator's word.
+# The operator decides what a self-registered client may do at this resource.
 my $mcp = Authz::Web::free_port();
 my $may = { grants => $binding->{grants}, scopes => $binding->{scopes}, resources => ["http://127.0.0.1:$mcp/mcp"] };
 $stack->patch_row( 'svc.entitlements.bindings', { registrations => { DCR => $may, CIMD => $may } } );

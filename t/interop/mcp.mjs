@@ -18,7 +18,7 @@ const resource = http.createServer((req, res) => {
     res.writeHead(401, { 'WWW-Authenticate': `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource/mcp"` }).end();
 });
 
-// What an MCP host keeps.
+// The state that an MCP host keeps.
 class Provider {
     constructor() { this.browser = new Browser(); this.redirected = 0; if (CIMD_URL) this.clientMetadataUrl = CIMD_URL; }
     get redirectUrl() { return REDIRECT_URI; }

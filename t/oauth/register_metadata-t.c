@@ -28,7 +28,7 @@ static const char *const grants_later[] = {"client_credentials",
                                            "urn:openid:params:grant-type:ciba",
                                            NULL};
 static const struct register_rules now = {MAX_URIS, grants_now, false, false};
-/* What a later version lets through. */
+/* Rules that also allow what a later version will support. */
 static const struct register_rules later = {MAX_URIS, grants_later, true, true};
 
 static json_t *
@@ -184,7 +184,7 @@ static const struct { const char *plain, *claims, *wanted, *name; } taken[] = {
     {"{" RU ",\"software_statement\":\"x\"}", "{\"software_statement\":\"y\"}", DEF("\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],"), "a statement in a statement is nothing"},
 };
 
-/* What waits for assertions and DPoP, as it will be. */
+/* Members that need client assertions and DPoP, with the rules of a later version. */
 static const struct { const char *plain, *wanted, *name; } future[] = {
     {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"}", MD "jwks or jwks_uri is required", "private_key_jwt without keys"},
     {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks\":{\"keys\":[]}}", MD "jwks or jwks_uri is required", "private_key_jwt with an empty set"},
@@ -229,7 +229,7 @@ test_later(TALLOC_CTX *mem)
            good[i]);
 }
 
-/* What a statement says is held against the same table. */
+/* Claims of a software statement are checked against the same table. */
 static void
 test_claims(TALLOC_CTX *mem)
 {

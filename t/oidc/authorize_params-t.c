@@ -198,7 +198,7 @@ test_clients(TALLOC_CTX *mem)
            "... and one that registered others (RFC 6749 4.1.2.1)");
 }
 
-/* What a request of a client with a registered scope asks for. */
+/* Return the scope that a request of a client with a registered scope asks for. */
 static const char *
 scope_of(TALLOC_CTX *mem, const char *query, const char *registered)
 {
@@ -236,7 +236,7 @@ test_state(TALLOC_CTX *mem)
            "... nor when it cannot be read");
 }
 
-/* What is stored while the user signs in comes back as it was. */
+/* A request that is stored while the user signs in reads back unchanged. */
 static void
 test_stored(TALLOC_CTX *mem)
 {
@@ -281,7 +281,7 @@ test_stored(TALLOC_CTX *mem)
     }
 }
 
-/* Whether two requests are covered by one consent. */
+/* True if one consent covers both requests. */
 static bool
 same_consent(TALLOC_CTX *mem, const struct authorization *a, const struct authorization *b)
 {

@@ -12,10 +12,10 @@
 static const char *const registrations[] = {"ADMIN", "DCR", "STATEMENT", "CIMD"};
 static const enum consent_mode modes[] = {CONSENT_OFF, CONSENT_DYNAMIC_CLIENTS, CONSENT_ALWAYS};
 static const char *const mode_names[] = {"off", "dynamic_clients", "always"};
-/* How old the session is, by max_age 100: 0 there is none. */
+/* Age of the session against a max_age of 100 s; NO_SESSION: there is none. */
 enum age { NO_SESSION, YOUNG, AT_MAX, PAST_MAX, AGES };
 
-/* What a combination is, in bits; test_all goes through all of them. */
+/* One combination of facts; test_all tries every one. */
 struct combination {
     unsigned prompt;             /* 0 nothing, 1 none, 2 login, 3 consent, 4 login consent */
     bool max_age, signed_in;     /* max_age=100 was sent; the provider was asked */
@@ -156,8 +156,8 @@ test_all(void)
         ok(seen[i] > 0, "... and each way is taken by some");
 }
 
-/* What must hold whatever else does; a rule that errs both here and above is one that was misread
- * twice. */
+/* Rules that hold for every combination, written independently of the table above, so that a
+ * misread rule has to be misread twice to pass. */
 static void
 test_properties(void)
 {

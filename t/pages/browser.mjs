@@ -97,7 +97,7 @@ export function controls(page) {
   return page.evaluate(() => [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea')].map(e => e.textContent.trim() || e.name));
 }
 
-// What Tab comes to, until it comes to the first again or leaves the page; how each shows that it is there.
+// Return the elements that Tab reaches until it reaches the first again or leaves the page, and how each shows its focus.
 export async function tabStops(page) {
   const stops = [];
   for (let i = 0; i < 50; i++) {

@@ -84,7 +84,7 @@ await ann.evaluate(url => {
   document.body.append(frame);
   return new Promise(resolve => (frame.onload = resolve));
 }, authorize('tool'));
-// Which of the two headers Chromium names is its own matter.
+// Chromium may name either of the two headers.
 ok(ann.faults.slice(before).some(t => /frame-ancestors|X-Frame-Options/.test(t)), 'frame: our pages are shown in none (clickjacking; oauth.md 3.2)', ann.faults.slice(before));
 ann.faults.length = before;
 

@@ -185,7 +185,7 @@ write_file(const char *path, const void *octets, size_t length)
     }
 }
 
-/* What a command prints; exits when it cannot be started. */
+/* Return the output of a command; exit if it cannot be started. */
 static char *
 output_of(TALLOC_CTX *mem, const char *command, int *ret_status)
 {

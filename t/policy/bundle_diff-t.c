@@ -1,4 +1,4 @@
-/* What differs between the rows of two bundles (policy/save/bundle_diff.h; gateway-admin.md 3.6).
+/* Differences between the rows of two bundles (policy/save/bundle_diff.h; gateway-admin.md 3.6).
  */
 #include "config.h"
 

@@ -281,7 +281,7 @@ test_faults(TALLOC_CTX *mem)
     }
 }
 
-/* Which file may have how many octets, and how many files there may be. */
+/* Limits on the octets of a file and on the number of files. */
 static void
 test_limits(TALLOC_CTX *mem)
 {

@@ -24,8 +24,8 @@ make_bounds(TALLOC_CTX *mem, const char *text)
     };
 }
 
-/* What the operator is told of a refused answer, without the words all refusals begin with; NULL
- * when it was accepted. */
+/* Return what the operator is told about a refused answer, without the words that begin every
+ * refusal; NULL if it was accepted. */
 static const char *
 read_answer(TALLOC_CTX *mem, const char *bounds_text, const char *answer, struct decision *ret)
 {

@@ -326,7 +326,7 @@ test_kept_connection(struct bench *bench)
            "a new engine behind the same socket is found when the old connection is dead");
 }
 
-/* What comes after an answer and before the next question belongs to nobody. */
+/* Octets between an answer and the next question belong to neither and are discarded. */
 static void
 test_late_octets(struct bench *bench)
 {

@@ -111,7 +111,7 @@ serve(const struct fake_engine *fake, const struct reply *replies, size_t count)
             connection = -1;
         }
     }
-    /* What is kept open stays so until the test ends this process. */
+    /* Connections stay open until the test ends this process. */
     pause();
 }
 

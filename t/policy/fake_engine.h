@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <talloc.h>
 
-/* What the engine does with one request. */
+/* Behaviour of the engine for one request. */
 struct reply {
     const char *text; /* octets of the whole HTTP answer */
     size_t length;    /* how many of them are sent */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read of the old text and of the diff, and what was made of the new one. */
+/* State of applying a diff: the rest of the old text and of the diff, and the new text so far. */
 struct patch_model {
     const char *from, *diff;
     size_t from_line, to_line; /* lines that were passed */

@@ -114,7 +114,7 @@ ask_service(struct op *op, json_t *words)
     return question_introspect(op, &question);
 }
 
-/* What the members say of who it is about, and of who asks. */
+/* The members about the subject and the caller. */
 static void
 test_members(struct az *az)
 {

@@ -1,6 +1,6 @@
-# What rule_package() reads of a Rego text against what the engine reads: an operator's rule that got into package svc or system
-# unseen would be a rule of ours (fcgi/policy/rows/rule.h). The engine may refuse what we read; it may not take what we read as
-# nothing or as another name.
+# rule_package() must read the same package from a Rego text as the engine does: an operator's rule that got into package svc or
+# system unnoticed would count as one of ours (fcgi/policy/rows/rule.h). The engine may refuse a text that we accept; it must not
+# accept one in which we read no package or another name.
 use strict;
 use warnings;
 

@@ -38,7 +38,7 @@ diff_of(const char *from, const char *to)
 
 #define HEAD "--- a/r.rego\n+++ b/r.rego\n"
 
-/* As diff -u (GNU diffutils 3.8) writes them, its times apart. */
+/* Diffs as `diff -u` (GNU diffutils 3.8) writes them, without the times. */
 static const struct {
     const char *name, *from, *to, *diff;
 } cases[] = {
@@ -200,7 +200,7 @@ test_programs(void)
         write_file("our.diff", diff);
         /* -F0: the context must fit; -f: asks nothing. cmp against what it should be. */
         applied += shell("cp r.rego t && patch -s -f -F0 t <our.diff && cmp -s t to") == 0;
-        /* Of the same length as that of diff's own search for a shortest one. */
+        /* The diff must be as long as the shortest one that diff itself finds. */
         alike += shell("test \"$(diff -d -u r.rego to | grep -c '^[-+]')\" = "
                        "\"$(grep -c '^[-+]' our.diff)\"")
                  == 0;

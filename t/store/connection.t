@@ -25,7 +25,7 @@ sub backend_of {
     );
 }
 
-# What comes soon; on a busy machine not at once.
+# True if the condition holds within 20 s: a busy machine may need that long.
 sub comes { my ($test) = @_; return defined Authz::Process::until_true( 20, $test ) }
 
 # Ends all sessions of the service, which PostgreSQL does not do at once; how many there were.

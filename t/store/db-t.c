@@ -98,7 +98,7 @@ test_url(void)
     }
 }
 
-/* What the log gets of a connection that cannot be made. */
+/* The log line for a connection that cannot be made. */
 static void
 test_connect(TALLOC_CTX *mem)
 {

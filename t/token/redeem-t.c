@@ -1,4 +1,5 @@
-/* What a code or a refresh token is good for: the rules alone (RFC 6749 4.1.3 and 6, RFC 7636). */
+/* The rules for redeeming a code or a refresh token, without HTTP or SQL (RFC 6749 4.1.3 and 6, RFC
+ * 7636). */
 #include "config.h"
 
 #include "token/redeem.h"

@@ -19,7 +19,7 @@ static const struct identity_provider list[] = {
 };
 static const struct identity_providers providers = {.count = 2, .provider = list};
 
-/* What stands for a sub: base64url of SHA-256 over issuer, NUL, sub. */
+/* Return the hash that stands for a sub: base64url of SHA-256 over issuer, NUL, sub. */
 static const char *
 hash(TALLOC_CTX *mem, const char *issuer, const char *sub)
 {

@@ -20,7 +20,7 @@ our $AGAIN = 60;    # times that one address is asked for again
 
 sub new { my ( $class, %option ) = @_; return bless { jar => {}, url => undef, %option }, $class }
 
-# Where it is: the page shown, or the address it was sent to and did not ask.
+# Return the address of the page shown, or the one that the browser was sent to and has not requested.
 sub url { return $_[0]{url} }
 
 sub _parts {

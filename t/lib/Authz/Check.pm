@@ -1,6 +1,6 @@
 package Authz::Check;
 
-# What every answer of a family must look like, as one test each; a failure shows the whole answer.
+# Checks of a family's answers, one test each; a failure shows the whole answer.
 
 use strict;
 use warnings;
@@ -22,7 +22,8 @@ sub _verdict {
     return $good;
 }
 
-# What holds for each answer of /token, /introspect and /revoke (specification 1; oauth.md C8; decisions.md "X-Request-ID").
+# Check the rules for each answer of /token, /introspect and /revoke (specification 1; oauth.md C8; decisions.md
+# "X-Request-ID").
 sub _family {
     my ($answer) = @_;
     return 'no answer' if defined $answer->failure;
@@ -62,7 +63,7 @@ sub oauth_ok {
     return _verdict( $name, $answer, @wrong );
 }
 
-# What differs: {name => expected}; undef means absent, a pattern must match, a code judges.
+# Return the differences from {name => expected}: undef means absent, a pattern must match, a code reference decides.
 sub _members {
     my ( $json, $members ) = @_;
     my @wrong;

@@ -1,6 +1,6 @@
 package Authz::Deploy;
 
-# What must hold whichever web server stands in front and however it runs the program: one list for all of t/deploy.
+# Tests that hold behind every web server, however it runs the program: one list for all of t/deploy.
 
 use strict;
 use warnings;
@@ -84,7 +84,7 @@ sub check {
     return;
 }
 
-# What changes when the issuer has a path: https://host/auth.
+# Differences when the issuer has a path: https://host/auth.
 sub check_prefix {
     my ( $class, $web, $beside ) = @_;
     my $self = $class->start(
@@ -396,7 +396,7 @@ sub _in_hand {
     return;
 }
 
-# As many senders as there are workers, each with an octet now and then: the wait for one octet never ends the request.
+# As many slow senders as there are workers, which send an octet now and then: no time-out for a single octet ends them.
 sub slow_bodies {
     my ($self) = @_;
     my $body   = 'grant_type=client_credentials&x=' . 'y' x 60_000;

@@ -45,7 +45,7 @@ sub tell {
     return;
 }
 
-# How many decisions were asked for since the start.
+# Return how many decisions were asked for since the start.
 sub asked { my ($self) = @_; return ( -s "$self->{path}.count" ) // 0 }
 
 sub _accept {

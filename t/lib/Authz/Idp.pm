@@ -367,7 +367,7 @@ sub _do_token {
         id_token     => $self->_token_of( $asked, $stored->{user}, $token ) };
 }
 
-# How our client showed itself: in the header or in the form, never both. What it did is noted for seen('token').
+# Return how our client authenticated: in the header or in the form, never both. It is noted for seen('token').
 sub _client {
     my ( $self, $param, $header ) = @_;
     if ( ( $header->{authorization} // '' ) =~ /\ABasic (\S+)\z/ ) {

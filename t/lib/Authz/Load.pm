@@ -90,7 +90,7 @@ sub stop {
     return;
 }
 
-# How often each outcome was seen: 200 => n, '503 temporarily_unavailable' => n, '0 no answer' => n.
+# Return how often each outcome was seen: 200 => n, '503 temporarily_unavailable' => n, '0 no answer' => n.
 sub outcomes {
     my ( $self, @entry ) = @_;
     my %count;
@@ -98,7 +98,7 @@ sub outcomes {
     return \%count;
 }
 
-# What does not fit, one line for each: in the answers so far, and in what the service says now.
+# Return one line for each contradiction between the answers so far and what the service says now.
 sub wrong {
     my ($self) = @_;
     my ( %token, @wrong );

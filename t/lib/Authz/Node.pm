@@ -34,7 +34,7 @@ sub modules {
 
 sub chromium { return _on_path('chromium') }
 
-# Why programs of Node.js cannot be run here, or undef. With browser => 1 Chromium is asked for too.
+# Return why Node.js programs cannot run here, or undef. With browser => 1 Chromium is needed too.
 sub missing {
     my (%option) = @_;
     return 'no Node.js 20 or newer: run contrib/check once' if !defined node();

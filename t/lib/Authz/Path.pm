@@ -1,7 +1,7 @@
 package Authz::Path;
 
-# Where the programs under test and their companions are. AUTHZ_BUILDDIR and AUTHZ_SRCDIR come from make check; a tree
-# installed under AUTHZ_PREFIX serves too.
+# Paths of the programs under test and of what they need. AUTHZ_BUILDDIR and AUTHZ_SRCDIR come from make check; a tree that is
+# installed under AUTHZ_PREFIX works too.
 
 use strict;
 use warnings;

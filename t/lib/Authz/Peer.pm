@@ -70,7 +70,7 @@ sub set {
     return $self;
 }
 
-# What was asked, oldest first: { method, target, path, headers => {lower-case name => value}, body }.
+# Return the requests that came, oldest first: { method, target, path, headers => {lower-case name => value}, body }.
 sub requests {
     my ( $self, $path ) = @_;
     open my $in, '<', "$self->{base}.asked" or return;

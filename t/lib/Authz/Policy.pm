@@ -73,7 +73,7 @@ sub unpack_bundle {
     return { revision => $manifest->{revision}, rules => \%file, data => $data };
 }
 
-# What the bundle should be by the rows: {rules, data}.
+# Return the bundle that the rows should give: {rules, data}.
 sub rows {
     my ($self) = @_;
     my $rows = $json->decode( $self->{stack}->sql(<<'SQL') );
@@ -121,7 +121,7 @@ sub engine {
     return $answer->failure ? undef : $answer->member('result');
 }
 
-# What the engine says of the bundle: active_revision, code, message, errors.
+# Return the engine's report on the bundle: active_revision, code, message, errors.
 sub status { my ($self) = @_; return ( $self->engine('/v1/status') // {} )->{bundles}{svc} // {} }
 sub active { my ($self) = @_; return $self->status->{active_revision}                      // '' }
 

@@ -23,7 +23,7 @@ our %KEY = (
     SVC_BUNDLE_API_KEY => 'bun-c07b6e2f4d1948a5937e',
 );
 
-# What authzctl and the service need at least; also for the template database.
+# The settings that authzctl and the service need at least; also for the template database.
 sub base_settings {
     my ($url) = @_;
     return {
@@ -248,8 +248,8 @@ sub revoke {
       ->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
 }
 
-# How many connections the workers of a pool have accepted, of those that still last: the kernel calls one that waits yet to
-# be accepted `connecting` (2), not `connected` (3).
+# Return how many open connections the workers of a pool have accepted. The kernel calls a connection that waits to be accepted
+# `connecting` (2), not `connected` (3).
 sub accepted {
     my ( $self, $pool ) = @_;
     open my $in, '<', '/proc/net/unix' or die "/proc/net/unix: $!";

@@ -67,7 +67,7 @@ sub settings_file {
         0600 );
 }
 
-# What lighttpd.conf of Debian says beside places and accounts; ours is read after it.
+# The settings of Debian's lighttpd.conf, without paths and accounts; our file is read after them.
 my $LIGHTTPD_STOCK = <<'END';
 server.feature-flags += ( "server.h2proto" => "enable", "server.h2c" => "enable", "server.graceful-shutdown-timeout" => 5 )
 server.http-parseopts = ( "header-strict" => "enable", "host-strict" => "enable", "host-normalize" => "enable",
