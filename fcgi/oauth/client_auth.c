@@ -20,14 +20,14 @@ set_challenge(struct request *req)
 }
 
 static enum az_status
-broken(struct request *req, const char *detail)
+refuse_client(struct request *req, const char *detail)
 {
     set_challenge(req);
     return op_fail(&req->op, AZ_INVALID_CLIENT, NULL, "%s", detail);
 }
 
-/* RFC 7617 2 and RFC 6749 2.3.1: base64(id ":" secret), both parts form-encoded; the first colon
- * separates. */
+/* Read Basic credentials (RFC 7617 2, RFC 6749 2.3.1): base64(id ":" secret). Both parts are
+ * form-encoded, and the first colon separates them. */
 static enum az_status
 read_basic(struct request *req, const char *encoded, struct client_credentials *ret)
 {
@@ -35,10 +35,10 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     size_t length;
     encoded += strspn(encoded, " ");
     if (b64_decode(req->op.mem, encoded, strlen(encoded), &pair, &length) != AZ_OK)
-        return broken(req, "Basic credentials are not base64");
+        return refuse_client(req, "Basic credentials are not base64");
     char *colon = memchr(pair, ':', length);
     if (colon == NULL || memchr(pair, '\0', length) != NULL)
-        return broken(req, "Basic credentials have no colon or a NUL");
+        return refuse_client(req, "Basic credentials have no colon, or contain NUL");
     size_t id_length = (size_t) (colon - (char *) pair);
     *colon = '\0';
     ret->raw_id = (char *) pair;
@@ -47,13 +47,13 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     ret->secret = request_url_decode(req->op.mem, ret->raw_secret, length - id_length - 1, true);
     if (!utf8_valid((char *) pair, id_length)
         || !utf8_valid(ret->raw_secret, length - id_length - 1))
-        return broken(req, "Basic credentials are not UTF-8");
+        return refuse_client(req, "Basic credentials are not UTF-8");
     if (ret->id == NULL || ret->secret == NULL) {
         ret->id = ret->raw_id;
         ret->secret = ret->raw_secret;
     }
     ret->method = "client_secret_basic";
-    return *ret->id != '\0' ? AZ_OK : broken(req, "Basic credentials have no client_id");
+    return *ret->id != '\0' ? AZ_OK : refuse_client(req, "Basic credentials have no client_id");
 }
 
 enum az_status
@@ -68,9 +68,9 @@ client_credentials_read(struct request *req, struct client_credentials *ret)
     memset(ret, 0, sizeof(*ret));
     if ((basic && (secret != NULL || assertion)) || (secret != NULL && assertion))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "Only one way of client authentication may be used", NULL);
+                       "Only one client authentication method may be used", NULL);
     if (assertion)
-        return broken(req, "client_assertion is not supported");
+        return refuse_client(req, "client_assertion is not supported");
     if (basic) {
         enum az_status st = read_basic(req, header + 5, ret);
         if (st == AZ_OK && id != NULL && strcmp(id, ret->id) != 0 && strcmp(id, ret->raw_id) != 0)
@@ -102,27 +102,32 @@ bool
 client_credentials_match(const struct client *client, const struct client_credentials *shown,
                          int64_t now)
 {
-    static const struct client nobody = {.enabled = false};
-    const struct client *of = client != NULL ? client : &nobody;
-    /* Hash whatever was shown, so that an unknown client takes as long as a wrong secret. */
-    bool good = shown->secret != NULL && secret_matches(of, shown->secret, now);
+    static const struct client unknown = {.enabled = false};
+    const struct client *compared = client != NULL ? client : &unknown;
+    /* Hash the secret in any case, so that an unknown client takes as long as a wrong secret. */
+    bool good = shown->secret != NULL && secret_matches(compared, shown->secret, now);
     if (!good && shown->raw_secret != NULL)
-        good = secret_matches(of, shown->raw_secret, now);
+        good = secret_matches(compared, shown->raw_secret, now);
     if (client == NULL || !client->enabled)
         return false;
     if (strcmp(client->type, "public") == 0)
         return shown->secret == NULL || *shown->secret == '\0';
-    /* A client registered for private_key_jwt must not get in with a secret (C12). */
+    /* A client registered for private_key_jwt may not authenticate with a secret (oauth.md C12). */
     if (client->auth_method != NULL && strcmp(client->auth_method, "private_key_jwt") == 0)
         return false;
     return good;
 }
 
-enum az_status
-client_authenticate(struct request *req, const struct client_credentials *shown, bool fresh)
+/*
+ * Authenticate against the cached row and, before refusing, against a fresh one. An unknown client,
+ * a disabled client and a wrong secret get the same text at the same cost (oauth.md C9). Sets
+ * req->client and req->client_method.
+ */
+static enum az_status
+authenticate_client(struct request *req, const struct client_credentials *shown, bool fresh)
 {
     struct client *client = NULL;
-    /* A cached row may be refused only after it was read afresh; one that was just read may be. */
+    /* Without a cached row, the first pass would already read a fresh one: skip to the second. */
     bool cached = client_is_cached(&req->op, shown->id)
                   || (shown->raw_id != NULL && client_is_cached(&req->op, shown->raw_id));
     for (int pass = fresh || !cached ? 1 : 0; pass < 2; pass++) {
@@ -140,9 +145,9 @@ client_authenticate(struct request *req, const struct client_credentials *shown,
             return AZ_OK;
         }
     }
-    return broken(req, client == NULL     ? "unknown client"
-                       : !client->enabled ? "disabled client"
-                                          : "wrong secret or method");
+    return refuse_client(req, client == NULL     ? "unknown client"
+                              : !client->enabled ? "disabled client"
+                                                 : "wrong secret or authentication method");
 }
 
 enum az_status
@@ -150,25 +155,25 @@ client_authenticate_again(struct request *req)
 {
     struct client_credentials shown;
     enum az_status st = client_credentials_read(req, &shown);
-    return st == AZ_OK ? client_authenticate(req, &shown, true) : st;
+    return st == AZ_OK ? authenticate_client(req, &shown, true) : st;
 }
 
 static enum az_status
-check_client(struct request *req)
+require_client(struct request *req)
 {
     struct client_credentials shown;
     enum az_status st = client_credentials_read(req, &shown);
     if (st != AZ_OK)
         return st;
     if (shown.other_scheme)
-        return broken(req, "Authorization has another scheme than Basic");
+        return refuse_client(req, "the Authorization header has a scheme other than Basic");
     if (shown.id == NULL)
-        return broken(req, "no client credentials");
-    return client_authenticate(req, &shown, false);
+        return refuse_client(req, "no client credentials");
+    return authenticate_client(req, &shown, false);
 }
 
-/* /revoke is 200 to all but credentials that fail (decisions.md "Readings"): a Bearer header is
- * none of a client's, so it is as good as no header. */
+/* POST /revoke answers 200 unless client credentials fail. A Bearer header is not a client
+ * credential, so it counts as no header. */
 enum az_status
 client_authenticate_if_any(struct request *req, bool fresh)
 {
@@ -177,12 +182,12 @@ client_authenticate_if_any(struct request *req, bool fresh)
     req->client = NULL;
     if (st == AZ_INVALID_REQUEST) {
         az_fault_clear(&req->op.fault);
-        req->params = 0; /* malformed: answered 200, nothing is revoked (decisions.md "Readings") */
+        req->params = 0; /* malformed: the answer is 200, and nothing is revoked */
         return AZ_OK;
     }
     if (st != AZ_OK || shown.id == NULL)
         return st;
-    st = client_authenticate(req, &shown, fresh);
+    st = authenticate_client(req, &shown, fresh);
     if (st == AZ_INVALID_CLIENT && shown.secret == NULL) {
         az_fault_clear(&req->op.fault);
         return AZ_OK;
@@ -191,7 +196,7 @@ client_authenticate_if_any(struct request *req, bool fresh)
 }
 
 static enum az_status
-check_client_optional(struct request *req)
+accept_client(struct request *req)
 {
     return client_authenticate_if_any(req, false);
 }
@@ -206,6 +211,11 @@ bearer_token_text(const struct request *req)
                : NULL;
 }
 
-const struct route_credential credential_client = {"client", check_client, false};
-const struct route_credential credential_client_optional = {"client, if any", check_client_optional,
-                                                            false};
+const struct route_credential credential_client = {
+    .name = "client",
+    .check = require_client,
+};
+const struct route_credential credential_client_optional = {
+    .name = "client, if any",
+    .check = accept_client,
+};

@@ -80,7 +80,7 @@ grant_read_family(struct request *req, const struct grant_row *grant, bool types
         return op_fail(&req->op, AZ_INVALID_TARGET, "The resource was not authorized", NULL);
     if (details != NULL && !json_equal(details, grant->details))
         return op_fail(&req->op, AZ_INVALID_AUTHORIZATION_DETAILS,
-                       "The authorization_details are not those that were authorized", NULL);
+                       "authorization_details differs from what was authorized", NULL);
     question->resource = grant->resource;
     question->resource_types = json_array_size(named) > 0 ? named : grant->resource_types;
     question->details = grant->details;

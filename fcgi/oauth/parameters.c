@@ -7,6 +7,7 @@
 
 #include "base/jsonx.h"
 
+/* True if an array of strings contains a word. */
 static bool
 has_word(const json_t *words, const char *word, size_t length)
 {
@@ -43,7 +44,7 @@ scope_parse(struct op *op, const char *text, json_t **ret)
     return AZ_OK;
 }
 
-/* RFC 3986 4.3: scheme ":" hier-part; no fragment, no characters a URI cannot have. */
+/* True for scheme ":" hier-part without a fragment (RFC 3986 4.3). */
 static bool
 is_absolute_uri(const char *text, size_t length)
 {
@@ -66,7 +67,7 @@ resource_check(struct op *op, const char *text)
 {
     if (!is_absolute_uri(text, strlen(text)))
         return op_fail(op, AZ_INVALID_TARGET,
-                       "The resource must be an absolute URI without fragment", NULL);
+                       "The resource must be an absolute URI without a fragment", NULL);
     return AZ_OK;
 }
 
@@ -107,7 +108,7 @@ details_parse(struct op *op, const char *text, json_t **ret)
     if (jsonx_parse(op->mem, text, strlen(text), DETAILS_DEPTH_MAX, &details, &why) != AZ_OK
         || !json_is_array(details))
         return op_fail(op, AZ_INVALID_REQUEST, "authorization_details must be a JSON array", "%s",
-                       why != NULL ? why : "no array");
+                       why != NULL ? why : "not an array");
     if (json_array_size(details) > DETAILS_MAX)
         return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
                        "authorization_details has too many entries", NULL);
@@ -116,6 +117,48 @@ details_parse(struct op *op, const char *text, json_t **ret)
             return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
                            "An entry of authorization_details has no type", NULL);
     *ret = details;
+    return AZ_OK;
+}
+
+/* True for an array of strings. */
+static bool
+is_word_list(const json_t *list)
+{
+    size_t index;
+    json_t *word;
+    json_array_foreach ((json_t *) (uintptr_t) list, index, word)
+        if (!json_is_string(word))
+            return false;
+    return json_is_array(list);
+}
+
+enum az_status
+context_parse(struct op *op, const char *text, json_t **ret)
+{
+    const char *why = NULL;
+    json_t *context = NULL, *words;
+    if (text == NULL) {
+        *ret = NULL;
+        return AZ_OK;
+    }
+    if (strlen(text) > CONTEXT_TEXT_MAX)
+        return op_fail(op, AZ_INVALID_REQUEST, "context is too long", NULL);
+    if (jsonx_parse(op->mem, text, strlen(text), CONTEXT_DEPTH_MAX, &context, &why) != AZ_OK
+        || !json_is_object(context))
+        return op_fail(op, AZ_INVALID_REQUEST, "context must be a JSON object", "%s",
+                       why != NULL ? why : "not an object");
+    const json_t *scopes = json_object_get(context, "scopes");
+    if (json_is_string(scopes)) {
+        enum az_status st = scope_parse(op, json_string_value(scopes), &words);
+        if (st != AZ_OK)
+            return st;
+        if (json_object_set(context, "scopes", words) != 0)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    } else if (scopes != NULL && !is_word_list(scopes)) {
+        return op_fail(op, AZ_INVALID_REQUEST,
+                       "context.scopes must be an array of strings or a string", NULL);
+    }
+    *ret = context;
     return AZ_OK;
 }
 

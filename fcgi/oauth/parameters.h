@@ -1,5 +1,4 @@
-/* The OAuth parameters that several grants share, read by their RFCs' grammar. Plain text in, JSON
- * values out. */
+/* OAuth parameters in the grammar of their RFCs: plain text in, JSON values out. */
 #ifndef AZ_OAUTH_PARAMETERS_H
 #define AZ_OAUTH_PARAMETERS_H
 
@@ -7,7 +6,7 @@
 
 #include "base/op.h"
 
-/* Limits; each is far above real use and bounds the policy input. */
+/* Limits. Each is far above real use, and bounds the policy input. */
 #define SCOPE_TEXT_MAX 1024    /* characters (specification 8) */
 #define SCOPE_WORDS_MAX 100    /* scopes of one request */
 #define RESOURCE_MAX 512       /* characters of an indicator, as other URIs (specification 8) */
@@ -15,28 +14,38 @@
 #define DETAILS_TEXT_MAX 16384 /* octets of authorization_details */
 #define DETAILS_MAX 20         /* entries */
 #define DETAILS_DEPTH_MAX 16   /* nesting */
+#define CONTEXT_TEXT_MAX 16384 /* octets of context */
+#define CONTEXT_DEPTH_MAX 16   /* nesting */
 
 /*
- * RFC 6749 3.3: scope = scope-token *( SP scope-token ), scope-token = 1*( %x21 / %x23-5B / %x5D-7E
- * ). Repeated words count once. AZ_INVALID_SCOPE otherwise. The array is owned by op->mem; NULL
- * text gives an empty one.
+ * Read a scope (RFC 6749 3.3): scope = scope-token *( SP scope-token ), scope-token = 1*( %x21 /
+ * %x23-5B / %x5D-7E ). Repeated words count once. The array is on op->mem, empty for a NULL text.
+ * AZ_INVALID_SCOPE: not in this form.
  */
 enum az_status scope_parse(struct op *op, const char *text, json_t **ret);
 
-/* RFC 8707 2: an absolute URI without fragment; AZ_INVALID_TARGET otherwise. */
+/* Check a resource (RFC 8707 2): an absolute URI without a fragment, or AZ_INVALID_TARGET. */
 enum az_status resource_check(struct op *op, const char *text);
 
-/* Space-separated type URIs; NULL text gives NULL. AZ_INVALID_REQUEST otherwise. */
+/* Read type URIs, separated by spaces. NULL text gives NULL. AZ_INVALID_REQUEST: not in this form.
+ */
 enum az_status resource_types_parse(struct op *op, const char *text, json_t **ret);
 
 /*
- * RFC 9396 2: a JSON array of objects with a string `type`. Not JSON or no array:
- * AZ_INVALID_REQUEST; an entry that breaks the rule: AZ_INVALID_AUTHORIZATION_DETAILS. NULL text
- * gives NULL.
+ * Read authorization_details (RFC 9396 2): a JSON array of objects with a string `type`. NULL text
+ * gives NULL. AZ_INVALID_REQUEST: not a JSON array. AZ_INVALID_AUTHORIZATION_DETAILS: an entry that
+ * breaks the rule.
  */
 enum az_status details_parse(struct op *op, const char *text, json_t **ret);
 
-/* Words of `words` that are also in `ceiling` (NULL: all of them). */
+/*
+ * Read the context of an introspection (oauth.md 3.4): a JSON object whose `scopes` is an array of
+ * strings, or a scope text that becomes such an array. NULL text gives NULL. AZ_INVALID_REQUEST or
+ * AZ_INVALID_SCOPE: not in this form.
+ */
+enum az_status context_parse(struct op *op, const char *text, json_t **ret);
+
+/* Return the words of `words` that are also in `ceiling` (NULL: all of them). */
 json_t *scope_within(struct op *op, json_t *words, json_t *ceiling);
 
 #endif

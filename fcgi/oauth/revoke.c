@@ -16,9 +16,10 @@ const struct route_param revoke_params[] = {
     {NULL,              false},
 };
 
-/* Revokes what can be; a stale cached client authenticates again and tries once more. */
+/* Revoke the token, if the caller may. If the cached client is out of date, authenticate it again
+ * and try once more. */
 static enum az_status
-revoke(struct request *req, enum token_kind kind, const struct token_parts *token)
+revoke_token(struct request *req, enum token_kind kind, const struct token_parts *token)
 {
     for (int pass = 0; pass < 2; pass++) {
         bool current = false;
@@ -31,11 +32,11 @@ revoke(struct request *req, enum token_kind kind, const struct token_parts *toke
         if ((st = client_authenticate_if_any(req, true)) != AZ_OK)
             return st;
     }
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
-                   "the client's row changes faster than it can be read");
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client changed during both attempts");
 }
 
-/* Whether the token's row can exist: what it says of itself costs no SQL. */
+/* Set *ret to true if the row of the token can exist. The token names its partition, so this needs
+ * no SQL for most tokens. */
 static enum az_status
 has_partition(struct request *req, enum token_kind kind, const struct token_parts *token, bool *ret)
 {
@@ -52,11 +53,11 @@ revoke_handle(struct request *req)
     const char *text = request_param(req, "token");
     struct token_parts token;
     enum token_kind kind;
-    bool there = false;
+    bool possible = false;
     enum az_status st = AZ_OK;
     if (text != NULL && token_parse(text, strlen(text), &kind, &token) == AZ_OK)
-        st = has_partition(req, kind, &token, &there);
-    if (st == AZ_OK && there)
-        st = revoke(req, kind, &token);
+        st = has_partition(req, kind, &token, &possible);
+    if (st == AZ_OK && possible)
+        st = revoke_token(req, kind, &token);
     return st == AZ_OK ? respond_empty(req, 200) : st;
 }

@@ -6,8 +6,8 @@
 
 extern const struct route_param revoke_params[];
 
-/* 200 with an empty body whatever the token is; only the owner's, or anybody's for a public
- * client's, ends. */
+/* Answer 200 with an empty body, whatever the token is. A token is revoked if the caller is its
+ * client, or if its client is a public one. */
 enum az_status revoke_handle(struct request *req);
 
 #endif

@@ -68,7 +68,7 @@ read_shown(TALLOC_CTX *mem, const char *header, const char *form)
                            shown.secret != NULL ? shown.secret : "-");
 }
 
-#define TWICE "invalid_request: Only one way of client authentication may be used"
+#define TWICE "invalid_request: Only one client authentication method may be used"
 #define MISMATCH "invalid_request: client_id mismatch"
 #define ASSERTION "client_assertion_type=urn:x&client_assertion=a.b.c"
 

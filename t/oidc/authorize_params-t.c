@@ -113,8 +113,8 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {GOOD "&resource=https://r.example", "{\"resource\":\"https://r.example\"}", "resource (RFC 8707)"},
     {GOOD "&resource=https://r.example&resource=https://r.example/", "{\"resource\":\"https://r.example\"}", "... twice, but for a slash (oauth.md 2.7)"},
     {GOOD "&resource=https://r.example&resource=https://s.example", "invalid_target: A token is for one resource only", "... two different ones"},
-    {GOOD "&resource=r", "invalid_target: The resource must be an absolute URI without fragment", "... no URI"},
-    {GOOD "&resource=https://r.example%23f", "invalid_target: The resource must be an absolute URI without fragment", "... with a fragment"},
+    {GOOD "&resource=r", "invalid_target: The resource must be an absolute URI without a fragment", "... no URI"},
+    {GOOD "&resource=https://r.example%23f", "invalid_target: The resource must be an absolute URI without a fragment", "... with a fragment"},
     {GOOD "&resource_types=urn:t:1+urn:t:2", "{\"resource_types\":[\"urn:t:1\",\"urn:t:2\"]}", "resource_types"},
     {GOOD "&resource_types=t", "invalid_request: resource_types must be absolute URIs", "... no URI"},
     {GOOD "&authorization_details=%5B%7B%22type%22:%22pay%22,%22n%22:1e300%7D%5D", "{\"details\":\"[{\\\"type\\\":\\\"pay\\\",\\\"n\\\":1e300}]\"}", "authorization_details (RFC 9396)"},
@@ -149,7 +149,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {"response_type=token&scope=%22&prompt=x&request=y", "unsupported_response_type: The response_type must be code", "the order of oauth.md 3.2: response_type first"},
     {NEEDED "&scope=%22&resource=r", "invalid_request: A public client must send a code_challenge (PKCE)", "... PKCE before scope"},
     {GOOD "&scope=%22&resource=r&prompt=x", "invalid_scope: The scope has a forbidden character", "... scope before resource"},
-    {GOOD "&resource=r&prompt=x", "invalid_target: The resource must be an absolute URI without fragment", "... resource before prompt"},
+    {GOOD "&resource=r&prompt=x", "invalid_target: The resource must be an absolute URI without a fragment", "... resource before prompt"},
 };
 
 /* A limit: the parameter, what it may have at most, and one octet of its value. */
