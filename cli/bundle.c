@@ -63,19 +63,21 @@ static int
 keep_stored(struct cli *cli, struct bundle_dir *dir)
 {
     const char *text;
-    json_t *rows, *row, *stored = jsonx_own(cli->mem, json_object());
+    json_t *rows, *row;
+    struct jsonx_build stored = {jsonx_own(cli->mem, json_object()), false};
     size_t i;
     if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
         return output_fault(cli);
-    if (stored == NULL)
-        return output_no_memory(cli);
     if (input_list(cli, text, &rows) != CLI_OK)
         return CLI_FAILED;
     json_array_foreach (rows, i, row)
-        json_object_set(stored, json_string_value(json_object_get(row, "dataKey")),
-                        json_object_get(row, "payload"));
+        jsonx_set(&stored, json_string_value(json_object_get(row, "dataKey")),
+                  json_incref(json_object_get(row, "payload")));
+    if (jsonx_built(&stored) == NULL)
+        return output_no_memory(cli);
     for (i = 0; i < dir->data_rows; i++) {
-        const char *payload = json_string_value(json_object_get(stored, dir->data[i].data_key));
+        const char *payload =
+            json_string_value(json_object_get(stored.value, dir->data[i].data_key));
         if (payload != NULL && same_value(payload, dir->data[i].payload))
             dir->data[i].payload = payload;
     }
@@ -127,14 +129,14 @@ void
 bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
     const char *activation = save_activation_word(save->activation);
-    json_t *object = jsonx_own(cli->mem, what);
+    struct jsonx_build object = {jsonx_own(cli->mem, what), false};
     if (!cli->choice.json) {
         printf("%s %s\n", save->revision, activation);
         return;
     }
-    json_object_set_new(object, "revision", json_string(save->revision));
-    json_object_set_new(object, "activation", json_string(activation));
-    output_json(object);
+    jsonx_set(&object, "revision", json_string(save->revision));
+    jsonx_set(&object, "activation", json_string(activation));
+    output_json(jsonx_built(&object));
 }
 
 /* Read the directory, and refuse an empty one: replacing the policy by it would delete everything.

@@ -89,7 +89,8 @@ bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why)
     for (char *c = text; text != NULL && !utf8_valid(text, strlen(text)) && *c != '\0'; c++)
         if ((unsigned char) *c >= 0x80)
             *c = '?';
-    json_array_append_new(dir->faults, json_string(text != NULL ? text : "out of memory"));
+    if (json_array_append_new(dir->faults, json_string(text != NULL ? text : "out of memory")) != 0)
+        dir->lost = true;
 }
 
 /* Return the text of a file, valid UTF-8 of at most max octets; NULL after adding a fault. */
@@ -264,10 +265,10 @@ take_switches(struct bundle_dir *dir, const struct dir_entry *entry)
 static void
 take_other(struct bundle_dir *dir, const struct dir_entry *entry)
 {
-    if (utf8_valid(entry->path, strlen(entry->path)))
-        json_array_append_new(dir->ignored, json_string(entry->path));
-    else
-        json_array_append_new(dir->ignored, json_string("(a file name that is not UTF-8)"));
+    bool clean = utf8_valid(entry->path, strlen(entry->path));
+    const char *path = clean ? entry->path : "(a file name that is not UTF-8)";
+    if (json_array_append_new(dir->ignored, json_string(path)) != 0)
+        dir->lost = true;
 }
 
 /* Refuse a link instead of ignoring it: it may lead to rules that the administrator means to
@@ -373,7 +374,7 @@ bundle_dir_read(TALLOC_CTX *mem, const char *name, struct bundle_dir *ret)
     dir_walk(&walk);
     if (json_array_size(ret->faults) == 0)
         apply_switches(ret);
-    return json_array_size(ret->faults) == 0;
+    return json_array_size(ret->faults) == 0 && !ret->lost;
 }
 
 bool

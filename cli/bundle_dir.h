@@ -54,6 +54,7 @@ struct bundle_dir {
     struct deploy_data *data; /* payloads, without white space */
     size_t data_rows;
     json_t *switches; /* bundle.json, or NULL */
+    bool lost;        /* a fault or an ignored path could not be kept: out of memory */
     json_t *ignored;  /* paths of all other files */
     json_t *faults;   /* texts `FILE: fault; remedy`; empty: everything was read */
     size_t octets;    /* total size of the texts */

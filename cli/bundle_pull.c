@@ -127,7 +127,7 @@ check_name(struct pull *pull, const char *path)
 /* Add a rule of the administrator. Paths come from the database: refuse one that bundle deploy
  * would not read back, and one like .git/hooks/x.rego. */
 static void
-pull_add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
+pull_add_rule(struct pull *pull, const json_t *rule, struct jsonx_build *disabled)
 {
     const char *path = json_string_value(json_object_get(rule, "path")),
                *content = json_string_value(json_object_get(rule, "content"));
@@ -145,7 +145,7 @@ pull_add_rule(struct pull *pull, const json_t *rule, json_t *disabled)
     else {
         add_file(pull, path, content);
         if (json_is_false(json_object_get(rule, "enabled")))
-            json_array_append(disabled, json_object_get(rule, "path"));
+            jsonx_append(disabled, json_incref(json_object_get(rule, "path")));
     }
 }
 
@@ -177,18 +177,19 @@ static int
 make_files(struct pull *pull)
 {
     TALLOC_CTX *mem = pull->cli->mem;
-    json_t *disabled = jsonx_own(mem, json_array()), *item;
+    struct jsonx_build disabled = {jsonx_own(mem, json_array()), false};
+    json_t *item;
     size_t i, most = json_array_size(pull->rules) + json_array_size(pull->rows) + 1;
     pull->file = talloc_array(mem, struct file, most);
     pull->index = jsonx_own(mem, json_object());
-    if (pull->file == NULL || pull->index == NULL || disabled == NULL)
+    if (pull->file == NULL || pull->index == NULL)
         return output_no_memory(pull->cli);
     json_array_foreach (pull->rules, i, item)
-        pull_add_rule(pull, item, disabled);
+        pull_add_rule(pull, item, &disabled);
     json_array_foreach (pull->rows, i, item)
         add_row(pull, item);
-    if (json_array_size(disabled) > 0) {
-        json_t *switches = jsonx_own(mem, json_pack("{s:O}", "disabled", disabled));
+    if (disabled.lost || json_array_size(disabled.value) > 0) {
+        json_t *switches = jsonx_own(mem, json_pack("{s:O}", "disabled", jsonx_built(&disabled)));
         const char *text = switches != NULL ? jsonx_dump(mem, switches) : NULL;
         add_file(pull, BUNDLE_DIR_SWITCHES,
                  text != NULL ? json_text_pretty(mem, text, BUNDLE_DIR_FILE_MAX) : NULL);

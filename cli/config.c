@@ -24,14 +24,14 @@ const struct cli_option config_check_options[] = {
 /* Result of a check. */
 struct config_findings {
     struct cli *cli;
-    json_t *problems; /* one text each */
-    int status;       /* exit status; CLI_CONFIG takes precedence */
+    struct jsonx_build problems; /* one text each */
+    int status;                  /* exit status; CLI_CONFIG takes precedence */
 };
 
 static void
 config_report(struct config_findings *findings, int status, const char *line)
 {
-    json_array_append_new(findings->problems, output_string(line));
+    jsonx_append(&findings->problems, output_string(line));
     if (!findings->cli->choice.json)
         output_error("%s", line);
     if (findings->status != CLI_CONFIG)
@@ -109,7 +109,7 @@ addresses_right(const struct config_findings *findings)
     static const char *const addresses[] = {"SVC_DATABASE_URL", "SVC_OPA_URL", NULL};
     size_t i;
     json_t *line;
-    json_array_foreach (findings->problems, i, line)
+    json_array_foreach (findings->problems.value, i, line)
         if (run_problem_counts(json_string_value(line), addresses))
             return false;
     return true;
@@ -119,7 +119,9 @@ int
 config_check_run(struct cli *cli)
 {
     struct config_findings findings = {
-        .cli = cli, .problems = jsonx_own(cli->mem, json_array()), .status = CLI_OK};
+        .cli = cli, .problems = {jsonx_own(cli->mem, json_array()), false},
+             .status = CLI_OK
+    };
     struct az *az = cli->az = process_new(cli->mem, false, &cli->problems);
     if (az == NULL)
         return output_no_memory(cli);
@@ -137,7 +139,7 @@ config_check_run(struct cli *cli)
     }
     if (cli->choice.json)
         output_json(jsonx_own(cli->mem, json_pack("{s:b,s:O}", "ok", findings.status == CLI_OK,
-                                                  "problems", findings.problems)));
+                                                  "problems", jsonx_built(&findings.problems))));
     return findings.status;
 }
 
@@ -164,18 +166,18 @@ config_show_run(struct cli *cli)
     };
     struct problems unread = {NULL, 0}, unfit = {NULL, 0};
     struct settings *cfg = settings_load(cli->mem, AUTHZ_CONF, &unread);
-    json_t *rows = jsonx_own(cli->mem, json_array());
-    if (cfg == NULL || rows == NULL)
+    struct jsonx_build rows = {jsonx_own(cli->mem, json_array()), false};
+    if (cfg == NULL || rows.value == NULL)
         return output_no_memory(cli);
     /* This fills in the development values; `config check` reports the problems. */
     settings_check(cli->mem, cfg, &unfit);
     for (const struct setting *row = settings_table; row->name != NULL; row++) {
         json_t *value = output_string(settings_text(cli->mem, cfg, row));
         json_t *origin = output_string(origin_text(cfg, row));
-        json_array_append_new(
-            rows, json_pack("{s:s,s:o,s:o}", "name", row->name, "value", value, "origin", origin));
+        jsonx_append(
+            &rows, json_pack("{s:s,s:o,s:o}", "name", row->name, "value", value, "origin", origin));
     }
-    output_rows(cli, rows, columns);
+    output_rows(cli, jsonx_built(&rows), columns);
     for (size_t i = 0; i < unread.count; i++)
         output_error("%s", unread.line[i]);
     return unread.count == 0 ? CLI_OK : CLI_CONFIG;
@@ -197,20 +199,24 @@ has_limits(const struct setting *row)
 static json_t *
 doc_object(const struct setting *row)
 {
-    json_t *object =
-        json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "name", row->name, "type", type_names[row->type],
-                  "default", row->fallback, "alias", row->alias, "help", row->help);
+    struct jsonx_build object = {json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "name", row->name, "type",
+                                           type_names[row->type], "default", row->fallback, "alias",
+                                           row->alias, "help", row->help),
+                                 false};
     if (has_limits(row)) {
-        json_object_set_new(object, "minimum", json_integer(row->minimum));
-        json_object_set_new(object, "maximum", json_integer(row->maximum));
+        jsonx_set(&object, "minimum", json_integer(row->minimum));
+        jsonx_set(&object, "maximum", json_integer(row->maximum));
     }
     if (row->type == SETTING_CHOICE) {
-        json_t *choices = json_array();
+        struct jsonx_build choices = {json_array(), false};
         for (const char *const *word = row->choices; *word != NULL; word++)
-            json_array_append_new(choices, json_string(*word));
-        json_object_set_new(object, "choices", choices);
+            jsonx_append(&choices, json_string(*word));
+        jsonx_set(&object, "choices", choices.value);
+        object.lost |= choices.lost;
     }
-    return object;
+    if (object.lost)
+        json_decref(object.value);
+    return jsonx_built(&object);
 }
 
 /* Print type, limits and default on one line. */
@@ -236,16 +242,16 @@ put_facts(const struct setting *row)
 int
 config_doc_run(struct cli *cli)
 {
-    json_t *rows = jsonx_own(cli->mem, json_array());
+    struct jsonx_build rows = {jsonx_own(cli->mem, json_array()), false};
     for (const struct setting *row = settings_table; row->name != NULL; row++) {
         if (cli->choice.json) {
-            json_array_append_new(rows, doc_object(row));
+            jsonx_append(&rows, doc_object(row));
             continue;
         }
         printf("%s%s\n    %s\n", row == settings_table ? "" : "\n", row->name, row->help);
         put_facts(row);
     }
     if (cli->choice.json)
-        output_json(rows);
+        output_json(jsonx_built(&rows));
     return CLI_OK;
 }

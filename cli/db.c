@@ -13,7 +13,7 @@
 #include "verbs.h"
 
 static enum az_status
-migrate_schema(struct cli *cli, json_t *report)
+migrate_schema(struct cli *cli, struct jsonx_build *report)
 {
     int applied;
     enum az_status st = schema_migrate(&cli->op, &applied);
@@ -22,28 +22,28 @@ migrate_schema(struct cli *cli, json_t *report)
     if (st != AZ_OK)
         return st;
     output_line(cli, "schema: %d (migrations applied: %d)", SCHEMA_VERSION, applied);
-    json_object_set_new(report, "schema", json_integer(SCHEMA_VERSION));
-    json_object_set_new(report, "migrationsApplied", json_integer(applied));
+    jsonx_set(report, "schema", json_integer(SCHEMA_VERSION));
+    jsonx_set(report, "migrationsApplied", json_integer(applied));
     return AZ_OK;
 }
 
 static enum az_status
-db_make_partitions(struct cli *cli, json_t *report)
+db_make_partitions(struct cli *cli, struct jsonx_build *report)
 {
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(&cli->op, &made, &dropped);
     if (st != AZ_OK)
         return st;
     output_line(cli, "partitions: %d created, %d dropped", made, dropped);
-    json_object_set_new(report, "partitionsMade", json_integer(made));
-    json_object_set_new(report, "partitionsDropped", json_integer(dropped));
+    jsonx_set(report, "partitionsMade", json_integer(made));
+    jsonx_set(report, "partitionsDropped", json_integer(dropped));
     return AZ_OK;
 }
 
 /* Make the signing keys, and find a wrong credential key now instead of at the first token request.
  */
 static enum az_status
-make_signing_keys(struct cli *cli, json_t *report)
+make_signing_keys(struct cli *cli, struct jsonx_build *report)
 {
     bool made = false;
     enum az_status st = signing_keys_ensure(&cli->op, &made);
@@ -52,23 +52,23 @@ make_signing_keys(struct cli *cli, json_t *report)
     if (st != AZ_OK)
         return st;
     output_line(cli, "signing keys: %s", made ? "created" : "unchanged");
-    json_object_set_new(report, "signingKeysMade", json_boolean(made));
+    jsonx_set(report, "signingKeysMade", json_boolean(made));
     return AZ_OK;
 }
 
 static enum az_status
-register_admin_key(struct cli *cli, json_t *report)
+register_admin_key(struct cli *cli, struct jsonx_build *report)
 {
     enum az_status st = admin_key_register_configured(&cli->op);
     if (st != AZ_OK)
         return st;
     output_line(cli, "admin key: SVC_ADMIN_API_KEY registered");
-    json_object_set_new(report, "adminKeyRegistered", json_true());
+    jsonx_set(report, "adminKeyRegistered", json_true());
     return AZ_OK;
 }
 
 static enum az_status
-load_policy(struct cli *cli, json_t *report)
+load_policy(struct cli *cli, struct jsonx_build *report)
 {
     int changed = 0;
     struct save_outcome outcome = {.revision = NULL};
@@ -76,22 +76,22 @@ load_policy(struct cli *cli, json_t *report)
     if (st != AZ_OK)
         return st;
     output_line(cli, "policy: %d rows written, bundle %s", changed, outcome.revision);
-    json_object_set_new(report, "policyRowsWritten", json_integer(changed));
-    json_object_set_new(report, "revision", json_string(outcome.revision));
+    jsonx_set(report, "policyRowsWritten", json_integer(changed));
+    jsonx_set(report, "revision", json_string(outcome.revision));
     return AZ_OK;
 }
 
 int
 db_migrate_run(struct cli *cli)
 {
-    static enum az_status (*const steps[])(struct cli *, json_t *) = {
+    static enum az_status (*const steps[])(struct cli *, struct jsonx_build *) = {
         migrate_schema, db_make_partitions, make_signing_keys, register_admin_key, load_policy};
-    json_t *report = jsonx_own(cli->mem, json_object());
+    struct jsonx_build report = {jsonx_own(cli->mem, json_object()), false};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (steps[i](cli, report) != AZ_OK)
+        if (steps[i](cli, &report) != AZ_OK)
             return output_fault(cli);
     if (cli->choice.json)
-        output_json(report);
+        output_json(jsonx_built(&report));
     return CLI_OK;
 }
 

@@ -13,6 +13,9 @@
 /* Spaces between columns. */
 #define GAP 2
 
+/* A document could not be made or printed whole; output_flush() reports it. */
+static bool output_lost;
+
 /* Octets printed of a source line; a generated line may have half a megabyte. */
 #define SOURCE_LINE_MAX 400
 
@@ -46,7 +49,8 @@ output_line(const struct cli *cli, const char *format, ...)
 void
 output_json(const json_t *value)
 {
-    json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+    if (value == NULL || json_dumpf(value, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY) != 0)
+        output_lost = true;
     putchar('\n');
 }
 
@@ -270,6 +274,10 @@ output_no_memory(const struct cli *cli)
 bool
 output_flush(void)
 {
+    if (output_lost) {
+        output_error("out of memory; the output is incomplete");
+        return false;
+    }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     output_error("standard output: %s; the output is incomplete", strerror(errno));

@@ -16,7 +16,7 @@ struct output_column {
 void output_line(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Print one JSON document. */
+/* Print one JSON document. NULL (memory ran out while it was made) makes output_flush() fail. */
 void output_json(const json_t *value);
 
 /* Return a JSON string (new reference). In a text that is not UTF-8, such as a path, octets above

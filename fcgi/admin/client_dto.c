@@ -244,9 +244,10 @@ client_dto_read(TALLOC_CTX *mem, json_t *object, const struct client_dto_rules *
     struct reading reading = {object, rules, fault, fault_arg, false};
     json_t *columns = NULL;
     const json_t *id = json_object_get(object, "clientId");
+    bool lost = false;
     /* The path names the client of a PUT; its body may repeat it. */
     if (rules->path_id != NULL && (id == NULL || json_is_null(id)))
-        json_object_set_new(object, "clientId", json_string(rules->path_id));
+        lost = json_object_set_new(object, "clientId", json_string(rules->path_id)) != 0;
     enum az_status st =
         fields_read(mem, FIELDS(client_fields, 0), object, tell, &reading, NULL, &columns);
     check_identity(&reading);
@@ -254,12 +255,14 @@ client_dto_read(TALLOC_CTX *mem, json_t *object, const struct client_dto_rules *
     check_lists(&reading);
     check_keys(&reading);
     json_t *statement = read_statement(mem, &reading);
-    if (st == AZ_SERVER_ERROR || reading.faulty)
-        return st == AZ_SERVER_ERROR ? st : AZ_INVALID;
+    if (st == AZ_SERVER_ERROR || lost)
+        return AZ_SERVER_ERROR;
+    if (reading.faulty)
+        return AZ_INVALID;
     ret->confidential = text_is(&reading, "clientType", "confidential");
     if (!ret->confidential)
-        json_object_set_new(columns, "auth_method", json_string("none"));
-    if (statement != NULL && !set_statement(mem, &reading, columns, statement))
+        lost = json_object_set_new(columns, "auth_method", json_string("none")) != 0;
+    if (lost || (statement != NULL && !set_statement(mem, &reading, columns, statement)))
         return AZ_SERVER_ERROR;
     ret->statement = statement;
     ret->client_id = text_of(&reading, "clientId");

@@ -116,7 +116,7 @@ caller_is_local(const struct request *req)
 enum az_status
 health_ready_handle(struct request *req)
 {
-    json_t *list = json_array();
+    struct jsonx_build list = {json_array(), false};
     struct findings found;
     bool all = true;
     memset(&found, 0, sizeof(found));
@@ -127,11 +127,11 @@ health_ready_handle(struct request *req)
                         .now_ms = req->op.now_ms};
         bool up = checks[i].run(&op, &found) == AZ_OK;
         all = all && up;
-        json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status", up ? "UP" : "DOWN",
-                            "detail", !up && caller_is_local(req) ? op.fault.detail : NULL));
+        jsonx_append(&list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
+                                      up ? "UP" : "DOWN", "detail",
+                                      !up && caller_is_local(req) ? op.fault.detail : NULL));
     }
-    json_t *body = jsonx_own(req->op.mem,
-                             json_pack("{s:s,s:o}", "status", all ? "UP" : "DOWN", "checks", list));
-    return respond_json(req, all ? 200 : 503, body);
+    json_t *body = jsonx_own(
+        req->op.mem, json_pack("{s:s,s:o}", "status", all ? "UP" : "DOWN", "checks", list.value));
+    return respond_json(req, all ? 200 : 503, list.lost ? NULL : body);
 }

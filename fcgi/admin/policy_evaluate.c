@@ -154,7 +154,9 @@ read_body(struct request *req, struct evaluation *ret)
         request_field_error(req, "input", "is required, unless there is an auditId");
     if (!has_audit_id && (path == NULL || json_is_null(path)))
         request_field_error(req, "path", "is required, unless there is an auditId");
-    return req->error_body == NULL ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    return req->error_body == NULL && req->op.fault.status == AZ_OK
+               ? AZ_OK
+               : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
 static enum az_status
@@ -210,11 +212,13 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
 static void
 note(struct request *req, const struct evaluation *evaluation)
 {
-    json_t *summary = jsonx_own(req->op.mem, json_pack("{s:s,s:s*}", "path", evaluation->target,
-                                                       "revision", evaluation->trial.revision));
-    if (summary != NULL && evaluation->audit_id != 0)
-        json_object_set_new(summary, "auditId", json_integer(evaluation->audit_id));
-    req->audit.summary = summary != NULL ? jsonx_dump(req->op.mem, summary) : NULL;
+    struct jsonx_build summary = {
+        jsonx_own(req->op.mem, json_pack("{s:s,s:s*}", "path", evaluation->target, "revision",
+                                         evaluation->trial.revision)),
+        false};
+    if (evaluation->audit_id != 0)
+        jsonx_set(&summary, "auditId", json_integer(evaluation->audit_id));
+    req->audit.summary = jsonx_dump(req->op.mem, jsonx_built(&summary));
 }
 
 /* 422 {error, error_description, errors}: the rule's fault in the engine's words. */

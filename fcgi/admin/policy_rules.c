@@ -90,10 +90,10 @@ read_dto(struct request *req, struct policy_rule_write *ret)
 static void
 note_rule(struct request *req, int64_t id, const char *path)
 {
-    json_t *summary = json_pack("{s:s*}", "path", path);
+    struct jsonx_build summary = {jsonx_own(req->op.mem, json_pack("{s:s*}", "path", path)), false};
     if (id != 0)
-        json_object_set_new(summary, "id", json_integer(id));
-    req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
+        jsonx_set(&summary, "id", json_integer(id));
+    req->audit.summary = jsonx_dump(req->op.mem, jsonx_built(&summary));
 }
 
 /* ---- reading ---- */

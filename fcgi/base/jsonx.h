@@ -5,6 +5,7 @@
 #define AZ_BASE_JSONX_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <talloc.h>
 
@@ -29,6 +30,23 @@ enum az_status jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t
  * (with the reference dropped) when value is NULL or memory is out.
  */
 json_t *jsonx_own(TALLOC_CTX *mem, json_t *value);
+
+/*
+ * An object or array that is filled step by step. A value that could not be made or added, because
+ * memory ran out, is remembered: so the steps need no checks, and none is lost silently.
+ */
+struct jsonx_build {
+    json_t *value; /* object or array; NULL counts as lost */
+    bool lost;     /* a value could not be added */
+};
+
+/* Set a member of the object, or append to the array. Both take the reference to value; a value of
+ * NULL counts as lost. */
+void jsonx_set(struct jsonx_build *build, const char *name, json_t *value);
+void jsonx_append(struct jsonx_build *build, json_t *value);
+
+/* Return the value with all that was added, or NULL: something was lost. */
+json_t *jsonx_built(const struct jsonx_build *build);
 
 /*
  * Compact text with members in the order they stand in, reals with as few digits as name them;

@@ -77,8 +77,9 @@ request_field_error(struct request *req, const char *field, const char *message)
                                                            "invalid_request", "error_description",
                                                            "A field is not valid", "fieldErrors"));
     json_t *fields = json_object_get(req->error_body, "fieldErrors");
-    if (fields != NULL && json_object_get(fields, field) == NULL)
-        json_object_set_new(fields, field, json_string(message));
+    if (json_object_get(fields, field) == NULL
+        && json_object_set_new(fields, field, json_string(message)) != 0)
+        op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the faults of fields");
 }
 
 void

@@ -227,13 +227,13 @@ record_shown(struct introspection *it)
 /* ---- the answer */
 
 static void
-set_unless_empty(json_t *body, const char *name, json_t *value)
+set_unless_empty(struct jsonx_build *body, const char *name, json_t *value)
 {
     bool empty = value == NULL || json_is_null(value)
                  || (json_is_array(value) && json_array_size(value) == 0)
                  || (json_is_object(value) && json_object_size(value) == 0);
     if (!empty)
-        json_object_set(body, name, value);
+        jsonx_set(body, name, json_incref(value));
 }
 
 /* Specification 2.13. Empty members are left out, never null. */
@@ -249,21 +249,23 @@ active_body(const struct introspection *it)
     /* The type says how an access token is used. A refresh token is used at this service alone. */
     const char *type = row->grant == NULL ? "Bearer" : NULL;
     const char *username = json_string_value(json_object_get(row->claims, "preferred_username"));
-    json_t *body = jsonx_own(
-        req->op.mem,
-        json_pack("{s:b,s:s,s:s,s:s,s:s*,s:s*,s:s*,s:s,s:I,s:I,s:s*,s:s*}", "active", 1, "scope",
-                  scope_join(req->op.mem, decision->scopes), "client_id", row->client.client_id,
-                  "sub", row->subject, "username", username, "idp", row->idp, "token_type", type,
-                  "iss", req->op.az->cfg->oidc_issuer, "iat", (json_int_t) row->issued_at, "exp",
-                  (json_int_t) row->expires_at, "resource", resource, "aud", resource));
-    set_unless_empty(body, "flow_id", json_object_get(request, "flow_id"));
-    set_unless_empty(body, "resource_types", decision->resource_types);
-    set_unless_empty(body, "authorization_details", decision->details);
-    set_unless_empty(body, "matched_segments", decision->segments);
-    set_unless_empty(body, "obligations", decision->obligations);
-    set_unless_empty(body, "extensions", decision->extensions);
-    set_unless_empty(body, "deny_reasons", decision->reasons);
-    return body;
+    struct jsonx_build body = {
+        jsonx_own(req->op.mem,
+                  json_pack("{s:b,s:s,s:s,s:s,s:s*,s:s*,s:s*,s:s,s:I,s:I,s:s*,s:s*}", "active", 1,
+                            "scope", scope_join(req->op.mem, decision->scopes), "client_id",
+                            row->client.client_id, "sub", row->subject, "username", username, "idp",
+                            row->idp, "token_type", type, "iss", req->op.az->cfg->oidc_issuer,
+                            "iat", (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at,
+                            "resource", resource, "aud", resource)),
+        false};
+    set_unless_empty(&body, "flow_id", json_object_get(request, "flow_id"));
+    set_unless_empty(&body, "resource_types", decision->resource_types);
+    set_unless_empty(&body, "authorization_details", decision->details);
+    set_unless_empty(&body, "matched_segments", decision->segments);
+    set_unless_empty(&body, "obligations", decision->obligations);
+    set_unless_empty(&body, "extensions", decision->extensions);
+    set_unless_empty(&body, "deny_reasons", decision->reasons);
+    return jsonx_built(&body);
 }
 
 static json_t *
@@ -272,11 +274,12 @@ denied_body(const struct introspection *it)
     const struct decision *decision = &it->shown.verdict.decision;
     const char *text;
     decision_deny_status(decision, &text);
-    json_t *body =
+    struct jsonx_build body = {
         jsonx_own(it->req->op.mem, json_pack("{s:b,s:s,s:s*}", "active", 0, "inactive_reason",
-                                             "policy_denied", "reason", text));
-    set_unless_empty(body, "deny_reasons", decision->reasons);
-    return body;
+                                             "policy_denied", "reason", text)),
+        false};
+    set_unless_empty(&body, "deny_reasons", decision->reasons);
+    return jsonx_built(&body);
 }
 
 static json_t *

@@ -158,8 +158,9 @@ set_scope(struct registering *reg)
         return op_fail(op, AZ_UNAVAILABLE, NULL,
                        "policy answer refused: scopes have no form that RFC 6749 3.3 knows");
     }
-    json_object_set_new(reg->registered, "scope", json_string(scope));
-    return AZ_OK;
+    return json_object_set_new(reg->registered, "scope", json_string(scope)) == 0
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
 /* What was asked for, narrowed to what policy granted. */
@@ -168,11 +169,13 @@ narrow(struct registering *reg)
 {
     struct op *op = &reg->req->op;
     json_t *grants = reg->verdict.grant_types;
-    reg->registered = jsonx_own(op->mem, json_copy(reg->wanted.members));
-    if (reg->registered == NULL || json_object_set(reg->registered, "grant_types", grants) != 0)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    struct jsonx_build registered = {jsonx_own(op->mem, json_copy(reg->wanted.members)), false};
+    jsonx_set(&registered, "grant_types", json_incref(grants));
     if (!list_has(grants, "authorization_code"))
-        json_object_set_new(reg->registered, "response_types", json_array());
+        jsonx_set(&registered, "response_types", json_array());
+    reg->registered = jsonx_built(&registered);
+    if (reg->registered == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     return set_scope(reg);
 }
 
@@ -181,24 +184,24 @@ static const char *
 make_columns(struct registering *reg)
 {
     struct op *op = &reg->req->op;
-    json_t *columns = jsonx_own(op->mem, json_copy(reg->registered)), *claims;
+    json_t *types = reg->verdict.verdict.decision.resource_types;
+    struct jsonx_build columns = {jsonx_own(op->mem, json_copy(reg->registered)), false};
     const json_t *dpop = json_object_get(reg->registered, "dpop_bound_access_tokens");
-    json_object_set_new(columns, "auth_method", json_string(reg->wanted.auth_method));
-    json_object_set_new(columns, "dpop_bound", json_boolean(json_is_true(dpop)));
-    if (reg->verdict.verdict.decision.resource_types != NULL)
-        json_object_set(columns, "resource_types", reg->verdict.verdict.decision.resource_types);
+    jsonx_set(&columns, "auth_method", json_string(reg->wanted.auth_method));
+    jsonx_set(&columns, "dpop_bound", json_boolean(json_is_true(dpop)));
+    if (types != NULL)
+        jsonx_set(&columns, "resource_types", json_incref(types));
     if (reg->statement.claims == NULL)
-        return jsonx_dump(op->mem, columns);
-    claims = json_copy(reg->statement.claims);
+        return jsonx_dump(op->mem, jsonx_built(&columns));
+    struct jsonx_build claims = {jsonx_own(op->mem, json_copy(reg->statement.claims)), false};
     /* Claims that nobody checked still cut, but vouch for nothing. */
     if (!reg->statement.verified) {
-        json_object_set_new(claims, STATEMENT_UNVERIFIED, json_true());
-        json_object_del(columns, "software_id");
-        json_object_del(columns, "software_version");
+        jsonx_set(&claims, STATEMENT_UNVERIFIED, json_true());
+        json_object_del(columns.value, "software_id");
+        json_object_del(columns.value, "software_version");
     }
-    return json_object_set_new(columns, "software_statement", claims) == 0
-               ? jsonx_dump(op->mem, columns)
-               : NULL;
+    jsonx_set(&columns, "software_statement", json_incref(jsonx_built(&claims)));
+    return jsonx_dump(op->mem, jsonx_built(&columns));
 }
 
 /* A UUID: never an address, so never taken for a client that is known by its metadata document. */
@@ -247,17 +250,19 @@ static enum az_status
 respond(struct registering *reg)
 {
     struct request *req = reg->req;
-    json_t *answer = jsonx_own(
-        req->op.mem, json_pack("{s:s,s:I,s:s*}", "client_id", reg->client_id, "client_id_issued_at",
-                               (json_int_t) op_now(&req->op), "client_secret", reg->secret));
+    struct jsonx_build answer = {
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:I,s:s*}", "client_id", reg->client_id, "client_id_issued_at",
+                            (json_int_t) op_now(&req->op), "client_secret", reg->secret)),
+        false};
     /* RFC 7591 3.2.1: required beside a secret; 0: it does not expire. */
     if (reg->secret != NULL)
-        json_object_set_new(answer, "client_secret_expires_at", json_integer(0));
+        jsonx_set(&answer, "client_secret_expires_at", json_integer(0));
     if (reg->statement_text != NULL)
-        json_object_set_new(answer, "software_statement", json_string(reg->statement_text));
-    if (answer == NULL || json_object_update_missing(answer, reg->registered) != 0)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
-    return respond_json(req, 201, answer);
+        jsonx_set(&answer, "software_statement", json_string(reg->statement_text));
+    if (json_object_update_missing(answer.value, reg->registered) != 0)
+        answer.lost = true;
+    return respond_json(req, 201, jsonx_built(&answer));
 }
 
 static void

@@ -66,9 +66,9 @@ choose_respond(struct request *req, const struct authorization *authorization,
     const char *name = client->name != NULL && visible_fault(client->name) == NULL
                            ? client->name
                            : client->client_id;
-    json_t *list = json_array();
-    json_t *values =
-        jsonx_own(req->op.mem, json_pack("{s:s,s:o}", "client_name", name, "providers", list));
+    struct jsonx_build list = {json_array(), false};
+    json_t *values = jsonx_own(
+        req->op.mem, json_pack("{s:s,s:o}", "client_name", name, "providers", list.value));
     for (size_t i = 0; i < count && values != NULL; i++) {
         const char *url = address(req, authorization, providers[i]->idp_id);
         if (url == NULL)
@@ -78,10 +78,10 @@ choose_respond(struct request *req, const struct authorization *authorization,
             return op_fail(
                 &req->op, AZ_INVALID_REQUEST,
                 "The request is too long for the page that offers the identity providers", NULL);
-        json_array_append_new(
-            list, json_pack("{s:s,s:s}", "name",
-                            providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,
-                            "href", url));
+        jsonx_append(
+            &list, json_pack("{s:s,s:s}", "name",
+                             providers[i]->name != NULL ? providers[i]->name : providers[i]->idp_id,
+                             "href", url));
     }
-    return respond_page(req, 200, "choose", values, NULL);
+    return respond_page(req, 200, "choose", list.lost ? NULL : values, NULL);
 }

@@ -130,14 +130,15 @@ show_details(struct request *req, const struct authorization *authorization, jso
 
 /* Describe what the client asks for: all of it, or fail. */
 static enum az_status
-describe_request(struct request *req, const struct authorization *authorization, json_t *values)
+describe_request(struct request *req, const struct authorization *authorization,
+                 struct jsonx_build *values)
 {
     json_t *scopes = json_array(), *details = json_array();
-    bool shown = json_object_set_new(values, "scopes", scopes) == 0;
-    shown = json_object_set_new(values, "details", details) == 0 && shown;
-    if (shown && authorization->resource != NULL)
-        shown = json_object_set_new(values, "resource", json_string(authorization->resource)) == 0;
-    if (shown && show_scopes(req, authorization->scope, scopes)
+    jsonx_set(values, "scopes", scopes);
+    jsonx_set(values, "details", details);
+    if (authorization->resource != NULL)
+        jsonx_set(values, "resource", json_string(authorization->resource));
+    if (!values->lost && show_scopes(req, authorization->scope, scopes)
         && show_details(req, authorization, details))
         return AZ_OK;
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the consent page");
@@ -154,7 +155,7 @@ seen(const char *text, const char *other)
  * host, and an administrator has checked the address of a client that he registered. Any other
  * client could name a host that is not its own. */
 static void
-describe_client(struct request *req, json_t *values)
+describe_client(struct request *req, struct jsonx_build *values)
 {
     const struct client *client = req->client;
     bool made_here = strcmp(client->registration, "ADMIN") == 0;
@@ -163,42 +164,42 @@ describe_client(struct request *req, json_t *values)
                                                                     : NULL;
     const char *name = seen(client->name, NULL);
     struct uri uri;
-    json_object_set_new(values, "client_id", json_string(client->client_id));
+    jsonx_set(values, "client_id", json_string(client->client_id));
     if (name != NULL)
-        json_object_set_new(values, "client_name", json_string(name));
-    json_object_set_new(values, "verified", json_boolean(made_here));
+        jsonx_set(values, "client_name", json_string(name));
+    jsonx_set(values, "verified", json_boolean(made_here));
     if (address != NULL && uri_parse(req->op.mem, address, &uri) == AZ_OK && uri.host != NULL)
-        json_object_set_new(values, "client_host", json_string(uri.host));
+        jsonx_set(values, "client_host", json_string(uri.host));
 }
 
 /* Describe the address to which the code goes; *ret_action: the origin to which the form may lead.
  * Any program on the user's machine can claim a loopback port or a private scheme, so the page
  * warns. */
 static void
-describe_redirect(struct request *req, const struct authorization *authorization, json_t *values,
-                  const char **ret_action)
+describe_redirect(struct request *req, const struct authorization *authorization,
+                  struct jsonx_build *values, const char **ret_action)
 {
     struct uri uri;
     *ret_action = NULL;
     if (uri_parse(req->op.mem, authorization->redirect_uri, &uri) != AZ_OK)
         return;
     bool web = strcmp(uri.scheme, "https") == 0 || strcmp(uri.scheme, "http") == 0;
-    json_object_set_new(values, "private_scheme", json_boolean(!web));
-    json_object_set_new(values, "loopback", json_boolean(web && uri_host_is_loopback(uri.host)));
-    json_object_set_new(values, "redirect_host",
-                        json_string(authorization_redirect_host(&req->op, authorization)));
+    jsonx_set(values, "private_scheme", json_boolean(!web));
+    jsonx_set(values, "loopback", json_boolean(web && uri_host_is_loopback(uri.host)));
+    jsonx_set(values, "redirect_host",
+              json_string(authorization_redirect_host(&req->op, authorization)));
     *ret_action = uri_origin(req->op.mem, &uri);
 }
 
 static enum az_status
-describe_user(struct request *req, const struct session *session, json_t *values)
+describe_user(struct request *req, const struct session *session, struct jsonx_build *values)
 {
     const char *label = NULL, *idp = NULL;
     enum az_status st = session_person(&req->op, session, &label, &idp);
     if (st != AZ_OK)
         return st;
-    json_object_set_new(values, "subject_name", json_string(seen(label, session->subject)));
-    json_object_set_new(values, "idp_name", json_string(seen(idp, session->idp_id)));
+    jsonx_set(values, "subject_name", json_string(seen(label, session->subject)));
+    jsonx_set(values, "idp_name", json_string(seen(idp, session->idp_id)));
     return AZ_OK;
 }
 
@@ -208,23 +209,23 @@ consent_show_handle(struct request *req)
     struct waiting waiting;
     const struct authorization *authorization = &waiting.authorization;
     const char *form_action = NULL;
-    json_t *values = jsonx_own(req->op.mem, json_object());
+    struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
     enum az_status st = find_waiting(req, false, &waiting);
     if (st == AZ_OK)
         st = flow_resume(req, authorization);
     if (st == AZ_OK)
-        st = describe_user(req, &waiting.session, values);
+        st = describe_user(req, &waiting.session, &values);
     if (st == AZ_OK)
-        st = describe_request(req, authorization, values);
+        st = describe_request(req, authorization, &values);
     if (st != AZ_OK)
         return st;
-    describe_client(req, values);
-    describe_redirect(req, authorization, values, &form_action);
-    json_object_set_new(values, "id", json_string(request_param(req, "id")));
-    json_object_set_new(values, "action",
-                        json_string(talloc_asprintf(req->op.mem, "%s/authorize/consent",
-                                                    req->op.az->cfg->oidc_issuer)));
-    return respond_page(req, 200, "consent", values, form_action);
+    describe_client(req, &values);
+    describe_redirect(req, authorization, &values, &form_action);
+    jsonx_set(&values, "id", json_string(request_param(req, "id")));
+    jsonx_set(&values, "action",
+              json_string(talloc_asprintf(req->op.mem, "%s/authorize/consent",
+                                          req->op.az->cfg->oidc_issuer)));
+    return respond_page(req, 200, "consent", jsonx_built(&values), form_action);
 }
 
 enum az_status

@@ -61,28 +61,29 @@ static const struct {
 static json_t *
 words_array(const char *const *words)
 {
-    json_t *array = json_array();
+    struct jsonx_build array = {json_array(), words == NULL};
     for (; words != NULL && *words != NULL; words++)
-        json_array_append_new(array, json_string(*words));
-    return array;
+        jsonx_append(&array, json_string(*words));
+    if (array.lost)
+        json_decref(array.value);
+    return jsonx_built(&array);
 }
 
 static json_t *
 build(struct request *req, json_t *details_types)
 {
     const char *issuer = req->op.az->cfg->oidc_issuer;
-    json_t *document = jsonx_own(req->op.mem, json_pack("{s:s}", "issuer", issuer));
+    struct jsonx_build document = {jsonx_own(req->op.mem, json_pack("{s:s}", "issuer", issuer)),
+                                   false};
     for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
-        json_object_set_new(document, endpoints[i].name,
-                            json_sprintf("%s%s", issuer, endpoints[i].path));
+        jsonx_set(&document, endpoints[i].name, json_sprintf("%s%s", issuer, endpoints[i].path));
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        json_object_set_new(document, lists[i].name, words_array(lists[i].words));
+        jsonx_set(&document, lists[i].name, words_array(lists[i].words));
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-        json_object_set_new(document, flags[i].name, json_boolean(flags[i].value));
-    json_object_set_new(document, "grant_types_supported",
-                        words_array(grants_advertised(req->op.mem)));
-    json_object_set(document, "authorization_details_types_supported", details_types);
-    return document;
+        jsonx_set(&document, flags[i].name, json_boolean(flags[i].value));
+    jsonx_set(&document, "grant_types_supported", words_array(grants_advertised(req->op.mem)));
+    jsonx_set(&document, "authorization_details_types_supported", json_incref(details_types));
+    return jsonx_built(&document);
 }
 
 /* Answer with a strong ETag over the document, so that a client can revalidate it cheaply (RFC 9110

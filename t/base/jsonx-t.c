@@ -194,6 +194,48 @@ test_out_of_memory(TALLOC_CTX *mem)
     json_set_alloc_funcs(malloc, free);
 }
 
+static void
+test_build(TALLOC_CTX *mem)
+{
+    struct jsonx_build object = {jsonx_own(mem, json_object()), false},
+                       array = {jsonx_own(mem, json_array()), false}, none = {NULL, false};
+    jsonx_append(&array, json_integer(1));
+    jsonx_set(&object, "a", json_incref(jsonx_built(&array)));
+    jsonx_set(&object, "b", json_true());
+    is_str(jsonx_dump(mem, jsonx_built(&object)), "{\"a\":[1],\"b\":true}", "build: in this order");
+    jsonx_append(&array, NULL);
+    ok(jsonx_built(&array) == NULL, "build: a value that could not be made is a loss");
+    jsonx_append(&array, json_integer(2));
+    ok(jsonx_built(&array) == NULL, "... which the next one does not mend");
+    jsonx_set(&object, "c", json_incref(jsonx_built(&array)));
+    ok(jsonx_built(&object) == NULL, "... nor the object around it");
+    jsonx_set(&none, "a", json_true());
+    ok(none.lost && jsonx_built(&none) == NULL, "build: without an object all is lost");
+    ok(jsonx_dump(mem, jsonx_built(&none)) == NULL, "build: and nothing is dumped");
+}
+
+static void
+test_build_out_of_memory(TALLOC_CTX *mem)
+{
+    size_t total, wrong = 0;
+    json_set_alloc_funcs(failing_malloc, free);
+    fail_at = total = 0;
+    do {
+        TALLOC_CTX *scratch = talloc_new(mem);
+        allocations = 0;
+        fail_at++;
+        struct jsonx_build build = {jsonx_own(scratch, json_object()), false};
+        for (int i = 0; i < 20; i++)
+            jsonx_set(&build, (char[]){(char) ('a' + i), '\0'}, json_integer(i));
+        total = allocations;
+        wrong += (jsonx_built(&build) == NULL) != (fail_at <= total);
+        talloc_free(scratch);
+    } while (fail_at <= total);
+    json_set_alloc_funcs(malloc, free);
+    ok(fail_at > 20 && wrong == 0, "build: memory failing at each of %zu points is a loss",
+       fail_at - 1);
+}
+
 int
 main(void)
 {
@@ -210,8 +252,10 @@ main(void)
     test_depth_far_past(mem);
     test_own(mem);
     test_dump(mem);
+    test_build(mem);
     talloc_free_children(mem);
     test_out_of_memory(mem);
+    test_build_out_of_memory(mem);
     talloc_free(mem);
     return done();
 }

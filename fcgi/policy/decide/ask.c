@@ -27,15 +27,17 @@ ask_again(struct op *op, int64_t started_ms, const char *revision)
 }
 
 /* How the answer was got (policy.md 6.6). */
-static void
+static bool
 describe_answer(json_t *output, const struct engine_answer *answer)
 {
+    struct jsonx_build build = {output, false};
     if (answer->revision != NULL)
-        json_object_set_new_nocheck(output, "revision", json_string_nocheck(answer->revision));
-    json_object_set_new_nocheck(output, "engine",
-                                answer->version != NULL ? json_sprintf("opa/%s", answer->version)
-                                                        : json_string_nocheck("opa"));
-    json_object_set_new_nocheck(output, "eval_us", json_integer(answer->us));
+        jsonx_set(&build, "revision", json_string_nocheck(answer->revision));
+    jsonx_set(&build, "engine",
+              answer->version != NULL ? json_sprintf("opa/%s", answer->version)
+                                      : json_string_nocheck("opa"));
+    jsonx_set(&build, "eval_us", json_integer(answer->us));
+    return !build.lost;
 }
 
 static enum az_status
@@ -66,9 +68,10 @@ void
 ask_note_error(struct op *op, struct verdict *verdict)
 {
     json_t *why = json_string(op->fault.detail);
-    json_object_set_new_nocheck(verdict->decision.output, "error",
-                                why != NULL ? why : json_string_nocheck("no decision"));
-    pack_output(op, verdict); /* without it the row is written all the same, and says less */
+    struct jsonx_build output = {verdict->decision.output, false};
+    jsonx_set(&output, "error", why != NULL ? why : json_string_nocheck("no decision"));
+    if (!output.lost)
+        pack_output(op, verdict); /* without it the row is written all the same, and says less */
 }
 
 /*
@@ -83,7 +86,8 @@ note_no_decision(struct op *op, const struct engine_answer *answer, struct verdi
     if (answer->input == NULL || verdict.decision.output == NULL
         || pack_input(op, answer, &verdict) != AZ_OK)
         return;
-    describe_answer(verdict.decision.output, answer);
+    if (!describe_answer(verdict.decision.output, answer))
+        return;
     ask_note_error(op, &verdict);
     *ret = verdict;
 }
@@ -103,8 +107,9 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
         note_no_decision(op, &answer, ret);
         return st;
     }
-    describe_answer(verdict.decision.output, &answer);
-    st = pack_input(op, &answer, &verdict);
+    st = describe_answer(verdict.decision.output, &answer)
+             ? pack_input(op, &answer, &verdict)
+             : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (st == AZ_OK)
         st = pack_output(op, &verdict);
     if (st == AZ_OK)

@@ -313,8 +313,8 @@ sort_reasons(struct op *op, struct decision *decision)
 {
     size_t count = json_array_size(decision->reasons);
     json_t **list = talloc_array(op->mem, json_t *, (unsigned) count + 1);
-    json_t *sorted = jsonx_own(op->mem, json_array());
-    if (list == NULL || sorted == NULL)
+    struct jsonx_build sorted = {jsonx_own(op->mem, json_array()), false};
+    if (list == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(decision->reasons, i);
@@ -323,10 +323,11 @@ sort_reasons(struct op *op, struct decision *decision)
     }
     qsort(list, count, sizeof(list[0]), compare_reasons);
     for (size_t i = 0; i < count; i++)
-        json_array_append(sorted, list[i]);
-    if (count > 0)
-        json_object_set(decision->output, "deny_reasons", sorted);
-    decision->reasons = sorted;
+        jsonx_append(&sorted, json_incref(list[i]));
+    decision->reasons = jsonx_built(&sorted);
+    if (decision->reasons == NULL
+        || (count > 0 && json_object_set(decision->output, "deny_reasons", decision->reasons) != 0))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     return AZ_OK;
 }
 

@@ -108,13 +108,16 @@ static enum az_status
 refuse_answer(struct op *op, const char *why, struct verdict *verdict)
 {
     static const char *const kept[] = {"revision", "engine", "eval_us"};
-    json_t *shown = jsonx_own(op->mem, json_object());
+    struct jsonx_build shown = {jsonx_own(op->mem, json_object()), false};
     op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: grant_types %s", why);
-    if (shown == NULL)
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(verdict->decision.output, kept[i]);
+        if (value != NULL)
+            jsonx_set(&shown, kept[i], json_incref(value));
+    }
+    if (jsonx_built(&shown) == NULL)
         return AZ_UNAVAILABLE;
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-        json_object_set(shown, kept[i], json_object_get(verdict->decision.output, kept[i]));
-    verdict->decision = (struct decision){.output = shown};
+    verdict->decision = (struct decision){.output = shown.value};
     ask_note_error(op, verdict);
     return AZ_UNAVAILABLE;
 }

@@ -116,7 +116,8 @@ registry_type_names(struct op *op, json_t **ret)
 {
     static const char *const parts[] = {"resource", "rar"};
     const struct registry *registry;
-    json_t *names = jsonx_own(op->mem, json_array()), *value;
+    struct jsonx_build names = {jsonx_own(op->mem, json_array()), false};
+    json_t *value;
     const char *name;
     enum az_status st = fetch_served(op, &registry);
     if (st != AZ_OK)
@@ -124,7 +125,7 @@ registry_type_names(struct op *op, json_t **ret)
     for (size_t i = 0; i < 2; i++)
         json_object_foreach (json_object_get(json_object_get(registry->row, parts[i]), "types"),
                              name, value)
-            json_array_append_new(names, json_string(name));
-    *ret = names;
-    return AZ_OK;
+            jsonx_append(&names, json_string(name));
+    *ret = jsonx_built(&names);
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }

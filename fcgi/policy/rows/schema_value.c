@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonx.h"
+
 /* A double holds every integer up to this one exactly. */
 #define EXACT_MAX 9007199254740992.0
 
@@ -14,19 +16,21 @@ normalise(const json_t *value)
 {
     size_t index;
     const char *name;
-    json_t *item, *copy;
+    json_t *item;
     double number = json_real_value(value);
     bool exact = json_is_real(value) && number >= -EXACT_MAX && number <= EXACT_MAX;
     if (exact && (double) (json_int_t) number == number)
         return json_integer((json_int_t) number);
     if (!json_is_array(value) && !json_is_object(value))
         return json_incref(schema_plain(value));
-    copy = json_is_array(value) ? json_array() : json_object();
+    struct jsonx_build copy = {json_is_array(value) ? json_array() : json_object(), false};
     json_array_foreach (value, index, item)
-        json_array_append_new(copy, normalise(item));
+        jsonx_append(&copy, normalise(item));
     json_object_foreach (schema_plain(value), name, item)
-        json_object_set_new(copy, name, normalise(item));
-    return copy;
+        jsonx_set(&copy, name, normalise(item));
+    if (copy.lost)
+        json_decref(copy.value);
+    return jsonx_built(&copy);
 }
 
 char *

@@ -25,10 +25,9 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "row %s is not JSON: %s", key, why);
     for (const char *dot; (dot = strchr(key, '.')) != NULL; key = dot + 1) {
         json_t *next = json_object_getn(at, key, (size_t) (dot - key));
-        if (next == NULL) {
-            next = json_object();
-            json_object_setn_new(at, key, (size_t) (dot - key), next);
-        }
+        if (next == NULL
+            && json_object_setn_new(at, key, (size_t) (dot - key), next = json_object()) != 0)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
         at = next;
     }
     return json_object_set(at, key, value) == 0

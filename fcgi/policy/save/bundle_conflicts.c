@@ -11,8 +11,8 @@
 /* Names of one kind, for finding one at or above another: a name is looked up by its beginnings, so
  * that a bundle of many rows costs no more than each of them. */
 struct sorted_names {
-    json_t *set;    /* name to where it stands */
-    char separator; /* between the words of a name */
+    struct jsonx_build set; /* name to where it stands */
+    char separator;         /* between the words of a name */
 };
 
 /* Where the longest name stands that is `name` (with `itself`) or lies above it; NULL if none. */
@@ -24,7 +24,7 @@ find_above(const struct sorted_names *names, const char *name, bool itself)
         while (length > 0 && name[--length] != names->separator)
             continue;
     while (length > 0) {
-        const json_t *found = json_object_getn(names->set, name, length);
+        const json_t *found = json_object_getn(names->set.value, name, length);
         if (found != NULL)
             return json_string_value(found);
         while (length > 0 && name[--length] != names->separator)
@@ -48,8 +48,8 @@ collect_packages(struct op *op, const struct bundle_rows *rows, struct sorted_na
         const char *name;
         switch (rule_package(op->mem, rows->rule_content[i], &name)) {
         case RULE_PACKAGE_NAMED:
-            json_object_set_new(
-                packages->set, name,
+            jsonx_set(
+                &packages->set, name,
                 json_string(talloc_asprintf(op->mem, "the package of %s", rows->rule_path[i])));
             break;
         case RULE_PACKAGE_UNREAD:
@@ -70,16 +70,19 @@ collect(struct sorted_names *names, const char *const *name, size_t count, TALLO
         const char *what)
 {
     for (size_t i = 0; i < count; i++)
-        json_object_set_new(names->set, name[i],
-                            json_string(talloc_asprintf(mem, "%s %s", what, name[i])));
+        jsonx_set(&names->set, name[i], json_string(talloc_asprintf(mem, "%s %s", what, name[i])));
 }
 
 enum az_status
 bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
 {
-    struct sorted_names keys = {jsonx_own(op->mem, json_object()), '.'},
-                        packages = {jsonx_own(op->mem, json_object()), '.'},
-                        paths = {jsonx_own(op->mem, json_object()), '/'};
+    struct sorted_names keys =
+                            {
+                                {jsonx_own(op->mem, json_object()), false},
+                                '.'
+    },
+                        packages = {{jsonx_own(op->mem, json_object()), false}, '.'},
+                        paths = {{jsonx_own(op->mem, json_object()), false}, '/'};
     const char *other, *name;
     json_t *value;
     collect(&keys, rows->data_key, rows->data, op->mem, "the data key");
@@ -87,12 +90,15 @@ bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
     enum az_status st = collect_packages(op, rows, &packages);
     if (st != AZ_OK)
         return st;
+    if (jsonx_built(&keys.set) == NULL || jsonx_built(&paths.set) == NULL
+        || jsonx_built(&packages.set) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     for (size_t i = 0; i < rows->data; i++) {
         if ((other = find_above(&keys, rows->data_key[i], false)) != NULL
             || (other = find_above(&packages, rows->data_key[i], true)) != NULL)
             return collide(op, "The data key", rows->data_key[i], other);
     }
-    json_object_foreach (packages.set, name, value)
+    json_object_foreach (packages.set.value, name, value)
         if ((other = find_above(&keys, name, true)) != NULL)
             return collide(op, "The package", name, other);
     for (size_t i = 0; i < rows->rules; i++)

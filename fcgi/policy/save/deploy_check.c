@@ -28,9 +28,9 @@ add_fault(struct op *op, struct deploy_work *work, const char *list, size_t i, c
     json_t *faults = work->result.faults;
     const char *path =
         member != NULL ? talloc_asprintf(op->mem, "%s[%zu].%s", list, i, member) : list;
-    if (path != NULL && json_object_size(faults) < DEPLOY_FAULTS_MAX
-        && json_object_get(faults, path) == NULL)
-        json_object_set_new(faults, path, json_string(why));
+    if (json_object_size(faults) < DEPLOY_FAULTS_MAX && json_object_get(faults, path) == NULL
+        && json_object_set_new(faults, path, json_string(why)) != 0)
+        work->lost = true;
 }
 
 int
@@ -53,12 +53,14 @@ row_text_fault(const char *text)
 
 /* Enters a name; one that is listed before is a fault. */
 static const char *
-enter_name(struct op *op, json_t *index, const char *list, size_t i, const char *name)
+enter_name(struct op *op, struct deploy_work *work, json_t *index, const char *list, size_t i,
+           const char *name)
 {
     int before = deploy_find(index, name);
     if (before >= 0)
         return talloc_asprintf(op->mem, "is listed before, in %s[%d]", list, before);
-    json_object_set_new(index, name, json_integer((json_int_t) i));
+    if (json_object_set_new(index, name, json_integer((json_int_t) i)) != 0)
+        work->lost = true;
     return NULL;
 }
 
@@ -70,7 +72,7 @@ check_rule_entry(struct op *op, struct deploy_work *work, size_t i)
     if (why == NULL)
         why = rule_path_fault(rule->path);
     if (why == NULL)
-        why = enter_name(op, work->rule_index, "rules", i, rule->path);
+        why = enter_name(op, work, work->rule_index, "rules", i, rule->path);
     if (why != NULL)
         add_fault(op, work, "rules", i, "path", why);
     if ((why = row_text_fault(rule->content)) != NULL)
@@ -97,7 +99,7 @@ check_data_entry(struct op *op, struct deploy_work *work, size_t i)
     const struct deploy_data *data = &work->deploy->data[i];
     const char *why = policy_data_key_fault(data->data_key);
     if (why == NULL)
-        why = enter_name(op, work->data_index, "data", i, data->data_key);
+        why = enter_name(op, work, work->data_index, "data", i, data->data_key);
     if (why != NULL)
         add_fault(op, work, "data", i, "dataKey", why);
     if ((why = read_payload(op, data->payload, &work->payload[i])) != NULL)
@@ -145,6 +147,8 @@ check_rules(struct op *op, struct deploy_work *work)
             return say_which(op, st, i);
         }
     }
+    if (work->lost)
+        return deploy_no_memory(op);
     return json_object_size(work->result.faults) == 0 ? AZ_OK : AZ_INVALID_FIELDS;
 }
 
@@ -156,6 +160,8 @@ check_entries(struct op *op, struct deploy_work *work)
         check_rule_entry(op, work, i);
     for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++)
         check_data_entry(op, work, i);
+    if (work->lost)
+        return deploy_no_memory(op);
     if (st == AZ_OK && json_object_size(work->result.faults) > 0)
         st = AZ_INVALID_FIELDS;
     return st == AZ_OK ? check_rules(op, work) : st;

@@ -9,6 +9,7 @@
 struct deploy_work {
     const struct deploy *deploy;
     struct deploy_result result;  /* what the caller gets, also of a failure */
+    bool lost;                    /* a fault or a name could not be kept: no memory */
     struct save_refusal refusal;  /* of a rule that the engine need not be asked about */
     json_t *rule_index;           /* path to place in deploy->rule, so that nothing is searched */
     json_t *data_index;           /* data key to place in deploy->data */

@@ -174,7 +174,7 @@ schema_status(struct op *op, json_t **ret)
     struct migration *list;
     size_t count;
     PGresult *applied;
-    json_t *rows = jsonx_own(op->mem, json_array());
+    struct jsonx_build rows = {jsonx_own(op->mem, json_array()), false};
     enum az_status st = schema_read_files(op, &list, &count);
     if (st == AZ_OK)
         st = schema_read_applied(op, &applied);
@@ -182,17 +182,18 @@ schema_status(struct op *op, json_t **ret)
         int row = schema_find_applied(applied, list[i].version);
         bool changed =
             row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0;
-        json_array_append_new(rows,
-                              json_pack("{s:i,s:s,s:s,s:s*}", "version", list[i].version, "name",
-                                        list[i].name, "state",
-                                        row < 0   ? "missing"
-                                        : changed ? "changed"
-                                                  : "applied",
-                                        "appliedAt",
-                                        row < 0 ? NULL : db_get(applied, row, APPLIED_APPLIED_AT)));
+        jsonx_append(&rows, json_pack("{s:i,s:s,s:s,s:s*}", "version", list[i].version, "name",
+                                      list[i].name, "state",
+                                      row < 0   ? "missing"
+                                      : changed ? "changed"
+                                                : "applied",
+                                      "appliedAt",
+                                      row < 0 ? NULL : db_get(applied, row, APPLIED_APPLIED_AT)));
     }
+    if (st == AZ_OK && jsonx_built(&rows) == NULL)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (st == AZ_OK)
-        *ret = rows;
+        *ret = rows.value;
     return st;
 }
 
