@@ -9,8 +9,8 @@
 #include "oauth/grant.h"
 #include "oauth/grants.h"
 
-/* How often a grant is tried: the cached client may be out of date, and the client that was read
- * then may change while policy is asked. */
+/* Attempts per request: the cached client may be out of date, and the fresh one may change while
+ * policy is asked. */
 #define ATTEMPTS 3
 
 const struct route_param *

@@ -10,8 +10,8 @@
 #include "base/uri.h"
 #include "crypto/digest.h"
 
-/* Nesting of a stored request, whose details are a text in it, and of those details; what was
- * accepted is not deeper (oauth/parameters.h). */
+/* Nesting of a stored request, whose details are a text, and of the details. An accepted request
+ * does not nest deeper (oauth/parameters.h). */
 #define STORED_DEPTH 2
 #define STORED_DETAILS_DEPTH 16
 
@@ -56,8 +56,8 @@ value_of(const struct authorization *authorization, const struct field *field)
 }
 
 /*
- * The details go in as a text: the rows are jsonb, which writes a double such as 1e300 as an
- * integer of 301 digits, and that is no number any more that we read.
+ * The details are stored as a text, because the rows are jsonb: it would write a double such as
+ * 1e300 as an integer of 301 digits, which the JSON reader refuses.
  */
 enum az_status
 authorization_dump(struct op *op, const struct authorization *authorization, json_t **ret)
@@ -81,7 +81,7 @@ authorization_dump(struct op *op, const struct authorization *authorization, jso
     return AZ_OK;
 }
 
-/* The members that are no plain values. */
+/* Read the members that are not plain values. */
 static enum az_status
 load_lists(struct op *op, const json_t *object, struct authorization *authorization)
 {
@@ -109,7 +109,7 @@ authorization_load(struct op *op, const char *text, struct authorization *ret)
     if (st == AZ_OK)
         st = load_lists(op, object, &authorization);
     if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stored authorization request is not readable");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a stored authorization request cannot be read");
     *ret = authorization;
     return AZ_OK;
 }
@@ -141,7 +141,7 @@ authorization_is_fresh(const struct authorization *authorization, int64_t auth_t
         return max_age == AUTHORIZATION_NO_MAX_AGE
                || authorization->asked_at - auth_time <= max_age;
     }
-    /* The provider was told to; what it says of the time of the sign-in must bear that out. */
+    /* The provider was asked for a fresh sign-in; the auth_time that it reports must confirm it. */
     if (again)
         oldest = authorization->asked_at;
     else if (max_age != AUTHORIZATION_NO_MAX_AGE)
@@ -166,7 +166,7 @@ compare_words(const void *a, const void *b)
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* The words of a scope as a sorted array: their order says nothing. */
+/* Return the words of a scope as a sorted array, because their order has no meaning. */
 static json_t *
 sorted_words(struct op *op, const char *scope)
 {

@@ -17,7 +17,7 @@
 #define ALG "RS256"
 #define TYP "JWT"
 
-/* OpenID Connect Core 3.1.3.6: the left half of the hash that goes with the signature's. */
+/* OpenID Connect Core 3.1.3.6: the left half of the hash of the signature algorithm. */
 #define AT_HASH_OCTETS (SHA256_OCTETS / 2)
 
 static const char *
@@ -53,17 +53,17 @@ id_token_make(struct op *op, const struct id_token *token, const char **ret)
     const char *hash = at_hash(op, token->access_token);
     json_t *claims = hash != NULL ? make_claims(op, token, hash) : NULL;
     if (claims == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "an ID token cannot be built");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot build an ID token");
     enum az_status st = signing_key_get(op, &key);
     if (st != AZ_OK)
         return st;
     if (jws_sign_json(op->mem, key, ALG, TYP, claims, &text) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "an ID token cannot be signed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign an ID token");
     *ret = text;
     return AZ_OK;
 }
 
-/* Our keys of this use alone: a software statement of ours is no ID token. */
+/* Read the keys of ID tokens only, so that a software statement cannot pass for an ID token. */
 static enum az_status
 read_keys(struct op *op, struct jwk_set **ret)
 {
@@ -74,7 +74,7 @@ read_keys(struct op *op, struct jwk_set **ret)
         return st;
     json_t *set = jsonx_own(op->mem, json_pack("{s:O}", "keys", keys));
     if (set == NULL || jwk_set_parse(op->mem, set, JWK_SET_FETCHED, ret, &why) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the published keys cannot be read: %s",
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot read the published keys: %s",
                        why != NULL ? why : "no memory");
     return AZ_OK;
 }
@@ -96,7 +96,7 @@ id_token_read(struct op *op, const char *text, json_t **ret_claims)
         || (st = jwt_claims_parse(op->mem, jws, &claims, NULL)) != AZ_OK)
         return st;
     const struct jwt_rule rule = {.iss = op->az->cfg->oidc_issuer, .need_sub = true};
-    /* Whatever its age: who signs out shows what he was given long ago. */
+    /* An expired token is good: a user may sign out with a token that was issued long ago. */
     const struct jwt_claims ageless = {
         .object = claims.object, .iss = claims.iss, .sub = claims.sub};
     if ((st = jwt_claims_check(&ageless, &rule, NULL)) != AZ_OK)

@@ -8,24 +8,25 @@
 
 #include "base/op.h"
 
-/* What it says. */
+/* The content of an ID token. */
 struct id_token {
     const char *sub;          /* subject */
     const char *aud;          /* client_id */
     const char *nonce;        /* as sent, or NULL */
-    int64_t auth_time;        /* seconds since 1970; 0: not said */
-    const char *acr;          /* of the provider, or NULL */
-    json_t *amr;              /* array: of the provider, or NULL */
-    const char *sid;          /* session */
+    int64_t auth_time;        /* seconds since 1970; 0: left out */
+    const char *acr;          /* from the provider, or NULL */
+    json_t *amr;              /* array from the provider, or NULL */
+    const char *sid;          /* session id */
     const char *access_token; /* its text, for at_hash */
 };
 
-/* Signs; the text is on op->mem. The key is remembered by the process for a while: a key that was
- * retired meanwhile is still published. */
+/* Sign an ID token; the text is on op->mem. The process keeps the signing key for a while. A key
+ * that is retired in that time is still published. */
 enum az_status id_token_make(struct op *op, const struct id_token *token, const char **ret);
 
-/* Reads an ID token of ours for logout and id_token_hint: our issuer and signature, whatever its
- * age; *ret_claims is owned by op->mem. AZ_INVALID: it is none of ours. */
+/* Read an ID token of this service for logout and id_token_hint. Issuer and signature must be
+ * right; its age does not matter. *ret_claims is on op->mem. AZ_INVALID: not an ID token of this
+ * service. */
 enum az_status id_token_read(struct op *op, const char *text, json_t **ret_claims);
 
 #endif

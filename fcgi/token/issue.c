@@ -60,8 +60,8 @@ scope_has(const json_t *words, const char *word)
     return false;
 }
 
-/* Why this answer is no token: the deny's own outcome, or an allow that grants nothing of what was
- * asked. */
+/* Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
+ * allow that grants no scope of those requested. */
 static enum az_status
 refusal(const struct issue_question *question, const struct decision *decision,
         const char **ret_text)
@@ -70,18 +70,18 @@ refusal(const struct issue_question *question, const struct decision *decision,
     if (!decision->allow)
         return decision_deny_status(decision, ret_text);
     if (decision->has_ttl && decision->ttl <= 0) {
-        *ret_text = "Policy gives the token no lifetime";
+        *ret_text = "Policy allows no lifetime for the token";
         return AZ_ACCESS_DENIED;
     }
     if (json_array_size(question_asked(question)) > 0 && json_array_size(decision->scopes) == 0) {
-        *ret_text = "None of the requested scopes may be granted";
+        *ret_text = "Policy grants none of the requested scopes";
         return AZ_INVALID_SCOPE;
     }
     return AZ_OK;
 }
 
 static void
-note_documents(struct audit_entry *audit, const struct verdict *verdict)
+note_issue_documents(struct audit_entry *audit, const struct verdict *verdict)
 {
     audit->input = verdict->input;
     audit->input_length = verdict->input_length;
@@ -90,26 +90,26 @@ note_documents(struct audit_entry *audit, const struct verdict *verdict)
 }
 
 static void
-note_verdict(struct audit_entry *audit, const struct verdict *verdict, enum az_status outcome)
+note_issue_verdict(struct audit_entry *audit, const struct verdict *verdict, enum az_status outcome)
 {
     const struct az_status_row *row = az_status_row(outcome);
     audit->http_status = row->http;
-    /* Whatever the code: here policy said no. */
+    /* A bad request can have the same code as a denial; the audit row tells them apart. */
     audit->outcome = outcome == AZ_OK ? "allowed" : "denied";
-    note_documents(audit, verdict);
+    note_issue_documents(audit, verdict);
 }
 
-/* What is made before the write, and what the write needs to know of it. */
+/* Tokens that were made before the write, with what the write needs. */
 struct making {
     struct issued issued;             /* the texts */
     struct token_parts parts;         /* of the access token */
     struct token_parts refresh_parts; /* of the refresh token */
     int64_t family_ends;              /* seconds since 1970 */
-    int64_t family_idles;             /* the same */
+    int64_t family_idles;             /* seconds since 1970; the end if the family is not used */
 };
 
-/* What a family looks like from now on. It outlives the access token, which is asked about through
- * it. */
+/* Set the ends of the family. It must not end before its access token, because an introspection of
+ * the token reads the family. */
 static void
 set_ends(struct op *op, const struct issue_family *family, bool refreshable, int64_t token_expires,
          struct making *making)
@@ -130,11 +130,12 @@ make_refresh(struct op *op, struct making *making)
     if (token_make(TOKEN_REFRESH, making->family_ends, op->now_ms, &making->issued.refresh,
                    &making->refresh_parts)
         != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a refresh token cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot make a refresh token");
     return AZ_OK;
 }
 
-/* Of a code it has the nonce; of a refresh it has none (OpenID Connect Core 12.2). */
+/* An ID token for a code has the nonce; one for a refresh token has none (OpenID Connect
+ * Core 12.2). */
 static enum az_status
 make_id_token(struct op *op, const struct issue_family *family, const struct client *client,
               struct making *making)
@@ -167,16 +168,16 @@ make_family(struct op *op, const struct issue_question *question, const struct i
     return st;
 }
 
-/* Makes the texts: nothing is consumed yet that a failure here could lose. */
+/* Make the texts of the tokens. Nothing has been consumed yet, so a failure here loses nothing. */
 static enum az_status
-make(struct op *op, const struct issue_question *question, const struct issue_family *family,
-     const struct decision *decision, struct making *making)
+make_tokens(struct op *op, const struct issue_question *question, const struct issue_family *family,
+            const struct decision *decision, struct making *making)
 {
     struct issued *issued = &making->issued;
     issued->expires_in = decision->has_ttl ? decision->ttl : question->default_ttl;
     int64_t expires_at = op_now(op) + issued->expires_in;
     if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "token cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot make an access token");
     issued->scope = scope_join(op->mem, decision->scopes);
     issued->details = json_array_size(decision->details) > 0 ? decision->details : NULL;
     return family != NULL ? make_family(op, question, family, decision, expires_at, making) : AZ_OK;
@@ -201,20 +202,21 @@ use_family(struct op *op, const struct issue_family *family, const struct making
     if (st != AZ_OK)
         return st;
     if (outcome == GRANT_USED)
-        return token_reused(op, family->grant, family->shown, "it was used up meanwhile", audit);
+        return token_reused(op, family->grant, family->shown,
+                            "another request used the code or refresh token meanwhile", audit);
     *ret_stored = outcome == GRANT_DONE;
     return AZ_OK;
 }
 
-/* Makes the tokens and stores them. */
+/* Make the tokens and store them. */
 static enum az_status
-store(struct op *op, const struct issue_question *question, const struct issue_family *family,
-      const struct verdict *verdict, struct audit_entry *audit, struct issued *issued,
-      bool *ret_stored)
+make_and_store(struct op *op, const struct issue_question *question,
+               const struct issue_family *family, const struct verdict *verdict,
+               struct audit_entry *audit, struct issued *issued, bool *ret_stored)
 {
     const struct decision *decision = &verdict->decision;
     struct making making = {.issued = {.scope = NULL}};
-    enum az_status st = make(op, question, family, decision, &making);
+    enum az_status st = make_tokens(op, question, family, decision, &making);
     const struct token_new token = {
         .parts = &making.parts,
         .client = question->frame.client,
@@ -255,10 +257,10 @@ token_reused(struct op *op, const struct grant_row *grant, const struct token_pa
     if (revoked)
         audit->summary = "{\"family\":\"revoked\"}";
     return op_fail(op, AZ_INVALID_GRANT, NULL, "%s%s", detail,
-                   revoked ? "; its family is revoked now" : "");
+                   revoked ? "; the family is now revoked" : "");
 }
 
-/* After the write: a deny's own status. */
+/* Fail with the status of a denial, once it is written. */
 static enum az_status
 finish(struct op *op, enum az_status no, const char *text, const struct decision *decision)
 {
@@ -267,8 +269,8 @@ finish(struct op *op, enum az_status no, const char *text, const struct decision
 }
 
 /*
- * Nothing was written: the client changed (AZ_STALE), or the revision may not decide. AZ_OK: ask
- * once more.
+ * Find out why nothing was written: the client changed (AZ_STALE), or the revision may not
+ * decide. AZ_OK: ask once more.
  */
 static enum az_status
 after_nothing(struct op *op, const struct client *client, int64_t started, struct verdict *verdict,
@@ -284,7 +286,7 @@ after_nothing(struct op *op, const struct client *client, int64_t started, struc
     if (ask_again(op, started, verdict->decision.revision))
         return AZ_OK;
     ask_note_error(op, verdict);
-    note_documents(audit, verdict);
+    note_issue_documents(audit, verdict);
     return AZ_UNAVAILABLE;
 }
 
@@ -300,14 +302,14 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
         bool stored = false;
         enum az_status st = ask_issue(op, question, &verdict);
         if (st != AZ_OK) {
-            note_documents(audit, &verdict);
+            note_issue_documents(audit, &verdict);
             return st;
         }
         enum az_status no = refusal(question, &verdict.decision, &text);
-        note_verdict(audit, &verdict, no);
+        note_issue_verdict(audit, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)
-                 : store(op, question, family, &verdict, audit, ret, &stored);
+                 : make_and_store(op, question, family, &verdict, audit, ret, &stored);
         if (st != AZ_OK)
             return st;
         if (stored) {

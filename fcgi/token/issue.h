@@ -1,4 +1,4 @@
-/* Issuing an access token: policy, then one write. Knows nothing of HTTP. */
+/* Issuing tokens: one question to policy, then one write. No HTTP. */
 #ifndef AZ_TOKEN_ISSUE_H
 #define AZ_TOKEN_ISSUE_H
 
@@ -7,20 +7,20 @@
 #include "store/db/audit.h"
 #include "store/tokens/grants_find.h"
 
-/* The family that a token is issued from; all checked (redeem.h). */
+/* The family that a token is issued from. It has been checked (redeem.h). */
 struct issue_family {
     const struct grant_row *grant;   /* as read */
-    const struct token_parts *shown; /* the refresh token that is used; NULL: the code */
-    bool rotate;                     /* a refresh token is replaced */
-    bool refreshable; /* a code's client may hold a refresh token, as far as it registered */
+    const struct token_parts *shown; /* the refresh token in use; NULL: the code */
+    bool rotate;                     /* replace the refresh token */
+    bool refreshable; /* by its registration, the client of a code may have a refresh token */
 };
 
-/* A token that was issued and stored. Wipe with issued_done. */
+/* Tokens that were issued and stored. Wipe with issued_done. */
 struct issued {
-    struct token_text text;    /* the access token itself */
+    struct token_text text;    /* the access token */
     struct token_text refresh; /* the new refresh token */
-    bool has_refresh;          /* there is one */
-    const char *kept_refresh;  /* the caller's: the refresh token that stays, or NULL */
+    bool has_refresh;          /* refresh is set */
+    const char *kept_refresh;  /* set by the caller: the refresh token that stays valid, or NULL */
     const char *id_token;      /* or NULL */
     int64_t expires_in;        /* seconds */
     const char *scope;         /* granted, space-separated */
@@ -28,39 +28,42 @@ struct issued {
 };
 
 /*
- * Asks policy and stores token and audit row in one commit (RFC 6749 4.4, policy.md 6.2); with a
- * family (or NULL) its code or refresh token is consumed in the same commit, a refresh token issued
- * when it may be, and an ID token for the scope openid (signed before anything is consumed). The
- * audit entry comes filled but for what the decision adds; without a decision it gets the question
- * and the error, for the row of the 503 (policy.md 6.6). Outcomes: AZ_OK; a deny's status with its
- * message (audit row written); AZ_INVALID_GRANT when the family was used up meanwhile (it is dead
- * then if that was a replay); AZ_UNAVAILABLE; AZ_STALE without a fault when the cached client is
- * stale: authenticate again and call once more. *ret_audited: the audit row stands.
+ * Ask policy, and store the token and the audit row in one commit (RFC 6749 4.4, policy.md 6.2).
+ * With a family (or NULL), the same commit consumes its code or refresh token and stores a new
+ * refresh token if there is one. The scope openid adds an ID token, which is signed before anything
+ * is consumed. The caller fills the audit entry except for the decision. Without a decision, the
+ * entry gets the question and the error, for the audit row of the 503 (policy.md 6.6).
+ *
+ * AZ_OK; the status of a denial with its message (the audit row is written); AZ_INVALID_GRANT: the
+ * family was used meanwhile, and a replay has ended it; AZ_UNAVAILABLE; AZ_STALE without a fault:
+ * the cached client is out of date, so authenticate again and call once more. *ret_audited: the
+ * audit row is written.
  */
 enum az_status token_issue(struct op *op, const struct issue_question *question,
                            const struct issue_family *family, struct audit_entry *audit,
                            bool *ret_audited, struct issued *ret);
 
 /*
- * AZ_INVALID_GRANT, after the family's end was stored: its code or refresh token was shown once too
- * often. `detail` says so to the operator; the audit entry notes when it is this that ended it.
+ * End a family whose code or refresh token was used again, and return AZ_INVALID_GRANT with
+ * `detail` for the log. The audit entry notes if this call ended the family.
  */
 enum az_status token_reused(struct op *op, const struct grant_row *grant,
                             const struct token_parts *shown, const char *detail,
                             struct audit_entry *audit);
 
+/* Wipe the texts of the tokens. */
 void issued_done(struct issued *issued);
 
-/* Words of a JSON array joined by spaces; on mem. */
+/* Return the words of a JSON array joined by spaces, on mem. */
 char *scope_join(TALLOC_CTX *mem, const json_t *words);
 
-/* The words of such a text (NULL: none) as a JSON array on mem; NULL without memory. */
+/* Return the words of such a text (NULL: none) as a JSON array on mem, or NULL without memory. */
 json_t *scope_split(TALLOC_CTX *mem, const char *text);
 
-/* The user of a family as policy is told of it. */
+/* Return the user of a family in the form that policy gets. */
 struct question_user token_user(const struct grant_row *grant);
 
-/* Whether a JSON array of words holds one. */
+/* True if a JSON array of words contains one. */
 bool scope_has(const json_t *words, const char *word);
 
 #endif

@@ -26,8 +26,10 @@ is_verifier(const char *text)
     return true;
 }
 
-bool
-redeem_verifier_fits(const char *challenge, const char *verifier)
+/* True if a verifier (RFC 7636 4.1) belongs to an S256 challenge, or if there is neither. It is
+ * never compared as `plain`. */
+static bool
+verifier_fits(const char *challenge, const char *verifier)
 {
     unsigned char hash[SHA256_OCTETS];
     char made[B64URL_LENGTH(SHA256_OCTETS) + 1];
@@ -39,13 +41,13 @@ redeem_verifier_fits(const char *challenge, const char *verifier)
     return secret_equal(made, strlen(made), challenge, strlen(challenge));
 }
 
-/* What both have in common; REDEEM_GOOD when nothing is wrong so far. */
+/* Judge what codes and refresh tokens have in common. */
 static enum redeem_verdict
 judge_owner(const struct grant_row *grant, const struct client *client, const char **ret_why)
 {
-    *ret_why = !grant->found                    ? "it is none of ours, or unknown"
-               : grant->client.id != client->id ? "it is another client's"
-               : grant->revoked                 ? "its family was revoked"
+    *ret_why = !grant->found                    ? "unknown"
+               : grant->client.id != client->id ? "issued to another client"
+               : grant->revoked                 ? "the family was revoked"
                                                 : NULL;
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
@@ -58,17 +60,19 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
     if (verdict != REDEEM_GOOD)
         return verdict;
     if (grant->redeemed) {
-        *ret_why = "the code was used before";
+        *ret_why = "the code was already used";
         return REDEEM_REPLAYED;
     }
-    /* It had a secret when it asked: without one, whoever has the code could redeem it. */
+    /* The client had a secret when it asked for the code. Without it, anyone with the code could
+     * use it. */
     bool bare = strcmp(client->type, "public") == 0 && grant->code_challenge == NULL;
-    *ret_why = !grant->code_live          ? "the code has expired"
-               : !grant->provider_enabled ? "its identity provider is disabled"
-               : strcmp(grant->redirect_uri, redirect_uri) != 0 ? "redirect_uri is another"
-               : bare ? "a public client's code needs a challenge"
-               : !redeem_verifier_fits(grant->code_challenge, verifier)
-                   ? "code_verifier is missing, wrong, or was not announced"
+    *ret_why = !grant->code_live          ? "expired"
+               : !grant->provider_enabled ? "the identity provider is disabled"
+               : strcmp(grant->redirect_uri, redirect_uri) != 0
+                   ? "redirect_uri differs from the authorization request"
+               : bare ? "a public client needs a code_challenge"
+               : !verifier_fits(grant->code_challenge, verifier)
+                   ? "code_verifier is missing or wrong, or there was no code_challenge"
                    : NULL;
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
@@ -80,14 +84,14 @@ redeem_judge_refresh(const struct grant_row *grant, const struct client *client,
     enum redeem_verdict verdict = judge_owner(grant, client, ret_why);
     if (verdict != REDEEM_GOOD)
         return verdict;
-    *ret_why = !grant->redeemed           ? "its code was never redeemed"
-               : !grant->live             ? "its family has ended"
-               : !grant->provider_enabled ? "its identity provider is disabled"
+    *ret_why = !grant->redeemed           ? "the code of the family was never used"
+               : !grant->live             ? "the family has ended"
+               : !grant->provider_enabled ? "the identity provider is disabled"
                                           : NULL;
     if (*ret_why != NULL)
         return REDEEM_BAD;
     if (!grant->rotated || grant->reusable)
         return REDEEM_GOOD;
-    *ret_why = "it was replaced by another before";
+    *ret_why = "the refresh token was already replaced";
     return REDEEM_REPLAYED;
 }

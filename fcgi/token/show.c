@@ -11,7 +11,8 @@
 #include "token/issue.h"
 
 static enum az_status
-unpack(struct op *op, const unsigned char *packed, size_t length, const char *what, json_t **ret)
+unpack_document(struct op *op, const unsigned char *packed, size_t length, const char *what,
+                json_t **ret)
 {
     char *text;
     size_t text_length;
@@ -27,25 +28,25 @@ unpack(struct op *op, const unsigned char *packed, size_t length, const char *wh
 enum az_status
 token_row_output(struct op *op, const struct token_row *row, json_t **ret)
 {
-    return unpack(op, row->output, row->output_length, "pdpOutput", ret);
+    return unpack_document(op, row->output, row->output_length, "pdpOutput", ret);
 }
 
-/* What issuance said of an access token. */
+/* Read the stored documents of an access token. */
 static enum az_status
 read_issuance(struct op *op, const struct token_row *row, struct shown *shown)
 {
     enum az_status st = token_row_output(op, row, &shown->baseline);
     if (st == AZ_OK)
-        st = unpack(op, row->input, row->input_length, "pdpInput", &shown->issued);
+        st = unpack_document(op, row->input, row->input_length, "pdpInput", &shown->issued);
     if (st != AZ_OK || !row->found)
         return st;
-    /* How the first answer was got is for the audit; no rule may depend on it. */
+    /* These describe the call to the engine. They are for the audit; no rule may depend on them. */
     json_object_del(shown->baseline, "engine");
     json_object_del(shown->baseline, "eval_us");
     return AZ_OK;
 }
 
-/* A refresh token stands for what its family was granted: that is what it is asked about. */
+/* Make the documents of a refresh token: it stands for the grant of its family. */
 static enum az_status
 make_issuance(struct op *op, const struct grant_row *grant, struct shown *shown)
 {
@@ -87,7 +88,7 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
     return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* Reads the acceptable revisions again: a save may just have been confirmed. */
+/* Read the acceptable revisions again, because a save may just have been confirmed. */
 static enum az_status
 reread_acceptable(struct op *op, struct token_lookup *lookup)
 {
@@ -118,7 +119,7 @@ ask_until_acceptable(struct op *op, struct token_lookup *lookup,
     }
 }
 
-/* Codes that say the caller may not ask at all (decisions.md "Policy"). */
+/* True if a code of the decision denies introspection to the caller (decisions.md "Policy"). */
 static bool
 caller_refused(const struct decision *decision)
 {

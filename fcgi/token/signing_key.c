@@ -12,8 +12,8 @@ struct signing_key {
     int64_t read_ms;       /* clock_monotonic_ms() */
 };
 
-/* A retired key that is still remembered must still be published, and a set-up that publishes keys
- * for a short time rotates them often. Milliseconds. */
+/* Return how long the key is kept, in milliseconds. A retired key must not be kept longer than it
+ * is published, which is a short time where keys are rotated often. */
 static int64_t
 memory_ms(const struct settings *cfg)
 {

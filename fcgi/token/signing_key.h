@@ -1,4 +1,4 @@
-/* The key that signs ID tokens, as the process remembers it. */
+/* The key that signs ID tokens, cached by the process. */
 #ifndef AZ_TOKEN_SIGNING_KEY_H
 #define AZ_TOKEN_SIGNING_KEY_H
 
@@ -7,13 +7,13 @@
 struct jwk;
 
 /*
- * A rotation is followed within so long: the key signs on as one that is retired, and those stay
- * published for as long as what they signed lives. Seconds.
+ * Time for which the process keeps the key. After a rotation it may sign with a retired key for
+ * this long; retired keys stay published until their last signatures have expired. Seconds.
  */
 #define SIGNING_KEY_MEMORY 60
 
-/* The active key with its private half; lives at least to the end of the operation, and is wiped
- * when it is dropped. One trip when it is not remembered. */
+/* Get the active key with its private half. It lives at least until the end of the operation, and
+ * is wiped when it is dropped. One trip if it is not cached. */
 enum az_status signing_key_get(struct op *op, const struct jwk **ret);
 
 #endif

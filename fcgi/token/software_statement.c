@@ -9,7 +9,7 @@
 #include "crypto/jws.h"
 #include "store/tokens/signing_keys.h"
 
-/* A statement with these could be read as an ID token, an assertion or the like. */
+/* A statement with one of these could be taken for an ID token, an assertion or another token. */
 static const char *const reserved[] = {"iss",   "sub", "aud",       "exp", "nbf", "iat",     "jti",
                                        "nonce", "azp", "auth_time", "acr", "amr", "at_hash", "sid"};
 
@@ -19,11 +19,11 @@ software_statement_fault(TALLOC_CTX *mem, const json_t *claims, const char *clie
     const json_t *named = json_object_get(claims, "client_id");
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
         if (json_object_get(claims, reserved[i]) != NULL)
-            return talloc_asprintf(mem, "must not hold %s", reserved[i]);
+            return talloc_asprintf(mem, "must not contain %s", reserved[i]);
     if (named != NULL
         && (!json_is_string(named) || client_id == NULL
             || strcmp(json_string_value(named), client_id) != 0))
-        return "must not hold another client_id";
+        return "must not contain another client_id";
     const char *text = jsonx_dump(mem, claims);
     if (text == NULL)
         return "cannot be written";
@@ -32,7 +32,7 @@ software_statement_fault(TALLOC_CTX *mem, const json_t *claims, const char *clie
                : NULL;
 }
 
-/* The claims with ours, which come last and so count. */
+/* Return the claims with those that the service sets. They come last, so they win. */
 static json_t *
 make_payload(struct op *op, const char *client_id, const json_t *claims)
 {
@@ -65,7 +65,7 @@ software_statement_sign(struct op *op, const char *client_id, const json_t *clai
     const json_t *payload = make_payload(op, client_id, claims);
     if (payload == NULL
         || jws_sign_json(op->mem, key, "RS256", SOFTWARE_STATEMENT_TYP, payload, &text) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a software statement cannot be signed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign a software statement");
     *ret = text;
     return AZ_OK;
 }

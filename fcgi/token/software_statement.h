@@ -1,5 +1,4 @@
-/* The software statements that we sign for clients (RFC 7591 section 2.3; decisions.md "Readings").
- */
+/* The software statements that this service signs for its clients (RFC 7591 2.3). */
 #ifndef AZ_TOKEN_SOFTWARE_STATEMENT_H
 #define AZ_TOKEN_SOFTWARE_STATEMENT_H
 
@@ -7,19 +6,20 @@
 
 #include "base/op.h"
 
-/* "typ" of ours: what tells them from other tokens that we sign. */
+/* "typ" of the statements: it tells them apart from other tokens that the service signs. */
 #define SOFTWARE_STATEMENT_TYP "software-statement+jwt"
 
-/* Octets of the claims as text: signed and in base64url they stay below JWS_OCTETS_MAX, so that we
- * take back what we gave out. */
+/* Longest claims as text, in octets. Signed and in base64url they stay below JWS_OCTETS_MAX, so
+ * that the service accepts its own statements. */
 #define SOFTWARE_STATEMENT_CLAIMS_MAX 8192
 
-/* What keeps an object from being claims of a statement for a client, as a text that fits after its
- * name, or NULL: too large, or a claim that is ours to say or that another kind of token has. */
+/* Return NULL if an object may be the claims of a statement for a client, or the fault as a text
+ * that fits after its name: too large, or a claim that the service sets or that other tokens have.
+ */
 const char *software_statement_fault(TALLOC_CTX *mem, const json_t *claims, const char *client_id);
 
-/* Signs claims for a client with the active statement key: with iss, iat, exp and client_id. *ret
- * lives on op->mem. One trip. */
+/* Sign claims for a client, with iss, iat, exp and client_id, with the active statement key. *ret
+ * is on op->mem. One trip. */
 enum az_status software_statement_sign(struct op *op, const char *client_id, const json_t *claims,
                                        const char **ret);
 

@@ -9,7 +9,7 @@
 #include "crypto/digest.h"
 #include "store/people/identity_providers.h"
 
-/* Whether it is the home issuer: by the setting, else the oldest provider's. */
+/* True for the home issuer: the one in the settings, or else that of the oldest provider. */
 static bool
 is_home(const struct op *op, const struct identity_providers *providers, const char *issuer)
 {
@@ -19,7 +19,8 @@ is_home(const struct op *op, const struct identity_providers *providers, const c
     return home != NULL && strcmp(home, issuer) == 0;
 }
 
-/* What could be taken for somebody else's name: a provider's `<idpId>|` in front. */
+/* True if the sub starts with `<idpId>|` of a provider, so that it could be taken for the name of
+ * one of that provider's subjects. */
 static bool
 names_provider(const struct identity_providers *providers, const char *sub)
 {
@@ -40,15 +41,16 @@ is_printable(const char *text)
     return true;
 }
 
-/* A client_id that is the address of a metadata document gets its row when it is first used, so
- * that looking for the row does not find it. */
+/* True if the sub could be the client_id of a metadata document. Such a client gets its row at its
+ * first use, so a missing row proves nothing. */
 static bool
 looks_like_client(const char *sub)
 {
     return strncmp(sub, "https://", 8) == 0 || strncmp(sub, "http://", 7) == 0;
 }
 
-/* SHA-256 over both, so that no two issuers share it; NUL ends the first, which has none. */
+/* Return the SHA-256 of issuer and sub, so that no two issuers share it. The NUL after the issuer
+ * separates them. */
 static const char *
 hash_person(TALLOC_CTX *mem, const struct subject_person *person)
 {
@@ -81,7 +83,7 @@ subject_names(struct op *op, const struct identity_providers *providers,
     bool home = is_home(op, providers, person->issuer);
     const char *prefix = home ? "" : prefix_of(op->mem, person);
     if (hash == NULL || prefix == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a subject's name");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the name of a subject");
     bool hashed = *sub == '\0' || !is_printable(sub)
                   || strlen(prefix) + strlen(sub) > SUBJECT_NAME_MAX
                   || (home && (looks_like_client(sub) || names_provider(providers, sub)));
@@ -90,7 +92,7 @@ subject_names(struct op *op, const struct identity_providers *providers,
         .other = talloc_asprintf(op->mem, "%s%s", prefix, hash),
     };
     if (names.name == NULL || names.other == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a subject's name");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the name of a subject");
     *ret = names;
     return AZ_OK;
 }

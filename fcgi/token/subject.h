@@ -1,5 +1,5 @@
-/* Names of subjects: the `sub` of a person that an identity provider knows by another name
- * (decisions.md "Subject identifiers"). */
+/* Names of subjects: the `sub` of a person who signs in at an identity provider (decisions.md
+ * "Subject identifiers"). */
 #ifndef AZ_TOKEN_SUBJECT_H
 #define AZ_TOKEN_SUBJECT_H
 
@@ -12,25 +12,25 @@
 
 struct identity_providers;
 
-/* What a name is made of. */
+/* The input of a name. */
 struct subject_person {
-    const char *issuer;       /* of the upstream */
-    const char *upstream_sub; /* there */
-    const char *idp_id;       /* of its provider; NULL: a trusted issuer without one */
+    const char *issuer;       /* issuer of the identity provider */
+    const char *upstream_sub; /* `sub` at that issuer */
+    const char *idp_id;       /* idpId of the provider; NULL: a trusted issuer without one */
 };
 
-/* The two names of a person, tried in this order when it is first seen. */
+/* The two names of a person, tried in this order at the first sign-in. */
 struct subject_names {
-    const char *name;  /* what a reader knows it by, unless it cannot be one */
-    const char *other; /* of a hash: for when a subject or a client has that name */
+    const char *name;  /* the readable name, if it can be one */
+    const char *other; /* with a hash, if a subject or a client already has the first name */
 };
 
 /*
- * The names on op->mem. The home issuer's subjects keep their own sub, all others are
- * `<idpId>|<sub>` (the issuer without its scheme for a NULL idp_id). A hash of issuer and sub takes
- * the place of a sub that is empty, long, not printable ASCII, looks like the client_id of a
- * metadata document, or like another provider's `<idpId>|<sub>`. The hash names one person alone,
- * whichever issuer is the home issuer later.
+ * Make the names, on op->mem. Subjects of the home issuer keep their `sub`; all others are
+ * `<idpId>|<sub>` (or, for a NULL idp_id, the issuer without its scheme). A hash of issuer and sub
+ * replaces a sub that is empty, long or not printable ASCII, or that looks like the client_id of a
+ * metadata document or like the `<idpId>|<sub>` of another provider. The hash belongs to one
+ * person, whichever issuer becomes the home issuer later.
  */
 enum az_status subject_names(struct op *op, const struct identity_providers *providers,
                              const struct subject_person *person, struct subject_names *ret);

@@ -75,8 +75,8 @@ static const struct { const char *text, *hosts, *why, *name; } addresses[] = {
     {"http://xlocalhost/c", HOSTS, "development", "http to a host that ends like one"},
     {"http://local/c", HOSTS, "development", "http to the beginning of one"},
     {"http://localhost/", HOSTS, "path other than /", "the other rules hold for http too"},
-    {"http://localhost/c", "", "development", "an empty list names nobody"},
-    {"http://localhost/c", " , []", "development", "a list of nothing names nobody"},
+    {"http://localhost/c", "", "development", "an empty list allows no host"},
+    {"http://localhost/c", " , []", "development", "a list of empty entries allows no host"},
     {"https://app.example/c", HOSTS, NULL, "https to a host that is not listed"},
 };
 /* clang-format on */
@@ -148,7 +148,7 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"token_endpoint_auth_method\":\"client_secret_post\"", "must be none", "method client_secret_post"},
     {GOOD ",\"token_endpoint_auth_method\":\"client_secret_jwt\"", "must be none", "method client_secret_jwt"},
     {GOOD ",\"token_endpoint_auth_method\":\"None\"", "must be none", "method in another case"},
-    {GOOD ",\"token_endpoint_auth_method\":\"tls_client_auth\"", "must be none", "a method nobody here knows"},
+    {GOOD ",\"token_endpoint_auth_method\":\"tls_client_auth\"", "must be none", "an unknown method"},
     {GOOD ",\"token_endpoint_auth_method\":\"\"", "token_endpoint_auth_method", "method empty"},
     {GOOD ",\"token_endpoint_auth_method\":[\"none\"]", "token_endpoint_auth_method", "method a list"},
     {GOOD ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://app.example/keys\"", "not supported", "private_key_jwt: to let it in without would be a downgrade"},
@@ -157,7 +157,7 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"dpop_bound_access_tokens\":\"true\"", "dpop_bound_access_tokens must be true or false", "DPoP binding as a text"},
     {GOOD ",\"client_name\":\" \"", "client_name must not be blank", "a name of a space"},
     {GOOD ",\"redirect_uris\":[\"https://a.example;x/\"]", "repeated", "redirect_uris twice"},
-    {GOOD ",\"grant_types\":[\"authorization_code\",\"refresh_token\",\"urn:x\"]", NULL, "grant types, with one nobody here knows"},
+    {GOOD ",\"grant_types\":[\"authorization_code\",\"refresh_token\",\"urn:x\"]", NULL, "grant types, with an unknown one"},
     {GOOD ",\"grant_types\":[]", "grant_types must hold authorization_code", "no grant type"},
     {GOOD ",\"grant_types\":[\"client_credentials\"]", "grant_types must hold authorization_code", "client_credentials alone"},
     {GOOD ",\"grant_types\":[\"authorization_code \"]", "grant_types must hold authorization_code", "authorization_code and a space"},

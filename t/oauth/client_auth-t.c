@@ -12,11 +12,7 @@
 #include "tap.h"
 
 static const struct route_param params[] = {
-    {"client_id",             false},
-    {"client_secret",         false},
-    {"client_assertion",      false},
-    {"client_assertion_type", false},
-    {NULL,                    false}
+    CLIENT_AUTH_PARAMS, {NULL, false}
 };
 
 /* A request with an Authorization header and a form; NULL for none. */
@@ -109,7 +105,7 @@ static const struct { const char *header, *form, *wanted, *name; } headers[] = {
     {NULL, "client_id=crm", "none crm -", "a public client"},
     {NULL, "client_id=crm&client_secret=", "none crm -", "an empty secret is none (oauth.md C12)"},
     {NULL, "client_id=crm&client_secret=s", "client_secret_post crm s", "a secret in the form"},
-    {NULL, "client_secret=s", "client_secret_post - s", "a secret of nobody"},
+    {NULL, "client_secret=s", "client_secret_post - s", "a secret without a client_id"},
     {NULL, "client_id=crm&" ASSERTION, "invalid_client", "an assertion: not supported yet"},
     {NULL, "client_secret=s&" ASSERTION, TWICE, "a secret and an assertion (oauth.md C10)"},
     {"basic Y3JtOnM=", NULL, "client_secret_basic crm s", "the scheme in small letters (RFC 9110 11.1)"},
@@ -193,10 +189,10 @@ test_secrets(void)
     struct client client = make_client("confidential", NULL);
     ok(match(&client, "current", NULL), "the secret (oauth.md C12)");
     ok(match(&client, "previous", NULL),
-       "the one before, in its time (decisions.md \"rotate-secret\")");
+       "the previous secret, until it expires (decisions.md \"rotate-secret\")");
     ok(match(&client, "x", "current"),
        "the pair as sent, when the decoded one fails (oauth.md C11)");
-    ok(match(&client, "x", "previous"), "... the one before too");
+    ok(match(&client, "x", "previous"), "... the previous secret too");
     ok(!match(&client, NULL, NULL), "refused: no secret");
     ok(!match(&client, "", NULL), "refused: an empty one");
     ok(!match(&client, "Current", NULL), "refused: another case");
@@ -204,17 +200,17 @@ test_secrets(void)
     ok(!match(&client, "current ", NULL), "refused: one with a blank");
     ok(!match(&client, "x", "y"), "refused: neither decoded nor as sent");
     client.previous_expires_at = ENV_NOW;
-    ok(!match(&client, "previous", NULL), "refused: the one before, in the second it ends");
-    ok(match(&client, "current", NULL), "... the secret itself does not end");
+    ok(!match(&client, "previous", NULL), "refused: the previous secret, in the second it expires");
+    ok(match(&client, "current", NULL), "... the current secret does not expire");
     client.previous_expires_at = ENV_NOW + 1;
     client.has_previous = false;
-    ok(!match(&client, "previous", NULL), "refused: one that was taken away");
+    ok(!match(&client, "previous", NULL), "refused: a previous secret that was removed");
     client.has_secret = false;
     ok(!match(&client, "current", NULL), "refused: a client without secret");
-    /* The hash of an absent secret is all zeros; nothing may be found whose digest it is. */
+    /* The hash of an absent secret is all zeros, and no text may match it. */
     memset(client.secret_hash, 0, sizeof(client.secret_hash));
     ok(!match(&client, "", NULL) && !match(&client, NULL, NULL) && !match(&client, NULL, ""),
-       "refused: ... whatever is shown");
+       "refused: ... any text");
 }
 
 static void
@@ -229,14 +225,14 @@ test_clients(void)
     for (size_t i = 0; i < 2; i++) {
         client = make_client("confidential", good[i]);
         ok(match(&client, "current", NULL),
-           "a client registered %s may show its secret either way (oauth.md C12)", good[i]);
+           "a client registered for %s may send its secret either way (oauth.md C12)", good[i]);
     }
     client = make_client("confidential", "private_key_jwt");
     ok(!match(&client, "current", NULL),
-       "refused: a client registered private_key_jwt with a secret (oauth.md C12)");
+       "refused: a client registered for private_key_jwt, with a secret (oauth.md C12)");
     ok(!match(&client, NULL, NULL), "refused: ... and without");
     client = make_client("public", "none");
-    ok(match(&client, NULL, NULL), "a public client shows no secret");
+    ok(match(&client, NULL, NULL), "a public client sends no secret");
     ok(match(&client, "", NULL), "... or an empty one (oauth.md C12)");
     ok(!match(&client, "current", NULL), "refused: a public client with a secret (oauth.md C12)");
     ok(!match(&client, "x", NULL), "refused: ... any secret");
@@ -244,7 +240,7 @@ test_clients(void)
     ok(!match(&client, NULL, NULL), "refused: a disabled public client");
 }
 
-/* The database is away: nobody is let in, and nobody is told to be unknown. */
+/* Without a database, no client gets in, and none is refused as unknown. */
 static void
 test_without_database(TALLOC_CTX *mem)
 {
@@ -255,28 +251,28 @@ test_without_database(TALLOC_CTX *mem)
     ok(req->client == NULL, "... and no client");
     req = make_request(mem, NULL, NULL);
     is_int(credential_client.check(req), AZ_INVALID_CLIENT,
-           "no credentials at /token: 401 without a look at the database (oauth.md C13)");
+           "no credentials at /token: 401 without a query (oauth.md C13)");
     req = make_request(mem, NULL, NULL);
     is_int(credential_client_optional.check(req), AZ_OK, "... at /revoke: anonymous");
-    ok(req->client == NULL, "... which is no client");
+    ok(req->client == NULL, "... without a client");
     req = make_request(mem, "Basic Y3JtOnM=", "client_secret=s&client_id=crm");
     is_int(credential_client_optional.check(req), AZ_OK,
-           "two ways at /revoke: 200, nothing is revoked (decisions.md \"/revoke\")");
+           "two methods at /revoke: 200, nothing is revoked (decisions.md \"/revoke\")");
     ok(req->client == NULL && req->params == 0 && req->op.fault.status == AZ_OK,
        "... because no parameter is left");
     req = make_request(mem, "Basic Y3Jt", NULL);
     is_int(credential_client_optional.check(req), AZ_INVALID_CLIENT,
-           "broken credentials at /revoke: 401 (decisions.md \"/revoke\")");
+           "malformed credentials at /revoke: 401 (decisions.md \"/revoke\")");
     static const char *const form[] = {NULL, "client_id=crm&client_secret=s"};
     for (size_t i = 0; i < 2; i++) {
         req = make_request(mem, "Bearer x", form[i]);
         is_int(credential_client.check(req), AZ_INVALID_CLIENT,
-               "another scheme at /token: 401, whatever the form says");
+               "another scheme at /token: 401, also with good credentials in the form");
     }
     req = make_request(mem, "Bearer x", NULL);
     is_int(credential_client_optional.check(req), AZ_OK,
-           "... at /revoke: no client's credentials, anonymous (decisions.md \"/revoke\")");
-    ok(req->client == NULL && req->op.fault.status == AZ_OK, "... which is no client");
+           "... at /revoke: not a client credential, so the caller is anonymous");
+    ok(req->client == NULL && req->op.fault.status == AZ_OK, "... without a client");
 }
 
 int

@@ -29,7 +29,7 @@ static const struct { const char *challenge, *verifier; bool fits; const char *n
     {CHALLENGE, CHALLENGE, false, "the challenge itself: S256 is never compared as plain"},
     {CHALLENGE, "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXK", false, "another case at the end"},
     {CHALLENGE, VERIFIER "=", false, "padding behind it"},
-    /* SHA-256 of 42, 43, 128 and 129 times a, all of them right but for the length */
+    /* SHA-256 of 42, 43, 128 and 129 times the letter a: only the length can be wrong */
     {"elOGB_2quSlplZKfRRVlu7gULhhEEXMiqv0rPXawGv8", FORTY "aa", false, "42 characters, one too few"},
     {"ZtNPunH49FD35FWYhT5Tv8I7vRKQJ8uxMaL0_9eHjNA", FORTY "aaa", true, "43 characters"},
     {"aDbPE7rEAOkQUHHNavRwhN-srU5eMCyUv-0k4BOvtz4", HUNDRED_TWENTY "aaaaaaaa", true, "128 characters"},
@@ -45,10 +45,10 @@ static const struct { const char *challenge, *verifier; bool fits; const char *n
 
 static const struct client owner = {.id = 7, .client_id = "web", .type = "confidential"};
 static const struct client stranger = {.id = 8, .client_id = "other", .type = "confidential"};
-/* The owner, when it has no secret (any more). */
+/* The owner after it became a public client. */
 static const struct client open_owner = {.id = 7, .client_id = "web", .type = "public"};
 
-/* One that may be redeemed. */
+/* Return a code that may be redeemed. */
 static struct grant_row
 good_code(void)
 {
@@ -80,14 +80,25 @@ judge_code(struct grant_row grant, const struct client *client, const char *redi
 }
 
 static void
+test_verifier(const char *challenge, const char *verifier, bool fits, const char *name)
+{
+    const char *why;
+    struct grant_row grant = good_code();
+    grant.code_challenge = challenge;
+    is_int(judge_code(grant, &owner, REDIRECT, verifier, &why), fits ? REDEEM_GOOD : REDEEM_BAD,
+           "verifier: %s", name);
+    ok(fits || strstr(why, "code_verifier") != NULL, "... the log names it");
+}
+
+static void
 test_code(void)
 {
     const char *why;
     struct grant_row bad = good_code();
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_GOOD, "a good code");
-    ok(why == NULL, "... with nothing to say");
+    ok(why == NULL, "... and no reason against it");
     is_int(judge_code(bad, &stranger, REDIRECT, VERIFIER, &why), REDEEM_BAD, "another client's");
-    ok(why != NULL && strstr(why, "another client") != NULL, "... which the operator hears");
+    ok(why != NULL && strstr(why, "another client") != NULL, "... which the log says");
     is_int(judge_code(bad, &owner, REDIRECT "/", VERIFIER, &why), REDEEM_BAD,
            "another redirect_uri");
     is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_BAD, "no verifier");
@@ -97,9 +108,9 @@ test_code(void)
     is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_GOOD,
            "without PKCE, a confidential client's (oauth.md S4)");
     is_int(judge_code(bad, &open_owner, REDIRECT, NULL, &why), REDEEM_BAD,
-           "... but no public one's: it has nothing else to show (specification 5)");
+           "... but not a public one's, which has no other proof (specification 5)");
     is_int(judge_code(bad, &open_owner, REDIRECT, VERIFIER, &why), REDEEM_BAD,
-           "... nor with a verifier for nothing");
+           "... nor with a verifier that has no challenge");
     bad = good_code();
     bad.found = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "an unknown one");
@@ -111,20 +122,20 @@ test_code(void)
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "a disabled provider");
     bad = good_code();
     bad.revoked = true;
-    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "of a dead family");
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD, "of a revoked family");
     bad.redeemed = true;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_BAD,
-           "a replay of a dead family ends nothing more");
+           "a replay in a revoked family is only refused");
     bad.revoked = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
-           "a replay kills the family (RFC 6749 4.1.2)");
+           "a replay ends the family (RFC 6749 4.1.2)");
     is_int(judge_code(bad, &owner, "x", NULL, &why), REDEEM_REPLAYED,
            "... whatever else is wrong with it");
     is_int(judge_code(bad, &stranger, REDIRECT, VERIFIER, &why), REDEEM_BAD,
-           "... but not when another client shows it");
+           "... but not if another client sends it");
     bad.code_live = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
-           "... also long after its time");
+           "... also long after the code has expired");
 }
 
 static enum redeem_verdict
@@ -144,7 +155,8 @@ test_refresh(void)
     is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "an unknown one");
     bad = good_refresh();
     bad.redeemed = false;
-    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a family without redemption");
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD,
+           "of a family whose code was never redeemed");
     bad = good_refresh();
     bad.live = false;
     is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a family that ended");
@@ -156,10 +168,10 @@ test_refresh(void)
     is_int(judge_refresh(bad, &owner, &why), REDEEM_GOOD, "one that was rotated just now");
     bad.reusable = false;
     is_int(judge_refresh(bad, &owner, &why), REDEEM_REPLAYED,
-           "one that was rotated before kills the family (RFC 9700 4.14.2)");
+           "one that was rotated before ends the family (RFC 9700 4.14.2)");
     is_int(judge_refresh(bad, &stranger, &why), REDEEM_BAD, "... but not by another client");
     bad.revoked = true;
-    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a dead family");
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a revoked family");
 }
 
 int
@@ -167,8 +179,8 @@ main(void)
 {
     plan(0);
     for (size_t i = 0; i < sizeof(verifiers) / sizeof(verifiers[0]); i++)
-        is_int(redeem_verifier_fits(verifiers[i].challenge, verifiers[i].verifier),
-               verifiers[i].fits, "verifier: %s", verifiers[i].name);
+        test_verifier(verifiers[i].challenge, verifiers[i].verifier, verifiers[i].fits,
+                      verifiers[i].name);
     test_code();
     test_refresh();
     return done();

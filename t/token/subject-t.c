@@ -48,10 +48,10 @@ test_plain(struct op *op)
     struct subject_names other = names_of(op, OTHER, "other", "alice");
     is_str(home.name, "alice",
            "the home issuer's subject keeps its sub (decisions.md \"Subject identifiers\")");
-    is_str(home.other, hash(op->mem, HOME, "alice"), "... and is a hash where that name is taken");
+    is_str(home.other, hash(op->mem, HOME, "alice"), "... and is a hash if that name is taken");
     is_str(other.name, "other|alice", "another provider's is <idpId>|<sub>");
     is_str(other.other, talloc_asprintf(op->mem, "other|%s", hash(op->mem, OTHER, "alice")),
-           "... and <idpId>|<hash> where that name is taken");
+           "... and <idpId>|<hash> if that name is taken");
     is_str(names_of(op, "https://trusted.example/a", NULL, "bob").name, "trusted.example/a|bob",
            "without a provider: the issuer without its scheme");
     ok(strcmp(names_of(op, HOME, "home", "x y").name, names_of(op, OTHER, "home", "x y").name) != 0,
@@ -64,15 +64,15 @@ test_hashed(struct op *op)
     static const struct {
         const char *sub, *name;
     } hashed[] = {
-        {"",                        "an empty one"                                 },
-        {"al ice",                  "a blank in it"                                },
-        {"al\nice",                 "a control character"                          },
-        {"al\x7fice",               "DEL"                                          },
-        {"\xc3\xa4lice",            "not ASCII"                                    },
-        {"https://client.example/", "what looks like the address of a CIMD client" },
-        {"http://localhost/client", "... by http"                                  },
-        {"other|alice",             "what is another provider's <idpId>|<sub>"     },
-        {"home|alice",              "... of its own provider: nobody else's either"},
+        {"",                        "an empty one"                          },
+        {"al ice",                  "a blank in it"                         },
+        {"al\nice",                 "a control character"                   },
+        {"al\x7fice",               "DEL"                                   },
+        {"\xc3\xa4lice",            "not ASCII"                             },
+        {"https://client.example/", "the address of a possible CIMD client" },
+        {"http://localhost/client", "... by http"                           },
+        {"other|alice",             "another provider's <idpId>|<sub>"      },
+        {"home|alice",              "... also with its own provider's idpId"},
     };
     for (size_t i = 0; i < sizeof(hashed) / sizeof(hashed[0]); i++)
         is_str(names_of(op, HOME, "home", hashed[i].sub).name, hash(op->mem, HOME, hashed[i].sub),
@@ -115,7 +115,7 @@ main(void)
     is_str(names_of(&op, OTHER, "other", "alice").name, "alice",
            "SVC_SUBJECT_HOME_ISSUER names the home issuer");
     is_str(names_of(&op, HOME, "home", "alice").name, "home|alice",
-           "... and the oldest provider is none then");
+           "... and the oldest provider's issuer no longer is");
     talloc_free(mem);
     return done();
 }
