@@ -9,7 +9,7 @@
 
 /* True if an array of strings contains a word. */
 static bool
-has_word(const json_t *words, const char *word, size_t length)
+parameters_has_word(const json_t *words, const char *word, size_t length)
 {
     size_t index;
     json_t *item;
@@ -34,7 +34,7 @@ scope_parse(struct op *op, const char *text, json_t **ret)
             if ((unsigned char) c[i] <= 0x20 || (unsigned char) c[i] > 0x7e || c[i] == '"'
                 || c[i] == '\\')
                 return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
-        if (length > 0 && !has_word(words, c, length))
+        if (length > 0 && !parameters_has_word(words, c, length))
             json_array_append_new(words, json_stringn(c, length));
         c += length + (c[length] == ' ');
     }
@@ -83,7 +83,7 @@ resource_types_parse(struct op *op, const char *text, json_t **ret)
         size_t length = strcspn(c, " ");
         if (length > 0 && !is_absolute_uri(c, length))
             return op_fail(op, AZ_INVALID_REQUEST, "resource_types must be absolute URIs", NULL);
-        if (length > 0 && !has_word(types, c, length))
+        if (length > 0 && !parameters_has_word(types, c, length))
             json_array_append_new(types, json_stringn(c, length));
         c += length + (c[length] == ' ');
     }
@@ -171,7 +171,7 @@ scope_within(struct op *op, json_t *words, json_t *ceiling)
         return words;
     kept = jsonx_own(op->mem, json_array());
     json_array_foreach (words, index, word)
-        if (has_word(ceiling, json_string_value(word), json_string_length(word)))
+        if (parameters_has_word(ceiling, json_string_value(word), json_string_length(word)))
             json_array_append(kept, word);
     return kept;
 }
