@@ -32,8 +32,7 @@
 #include "oidc/userinfo.h"
 #include "policy/decide/engine.h"
 
-/* Every row names its credential; this one is for endpoints that ask the caller for nothing. */
-static const struct route_credential credential_none = {.name = "none"};
+const struct route_credential credential_none = {.check = NULL};
 
 /* clang-format off */
 #define ROUTE(verb, pattern, name, handler) .method = verb, .path = pattern, .operation = name, .handle = handler

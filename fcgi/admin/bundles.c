@@ -49,7 +49,7 @@ check_key(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_bundle = {"bundle key", check_key, true};
+const struct route_credential credential_bundle = {.check = check_key, .before_body = true};
 
 /* The name an engine gives itself when it fetches (etc/opa/opa.yaml); NULL without a fair one. */
 static const char *

@@ -38,4 +38,4 @@ check_admin(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_admin = {"admin key", check_admin, true};
+const struct route_credential credential_admin = {.check = check_admin, .before_body = true};

@@ -27,11 +27,10 @@
 #define CORS_MAX_AGE "7200"
 
 /* The row that speaks for requests no row matches. */
-static const struct route_credential nobody = {"none", NULL, false};
 static const struct route unmatched = {.method = "",
                                        .path = "(none)",
                                        .operation = "none",
-                                       .credential = &nobody,
+                                       .credential = &credential_none,
                                        .body = BODY_NONE,
                                        .dialect = DIALECT_BARE,
                                        .cache = CACHE_NONE};

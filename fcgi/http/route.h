@@ -6,7 +6,7 @@
 
 #include "http/request.h"
 
-/* How the body is read. */
+/* Ways to read the body. */
 enum route_body {
     BODY_NONE,          /* ignored */
     BODY_FORM,          /* application/x-www-form-urlencoded; faults are answered */
@@ -20,7 +20,7 @@ enum route_body {
     BODY_FORM_FAULTS,   /* a form; faults are kept in the request for the handler (/authorize) */
 };
 
-/* How a failure is written. */
+/* Ways to write a failure. */
 enum route_dialect {
     DIALECT_BARE,  /* {error, error_description} without OAuth headers */
     DIALECT_OAUTH, /* {error, error_description}, 401 with WWW-Authenticate */
@@ -46,10 +46,12 @@ struct route_param {
 /* The credential that a caller must show. The check sets req->client or req->admin_label, or
  * fails. */
 struct route_credential {
-    const char *name;                             /* for the documentation of the table */
     enum az_status (*check)(struct request *req); /* NULL: no credential needed */
     bool before_body; /* it is in a header: a caller without it is refused unread */
 };
+
+/* The credential of rows that need none. Every row names its credential. */
+extern const struct route_credential credential_none;
 
 struct route {
     const char *method;                        /* GET, POST, ... */

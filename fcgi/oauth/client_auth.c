@@ -212,10 +212,8 @@ bearer_token_text(const struct request *req)
 }
 
 const struct route_credential credential_client = {
-    .name = "client",
     .check = require_client,
 };
 const struct route_credential credential_client_optional = {
-    .name = "client, if any",
     .check = accept_client,
 };

@@ -70,7 +70,6 @@ check_caller(struct request *req)
 }
 
 const struct route_credential credential_introspect = {
-    .name = "client or Bearer",
     .check = check_caller,
 };
 
