@@ -34,12 +34,12 @@ insist_quiet() {
         -v w="$(value_of looked <<<"$line")" -v n="$(nproc)" 'BEGIN { printf "%.1f %.1f\n", 100 * o / w / n, 100 * s / w / n }')
     if awk -v o="$others" -v om="$OTHERS_MAX" -v s="$steal" -v sm="$STEAL_MAX" 'BEGIN { exit !(o <= om && s <= sm) }'; then return 0; fi
     if [ "$FORCE" = no ]; then
-        printf '%s: the machine is busy: others use %s %% of it (at most %s), its host takes %s %% (at most %s)\n' \
+        printf '%s: the machine is busy: other processes use %s %% of it (limit %s), its host takes %s %% (limit %s)\n' \
             "$PROGRAM" "$others" "$OTHERS_MAX" "$steal" "$STEAL_MAX" >&2
-        printf '  what to do: stop what runs, or take figures that do not count with --force\n' >&2
+        printf '  what to do: stop the other processes, or use --force and do not rely on the figures\n' >&2
         exit 75
     fi
-    say "warning: the machine is busy (others use $others % of it, its host takes $steal %): these figures do not count"
+    say "warning: the machine is busy (other processes use $others % of it, its host takes $steal %); do not rely on these figures"
 }
 
 # Prints how many tokens and audit rows there are.
@@ -73,12 +73,12 @@ LINE=
 measured() {
     LINE=$(perl "$TOP/contrib/bench/cpu.pl" "$@" 2>"$BENCH/errors") || {
         tail -n 20 "$BENCH/errors" >&2
-        die "a measurement broke off in round $ROUND" "see what it said above, and $LOG_DIR"
+        die "a measurement failed in round $ROUND" "see its output above and the logs in $LOG_DIR"
     }
     LINE=$(words_of <<<"$LINE")
     if [ "$(value_of bad <<<"$LINE")" != 0 ]; then
         cat "$BENCH/errors" >&2
-        die "$(value_of bad <<<"$LINE") of $(value_of requests <<<"$LINE") answers are wrong" "see $LOG_DIR"
+        die "$(value_of bad <<<"$LINE") of $(value_of requests <<<"$LINE") answers are wrong" "see the logs in $LOG_DIR"
     fi
 }
 
@@ -90,7 +90,7 @@ insist_rows() {
     if [ "$3" = token ]; then want=$4; fi
     if [ $((tokens - tokens_before)) -ne "$want" ] || [ $((audit - audit_before)) -ne "$4" ]; then
         die "$1: $4 requests stored $((tokens - tokens_before)) tokens and $((audit - audit_before)) audit rows" \
-            "see $LOG_DIR"
+            "see the logs in $LOG_DIR"
     fi
 }
 

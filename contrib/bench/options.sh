@@ -8,8 +8,8 @@ usage_error() {
 
 # number NAME LEAST MOST VALUE
 number() {
-    case $4 in '' | *[!0-9]* | ?????*) usage_error "$1 is a number from $2 to $3, not '$4'" ;; esac
-    if [ "$4" -lt "$2" ] || [ "$4" -gt "$3" ]; then usage_error "$1 is a number from $2 to $3, not '$4'"; fi
+    case $4 in '' | *[!0-9]* | ?????*) usage_error "$1 must be a number from $2 to $3, not '$4'" ;; esac
+    if [ "$4" -lt "$2" ] || [ "$4" -gt "$3" ]; then usage_error "$1 must be a number from $2 to $3, not '$4'"; fi
 }
 
 # What comes from the caller's environment could make two runs differ.
@@ -26,7 +26,7 @@ make_work() {
     layout_check_name "$WORK"
     chmod 755 "$WORK"
     DIR=$WORK
-    if daemon_pid authz >/dev/null; then die "an instance runs in $DIR" "name another directory, or stop it with contrib/quickstart down --dir $DIR"; fi
+    if daemon_pid authz >/dev/null; then die "an instance is running in $DIR" "name another directory, or stop the instance with contrib/quickstart down --dir $DIR"; fi
     stack_forget
     BENCH=$DIR/bench
     rm -rf "$BENCH"
@@ -34,7 +34,7 @@ make_work() {
     UP_DIR=$BENCH/log
     mkdir "$UP_DIR"
     case $(stat -f -c %T "$DIR") in
-    tmpfs | ramfs) say "warning: $DIR is in memory: commits cost less than on a disk, name one with --dir" ;;
+    tmpfs | ramfs) say "warning: $DIR is in memory, where commits cost less than on a disk; name a directory on a disk with --dir" ;;
     esac
 }
 
@@ -44,7 +44,7 @@ finish() {
     ticker_stop
     if [ "$rc" -ne 0 ] && [ "$rc" -ne 75 ] && [ "$KEEP" = no ]; then
         KEEP=yes
-        say "$PROGRAM: kept for a look: $DIR" >&2
+        say "$PROGRAM: the files are kept in $DIR" >&2
     fi
     stack_down
     exit "$rc"

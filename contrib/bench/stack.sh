@@ -13,7 +13,7 @@ TOKEN_SECONDS=3600
 
 # A step.
 stack_up() {
-    hint "read the log; contrib/quickstart up --dir $DIR --no-demo is what failed"
+    hint "read the log; the command that failed is contrib/quickstart up --dir $DIR --no-demo"
     CFLAGS="${CFLAGS--O2 -g}" "$TOP/contrib/quickstart" up --dir "$DIR" --no-demo
     note "workers: $WORKERS"
 }
@@ -21,7 +21,7 @@ stack_up() {
 # The same variables as after quickstart's own steps.
 stack_find() {
     layout_choose_account
-    layout_find || die "there is no $DIR"
+    layout_find || die "$DIR does not exist"
     PORT=$(cat "$DIR/port")
     BASE_URL=$(base_url "$PORT")
 }
@@ -123,7 +123,7 @@ probe() {
             return 0
         fi
     done
-    printf '/%s does not cause the same round trips twice, or not one question to the engine\n' "$name"
+    printf '/%s never caused the same database round trips twice with exactly one question to the engine\n' "$name"
     return 1
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Builds the programs out of tree and installs them into the instance. Needs: TOP, ui.sh, layout.sh.
+# Build the programs out of tree and install them into the instance. Needs: TOP, ui.sh, layout.sh.
 #
-# AUTHZ_PREFIX  an installed tree to use instead of building (contrib/check and tests with many instances)
+# AUTHZ_PREFIX  installed tree to use instead of building one (for contrib/check and tests with many instances)
 
 SOURCES='configure.ac Makefile.am fcgi cli sql etc'
 
@@ -9,7 +9,7 @@ prefix_dir() { printf '%s' "${AUTHZ_PREFIX:-$BASE/inst}"; }
 authzctl_path() { printf '%s/bin/authzctl' "$(prefix_dir)"; }
 authz_path() { printf '%s/libexec/authz/authz.fcgi' "$(prefix_dir)"; }
 
-# Prints a checksum over names, sizes and times of all that goes into the build, and over how it is configured.
+# Print a checksum of the names, sizes and times of all sources and of the build configuration.
 build_stamp() {
     {
         # shellcheck disable=SC2086 # a list of words
@@ -18,8 +18,8 @@ build_stamp() {
     } | sha256sum | cut -c1-32
 }
 
-# Prints the tree to configure from. A tree that was configured in place, or that we may not write, is copied: make
-# would find its objects, and autoreconf could not put configure there.
+# Print the tree to configure from. Copy a tree that was configured in place, because make would find its objects, and a
+# tree that is not writable, because autoreconf could not create configure there.
 build_source() {
     local copy=$DIR/src
     if [ ! -e "$TOP/config.status" ] && { [ -w "$TOP" ] || [ -x "$TOP/configure" ]; }; then
@@ -34,7 +34,7 @@ build_source() {
     printf '%s' "$copy"
 }
 
-# One autoreconf at a time in one tree.
+# Run only one autoreconf at a time in a tree.
 build_autoreconf() {
     exec 8<"$1"
     flock 8
@@ -58,7 +58,7 @@ build_into() {
     )
 }
 
-# A step.
+# A step of quickstart.
 build_install() {
     local stamp source
     if [ -n "${AUTHZ_PREFIX-}" ]; then
@@ -72,7 +72,7 @@ build_install() {
         note unchanged
         return 0
     fi
-    hint "mend what the compiler names; when it is a missing header or tool, compare contrib/packages with what is installed; rm -r $DIR/build begins the build again"
+    hint "fix the error that the compiler reports; if a header or a tool is missing, install the packages in contrib/packages; rm -r $DIR/build restarts the build"
     source=$(build_source)
     build_into "$source" "$DIR/build" "$BASE/inst" --sysconfdir="$BASE/etc" --localstatedir="$BASE"
     printf '%s' "$stamp" >"$DIR/build/authz.stamp"

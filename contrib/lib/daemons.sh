@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Starts, finds and stops the daemons of one instance. Needs: layout.sh.
+# Start, find and stop the daemons of one instance. Needs: layout.sh.
 #
-# DIR/pids has a line per daemon: name, pid, start time of that pid (field 22 of /proc/PID/stat, so that a number that
-# was given to another process is never taken for ours), mark (a checksum of what it was started with).
+# DIR/pids has a line per daemon: name, pid, start time of the process (field 22 of /proc/PID/stat, so that a reused pid
+# is never mistaken for the daemon), and mark (a checksum of the configuration that it was started with).
 
-# Capabilities that a daemon keeps when root starts it: none, or ",+name".
+# Capabilities of a daemon that root starts: none, or ",+name".
 DAEMON_CAPS=
 
-# Prints the start time of a process that lives.
+# Print the start time of a running process.
 process_began() {
     local stat
     stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -18,7 +18,7 @@ process_began() {
     printf '%s' "${20}"
 }
 
-# Prints the pid of a daemon of ours that lives.
+# Print the pid of a running daemon.
 daemon_pid() {
     local name pid began mark
     [ -f "$DIR/pids" ] || return 1
@@ -40,7 +40,7 @@ daemon_forget() {
     mv "$DIR/pids.new" "$DIR/pids"
 }
 
-# daemon_stop NAME SIGNAL SECONDS: and SIGKILL when it has not gone by then.
+# daemon_stop NAME SIGNAL SECONDS: stop a daemon; send SIGKILL if it is still running after that time.
 daemon_stop() {
     local pid deadline
     if pid=$(daemon_pid "$1"); then
@@ -56,7 +56,7 @@ daemon_stop() {
     daemon_forget "$1"
 }
 
-# Each daemon's way to go: its signal, and the seconds it gets.
+# Stop a daemon with its own signal and time limit.
 daemon_stop_named() {
     case $1 in
     postgres) daemon_stop postgres INT 60 ;;
@@ -66,23 +66,23 @@ daemon_stop_named() {
     esac
 }
 
-# Prints a checksum of the named files and of the text on standard input.
+# Print a checksum of the named files and of standard input.
 mark_of() { { cat "$@" -; } | sha256sum | cut -c1-16; }
 
-# True when the daemon runs as it was to be started; else it is stopped if it runs.
+# True if the daemon runs with this mark. Otherwise stop it if it runs.
 daemon_current() {
     if daemon_pid "$1" >/dev/null && [ "$(daemon_mark "$1")" = "$2" ]; then return 0; fi
     daemon_stop_named "$1"
     return 1
 }
 
-# daemon_start NAME MARK COMMAND…: starts it unless it runs with the same mark. Its output goes to LOG_DIR/NAME.log,
-# which is the daemon's own file in a directory that is not, so that root never opens a path the daemon could swap.
+# daemon_start NAME MARK COMMAND…: start a daemon unless it runs with the same mark. Its output goes to LOG_DIR/NAME.log.
+# The daemon owns that file but not the directory, so that root never opens a path that the daemon could replace.
 daemon_start() {
     local name=$1 mark=$2 log=$LOG_DIR/$1.log pid
     shift 2
     if daemon_current "$name" "$mark"; then
-        note 'runs already'
+        note 'running already'
         return 0
     fi
     [ -e "$log" ] || : >"$log"
@@ -94,9 +94,9 @@ daemon_start() {
     printf '%s %s %s %s\n' "$name" "$pid" "$(process_began "$pid")" "$mark" >>"$DIR/pids"
 }
 
-# Becomes the daemon: own session, no standard input, none of our locks; the pid stays. The service's settings are for
-# the service alone (DAEMON_SETTINGS names those of them that another daemon needs). DAEMON_ONLY: nothing else of the
-# environment either.
+# Become the daemon, keeping the pid: own session, no standard input, none of our locks. Only the service gets the SVC_
+# settings; DAEMON_SETTINGS names those that another daemon needs. With DAEMON_ONLY, the daemon gets only the variables
+# that it names.
 daemon_launch() {
     local name=$1 variable
     shift
@@ -122,20 +122,20 @@ daemon_launch() {
         env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR HOME=/nonexistent USER="$RUN_AS" LOGNAME="$RUN_AS" "$@"
 }
 
-# daemon_await NAME SECONDS TEST…: waits until the test succeeds; fails at once when the daemon has gone.
+# daemon_await NAME SECONDS TEST…: wait until the test succeeds; fail at once if the daemon has ended.
 daemon_await() {
     local name=$1 deadline=$((SECONDS + $2))
     shift 2
     while [ "$SECONDS" -lt "$deadline" ]; do
         if ! daemon_pid "$name" >/dev/null; then
-            printf '%s has ended; the end of %s:\n' "$name" "$LOG_DIR/$name.log"
+            printf '%s has stopped; the last lines of %s:\n' "$name" "$LOG_DIR/$name.log"
             tail -n 12 "$LOG_DIR/$name.log"
             return 1
         fi
         if "$@"; then return 0; fi
         sleep 0.1
     done
-    printf '%s is not ready after its time; the end of %s:\n' "$name" "$LOG_DIR/$name.log"
+    printf '%s did not become ready in time; the last lines of %s:\n' "$name" "$LOG_DIR/$name.log"
     tail -n 12 "$LOG_DIR/$name.log"
     return 1
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# The demonstration: the service's main job in front of the user's eyes, and checked. Needs: settings.sh, ui.sh.
+# The demonstration: show the main job of the service and check every answer. Needs: settings.sh, ui.sh.
 #
-# The command line that is printed is the one that runs, word for word, so that a reader can paste it.
+# The command line that is printed is exactly the one that runs, so that a reader can paste it.
 
 DEMO_DIR=
 DEMO_STATUS=
 DEMO_BODY=
 
-# Prints one member of a JSON object on standard input; dots go deeper. Fails when it is absent or null.
+# Print one member of the JSON object on standard input; a dot leads to a nested member. Fail if it is absent or null.
 json_get() {
     perl -MJSON::PP -0777 -e '
         my $v = decode_json(<STDIN>);
@@ -17,7 +17,7 @@ json_get() {
 
 json_pretty() { perl -MJSON::PP -0777 -e 'print JSON::PP->new->canonical->pretty->encode(decode_json(<STDIN>))'; }
 
-# The printed line carries only what a reader needs; that we also want the status comes in by curl's own file.
+# Put our own curl options, such as printing the status, into curl's configuration, so that the printed line stays short.
 demo_begin() {
     DEMO_DIR=$(mktemp -d)
     printf 'silent\nshow-error\nnoproxy = "*"\nmax-time = 30\nwrite-out = "\\n%%{http_code}"\n' >"$DEMO_DIR/.curlrc"
@@ -28,7 +28,7 @@ demo_begin() {
 
 demo_end() { if [ -n "$DEMO_DIR" ]; then rm -rf "$DEMO_DIR"; fi; }
 
-# Runs a command line unseen: DEMO_STATUS and DEMO_BODY.
+# Run a command line without showing it; sets DEMO_STATUS and DEMO_BODY.
 demo_ask() {
     local answer
     answer=$(bash -c "$1" 2>&1) || :
@@ -36,41 +36,41 @@ demo_ask() {
     DEMO_BODY=${answer%$'\n'*}
 }
 
-# demo_run TEXT COMMAND-LINE STATUS: shows it, runs it, shows the answer, and insists on the status.
+# demo_run TEXT COMMAND-LINE STATUS: show and run a command line, show the answer, and fail if it has another status.
 demo_run() {
     printf '\n# %s\n%s\n' "$1" "$2"
     demo_ask "$2"
     if [ -n "$DEMO_BODY" ]; then
         printf '%s\n' "$DEMO_BODY" | { json_pretty 2>/dev/null || printf '%s\n' "$DEMO_BODY"; } | sed 's/^/    /'
     fi
-    if [ "$DEMO_STATUS" != "$3" ]; then demo_wrong "the status is $DEMO_STATUS, not $3"; fi
+    if [ "$DEMO_STATUS" != "$3" ]; then demo_wrong "expected HTTP status $3, got $DEMO_STATUS"; fi
 }
 
-# demo_expect MEMBER VALUE: of the last answer.
+# demo_expect MEMBER VALUE: fail if a member of the last answer has another value.
 demo_expect() {
     local have
     have=$(json_get "$1" <<<"$DEMO_BODY" || printf 'absent')
-    if [ "$have" != "$2" ]; then demo_wrong "$1 is '$have', not '$2'"; fi
+    if [ "$have" != "$2" ]; then demo_wrong "expected $1 to be '$2', got '$have'"; fi
 }
 
 demo_expect_scopes() {
     local have
     have=$(json_get scope <<<"$DEMO_BODY" | tr ' ' '\n' | sort | tr '\n' ' ')
-    if [ "${have% }" != "$1" ]; then demo_wrong "the scopes are '${have% }', not '$1'"; fi
+    if [ "${have% }" != "$1" ]; then demo_wrong "expected the scopes '$1', got '${have% }'"; fi
 }
 
 demo_wrong() {
-    printf '\n%s: the demonstration went wrong: %s\n  what the service answered stands above (HTTP %s); its log is %s\n' \
+    printf '\n%s: the demonstration failed: %s\n  the answer of the service is above (HTTP %s); its log is %s\n' \
         "$PROGRAM" "$1" "$DEMO_STATUS" "$LOG_DIR/authz.log" >&2
-    printf '  what to do: mend the cause and run contrib/quickstart up again, or leave this out with --no-demo\n' >&2
+    printf '  what to do: fix the cause and run contrib/quickstart up again, or skip the demonstration with --no-demo\n' >&2
     exit 1
 }
 
 demo_client() {
     local url='"$BASE_URL/admin/api/clients'
-    # A former demonstration's client, whose secret nobody keeps.
+    # Delete the client of an earlier demonstration; its secret was not kept.
     demo_ask "curl -X DELETE -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" $url/demo\""
-    demo_run 'An administrator creates a client. Its secret is shown this once.' \
+    demo_run 'An administrator creates a client. The answer shows its secret; it is never shown again.' \
         "curl -X POST $url\" -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" \\
   -H 'Content-Type: application/json' -d '{\"clientId\":\"demo\",\"clientType\":\"confidential\",\"enabled\":true}'" 201
     DEMO_SECRET=$(json_get clientSecret <<<"$DEMO_BODY") || demo_wrong 'the answer has no clientSecret'
@@ -87,7 +87,7 @@ demo_entitle() {
 }
 
 demo_token() {
-    demo_run 'The client asks for a token; policy decides (evaluation 1).' \
+    demo_run 'The client requests a token, and policy decides (evaluation 1).' \
         "curl -u \"demo:\$DEMO_SECRET\" -d grant_type=client_credentials -d 'scope=orders.read orders.write' \\
   \"\$BASE_URL/token\"" 200
     demo_expect token_type Bearer
@@ -104,19 +104,19 @@ demo_introspect() {
 
 demo_all() {
     demo_begin
-    printf '\nThe demonstration. To repeat its lines by hand, begin with this one:\n\n. %s/env\n' "$DIR"
+    printf '\nDemonstration. To repeat these commands by hand, first run:\n\n. %s/env\n' "$DIR"
     demo_client
-    demo_entitle 'Nothing is allowed until policy data say so: two scopes, and the right to introspect.' \
+    demo_entitle 'A new client may do nothing. The administrator allows it two scopes and the introspection of tokens.' \
         '{"clients":{"demo":{"grants":["client_credentials"],"scopes":["orders.read","orders.write"],"endpoints":["introspect"]}}}'
     demo_token
-    demo_introspect 'A resource server asks about the token; policy decides again (evaluation 2).'
+    demo_introspect 'A resource server introspects the token, and policy decides again (evaluation 2).'
     demo_expect active true
     demo_expect_scopes 'orders.read orders.write'
-    demo_introspect 'The same token in a context that narrows it.' \
+    demo_introspect 'A resource server can pass a context that narrows the token.' \
         "--data-urlencode 'context={\"scopes\":[\"orders.read\"]}'"
     demo_expect active true
     demo_expect_scopes orders.read
-    demo_entitle 'The entitlement is taken away (the right to introspect stays).' \
+    demo_entitle 'The administrator removes the grant and the scopes; the client may still introspect.' \
         '{"clients":{"demo":{"grants":null,"scopes":null}}}'
     demo_introspect 'The token has not expired, but policy now denies it.'
     demo_expect active false
@@ -134,14 +134,14 @@ demo_next() {
 		The service runs at $BASE_URL (discovery: $BASE_URL/.well-known/openid-configuration).
 
 		What to do next:
-		  - Repeat the lines above by hand:         . $DIR/env
-		  - See what runs, and whether it is ready: contrib/quickstart status$more
-		  - Read the logs:                          $LOG_DIR
+		  - Repeat the commands above by hand:   . $DIR/env
+		  - Check that the service is ready:     contrib/quickstart status$more
+		  - Read the logs:                       $LOG_DIR
 		  - Change a setting in $(conf_path),
-		    then:                                   contrib/quickstart up$more --no-demo
-		  - Administer on the command line:         $authzctl --help
-		  - Stop it; the data stay in $DIR:
-		                                            contrib/quickstart down$more
-		  - Follow a request through the source:    README, "Where things are"
+		    then run:                            contrib/quickstart up$more --no-demo
+		  - Administer on the command line:      $authzctl --help
+		  - Stop it (the data stays in $DIR):
+		                                         contrib/quickstart down$more
+		  - Follow a request through the source: README, "Where things are"
 	END
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Where everything of one instance lives, and under whose account it runs. Needs: TOP, ui.sh.
+# Directories and account of one instance. Needs: TOP, ui.sh.
 #
-#   DIR         what the user named: env, pids, port, build/ and up/ (logs of the steps)
-#   BASE        what the daemons see: inst/ etc/ log/ data/ opa/ bin/ run; equal to DIR unless their account cannot get
-#               there (a checkout in root's home), then a directory under /var/lib, linked from DIR
-#   BASE/run    sockets, mode 0700; a link to a short temporary directory when the path is too long for a socket
+#   DIR         the directory that the user named: env, pids, port, build/ and up/ (logs of the steps)
+#   BASE        the directory of the daemons: inst/ etc/ log/ data/ opa/ bin/ run; the same as DIR, unless their account
+#               cannot reach DIR (a checkout in root's home), then a directory in /var/lib with a link from DIR
+#   BASE/run    sockets, mode 0700; a link to a short temporary directory if the path is too long for a socket
 
 DIR=
 BASE=
@@ -16,18 +16,18 @@ SERVICE_USER=authz
 # struct sockaddr_un holds 107 octets and a NUL; our longest name in run is ".s.PGSQL.5432.lock".
 SOCKET_DIR_MAX=$((107 - 20))
 
-# As root every daemon runs as another account: PostgreSQL insists on it, and the rest need no more than it has.
+# If root calls, every daemon runs under another account: PostgreSQL requires it, and the others need no privileges.
 layout_choose_account() {
     if [ "$(id -u)" -ne 0 ]; then return 0; fi
     RUN_AS=${AUTHZ_USER:-$SERVICE_USER}
     if ! getent passwd "$RUN_AS" >/dev/null; then
         useradd --system --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin "$RUN_AS" ||
-            die "cannot make the system account $RUN_AS" 'make it, or name another with AUTHZ_USER'
+            die "cannot create the system account $RUN_AS" 'create it, or name another account in AUTHZ_USER'
     fi
-    if [ "$(id -u "$RUN_AS")" -eq 0 ]; then die 'AUTHZ_USER must not be root' 'name an unprivileged account'; fi
+    if [ "$(id -u "$RUN_AS")" -eq 0 ]; then die 'AUTHZ_USER must not be root' 'set it to an unprivileged account'; fi
 }
 
-# Runs a command as the daemons' account, in a directory that this account can read, and without our locks.
+# Run a command under the account of the daemons, in a directory that it can read, and without our locks.
 as_service() {
     (
         cd /
@@ -38,11 +38,11 @@ as_service() {
     )
 }
 
-# Names must survive configure, make, three configuration languages and a database address unquoted.
+# Refuse directory names that would need quotes in configure, make, configuration files or a database address.
 layout_check_name() {
     case $1 in
-    *[!A-Za-z0-9._/+@-]*) die "the directory name '$1' holds other characters than letters, digits and ._/+@-" \
-        'choose another with --dir (or another place for the checkout)' ;;
+    *[!A-Za-z0-9._/+@-]*) die "the directory name '$1' may contain only letters, digits and ._/+@-" \
+        'choose another directory with --dir, or move the checkout' ;;
     esac
 }
 
@@ -69,7 +69,7 @@ layout_make_dirs() {
     layout_make_run
 }
 
-# Prints the directory that the daemons can reach.
+# Print the directory that the daemons can reach.
 layout_base() {
     local base
     if as_service test -x "$DIR"; then
@@ -98,7 +98,7 @@ layout_make_run() {
     if [ "$BASE" != "$DIR" ]; then ln -sfn "$RUN_DIR" "$DIR/run"; fi
 }
 
-# For down, status and env: the paths of what is there, making nothing.
+# Find the directories of an existing instance, for down, status and env.
 layout_find() {
     [ -d "$DIR" ] || return 1
     DIR=$(cd "$DIR" && pwd -P)
@@ -110,13 +110,13 @@ layout_find() {
     if [ -L "$RUN_DIR" ]; then RUN_DIR=$(readlink "$RUN_DIR"); fi
 }
 
-# Takes the daemons' data and everything else of the instance away.
+# Delete the instance with its data.
 layout_purge() {
     local name
     case $RUN_DIR in /tmp/authz-*) rm -rf "$RUN_DIR" ;; esac
     case $BASE in /var/lib/authz-quickstart/*) rm -rf "$BASE" ;; esac
     for name in inst etc log data opa bin run build src up base env authz.conf pids port lock; do rm -rf "${DIR:?}/$name"; done
-    rmdir "$DIR" 2>/dev/null || say "$DIR holds files that are not ours; left there"
+    rmdir "$DIR" 2>/dev/null || say "$DIR contains other files and was kept"
 }
 
 port_free() {
@@ -124,8 +124,8 @@ port_free() {
         Listen => 1, ReuseAddr => 1)' "$1"
 }
 
-# Prints the port of this instance: the one asked for, the one it had, 8080 for the default directory, else any free
-# one below the range that the kernel hands out.
+# Print the port of this instance: the given one, else the previous one, else 8080 for the default directory, else a free
+# port below the ephemeral range of the kernel.
 port_choose() {
     local asked=$1 port try
     if [ -z "$asked" ] && [ -s "$DIR/port" ]; then asked=$(cat "$DIR/port"); fi
@@ -144,5 +144,5 @@ port_choose() {
     return 1
 }
 
-# An issuer's address does not name its scheme's own port.
+# Print the base URL; the default port of the scheme is left out, as in an issuer.
 base_url() { if [ "$1" -eq 80 ]; then printf 'http://127.0.0.1'; else printf 'http://127.0.0.1:%s' "$1"; fi; }

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# Gets Node.js and the npm packages of contrib/npm, for the tests. Needs: TOP, ui.sh, packages.sh, opa.sh (version_reaches).
+# Get Node.js and the npm packages in contrib/npm for the tests. Needs: TOP, ui.sh, packages.sh, opa.sh (version_reaches).
 #
-# AUTHZ_NODE          a Node.js to use as it is
-# AUTHZ_NODE_MODULES  a folder node_modules to use as it is
+# AUTHZ_NODE          Node.js program to use
+# AUTHZ_NODE_MODULES  node_modules directory to use
 
 NODE_OLDEST=20
 NODE_PACKAGED=20.20.2
 
 npm_cache_dir() { printf '%s/authz/npm' "${XDG_CACHE_HOME:-$HOME/.cache}"; }
 
-# One folder per list of packages, so that two checkouts do not take turns in replacing it.
+# Use one directory per list of packages, so that two checkouts do not replace each other's.
 npm_modules_dir() { printf '%s/%s' "$(npm_cache_dir)" "$(sha256sum <"$TOP/contrib/npm/package-lock.json" | cut -c1-16)"; }
 
 node_usable() {
@@ -19,7 +19,7 @@ node_usable() {
     [ -n "$version" ] && version_reaches "$version" "$NODE_OLDEST"
 }
 
-# Prints the Node.js that is already here: the named one, one on PATH, or the cached one.
+# Print the installed Node.js: the named one, the one on PATH, or the cached one.
 node_here() {
     local candidate
     if [ -n "${AUTHZ_NODE-}" ]; then
@@ -35,7 +35,7 @@ node_here() {
     return 1
 }
 
-# Prints the folder of the packages that is already here.
+# Print the directory of the installed packages.
 npm_here() {
     local modules=${AUTHZ_NODE_MODULES:-$(npm_modules_dir)/node_modules}
     [ -d "$modules/puppeteer-core" ] && printf '%s' "$modules"
@@ -43,13 +43,13 @@ npm_here() {
 
 npm_quietly() { npm "$@" --ignore-scripts --no-audit --no-fund --no-update-notifier; }
 
-# npm_keep FOLDER NAME: puts a finished folder into the cache in one move; when another run was faster, its folder stays.
+# npm_keep DIRECTORY NAME: move a finished directory into the cache; if another run was faster, keep its directory.
 npm_keep() {
     mkdir -p "$(npm_cache_dir)"
     mv -T "$1" "$(npm_cache_dir)/$2" 2>/dev/null || [ -d "$(npm_cache_dir)/$2/node_modules" ]
 }
 
-# Debian 12 has an older Node.js; npm carries the one we want.
+# Get Node.js from npm, because that of Debian 12 is too old.
 npm_get_node() {
     local machine
     machine=$(uname -m)
@@ -69,7 +69,7 @@ npm_get_modules() {
     npm_keep "$1/modules" "$(basename "$(npm_modules_dir)")"
 }
 
-# A step: afterwards node_here and npm_here print where they are.
+# A step; afterwards node_here and npm_here print the paths.
 npm_get() {
     local work
     if node_here >/dev/null && npm_here >/dev/null; then
@@ -77,11 +77,11 @@ npm_get() {
         return 0
     fi
     if [ -n "${AUTHZ_NODE_MODULES-}" ]; then
-        hint "AUTHZ_NODE_MODULES=$AUTHZ_NODE_MODULES must hold the packages of contrib/npm; unset it to have them got"
-        printf 'AUTHZ_NODE_MODULES is not usable\n'
+        hint "AUTHZ_NODE_MODULES=$AUTHZ_NODE_MODULES must contain the packages in contrib/npm; unset it to download them"
+        printf 'the packages in AUTHZ_NODE_MODULES are incomplete\n'
         return 1
     fi
-    hint "put npm and a Node.js from $NODE_OLDEST on on PATH, see that npm reaches its registry, then run the same command again"
+    hint "put npm and Node.js $NODE_OLDEST or newer on PATH, check that npm can reach its registry, and run the same command again"
     command -v npm >/dev/null || (packages_install node)
     work=$(mktemp -d)
     # shellcheck disable=SC2064 # the name as it is now
@@ -90,5 +90,5 @@ npm_get() {
     npm_here >/dev/null || npm_get_modules "$work"
     node_here >/dev/null
     npm_here >/dev/null
-    note "Node.js $("$(node_here)" --version), packages got"
+    note "Node.js $("$(node_here)" --version), packages installed"
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Finds or gets the policy engine. Needs: ui.sh, packages.sh for the way "gobin".
+# Find or get OPA, the policy engine. Needs: ui.sh; packages.sh for the way "gobin".
 #
-# AUTHZ_OPA       an engine to use as it is
-# AUTHZ_OPA_WAYS  which ways are tried, in order; the default is all of them
+# AUTHZ_OPA       OPA program to use
+# AUTHZ_OPA_WAYS  ways to try, in order (default: all)
 
 OPA_VERSION=1.20.2
 OPA_OLDEST=1.18
@@ -13,12 +13,12 @@ OPA_RELEASES=${AUTHZ_OPA_RELEASES:-https://github.com/open-policy-agent/opa/rele
 
 opa_cache_dir() { printf '%s/authz/bin' "${XDG_CACHE_HOME:-$HOME/.cache}"; }
 
-# version_reaches 1.20.2 1.18: the first is not older than the second.
+# version_reaches 1.20.2 1.18: true if the first version is not older than the second.
 version_reaches() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
 opa_version_of() { "$1" version 2>/dev/null | awk '$1 == "Version:" { print $2; exit }'; }
 
-# True for the version we want, or any other of 1.x that is new enough.
+# True if the program is a release of OPA 1.x that is new enough.
 opa_usable() {
     local version
     [ -x "$1" ] || return 1
@@ -30,7 +30,7 @@ opa_usable() {
     esac
 }
 
-# Prints the engine that is already here: the named one, the cached one, or one on PATH.
+# Print the installed OPA: the named one, the cached one, or the one on PATH.
 opa_here() {
     local candidate candidates
     if [ -n "${AUTHZ_OPA-}" ]; then
@@ -50,7 +50,7 @@ opa_here() {
     return 1
 }
 
-# Puts a finished engine into the cache in one move, so that no other run sees half a file.
+# Move a finished program into the cache in one step, so that no other run sees half a file.
 opa_keep() {
     local cache
     cache=$(opa_cache_dir)
@@ -62,7 +62,7 @@ opa_keep() {
 }
 
 opa_way_path() {
-    printf 'no usable opa on PATH (a 1.x from %s on is asked for)\n' "$OPA_OLDEST"
+    printf 'no usable opa on PATH (1.x, %s or newer, is required)\n' "$OPA_OLDEST"
     return 1
 }
 
@@ -80,7 +80,7 @@ opa_way_go() {
     }
     version=$(GOTOOLCHAIN=local "$go" env GOVERSION | sed 's/^go//; s/ .*//')
     if ! version_reaches "$version" "$OPA_GO_OLDEST"; then
-        printf 'go on PATH is %s, %s is needed\n' "$version" "$OPA_GO_OLDEST"
+        printf 'go on PATH is %s, but %s or newer is required\n' "$version" "$OPA_GO_OLDEST"
         return 1
     fi
     opa_go_install "$go" "$1"
@@ -93,7 +93,7 @@ opa_way_download() {
     x86_64) file=opa_linux_amd64_static ;;
     aarch64) file=opa_linux_arm64_static ;;
     *)
-        printf 'no release for %s\n' "$machine"
+        printf 'OPA has no release for %s\n' "$machine"
         return 1
         ;;
     esac
@@ -106,13 +106,13 @@ opa_way_download() {
     opa_keep "$work/$file"
 }
 
-# The published file reads "<sha256>  <name>"; the name in it is not trusted.
+# Compare the published checksum "<sha256>  <name>"; the name in it is not trusted.
 opa_checksum_ok() {
     local want have
     want=$(awk 'NR == 1 { print $1 }' "$2")
     have=$(sha256sum <"$1" | awk '{ print $1 }')
     if [ "$want" = "$have" ] && [ ${#want} -eq 64 ]; then return 0; fi
-    printf 'checksum of the download is wrong: want %s, have %s\n' "$want" "$have"
+    printf 'the checksum of the download is wrong: expected %s, got %s\n' "$want" "$have"
     return 1
 }
 
@@ -125,11 +125,11 @@ opa_way_gobin() {
         return 1
     go=$work/venv/bin/go
     [ -x "$go" ] || return 1
-    # Who has no Go of his own gets no caches of it either.
+    # Put the caches of Go into the temporary directory too.
     GOPATH=$work/gopath GOCACHE=$work/gocache opa_go_install "$go" "$work"
 }
 
-# A step: afterwards opa_here prints the engine.
+# A step; afterwards opa_here prints the path.
 opa_get() {
     local way work found tried=
     if found=$(opa_here); then
@@ -137,8 +137,8 @@ opa_get() {
         return 0
     fi
     if [ -n "${AUTHZ_OPA-}" ]; then
-        hint "AUTHZ_OPA=$AUTHZ_OPA must name an opa 1.x from $OPA_OLDEST on; unset it to have one got"
-        printf 'AUTHZ_OPA is not usable\n'
+        hint "set AUTHZ_OPA to an opa 1.x program, $OPA_OLDEST or newer, or unset it to download one; it is $AUTHZ_OPA"
+        printf 'AUTHZ_OPA is not a usable opa program\n'
         return 1
     fi
     work=$(mktemp -d)
@@ -146,14 +146,14 @@ opa_get() {
     trap "chmod -R u+w '$work'; rm -rf '$work'" EXIT
     for way in ${AUTHZ_OPA_WAYS:-path go download gobin}; do
         tried="$tried $way"
-        hint "tried:$tried. Put an opa 1.x (from $OPA_OLDEST on) on PATH or name it with AUTHZ_OPA=/path/to/opa," \
+        hint "tried:$tried. Put an opa 1.x ($OPA_OLDEST or newer) on PATH, set AUTHZ_OPA=/path/to/opa," \
             "or install Go $OPA_GO_OLDEST or newer, then run the same command again"
-        printf '== way: %s\n' "$way"
+        printf '== trying: %s\n' "$way"
         case $way in
         path | go | download | gobin) if "opa_way_$way" "$work"; then break; fi ;;
         *) printf 'unknown way\n' ;;
         esac
     done
     found=$(opa_here)
-    note "$(opa_version_of "$found") got by way of $way"
+    note "$(opa_version_of "$found") from: $way"
 }

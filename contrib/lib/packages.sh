@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Installs what is missing of contrib/packages. Needs: TOP, ui.sh.
+# Install the missing packages in contrib/packages. Needs: TOP, ui.sh.
 
-# Prints the packages of the sections given, alternatives as they stand in the list.
+# Print the packages of the given sections, with alternatives as in the list.
 packages_list() {
     local section
     for section in "$@"; do
@@ -9,7 +9,7 @@ packages_list() {
     done | sort -u
 }
 
-# Prints, of the sections given, what is not installed; of alternatives the first.
+# Print the packages of the given sections that are not installed; of alternatives, the first one.
 packages_missing() {
     local installed entry
     installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' 2>/dev/null | awk '$1 ~ /^.i/ { print $2 }')
@@ -18,8 +18,8 @@ packages_missing() {
     done
 }
 
-# Debian starts a service when its package is installed. We run our own copies and want nobody's port 80 or 5432, so
-# services are held back while we install, unless the machine already has a rule of its own.
+# Debian starts a service when its package is installed. quickstart runs its own copies, so services must not start and
+# take port 80 or 5432 during the installation. A rule that the machine already has is left alone.
 packages_hold_services() {
     local rule=/usr/sbin/policy-rc.d
     [ ! -e "$rule" ] || return 0
@@ -29,7 +29,7 @@ packages_hold_services() {
     $1 chmod 755 "$rule"
 }
 
-# Prints the word that makes us root, or nothing when we are; fails when there is none.
+# Print the command prefix for root: nothing for root, else sudo. Fail if sudo cannot be used.
 packages_root_word() {
     if [ "$(id -u)" -eq 0 ]; then return 0; fi
     if command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 2 ]; }; then
@@ -44,22 +44,22 @@ packages_apt() {
     shift
     for try in 1 2 3; do
         if $root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@"; then return 0; fi
-        printf 'apt-get %s: try %s failed\n' "$1" "$try"
+        printf 'apt-get %s: attempt %s failed\n' "$1" "$try"
         sleep "$try"
     done
     return 1
 }
 
-# A step: installs what the sections need.
+# A step: install the packages of the given sections.
 packages_install() {
     local missing root
     if ! command -v dpkg-query >/dev/null; then
-        note 'not a Debian system: nothing installed, see contrib/packages'
+        note 'not a Debian system: nothing was installed; see contrib/packages'
         return 0
     fi
     missing=$(packages_missing "$@" | tr '\n' ' ')
     if [ -z "$missing" ]; then
-        note 'all there'
+        note 'installed already'
         return 0
     fi
     hint "run as root: apt-get update && apt-get install --no-install-recommends $missing"
@@ -67,7 +67,7 @@ packages_install() {
     root=$(packages_root_word)
     packages_hold_services "$root"
     packages_apt "$root" update
-    # --no-remove: rather stop than take away a package that somebody else needs.
+    # --no-remove: fail instead of removing a package that the machine needs.
     # shellcheck disable=SC2086 # a list of words
     packages_apt "$root" install --no-install-recommends --no-remove $missing
     note "installed $(wc -w <<<"$missing")"

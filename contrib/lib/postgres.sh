@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # A private PostgreSQL cluster: UNIX socket only, checksums, durable commits. Needs: layout.sh, daemons.sh.
 #
-# Roles: `authz` owns the database and is what the service uses, by password, and no superuser. `postgres` is the
-# superuser, only for the account that runs the cluster and for root, by peer credentials.
+# Roles: the service connects as `authz`, with a password; this role owns the database and is not a superuser. `postgres` is
+# the superuser; only root and the account that runs the cluster can connect as it, by peer credentials.
 
 PG_CONNECTIONS=100
 
-# Prints the directory of the server programs: of the version that made the cluster, or the newest.
+# Print the directory of the server programs: of the version that created the cluster, or the newest.
 postgres_bin() {
     local want='*' dir found=
     if as_service test -s "$BASE/data/PG_VERSION"; then want=$(as_service cat "$BASE/data/PG_VERSION"); fi
@@ -18,7 +18,7 @@ postgres_bin() {
         found=$(dirname "$(readlink -f "$(command -v initdb)")")
     fi
     [ -n "$found" ] || {
-        printf 'no PostgreSQL server programs (version %s)\n' "$want" >&2
+        printf 'the PostgreSQL server is not installed (version %s)\n' "$want" >&2
         return 1
     }
     printf '%s' "$found"
@@ -29,7 +29,7 @@ postgres_url() { printf 'postgresql://authz:%s@/authz?host=%s' "$1" "$RUN_DIR"; 
 
 postgres_initdb() {
     local bin=$1
-    # A cluster that was half made (an interrupted first start) has no mark of ours: begin again.
+    # A cluster without authz.complete is unfinished, because the first start was interrupted: create it again.
     if as_service test -e "$BASE/data/authz.complete"; then return 0; fi
     as_service find "$BASE/data" -mindepth 1 -delete
     as_service "$bin/initdb" --pgdata="$BASE/data" --username=postgres --encoding=UTF8 --locale=C.UTF-8 \
@@ -46,7 +46,8 @@ postgres_initdb() {
     as_service touch "$BASE/data/authz.complete"
 }
 
-# Commits are durable. Memory is a quarter of the machine's, at most 1 GB: several instances may stand side by side.
+# Print the configuration. Commits are durable. Memory is a quarter of the machine's, at most 1 GB, because several instances
+# may run side by side.
 postgres_settings() {
     local shared
     shared=$(awk '/^MemTotal:/ { mb = int($2 / 4096); print (mb > 1024 ? 1024 : mb < 128 ? 128 : mb) }' /proc/meminfo)
@@ -77,7 +78,7 @@ postgres_sql() { as_service psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$RUN_DIR" -U
 
 postgres_ready() { as_service "$1/pg_isready" -q -h "$RUN_DIR" -U postgres -d postgres >/dev/null; }
 
-# The service's role and database; the password is set anew at each start, as authz.conf has it.
+# Create the role and the database of the service; set the password of authz.conf at each start.
 postgres_database() {
     local have
     have=$(postgres_sql -d postgres -c "SELECT count(*) FROM pg_roles WHERE rolname = 'authz'")
@@ -87,9 +88,8 @@ postgres_database() {
     if [ "$have" = 0 ]; then postgres_sql -d postgres -c 'CREATE DATABASE authz OWNER authz'; fi
 }
 
-# A server that was killed leaves a lock file, and where nobody reaps orphans (a container without init) its pid stays
-# taken by a zombie: PostgreSQL then believes it alive. The lock goes when the pid is a zombie and no process of that
-# server works in the directory any more.
+# Remove the lock file of a killed server. In a container without init the server stays a zombie, and PostgreSQL takes it for
+# running. Remove the file only if its pid is a zombie and no process of that server uses the directory.
 postgres_unlock() {
     local pid process
     pid=$(as_service head -n 1 "$BASE/data/postmaster.pid" 2>/dev/null) || return 0
@@ -100,10 +100,10 @@ postgres_unlock() {
     as_service rm -f "$BASE/data/postmaster.pid"
 }
 
-# A step.
+# A step of quickstart.
 postgres_start() {
     local bin password=$1
-    hint "see $LOG_DIR/postgres.log; contrib/quickstart down --dir $DIR --purge begins again with an empty database"
+    hint "see $LOG_DIR/postgres.log; contrib/quickstart down --dir $DIR --purge deletes the instance, to start again with an empty database"
     bin=$(postgres_bin)
     postgres_initdb "$bin"
     postgres_settings | as_service tee "$BASE/data/authz.conf" >/dev/null

@@ -1,20 +1,20 @@
 # shellcheck shell=bash
 # The schema, authz.fcgi and OPA. Needs: layout.sh, daemons.sh, build.sh, settings.sh.
 
-# Enough workers that a slow policy call does not idle a core; each takes one database connection.
+# One worker more than processors, so that a slow policy call leaves no core idle; each has one database connection.
 WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
-# Half of them may wait for identity providers and other servers at a time.
+# Half of them may wait for identity providers and other servers at the same time.
 WEB_WORKERS=4
 BUNDLE_WORKERS=2
 
-# Our settings from the environment go through to the service; what the file says is the file's affair.
+# Print the settings in the environment, which the service gets besides those in authz.conf.
 service_environment() { env | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT=)' | sort || :; }
 
 authzctl() { as_service env SVC_CONFIG="$(conf_path)" "$(authzctl_path)" "$@"; }
 
-# A step.
+# A step of quickstart.
 schema_migrate() {
-    hint "correct what is named in your environment or in $(conf_path), then run contrib/quickstart again"
+    hint "correct the setting in your environment or in $(conf_path), then run contrib/quickstart again"
     authzctl config check --offline
     hint "run SVC_CONFIG=$(conf_path) $(authzctl_path) db status, and see $LOG_DIR/postgres.log"
     authzctl db migrate
@@ -25,13 +25,13 @@ authz_sockets_there() {
     for pool in core web bundles; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
 }
 
-# A step.
+# A step of quickstart.
 authz_start() {
     local mark command
     command=("$(authz_path)" --workers "$WORKERS" --web "$WEB_WORKERS" --bundles "$BUNDLE_WORKERS"
         --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
         --listen "bundles=unix:$RUN_DIR/bundles.sock")
-    hint "mend the setting that the log names (in the environment, or in $(conf_path)); the log is $LOG_DIR/authz.log"
+    hint "correct the setting that the log names, in your environment or in $(conf_path); the log is $LOG_DIR/authz.log"
     as_service env SVC_CONFIG="$(conf_path)" "$(authz_path)" --check
     mark=$({
         service_environment
@@ -46,7 +46,7 @@ opa_config() {
         "$TOP/etc/opa/opa.yaml"
 }
 
-# The engine was found by the account that runs quickstart; the daemons' account may not get into its cache.
+# Copy the engine into the instance, because the account of the daemons may not be able to read the cache.
 opa_place() {
     local found
     found=$(opa_here)
@@ -58,7 +58,7 @@ opa_place() {
 
 opa_socket_there() { [ -S "$RUN_DIR/opa.sock" ]; }
 
-# A step.
+# A step of quickstart.
 opa_start() {
     local mark
     hint "the log is $LOG_DIR/opa.log; the engine fetches its policy from $BASE_URL/bundles/svc"
@@ -68,7 +68,7 @@ opa_start() {
     OPA_INSTANCE=$(uname -n)-1
     GOGC=400
     GOMEMLIMIT=512MiB
-    # The other half of the processors is the workers' and PostgreSQL's: more threads would only wake each other.
+    # Leave half of the processors to the workers and PostgreSQL; more threads would only wake each other.
     GOMAXPROCS=$((($(nproc) + 1) / 2))
     export SVC_BUNDLE_API_KEY OPA_INSTANCE GOGC GOMEMLIMIT GOMAXPROCS
     mark=$(printf '%s %s' "$SVC_BUNDLE_API_KEY" "$RUN_DIR" | mark_of "$BASE/etc/opa.yaml" "$BASE/bin/opa")
@@ -87,9 +87,9 @@ service_ready() {
     return 1
 }
 
-# A step: the service answers, with its database, engine and policy behind it.
+# A step: wait until the service is ready, with its database, engine and policy.
 service_await() {
-    hint "curl -i $BASE_URL/health/ready names the part that is missing; the logs are in $LOG_DIR"
+    hint "run curl -i $BASE_URL/health/ready to see which part is not ready; the logs are in $LOG_DIR"
     if ! daemon_await authz 45 service_ready; then
         tail -n 5 "$LOG_DIR/opa.log" "$LOG_DIR/authz.log" 2>&1 || :
         printf 'the last answer of %s/health/ready: %s\n' "$BASE_URL" "${READY_ANSWER:-none}"

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# The settings of one instance: keys made once, authz.conf for the service, DIR/env for the user. Needs: layout.sh,
+# The settings of one instance: authz.conf for the service, with keys that are created once, and DIR/env for the user. Needs: layout.sh,
 # postgres.sh, build.sh.
 
 BASE_URL=
 OWN_DATABASE=yes
 OWN_OPA=yes
 
-# Where the programs that we build look without being told.
+# Print the path of authz.conf, the default of the programs that quickstart builds.
 conf_path() { printf '%s/etc/authz/authz.conf' "$BASE"; }
 
-# Prints the value of a name in the present authz.conf; fails when there is none.
+# Print the value of a name in authz.conf; fail if it has none.
 conf_get() {
     [ -f "$(conf_path)" ] || return 1
     awk -v n="$1=" 'index($0, n) == 1 { print substr($0, length(n) + 1); found = 1; exit } END { exit !found }' \
@@ -18,14 +18,14 @@ conf_get() {
 
 random_key() { openssl rand -hex 32; }
 
-# setting NAME DEFAULT-COMMAND…: the caller's value, else the one this instance has, else a new one.
+# setting NAME DEFAULT-COMMAND…: print the value in the environment, else the one in authz.conf, else a new one.
 setting() {
     local name=$1
     shift
     if [ -n "${!name+set}" ]; then printf '%s' "${!name}"; else conf_get "$name" || "$@"; fi
 }
 
-# A database or an engine of the caller's replaces ours, unless the address is the one that our own env file told.
+# Use the database or the engine in the environment instead of our own, unless the address comes from our own env file.
 settings_find_foreign() {
     case ${SVC_DATABASE_URL-} in
     '' | *"host=$RUN_DIR") unset SVC_DATABASE_URL ;;
@@ -38,7 +38,7 @@ settings_find_foreign() {
     unset SVC_CONFIG SVC_RUNTIME_DIR
 }
 
-# The database password is our own affair: in the file, and new for each instance.
+# Print the database password of authz.conf, or a new one for a new instance.
 database_password() {
     local url
     if url=$(conf_get SVC_DATABASE_URL) && [[ $url =~ ^postgresql://authz:([0-9a-f]+)@/ ]]; then
@@ -51,8 +51,8 @@ database_password() {
 conf_text() {
     local name
     cat <<-END
-		# Written by contrib/quickstart at each start. Keep the keys: without SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER
-		# what the database holds sealed cannot be read. Other lines may be added below the last of these names.
+		# Written by contrib/quickstart at each start. Keep the keys: the secrets in the database cannot be read without
+		# SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER. Add your own settings below SVC_BUNDLE_API_KEY; they are kept.
 		SVC_OIDC_ISSUER=${SVC_OIDC_ISSUER-$BASE_URL}
 		SVC_DATABASE_URL=${SVC_DATABASE_URL-$(postgres_url "$1")}
 		SVC_OPA_URL=${SVC_OPA_URL-unix:$RUN_DIR/opa.sock}
@@ -64,20 +64,20 @@ conf_text() {
     conf_extra
 }
 
-# Lines that the user added to the file stay.
+# Print the lines that the user added to the file.
 conf_extra() {
     [ -f "$(conf_path)" ] || return 0
     awk '/^SVC_BUNDLE_API_KEY=/ { own = 1; next } own' "$(conf_path)"
 }
 
-# A step.
+# A step of quickstart.
 settings_write() {
     local password text
     mkdir -p "$(dirname "$(conf_path)")"
     password=$(database_password)
     text=$(conf_text "$password")
     if [ -f "$(conf_path)" ] && [ "$text" = "$(cat "$(conf_path)")" ]; then
-        note 'keys kept'
+        note 'unchanged'
     fi
     (
         umask 077
@@ -89,7 +89,7 @@ settings_write() {
     printf '%s' "$PORT" >"$DIR/port"
 }
 
-# Prints NAME="value" so that a shell and a simple reader both understand it.
+# Print NAME="value" so that both a shell and a simple parser can read it.
 env_line() {
     local value=${2//\\/\\\\}
     value=${value//\"/\\\"}

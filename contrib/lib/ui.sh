@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the user sees: steps with their time, and failures that say what failed, where the log is and what to do.
+# Messages for the user: steps with their time, and errors with the log file and the remedy.
 
 STEP=0
 STEPS=${STEPS:-1}
@@ -8,22 +8,22 @@ TICKER=
 
 say() { printf '%s\n' "$*"; }
 
-# Ends the program with a reason and, as second argument, the way out of it.
+# die REASON [REMEDY]: print an error and exit.
 die() {
     printf '%s: %s\n' "$PROGRAM" "$1" >&2
     if [ -n "${2-}" ]; then printf '  what to do: %s\n' "$2" >&2; fi
     exit 1
 }
 
-# Within a step: the word that stands in its line when it is done ("unchanged").
+# Within a step: set the word that its line ends with ("unchanged").
 note() { printf '%s' "$*" >"$UP_DIR/note"; }
 
-# Within a step: what to do should the step fail from here on.
+# Within a step: set the remedy to print if the step fails from here on.
 hint() { printf '%s' "$*" >"$UP_DIR/hint"; }
 
 ticker_loop() {
     local began=$SECONDS
-    exec 8>&- 9>&- # its sleep may outlive us by a second, and must hold no lock
+    exec 8>&- 9>&- # its sleep may outlive us by a second and must not keep a lock
     while sleep 1; do
         if [ -t 1 ]; then
             printf '\r%s %d s ' "$1" $((SECONDS - began))
@@ -40,8 +40,8 @@ ticker_stop() {
     TICKER=
 }
 
-# step NAME TEXT FUNCTION [ARGUMENT…]: runs the function in a subshell with its output in a log. What it learns it
-# leaves in files. Never call step in a condition: that would switch errexit off in the function.
+# step NAME TEXT FUNCTION [ARGUMENT…]: run the function in a subshell with its output in a log. The function passes results
+# on in files. Never call step in a condition: that would disable errexit in the function.
 step() {
     local name=$1 text=$2 began=$SECONDS label log rc
     shift 2
@@ -74,10 +74,10 @@ step_failed() {
     step_line "$label" "FAILED after $seconds s"
     advice=$(cat "$UP_DIR/hint" 2>/dev/null || :)
     {
-        printf '\n%s: this failed: %s\n' "$PROGRAM" "$text"
+        printf '\n%s: failed: %s\n' "$PROGRAM" "$text"
         printf '  log: %s; its last lines:\n' "$log"
         tail -n 15 "$log" | cut -c1-300 | sed 's/^/    /'
-        printf '  what to do: %s\n' "${advice:-read the log, mend the cause, and run the same command again}"
+        printf '  what to do: %s\n' "${advice:-read the log, fix the cause, and run the same command again}"
     } >&2
     exit 1
 }

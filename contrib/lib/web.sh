@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# The web server of one instance: a small main file around the configuration that etc/ ships. Needs: layout.sh,
+# The web server of one instance: a small main file that includes the shipped configuration of etc/. Needs: layout.sh,
 # daemons.sh.
 
 APACHE_MODULES=/usr/lib/apache2/modules
 
-# The shipped files name the places of an installed system; here they stand elsewhere.
+# Print a shipped file with the directory of this instance.
 web_shipped() { sed -e "s|\"/run/authz-fcgi\"|\"$RUN_DIR\"|" "$TOP/etc/$1"; }
 
 web_lighttpd() {
@@ -18,7 +18,7 @@ web_lighttpd() {
 		server.upload-dirs = ( "$RUN_DIR" )
 		include "$BASE/etc/lighttpd-authz.conf"
 	END
-    hint "if the port cannot be had, choose another with --port; lighttpd -tt -f $BASE/etc/lighttpd.conf checks the" \
+    hint "if the port is in use, choose another with --port; lighttpd -tt -f $BASE/etc/lighttpd.conf checks the" \
         "configuration; the log is $LOG_DIR/web.log"
     "$(web_program lighttpd)" -tt -f "$BASE/etc/lighttpd.conf"
 }
@@ -50,7 +50,7 @@ web_apache() {
 			Include "$BASE/etc/apache-authz.conf"
 		END
     } >"$BASE/etc/apache.conf"
-    hint "if the port cannot be had, choose another with --port; apache2 -t -f $BASE/etc/apache.conf checks the" \
+    hint "if the port is in use, choose another with --port; apache2 -t -f $BASE/etc/apache.conf checks the" \
         "configuration; the log is $LOG_DIR/web.log"
     as_service "$(web_program apache2)" -t -f "$BASE/etc/apache.conf"
 }
@@ -68,7 +68,7 @@ web_program() {
 
 web_answers() { curl -s --noproxy '*' --max-time 5 -o /dev/null "$BASE_URL/health/live"; }
 
-# A step.
+# A step of quickstart.
 web_start() {
     local kind=$1 port=$2 command mark
     case $kind in
@@ -82,14 +82,14 @@ web_start() {
         ;;
     esac
     mark=$(printf '%s ' "${command[@]}" | mark_of "$BASE/etc/"*-authz.conf "${command[-1]}")
-    # Another web server than before: the engine's long poll would keep the old one waiting.
+    # To replace the web server, stop the engine first: its long poll would delay the old one.
     if [ "$(daemon_mark web)" != "$mark" ]; then daemon_stop_named opa; fi
     if ! daemon_current web "$mark" && [ "$port" -ge 1024 ] && ! port_free "$port"; then
-        hint "port $port is taken by another program; choose another with --port"
-        printf 'port %s is taken\n' "$port"
+        hint "another program uses port $port; choose another one with --port"
+        printf 'port %s is in use\n' "$port"
         return 1
     fi
-    # A port below 1024 needs one privilege, and nothing else of root's.
+    # A port below 1024 needs this one capability and nothing else of root.
     if [ "$port" -lt 1024 ]; then DAEMON_CAPS=,+net_bind_service; fi
     daemon_start web "$mark" "${command[@]}"
     daemon_await web 15 web_answers
