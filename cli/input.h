@@ -7,17 +7,19 @@
 #include "cli.h"
 #include "output.h"
 
-/* Return the name of the input in messages: argument 1 of the verb, or "standard input" if that is missing or `-`. */
+/* Return the name of the input in messages: argument 1 of the verb, or "standard input" if that is
+ * missing or `-`. */
 const char *input_name(const struct cli *cli);
 
 /*
- * Read the input, 1 to max octets, NUL-terminated, on cli->mem. `limit` is max in words ("8 MiB"). NULL after the error
- * has been printed; `expected` ends it ("give one JSON value").
+ * Read the input, 1 to max octets, NUL-terminated, on cli->mem. `limit` is max in words ("8 MiB").
+ * NULL after the error has been printed; `expected` ends it ("give one JSON value").
  */
 char *input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
                  size_t *ret_length);
 
-/* Parse a list of the store; NULL is an error too. Borrowed from cli->mem. CLI_FAILED after the error has been printed. */
+/* Parse a list of the store; NULL is an error too. Borrowed from cli->mem. CLI_FAILED after the
+ * error has been printed. */
 int input_list(const struct cli *cli, const char *text, json_t **ret);
 
 /* Parse a list of the store and print it as rows; returns the exit status. */

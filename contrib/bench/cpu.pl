@@ -1,23 +1,23 @@
 #!/usr/bin/perl
-# CPU time of process trees while a command runs: cpu.pl NAME:PID... -- COMMAND...
+# Measure the CPU time of process trees while a command runs: cpu.pl NAME:PID... -- COMMAND...
 #
-# Prints the command's output, and after it one line of NAME=microseconds for each tree, NAME.user and NAME.system (their
-# split, from the kernel's ticks of 10 ms), load=... for the command itself, and other=... and steal=... for what the rest
-# of the machine used while we looked (looked=...; the command took wall=...): work of others, which makes figures
-# worthless. Exit status of the command.
+# Prints the output of the command, then one line with NAME=microseconds for each tree, NAME.user and NAME.system (the same
+# time split by the ticks of the kernel, 10 ms each), and load=... for the command itself. other=... and steal=... are the
+# CPU time of the rest of the machine during looked=... (the command took wall=...); work of other processes makes the
+# figures useless. The exit status is that of the command.
 #
-# The time of a live thread is what the scheduler counted in nanoseconds (/proc/PID/task/TID/schedstat); to that come the
-# children that ended and were waited for, in ticks (PostgreSQL's backends).
+# The time of a live thread comes from the scheduler, in nanoseconds (/proc/PID/task/TID/schedstat). The time of children
+# that ended, such as backends of PostgreSQL, is added in ticks.
 use strict;
 use warnings;
 
 use POSIX       ();
 use Time::HiRes qw(sleep time);
 
-# After the command ended: backends go, deferred rows are written.
+# Time after the end of the command, in which backends end and deferred rows are written.
 use constant SETTLE_SECONDS => 0.3;
 
-# The kernel's own threads write for us; they are nobody else's work.
+# Threads of the kernel write for the measured processes, so they do not count as other work.
 use constant KTHREADD => 2;
 
 my $tick_us = 1e6 / POSIX::sysconf( POSIX::_SC_CLK_TCK() );
@@ -29,7 +29,7 @@ sub slurp {
     return readline($in) // '';
 }
 
-# Of each process: parent, user and system ticks, and those of its ended children.
+# Return for each process its parent, its user and system ticks, and those of its ended children.
 sub processes {
     my %found;
     for my $dir ( glob '/proc/[0-9]*' ) {
@@ -55,7 +55,7 @@ sub tree {
     return @tree;
 }
 
-# (microseconds, of them user, system by ticks)
+# Return microseconds, and the user and system shares by ticks.
 sub used {
     my ( $all, $root ) = @_;
     my ( $ns, $ended, $user, $system ) = ( 0, 0, 0, 0 );

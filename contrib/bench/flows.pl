@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Signs a person in and measures what follows:
+# Sign a person in and measure the requests that follow:
 #   flows.pl BASE-URL ADMIN-KEY SECONDS CODES DIR LOG CONNECTIONS CPU.PL NAME:PID...
-# DIR holds the load generator and gets the requests. See contrib/bench/flows.
+# DIR contains the load generator and receives the request files. See contrib/bench/flows.
 use strict;
 use warnings;
 
@@ -71,7 +71,7 @@ my %came = Authz::Browser::query( $browser->url );
 die "no code: " . $browser->url . "\n" if !defined $came{code};
 my $cookie = join '; ', map {"$_->{name}=$_->{value}"} $browser->cookies($base);
 
-# A code of the session, as /authorize gives it.
+# Return a code of the session from /authorize.
 sub code {
     my ($client) = @_;
     my $answer   = $http->get( $base . target($client), { headers => { Cookie => $cookie } } );
@@ -107,7 +107,7 @@ sub redeem {
         code_verifier => $verifier );
 }
 
-# The refresh token that a request of ours brings.
+# Return the refresh token that a request gets.
 sub refresh_token {
     my ($text) = @_;
     my $client = ( our $clients //= Authz::Client->new( port => ( split /:/, $address )[1] ) );
@@ -123,16 +123,16 @@ sub write_file {
     return "$dir/$name.http";
 }
 
-# ---- measuring
+# ---- measurements
 
-# Milliseconds of CPU of one RS256 signature, now: it is in the worker's time of every ID token.
+# Return the CPU time of one RS256 signature in milliseconds; it is part of the time of every ID token.
 sub signature {
     my $ms = `"$dir/sign"`;
     die "the signature cannot be measured\n" if $ms !~ /\A\d+\.\d+\n\z/;
     return $ms + 0;
 }
 
-# Round trips by route and status, of the lines that the log got since a place in it.
+# Return the round trips by route and status in the part of the log after a position.
 sub trips_since {
     my ( $place, $route ) = @_;
     my %count;

@@ -1,14 +1,14 @@
-/* Load over HTTP/1.1 with kept connections, closed loop, each answer checked.
+/* Send load over persistent HTTP/1.1 connections in a closed loop and check each answer.
  *
  *   load ADDRESS REQUEST-FILE EXPECT CONNECTIONS SECONDS [RATE]
  *
- * ADDRESS is unix:PATH or HOST:PORT, an IPv4 address. Sends the file's octets, a whole request,
- * again and again, with a RATE at most so many a second. A file of several requests, each with a
- * NUL after it, is sent once, to its end if there is time. An answer is bad when its status is not
- * 200 or 302, or EXPECT is not in it. Prints one line: requests, microseconds, p50 and p99 in
- * microseconds, bad answers. Exit status 1 when the load broke off. The same for the service and
- * for each of its floors: wrk has no UNIX sockets, and parses each answer in Lua on a core that the
- * service needs. */
+ * ADDRESS is unix:PATH or HOST:PORT with an IPv4 address. The file contains one request, which is
+ * sent repeatedly, at most RATE times per second. A file with several requests, each followed by a
+ * NUL, is sent once, up to its end if there is time. An answer is bad if its status is not 200 or
+ * 302 or if it does not contain EXPECT. Prints one line: requests, microseconds, p50 and p99 in
+ * microseconds, bad answers. The exit status is 1 if a connection failed. The service and all of
+ * its floors use this program, because wrk cannot use UNIX sockets and parses each answer in Lua on
+ * a core that the service needs. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Requests and answers, policy questions among them, are below 4 kB. */
+/* Largest request or answer, in octets; those of policy are below 4 kB. */
 #define OCTETS_MAX 65536
 #define CONNECTIONS_MAX 256
-/* A file of requests that are sent once each: 20,000 of 500 octets, and room. */
+/* Largest file of requests, in octets: 20,000 requests of 500 octets need 10 MB. */
 #define FILE_MAX (64 << 20)
-/* Latencies kept, in microseconds; longer ones count as the last. */
+/* Longest latency that is recorded exactly, in microseconds. */
 #define LATENCY_MAX 1000000
 
 struct connection {
@@ -76,7 +76,7 @@ read_request(struct load *load, const char *path)
     return load->length < OCTETS_MAX;
 }
 
-/* Goes on to the next request of a file of several; 0 when there is none. */
+/* Move to the next request of a file with several; 0 if there is none. */
 static int
 next_request(struct load *load)
 {
@@ -137,8 +137,8 @@ send_request(const struct load *load, struct connection *connection)
     return 1;
 }
 
-/* The body of a whole answer, NULL while octets are missing; *ret_broken for one without a length.
- */
+/* Return the body of a complete answer; NULL while octets are missing. *ret_broken: it has no
+ * length. */
 static const char *
 whole_body(const struct connection *connection, int *ret_broken)
 {
@@ -156,7 +156,7 @@ whole_body(const struct connection *connection, int *ret_broken)
     return length >= 0 && connection->used >= head + (size_t) length ? end + 4 : NULL;
 }
 
-/* The first bad answer is shown: why it is bad is what a reader of the figures wants to know. */
+/* Print the first bad answer, which shows the cause. */
 static void
 note_answer(struct load *load, const struct connection *connection)
 {
@@ -171,7 +171,7 @@ note_answer(struct load *load, const struct connection *connection)
         fprintf(stderr, "load: bad answer: %.600s\n", connection->answer);
 }
 
-/* Reads what is there; 1 when the answer is whole, -1 when the connection is of no use. */
+/* Read what has arrived; 1 if the answer is complete, -1 if the connection failed. */
 static int
 read_answer(struct load *load, struct connection *connection)
 {
@@ -204,8 +204,8 @@ open_all(struct load *load, const char *address, struct connection *connections,
     return poll;
 }
 
-/* Sends what is due; what fell behind is not made up for in a burst of more than one a connection.
- * 0: a connection is of no use; -1: all requests of the file are sent. */
+/* Send the requests that are due; after a delay, at most one per connection is caught up. 0: a
+ * connection failed; -1: all requests of the file are sent. */
 static int
 send_due(struct load *load)
 {
@@ -222,7 +222,7 @@ send_due(struct load *load)
     return 1;
 }
 
-/* Milliseconds until the next request is due, rounded up; ten seconds when none is waiting. */
+/* Return the milliseconds until the next request is due, rounded up; ten seconds if none waits. */
 static int
 patience(const struct load *load)
 {
@@ -230,7 +230,7 @@ patience(const struct load *load)
     return load->idles == 0 ? 10000 : left <= 0 ? 0 : (int) ((left + 999) / 1000);
 }
 
-/* Until the time is over and every question is answered. */
+/* Send load until the time is over and every request is answered. */
 static int
 run(struct load *load, int poll, int count, long long until)
 {

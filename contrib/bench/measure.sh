@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# One measurement each, and the rounds. Needs stack.sh. Results are lines of KEY=VALUE in BENCH/results, for report.pl.
+# The measurements and the rounds. Needs stack.sh. Results are lines of KEY=VALUE in BENCH/results, for report.pl.
 
-# Connections to the web server; the engine and the database get one per worker, as from the service.
+# Connections to the web server. The engine and the database have one per worker, as in the service.
 CONNECTIONS=16
-# Before round 1 each is run for so long, unrecorded.
+# Seconds of each measurement before round 1, which are not recorded.
 WARM_SECONDS=2
-# pgbench runs so many transactions per connection alone, to know what connecting costs; by then plans are generic.
+# Transactions per connection of the run that measures the cost of connecting; after them plans are generic.
 PG_FIRST=10
 
-# The most that the rest of the machine may use, in percent of all its processors, and the most a host may steal.
+# Most CPU time that other processes may use and that the host may steal, in percent of all processors.
 OTHERS_MAX=3
 STEAL_MAX=1
 QUIET_SECONDS=4
 
-# Prints NAME:PID for each daemon of the stack.
+# Print NAME:PID for each daemon of the stack.
 stack_pids() {
     local name pid
     for name in web opa postgres; do
@@ -22,10 +22,10 @@ stack_pids() {
     if pid=$(daemon_pid authz); then printf 'worker:%s ' "$pid"; fi
 }
 
-# Prints NAME=VALUE of a line on standard input.
+# Print the value of NAME in a line NAME=VALUE... on standard input.
 value_of() { tr ' ' '\n' | sed -n "s/^$1=//p" | tail -n 1; }
 
-# insist_quiet: refuses on a busy machine, or warns when it was told to go on.
+# Stop if the machine is busy, or only warn with --force.
 insist_quiet() {
     local line others steal
     # shellcheck disable=SC2046 # a list of words
@@ -42,11 +42,11 @@ insist_quiet() {
     say "warning: the machine is busy (other processes use $others % of it, its host takes $steal %); do not rely on these figures"
 }
 
-# Prints how many tokens and audit rows there are.
+# Print the number of tokens and of audit rows.
 rows_now() { postgres_sql -d authz -F ' ' -c 'SELECT (SELECT count(*) FROM access_token), (SELECT count(*) FROM audit_log)'; }
 
-# Prints the octets of tokens and audit rows with their indexes. Of the tables only pages that hold rows: PostgreSQL makes
-# many at once when several connections insert, and later rows fill them.
+# Print the octets of tokens and audit rows with their indexes. Count only table pages with rows: PostgreSQL adds many pages
+# at once when several connections insert, and later rows fill them.
 octets_now() {
     postgres_sql -d authz -c "WITH used AS (
         SELECT tableoid AS oid, count(DISTINCT (ctid::text::point)[0]) AS pages FROM access_token GROUP BY 1 UNION ALL
@@ -55,20 +55,20 @@ octets_now() {
         FROM used"
 }
 
-# record NAME WORDS…: a line of results; ROUND 0 is the warm-up, which is not kept.
+# record NAME WORDS…: write a line of results, except in ROUND 0, the warm-up.
 record() {
     local name=$1
     shift
     if [ "$ROUND" -gt 0 ]; then printf 'round=%s segment=%s %s\n' "$ROUND" "$name" "$*" >>"$BENCH/results"; fi
 }
 
-# Keeps lines of NAME=VALUE as they are, makes pgbench's words the same, and all of it one line.
+# Turn the output into one line: keep lines of NAME=VALUE, and convert the figures of pgbench to that form.
 words_of() {
     sed -nE -e 's/^number of transactions actually processed: ([0-9]+).*/requests=\1/p' \
         -e 's/^number of failed transactions: ([0-9]+).*/bad=\1/p' -e '/^[a-z0-9]+=/p' | tr '\n' ' '
 }
 
-# measured GROUPS -- COMMAND…: runs it; LINE is then what it told and what it cost. Its standard input is ours.
+# measured GROUPS -- COMMAND…: run a command on our standard input; set LINE to its output and its CPU time.
 LINE=
 measured() {
     LINE=$(perl "$TOP/contrib/bench/cpu.pl" "$@" 2>"$BENCH/errors") || {
@@ -82,7 +82,7 @@ measured() {
     fi
 }
 
-# insist_rows WHAT BEFORE NAME COUNT: since BEFORE, COUNT audit rows came, and for "token" as many tokens.
+# insist_rows WHAT BEFORE NAME COUNT: fail unless COUNT audit rows, and for "token" COUNT tokens, were added since BEFORE.
 insist_rows() {
     local tokens audit tokens_before audit_before want=0
     read -r tokens_before audit_before <<<"$2"
@@ -115,14 +115,14 @@ floor_noop() {
     record "noop.$1" "$LINE"
 }
 
-# floor_opa NAME: the service's own question, as it stood on its connection.
+# floor_opa NAME: send the question of the service, exactly as it was recorded.
 floor_opa() {
     measured "opa:$(daemon_pid opa)" -- \
         "$BENCH/load" "unix:$RUN_DIR/opa.sock" "$BENCH/$1.opa" '"allow":true' "$WORKERS" "$SECONDS_EACH"
     record "opa.$1" "$LINE"
 }
 
-# pgbench_command NAME FIRST-ID OPTION: PGBENCH is then a command line with as many connections as the service has workers.
+# pgbench_command NAME FIRST-ID OPTION: set PGBENCH to a command line with one connection per worker of the service.
 PGBENCH=()
 pgbench_command() {
     local values account=()
@@ -132,7 +132,7 @@ pgbench_command() {
         --protocol=prepared --client="$WORKERS" --jobs=1 --file=- -D "i=$2" "${values[@]}" "$3")
 }
 
-# Prints pgbench's script with the time of now in its ids.
+# Print the script of pgbench with the current time in its ids.
 pgbench_script() { sed "s/@NOW@/$(printf '%012x' "$(date +%s%3N)")/g" "$BENCH/$1.sql"; }
 
 # pgbench NAME FIRST-ID OPTION
@@ -141,7 +141,7 @@ pgbench() {
     measured "postgres:$(daemon_pid postgres)" -- "${PGBENCH[@]}" < <(pgbench_script "$1")
 }
 
-# floor_pg NAME: the service's own statements. The first run is only what connecting costs.
+# floor_pg NAME: run the statements of the service. The first run measures only the cost of connecting.
 floor_pg() {
     local before first ids=$((ROUND * 1000000))
     before=$(rows_now)
@@ -154,8 +154,8 @@ floor_pg() {
     insist_rows "pgbench with the statements of /$1" "$before" "$1" $((first + $(value_of requests <<<"$LINE")))
 }
 
-# floors_together NAME RATE: the same floors at the same time and at the service's rate. Alone, each has the caches and both
-# halves of a core for itself, and at its own pace it is woken once for many requests; no composed service has that.
+# floors_together NAME RATE: run the floors at the same time and at the rate of the service. Alone and at full speed, a floor
+# has the caches and both halves of a core for itself and is woken once for many requests; a composed service has neither.
 floors_together() {
     local before
     before=$(rows_now)
@@ -169,7 +169,7 @@ floors_together() {
     insist_rows "pgbench with the statements of /$1" "$before" "$1" "$(value_of pgrequests <<<"$LINE")"
 }
 
-# The service and its floors take turns, so that what changes with time meets all of them.
+# Measure the service and its floors in turn, so that changes over time affect all of them.
 round_all() {
     local name rate
     for name in token introspect; do
@@ -182,7 +182,7 @@ round_all() {
     done
 }
 
-# Prints the private memory of the largest process of the service, in kB; nothing when we may not look.
+# Print the private memory of the largest process of the service in kB; nothing without permission to read it.
 worker_memory() {
     local parent pid most=0 now
     parent=$(daemon_pid authz)
@@ -193,7 +193,7 @@ worker_memory() {
     printf '%s' "$most"
 }
 
-# A step: the engine alone, on what the service asked.
+# A step: measure the engine alone, with the question of the service.
 evaluation() {
     local name
     for name in token introspect; do

@@ -1,6 +1,6 @@
-/* The floor of a FastCGI program: reads every request to its end and answers it with the octets of
- * one file. Built on libfcgi as the service is, with the same kind of processes, and the same quick
- * end of a connection (fcgi/accept.c): noop SOCKET WORKERS FILE */
+/* The floor of a FastCGI program: read every request to its end and answer it with the content of
+ * one file. Uses libfcgi, processes and connections in the same way as the service (fcgi/accept.c):
+ * noop SOCKET WORKERS FILE */
 #include <fcgiapp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* As in pools.c: lighttpd opens a connection per request. */
 #define BACKLOG 1024
-/* A head and a small JSON body; the service's answers are below 1 kB. */
+/* Largest answer in octets; those of the service are below 1 kB. */
 #define ANSWER_MAX 8192
 #define WORKERS_MAX 256
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the programs of this folder share: options, the working directory, and the end. They set WORK, KEEP and usage().
+# Options, working directory and clean-up of the programs in this directory, which set WORK, KEEP and usage().
 
 usage_error() {
     printf '%s: %s\n  what to do: %s --help shows the options\n' "$PROGRAM" "$1" "$PROGRAM" >&2
@@ -12,7 +12,7 @@ number() {
     if [ "$4" -lt "$2" ] || [ "$4" -gt "$3" ]; then usage_error "$1 must be a number from $2 to $3, not '$4'"; fi
 }
 
-# What comes from the caller's environment could make two runs differ.
+# Clear the settings in the environment, so that two runs do not differ.
 clear_environment() {
     local name
     for name in $(compgen -e | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT$|PG)'); do unset "$name"; done

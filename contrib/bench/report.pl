@@ -1,9 +1,9 @@
 #!/usr/bin/perl
-# The figures of one run: report.pl FACTS RESULTS. Medians over the rounds; in brackets the least and the most.
+# Print the figures of one run: report.pl FACTS RESULTS. Medians of the rounds; in brackets the lowest and highest values.
 use strict;
 use warnings;
 
-# What the project has set itself (the issue "Foundation" and the design's performance page).
+# The limits of the project.
 use constant {
     FACTOR_MOST      => 1.25,
     WORKER_MS        => { token => 0.20, introspect => 0.15 },
@@ -46,7 +46,7 @@ sub median {
 
 sub rounds { return 0 .. $#{ $result{token} } }
 
-# The values of all rounds: of a segment, by a function of its line.
+# Return the values of a segment in all rounds, computed by a function of its line.
 sub each_round {
     my ( $segment, $code ) = @_;
     return map { $code->( $result{$segment}[$_], $_ ) } rounds();
@@ -58,7 +58,7 @@ sub spread {
     return sprintf "$format (%s)", median(@values), join ' to ', map { sprintf $format, $_ } @sorted[ 0, -1 ];
 }
 
-# Milliseconds of CPU per request, one value per round.
+# Return the CPU time per request in milliseconds, one value per round.
 sub cpu {
     my ( $segment, @names ) = @_;
     return each_round(
@@ -71,7 +71,7 @@ sub cpu {
         } );
 }
 
-# The same for pgbench, less what its connections cost.
+# Return the same for pgbench, without the cost of its connections.
 sub cpu_pg {
     my ($name) = @_;
     return each_round(
@@ -83,7 +83,7 @@ sub cpu_pg {
         } );
 }
 
-# Of the floors that ran side by side: of each its part of the time by its own requests.
+# Return the CPU time per request of each floor when the floors ran side by side.
 sub cpu_together {
     my ( $name, $requests, @parts ) = @_;
     return each_round(
@@ -101,7 +101,7 @@ sub cpu_together {
         } );
 }
 
-# The workers' time, of them the share in the kernel, which is known in ticks only.
+# Return the time of the workers and its share in the kernel, which is known in ticks only.
 sub cpu_worker {
     my ( $name, $part ) = @_;
     return each_round(
@@ -145,7 +145,7 @@ sub print_service {
     return;
 }
 
-# Prints the CPU of the service and of its floors; returns the factor and its values per round.
+# Print the CPU time of the service and of its floors; return the factor and its values per round.
 sub print_cpu {
     my ($name) = @_;
     my @total = cpu( $name, qw(web worker opa postgres) );
@@ -175,7 +175,7 @@ sub print_cpu {
     @opa  = cpu_together( $name, 'oparequests',  'opa' );
     @pg   = cpu_together( $name, 'pgrequests',   'postgres' );
     @sum  = add( \@noop, \@opa, \@pg );
-    print "  the floors side by side, at the service's rate\n";
+    print "  the floors side by side, at the rate of the service\n";
     printf $row, '  web server and no-op', spread( '%.3f', @noop );
     printf $row, '  OPA',                  spread( '%.3f', @opa );
     printf $row, '  pgbench',              spread( '%.3f', @pg );
@@ -185,7 +185,7 @@ sub print_cpu {
     return median(@total) / ( median(@noop) + median(@opa) + median(@pg) );
 }
 
-# No bar, but of the same run.
+# Figures without a limit, from the same run.
 sub print_evaluation {
     printf "  evaluation of /introspect's question, %s, ms %s\n", /^introspect with (\d+ bindings): ([\d.]+) ms mean/
       for grep {/^introspect/} @evaluation;
@@ -203,14 +203,14 @@ sub print_floors {
     return;
 }
 
-# Others' work and stolen time in each measurement, in percent of the machine.
+# Work of other processes and stolen time in each measurement, in percent of the machine.
 sub print_noise {
     my @noise = map { my $line = $_; 100 * ( $line->{other} + $line->{steal} ) / $line->{looked} / $fact{cpus} }
       map { @{ $result{$_} } } grep { !/^pgfirst/ } keys %result;
     my @sorted = sort { $a <=> $b } @noise;
     printf "used by others during the measurements: %.1f %% of the machine (median), %.1f %% (most)\n", median(@noise),
       $sorted[-1];
-    print "warning: the machine was busy: these figures do not count\n" if median(@noise) > OTHERS_PERCENT;
+    print "warning: the machine was busy: do not rely on these figures\n" if median(@noise) > OTHERS_PERCENT;
     return;
 }
 
@@ -220,7 +220,7 @@ read_results($results);
 printf "\nauthz on %s\n%s processors, %s core workers, %s connections, %d rounds of %s s; disk: %s; %s\n",
   $fact{machine}, $fact{cpus}, $fact{workers},
   $fact{connections}, scalar @{ $result{token} }, $fact{seconds}, $fact{disk}, $fact{versions};
-print "medians over the rounds (least to most)\n\n";
+print "medians of the rounds (lowest to highest)\n\n";
 my %factor;
 
 for my $name (qw(token introspect)) {
@@ -231,7 +231,7 @@ for my $name (qw(token introspect)) {
 print "floors, requests per second\n";
 print_floors();
 print_noise();
-print "\nbars\n";
+print "\nlimits\n";
 bar( "worker's CPU for /$_, ms (an aim)", median( cpu( $_, 'worker' ) ), '%.2f', WORKER_MS->{$_} )
   for qw(token introspect);
 for my $line (@evaluation) {
@@ -242,7 +242,7 @@ print_evaluation();
 if ( length( $fact{memory_kb} // '' ) ) {
     bar( "private memory of the largest process, MB", $fact{memory_kb} / 1024, '%.1f', MEMORY_MB );
 }
-else { print "  private memory: not to be seen by this account; run it as root\n" }
+else { print "  private memory: not visible to this account; run this as root\n" }
 bar('database octets per token, its audit row and indexes',
     median( each_round( 'token', sub { $_[0]{octets} / $_[0]{requests} } ) ), '%.0f', OCTETS_PER_TOKEN );
 bar( "round trips to the database per /$_", $fact{"trips_$_"}, '%d',   TRIPS->{$_} ) for qw(token introspect);

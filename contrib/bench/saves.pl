@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# Saves and deploys policy again and again and says what it took:
+# Save and deploy policy repeatedly and print the times:
 #   saves.pl BASE-URL ADMIN-KEY SAVES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
-# LOAD … is the load generator of this folder. See contrib/bench/saves.
+# LOAD is the load generator of this directory. See contrib/bench/saves.
 use strict;
 use warnings;
 
@@ -14,13 +14,13 @@ use Time::HiRes qw(sleep time);
 my ( $base, $key, $saves, $seconds, @load ) = @ARGV;
 die "usage: see the first lines of $0\n" if @load != 5;
 
-# Seconds between deploys, and how many of them are good before one is not (performance.md R16).
+# Seconds between deploys, and the number of valid deploys before a refused one (performance.md R16).
 my ( $every, $good ) = ( 5, 4 );
 my $http = HTTP::Tiny->new(
     timeout         => 60,
     default_headers => { 'X-Admin-API-Key' => $key, 'Content-Type' => 'application/json' } );
 
-# The answer's JSON, and milliseconds.
+# Return the JSON of the answer and the time in milliseconds.
 sub call {
     my ( $method, $target, $body, $want ) = @_;
     my $content = encode_json($body);
@@ -48,7 +48,7 @@ sub quantile {
     return $sorted[ POSIX::ceil( $q * @sorted ) - 1 ];
 }
 
-# Milliseconds of N saves of one small rule, each confirmed.
+# Return the times of N confirmed saves of a small rule, in milliseconds.
 sub small_saves {
     my ( $name, $count ) = @_;
     my @took;
@@ -65,7 +65,7 @@ sub small_saves {
     return ( quantile( 0.5, @took ), quantile( 0.99, @took ) );
 }
 
-# Answers a second, p50 and p99 in milliseconds, and answers that were wrong, while the code runs.
+# Return answers per second, p50 and p99 in milliseconds, and the number of wrong answers while the code runs.
 sub load_beside {
     my ($code) = @_;
     open my $out, '-|', @load, $seconds or die "load: $!";

@@ -1,5 +1,5 @@
-/* The floor under an ID token: milliseconds of CPU for one RS256 signature with a key of 2048 bits,
- * by the library that the service signs with. */
+/* The floor of an ID token: print the CPU time in milliseconds of one RS256 signature with a key of
+ * 2048 bits, made by the library that the service uses. */
 #include <gnutls/abstract.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# The stack under load, its taps and the no-op floor. Needs contrib/lib, as contrib/quickstart does.
+# The stack under load, its taps and the no-op floor. Needs contrib/lib.
 #
-#   BENCH        requests, what was heard, results; for us alone
-#   CLIENT       gets tokens; CALLER introspects them. The names are those of policy/run's bindings.
+#   BENCH        directory of requests, recordings and results
+#   CLIENT       client that gets tokens; CALLER introspects them. Both names are in the bindings of policy/run.
 
 BENCH=
 CLIENT=client-1
 CALLER=client-2
 SCOPE=orders.read
-# An access token of the shipped settings; the floors' statements name one, and it must outlive the run.
+# Lifetime of an access token in seconds; the statements of the floors use one, so it must outlive the run.
 TOKEN_SECONDS=3600
 
 # A step.
@@ -18,7 +18,7 @@ stack_up() {
     note "workers: $WORKERS"
 }
 
-# The same variables as after quickstart's own steps.
+# Set the same variables as the steps of quickstart.
 stack_find() {
     layout_choose_account
     layout_find || die "$DIR does not exist"
@@ -26,26 +26,26 @@ stack_find() {
     BASE_URL=$(base_url "$PORT")
 }
 
-# A step: the load and the no-op program, with the optimization of the service.
+# A step: build the load generator and the no-op program, optimized like the service.
 tools_build() {
-    hint 'contrib/packages names the compiler and the libraries, in its section build'
+    hint 'install the packages in the section build of contrib/packages'
     cc -std=gnu11 -O2 -o "$BENCH/load" "$TOP/contrib/bench/load.c"
     cc -std=gnu11 -O2 -o "$BASE/bin/noop" "$TOP/contrib/bench/noop.c" -lfcgi
 }
 
-# admin METHOD TARGET TYPE BODY: the answer's head and body.
+# admin METHOD TARGET TYPE BODY: send a request to the admin API and print the head and body of the answer.
 admin() {
     curl -sS -i --fail-with-body --noproxy '*' --max-time 30 -X "$1" -H "Content-Type: $3" -d "$4" \
         -H "X-Admin-API-Key: $(conf_get SVC_ADMIN_API_KEY)" "$BASE_URL$2"
 }
 
-# Prints a new client's secret.
+# Create a client and print its secret.
 client_make() {
     admin POST /admin/api/clients application/json \
         "{\"clientId\":\"$1\",\"clientType\":\"confidential\",\"enabled\":true}" | sed '1,/^\r$/d' | json_get clientSecret
 }
 
-# A step: two clients, and what they may do; the requests that are sent from then on.
+# A step: create two clients, their entitlements and the request files.
 clients_make() {
     local secret caller_secret
     hint "the service runs at $BASE_URL; its log is $LOG_DIR/authz.log"
@@ -60,7 +60,7 @@ clients_make() {
     request_send introspect | grep -F "$(expected introspect)"
 }
 
-# What an answer's body must hold.
+# Print the text that the body of an answer must contain.
 expected() { case $1 in token) printf '"access_token":' ;; introspect) printf '"active":true' ;; esac; }
 
 # request_write PATH CREDENTIALS BODY
@@ -70,7 +70,7 @@ request_write() {
         >"$BENCH/$1.http"
 }
 
-# Prints the answer of the service to a request of ours, head and body.
+# Send a request to the service and print the head and body of the answer.
 request_send() {
     exec 7<>"/dev/tcp/127.0.0.1/$PORT"
     sed '1s/$/\nConnection: close\r/' "$BENCH/$1.http" >&7
@@ -78,7 +78,7 @@ request_send() {
     exec 7>&-
 }
 
-# A step: one worker with taps in front of the database and the engine, to hear what each request costs them.
+# A step: run one worker with taps in front of the database and the engine, and record what each request sends.
 probe_all() {
     local taps=$RUN_DIR/taps
     hint "the logs are $BENCH/taps.log, $LOG_DIR/authz.log and $LOG_DIR/postgres.log"
@@ -105,8 +105,8 @@ probe_all() {
 
 size_of() { stat -c %s "$1" 2>/dev/null || printf 0; }
 
-# probe NAME TAPS: sends a request until it has caused the same round trips twice: then the worker is warm, and nobody
-# else's statements are among them. Leaves NAME.answer, NAME.trips, NAME.log and NAME.opa.
+# probe NAME TAPS: send a request until it causes the same round trips twice; then the worker is warm, and no statement of
+# another request is among them. Writes NAME.answer, NAME.trips, NAME.log and NAME.opa.
 probe() {
     local name=$1 try source at_trips at_opa at_log
     for try in $(seq 1 20); do
@@ -127,20 +127,20 @@ probe() {
     return 1
 }
 
-# One question, and all of it.
+# True if the file contains exactly one complete question.
 probe_whole() {
     perl -0777 -ne 'my ($head, $body) = /\A(POST .*?\r\n\r\n)(.*)\z/s or exit 1;
         exit !($head =~ /^Content-Length: (\d+)/im && $1 == length $body)' "$1"
 }
 
-# A step: the service as it is to be measured.
+# A step: restart the service for the measurements.
 stack_restart() {
     authz_start
     service_await
 }
 
-# noop NAME: behind a web server of its own with the service's configuration, the no-op program with the answer that the
-# service gave to this request.
+# noop_start NAME: start the no-op program with the recorded answer of the service, behind its own web server with the same
+# configuration.
 noop_start() {
     local name=$1 dir=$RUN_DIR/noop-$1 conf=$BASE/etc/noop-$1
     as_service mkdir -p "$dir"
@@ -168,7 +168,7 @@ noop_start_all() {
 
 noop_port() { cat "$BENCH/noop-$1.port"; }
 
-# Stops all of it; a directory of the user's keeps its build and its logs, everything else goes.
+# Stop everything. With --dir keep the build and the logs, and delete the rest.
 stack_down() {
     local name
     [ -n "$RUN_DIR" ] || layout_find || return 0
@@ -182,7 +182,7 @@ stack_down() {
     fi
 }
 
-# Database, engine's store and keys of a former run: each run begins with empty ones.
+# Delete the database, the store of the engine and the keys of an earlier run.
 stack_forget() {
     layout_find || return 0
     rm -rf "${BASE:?}/data" "${BASE:?}/opa" "${BASE:?}/etc/authz" "${RUN_DIR:?}"/*

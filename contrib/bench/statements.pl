@@ -1,25 +1,25 @@
 #!/usr/bin/perl
-# Makes a pgbench script of what the service sent: statements.pl LOG TRIPS PREFIX
+# Make a pgbench script from the statements that the service sent: statements.pl LOG TRIPS PREFIX
 #
-# LOG is PostgreSQL's log with log_statement = all around one request, TRIPS what Authz::PgProxy wrote of the same: a
-# line per round trip, the names of its prepared statements in order. Writes PREFIX.sql, the statements word for word
-# with their parameters as pgbench variables, those of one trip in one pipeline, and PREFIX.args, the -D options with the
-# values the request had, NUL-separated.
+# LOG is the log of PostgreSQL during one request, with log_statement = all. TRIPS is the output of Authz::PgProxy for the
+# same request: one line per round trip with the names of its prepared statements in order. Writes PREFIX.sql, the
+# unchanged statements with their parameters as pgbench variables and one pipeline per round trip, and PREFIX.args, the -D
+# options with the values of the request, separated by NUL.
 #
-# One thing cannot be the same in each transaction: the id of a new token. Its first twelve of 32 digits are the time, in
-# whose place stands @NOW@, so that new rows go to the end of the index as the service's do; the last twelve count up,
-# from the variable i on. Whoever runs pgbench sets both. pgbench sends a parameter that a statement uses twice twice, and
-# all as text: the floor is that little higher than it might be.
+# Only the id of a new token must differ in each transaction. The first twelve of its 32 digits are the time; the script has
+# @NOW@ there, so that new rows go to the end of the index as in the service. The last twelve count up from the variable i.
+# The caller of pgbench sets both. pgbench sends a parameter twice if a statement uses it twice, and every parameter as text,
+# so the floor is slightly too high.
 use strict;
 use warnings;
 
-# Statement => number of the parameter that has to be new each time.
+# Statement => number of the parameter that must be new in each transaction.
 my %fresh = ( token_insert => 4 );
 
 my ( $log, $trips, $prefix ) = @ARGV;
 die "usage: statements.pl LOG TRIPS PREFIX\n" if @ARGV != 3;
 
-# Of each prepared statement the last execution: its text, and its parameters by number.
+# Return the text and the parameters of the last execution of each prepared statement.
 sub read_log {
     my ($path) = @_;
     my ( %seen, $last );
@@ -49,7 +49,7 @@ sub read_values {
     return \%value;
 }
 
-# The text with pgbench variables in place of $1, $2, ...; adds to the options and the script's head.
+# Return the text with pgbench variables instead of $1, $2, ...; add to the options and to the start of the script.
 sub convert {
     my ( $name, $statement, $args, $head ) = @_;
     my ( $text, $values ) = @{$statement}{qw(text values)};

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
-# Listens in on the service: taps.pl DIR POSTGRES-DIR OPA-SOCKET
+# Record what the service sends: taps.pl DIR POSTGRES-DIR OPA-SOCKET
 #
-# Stands between the service and its database (DIR/.s.PGSQL.5432; each round trip is a line in DIR/pg-trips, see
-# Authz::PgProxy) and between it and its policy engine (DIR/opa.sock; what the service sends is appended to
-# DIR/opa-requests, octet for octet). Runs until it is told to stop.
+# A proxy between the service and its database (DIR/.s.PGSQL.5432; each round trip is a line in DIR/pg-trips, see
+# Authz::PgProxy) and between the service and its policy engine (DIR/opa.sock; requests are appended unchanged to
+# DIR/opa-requests). Runs until it receives a signal.
 use strict;
 use warnings;
 
@@ -36,7 +36,7 @@ while (1) {
     POSIX::_exit(0);
 }
 
-# Octets go both ways until one side ends.
+# Copy octets in both directions until one side ends.
 sub serve {
     my ($client) = @_;
     my $server   = IO::Socket::UNIX->new( Peer => $opa, Type => SOCK_STREAM ) or return;
