@@ -59,6 +59,9 @@ const struct route_credential credential_none = {.check = NULL};
 #define BODY(kind, octets) .body = kind, .body_max = octets
 #define JSON BODY(BODY_JSON, HTTP_ADMIN_BODY_MAX)
 
+/* The resource whose rows a generic handler works on (admin/resource.h). */
+#define OF(resource) .arg = &(resource)
+
 const struct route routes[] = {
     {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA},
     {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA},
@@ -83,18 +86,18 @@ const struct route routes[] = {
 
     {GET("/admin/api/admin-keys", "listAdminKeys", admin_keys_list_handle), ADMIN},
 
-    {GET("/admin/api/clients", "listClients", clients_list_handle), ADMIN},
-    {POST("/admin/api/clients", "createClient", clients_create_handle), ADMIN_WRITE, JSON},
-    {GET("/admin/api/clients/{clientId}", "getClient", client_get_handle), ADMIN},
-    {PUT("/admin/api/clients/{clientId}", "updateClient", client_put_handle), ADMIN_WRITE, JSON},
-    {DELETE("/admin/api/clients/{clientId}", "deleteClient", client_delete_handle), ADMIN_WRITE},
+    {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource)},
+    {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource)},
+    {GET("/admin/api/clients/{clientId}", "getClient", resource_get_handle), ADMIN, OF(clients_resource)},
+    {PUT("/admin/api/clients/{clientId}", "updateClient", resource_put_handle), ADMIN_WRITE, JSON, OF(clients_resource)},
+    {DELETE("/admin/api/clients/{clientId}", "deleteClient", resource_delete_handle), ADMIN_WRITE, OF(clients_resource)},
     {POST("/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX)},
 
-    {GET("/admin/api/identity-providers", "listIdentityProviders", identity_providers_list_handle), ADMIN},
-    {POST("/admin/api/identity-providers", "createIdentityProvider", identity_providers_create_handle), ADMIN_WRITE, JSON},
-    {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", identity_provider_get_handle), ADMIN},
-    {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", identity_provider_put_handle), ADMIN_WRITE, JSON},
-    {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", identity_provider_delete_handle), ADMIN_WRITE},
+    {GET("/admin/api/identity-providers", "listIdentityProviders", resource_list_handle), ADMIN, OF(identity_providers_resource)},
+    {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource)},
+    {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource)},
+    {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource)},
+    {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource)},
 
     {GET("/admin/api/consents", "listConsents", consents_list_handle), ADMIN, QUERY(consents_params)},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", consent_delete_handle), ADMIN_WRITE},

@@ -1,15 +1,13 @@
-/* /admin/api/clients: clients as the administrator manages them (specification 2.1, 4.12;
- * decisions.md "Clients"). */
+/* /admin/api/clients (specification 2.1, 4.12; decisions.md "Clients and registration"). */
 #ifndef AZ_ADMIN_CLIENTS_H
 #define AZ_ADMIN_CLIENTS_H
 
-#include "http/route.h"
+#include "admin/resource.h"
 
-enum az_status clients_list_handle(struct request *req);
-enum az_status clients_create_handle(struct request *req);
-enum az_status client_get_handle(struct request *req);
-enum az_status client_put_handle(struct request *req);
-enum az_status client_delete_handle(struct request *req);
+extern const struct admin_resource clients_resource;
+
+/* POST /admin/api/clients/{clientId}/rotate-secret: {clientId, clientSecret, rotatedAt,
+ * previousSecretExpiresAt}. */
 enum az_status client_rotate_handle(struct request *req);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/field_rules.h"
-#include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/visible.h"
 
@@ -143,54 +142,19 @@ static const struct field provider_fields[] = {
 };
 /* clang-format on */
 
-/* What one reading carries along. */
-struct reading {
-    const char *path_id;   /* idpId of the path, or NULL */
-    field_fault_fn *fault; /* told of each fault */
-    void *fault_arg;       /* for it */
-    bool faulty;           /* there was one that counts */
+const struct resource_body identity_provider_body = {
+    .fields = FIELDS(provider_fields, 0),
+    .key = "idpId",
+    .key_fixed = false,
+    .secret = "clientSecret",
 };
 
-static void
-tell(void *arg, const char *path, const char *why)
-{
-    struct reading *reading = arg;
-    reading->faulty = true;
-    reading->fault(reading->fault_arg, path, why);
-}
+/* ---- an id for a provider that was given none ---- */
 
-static const char *
-text_of(const json_t *object, const char *name)
-{
-    return json_string_value(json_object_get(object, name));
-}
-
-enum az_status
-identity_provider_dto_read(TALLOC_CTX *mem, json_t *object, const char *path_id,
-                           field_fault_fn *fault, void *fault_arg,
-                           struct identity_provider_dto *ret)
-{
-    struct reading reading = {path_id, fault, fault_arg, false};
-    json_t *columns = NULL;
-    if (path_id != NULL)
-        json_object_del(object, "idpId");
-    enum az_status st =
-        fields_read(mem, FIELDS(provider_fields, 0), object, tell, &reading, NULL, &columns);
-    if (st == AZ_SERVER_ERROR || reading.faulty)
-        return st == AZ_SERVER_ERROR ? st : AZ_INVALID;
-    ret->idp_id = path_id != NULL ? path_id : text_of(object, "idpId");
-    ret->name = text_of(object, "name");
-    ret->issuer = text_of(object, "issuer");
-    ret->secret = text_of(object, "clientSecret");
-    ret->columns = jsonx_dump(mem, columns);
-    return ret->columns != NULL ? AZ_OK : AZ_SERVER_ERROR;
-}
-
-/* ---- a name for one that has none ---- */
-
-/* Letters and digits in lower case; what is between them becomes one hyphen. */
+/* Return the letters and digits of a text in lower case, with one hyphen for whatever is between
+ * them. */
 static char *
-make_word(TALLOC_CTX *mem, const char *text)
+provider_make_word(TALLOC_CTX *mem, const char *text)
 {
     char *word = talloc_zero_array(mem, char, MADE_ID_MAX + 1);
     size_t length = 0;
@@ -207,7 +171,7 @@ make_word(TALLOC_CTX *mem, const char *text)
 }
 
 static bool
-is_taken(const struct identity_providers *taken, const char *idp_id)
+provider_is_taken(const struct identity_providers *taken, const char *idp_id)
 {
     for (size_t i = 0; i < taken->count; i++)
         if (strcmp(taken->provider[i].idp_id, idp_id) == 0)
@@ -216,18 +180,18 @@ is_taken(const struct identity_providers *taken, const char *idp_id)
 }
 
 char *
-identity_provider_make_id(TALLOC_CTX *mem, const struct identity_provider_dto *dto,
+identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *issuer,
                           const struct identity_providers *taken)
 {
     struct uri uri;
-    char *word = dto->name != NULL ? make_word(mem, dto->name) : talloc_strdup(mem, "");
-    if (word != NULL && *word == '\0' && uri_parse(mem, dto->issuer, &uri) == AZ_OK)
-        word = make_word(mem, uri.host);
+    char *word = provider_make_word(mem, name != NULL ? name : "");
+    if (word != NULL && *word == '\0' && uri_parse(mem, issuer, &uri) == AZ_OK)
+        word = provider_make_word(mem, uri.host);
     if (word != NULL && *word == '\0')
         word = talloc_strdup(mem, "idp");
     char *made = word;
     /* One more number than there are providers: one of them is free. */
-    for (size_t i = 2; made != NULL && is_taken(taken, made) && i < taken->count + 3; i++)
+    for (size_t i = 2; made != NULL && provider_is_taken(taken, made) && i < taken->count + 3; i++)
         made = talloc_asprintf(mem, "%s-%zu", word, i);
     return made;
 }

@@ -1,13 +1,9 @@
-/* /admin/api/identity-providers: whom people sign in with (specification 2.3, 4.12; oauth.md 5). */
+/* /admin/api/identity-providers (specification 2.3, 4.12). */
 #ifndef AZ_ADMIN_IDENTITY_PROVIDERS_H
 #define AZ_ADMIN_IDENTITY_PROVIDERS_H
 
-#include "http/route.h"
+#include "admin/resource.h"
 
-enum az_status identity_providers_list_handle(struct request *req);
-enum az_status identity_providers_create_handle(struct request *req);
-enum az_status identity_provider_get_handle(struct request *req);
-enum az_status identity_provider_put_handle(struct request *req);
-enum az_status identity_provider_delete_handle(struct request *req);
+extern const struct admin_resource identity_providers_resource;
 
 #endif

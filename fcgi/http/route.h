@@ -70,6 +70,7 @@ struct route {
     bool rate_limited; /* counted per client address (specification 8) */
     bool audited;      /* an audit row is written */
     bool cors;         /* pages of any origin may call it, without cookies (Fetch) */
+    const void *arg;   /* for the handler: the struct admin_resource it works on; NULL: none */
 };
 
 /* THE routing table. */

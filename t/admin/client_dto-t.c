@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/settings.h"
+#include "store/clients/clients_admin.h"
 #include "tap.h"
 
 #define MAX_URIS 3 /* SVC_MAX_REDIRECT_URIS of the tests */
@@ -17,11 +19,10 @@
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
 #define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
 
-static const struct client_state confidential = {true, true, "confidential", "ADMIN", NULL};
-static const struct client_state public = {true, false, "public", "ADMIN", NULL};
-static const struct client_state registered = {true, true, "confidential", "DCR", NULL};
-static const struct client_state stated = {true, true, "confidential", "STATEMENT",
-                                           "{\"iss\":\"x\",\"scope\":\"b\"}"};
+static const struct client_state confidential = {true, "ADMIN", NULL};
+static const struct client_state public = {false, "ADMIN", NULL};
+static const struct client_state registered = {true, "DCR", NULL};
+static const struct client_state stated = {true, "STATEMENT", "{\"iss\":\"x\",\"scope\":\"b\"}"};
 
 static void
 collect(void *arg, const char *path, const char *why)
@@ -31,22 +32,25 @@ collect(void *arg, const char *path, const char *why)
     *text = talloc_asprintf_append(*text, "%s%s", **text != '\0' ? " " : "", path);
 }
 
-/* Fields with a fault, or the columns when there is none. */
+/* Return the fields with a fault, or the columns when there is none. */
 static const char *
-read_as(TALLOC_CTX *mem, const char *text, const char *path_id, const struct client_state *state,
-        struct client_dto *dto)
+read_as(TALLOC_CTX *mem, const char *text, const char *path_key, const struct client_state *stored,
+        struct resource_reading *ret)
 {
-    const struct client_dto_rules rules = {MAX_URIS, path_id, state};
-    json_t *object;
-    const char *why = NULL;
+    static const struct settings cfg = {.max_redirect_uris = MAX_URIS};
     char *faults = talloc_strdup(mem, "");
-    memset(dto, 0, sizeof(*dto));
-    if (jsonx_parse(mem, text, strlen(text), 32, &object, &why) != AZ_OK) {
+    const char *why = NULL;
+    *ret = (struct resource_reading){.mem = mem,
+                                     .cfg = &cfg,
+                                     .path_key = path_key,
+                                     .stored = stored,
+                                     .fault = collect,
+                                     .fault_arg = &faults};
+    if (jsonx_parse(mem, text, strlen(text), 32, &ret->object, &why) != AZ_OK) {
         fprintf(stderr, "test input is not JSON: %s\n", text);
         exit(2);
     }
-    enum az_status status = client_dto_read(mem, object, &rules, collect, &faults, dto);
-    return status == AZ_OK ? dto->columns : faults;
+    return resource_body_read(&client_body, ret) == AZ_OK ? jsonx_dump(mem, ret->columns) : faults;
 }
 
 #define CONF "\"clientId\":\"c\",\"clientType\":\"confidential\""
@@ -160,7 +164,7 @@ test_creations(void)
 {
     for (size_t i = 0; i < sizeof(creations) / sizeof(creations[0]); i++) {
         TALLOC_CTX *mem = talloc_new(NULL);
-        struct client_dto dto;
+        struct resource_reading dto;
         const char *seen = read_as(mem, creations[i].text, NULL, NULL, &dto);
         if (creations[i].faults == NULL)
             ok(dto.columns != NULL, "a client may be created with %s", creations[i].name);
@@ -190,7 +194,7 @@ test_lengths(void)
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
         for (size_t over = 0; over < 2; over++) {
             TALLOC_CTX *mem = talloc_new(NULL);
-            struct client_dto dto;
+            struct resource_reading dto;
             char *letters = talloc_zero_size(mem, lengths[i].max + 2);
             memset(letters, 'a', lengths[i].max + over);
             const char *text =
@@ -237,11 +241,11 @@ test_replacements(void)
 {
     for (size_t i = 0; i < sizeof(replacements) / sizeof(replacements[0]); i++) {
         TALLOC_CTX *mem = talloc_new(NULL);
-        struct client_dto dto;
+        struct resource_reading dto;
         const char *seen = read_as(mem, replacements[i].text, "c", replacements[i].state, &dto);
         if (replacements[i].faults == NULL)
-            ok(dto.client_id != NULL && strcmp(dto.client_id, "c") == 0,
-               "a client may be replaced with %s", replacements[i].name);
+            ok(dto.key != NULL && strcmp(dto.key, "c") == 0, "a client may be replaced with %s",
+               replacements[i].name);
         else
             is_str(seen, replacements[i].faults, "a replacement is refused: %s",
                    replacements[i].name);
@@ -253,18 +257,17 @@ static void
 test_columns(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
-    struct client_dto dto;
+    struct resource_reading dto;
     is_str(
         read_as(mem, "{" PUB ",\"enabled\":false,\"clientName\":\"n\",\"id\":3}", NULL, NULL, &dto),
         "{\"client_name\":\"n\",\"client_type\":\"public\",\"enabled\":false,"
         "\"auth_method\":\"none\"}",
         "values go to their columns, and a public client's method is none");
-    ok(!dto.confidential && dto.secret == NULL, "... it has no secret");
+    ok(dto.secret == NULL, "... it has no secret");
     is_str(read_as(mem, "{" CONF ",\"clientSecret\":\"s\"}", NULL, NULL, &dto),
            "{\"client_type\":\"confidential\"}",
            "neither the id nor the secret is among the columns");
     is_str(dto.secret, "s", "... the secret goes its own way, to be sealed");
-    ok(dto.confidential, "... and the client is confidential");
     talloc_free(mem);
 }
 

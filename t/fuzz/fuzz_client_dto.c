@@ -6,9 +6,11 @@
 
 #include "admin/client_dto.h"
 #include "base/jsonx.h"
+#include "base/settings.h"
 #include "base/uri.h"
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
+#include "store/clients/clients_admin.h"
 
 #define DEPTH 32
 #define URIS 3 /* SVC_MAX_REDIRECT_URIS */
@@ -48,37 +50,39 @@ check_uris(const json_t *list)
         MUST(json_is_string(uri) && uri_redirect_fault(json_string_value(uri)) == NULL);
 }
 
-static void
-check_columns(TALLOC_CTX *mem, const struct client_dto *dto)
+static bool
+check_columns(const struct resource_reading *dto)
 {
     const char *name;
-    json_t *value, *row = NULL;
-    MUST(jsonx_parse(mem, dto->columns, strlen(dto->columns), DEPTH, &row, NULL) == AZ_OK);
+    json_t *value, *row = dto->columns;
     json_object_foreach (row, name, value)
         MUST(is_column(name) && !json_is_null(value));
     const char *type = json_string_value(json_object_get(row, "client_type"));
     const char *method = json_string_value(json_object_get(row, "auth_method"));
-    MUST(type != NULL && strcmp(type, dto->confidential ? "confidential" : "public") == 0);
+    MUST(type != NULL && (strcmp(type, "confidential") == 0 || strcmp(type, "public") == 0));
+    bool confidential = strcmp(type, "confidential") == 0;
     /* RFC 6749 section 2.1: none without a secret, never with one. */
-    MUST(dto->confidential ? method == NULL || strcmp(method, "none") != 0
-                           : method != NULL && strcmp(method, "none") == 0);
-    MUST(dto->confidential || dto->secret == NULL);
+    MUST(confidential ? method == NULL || strcmp(method, "none") != 0
+                      : method != NULL && strcmp(method, "none") == 0);
+    MUST(confidential || dto->secret == NULL);
     MUST(json_object_get(row, "jwks") == NULL || json_object_get(row, "jwks_uri") == NULL);
     check_uris(json_object_get(row, "redirect_uris"));
     check_uris(json_object_get(row, "post_logout_redirect_uris"));
+    return confidential;
 }
 
 static void
-check_good(TALLOC_CTX *mem, const struct client_dto *dto, const struct client_dto_rules *rules)
+check_good(const struct resource_reading *dto)
 {
-    size_t length = strlen(dto->client_id);
-    MUST(length > 0 && utf8_length(dto->client_id, length) <= ID_MAX);
+    size_t length = strlen(dto->key);
+    const struct client_state *stored = dto->stored;
+    bool confidential = check_columns(dto);
+    MUST(length > 0 && utf8_length(dto->key, length) <= ID_MAX);
     for (size_t i = 0; i < length; i++)
-        MUST((unsigned char) dto->client_id[i] >= 0x20 && dto->client_id[i] != 0x7f);
-    MUST(rules->path_id == NULL || strcmp(rules->path_id, dto->client_id) == 0);
-    if (rules->state != NULL && dto->confidential)
-        MUST(rules->state->has_secret || dto->secret != NULL);
-    check_columns(mem, dto);
+        MUST((unsigned char) dto->key[i] >= 0x20 && dto->key[i] != 0x7f);
+    MUST(dto->path_key == NULL || strcmp(dto->path_key, dto->key) == 0);
+    if (stored != NULL && confidential)
+        MUST(stored->has_secret || dto->secret != NULL);
 }
 
 static bool
@@ -94,35 +98,45 @@ drop_nulls(json_t *object)
     return any;
 }
 
-/* Reads a copy, for the reader adds the clientId of the path. */
+/* The rules that a creation or a replacement is read by. */
+struct rules {
+    const char *path_key;
+    const struct client_state *stored;
+};
+
+/* Read a copy: the reader adds the clientId of the path. */
 static enum az_status
-read_once(TALLOC_CTX *mem, const json_t *given, const struct client_dto_rules *rules)
+read_once(TALLOC_CTX *mem, const json_t *given, const struct rules *rules)
 {
-    struct client_dto dto = {.client_id = "as it was"};
+    static const struct settings cfg = {.max_redirect_uris = URIS};
     unsigned faults = 0;
-    json_t *object = jsonx_own(mem, json_deep_copy(given));
-    enum az_status st = client_dto_read(mem, object, rules, collect, &faults, &dto);
+    struct resource_reading dto = {.mem = mem,
+                                   .cfg = &cfg,
+                                   .object = jsonx_own(mem, json_deep_copy(given)),
+                                   .path_key = rules->path_key,
+                                   .stored = rules->stored,
+                                   .fault = collect,
+                                   .fault_arg = &faults};
+    enum az_status st = resource_body_read(&client_body, &dto);
     MUST(st == AZ_OK || st == AZ_INVALID);
     MUST((st == AZ_OK) == (faults == 0));
     if (st == AZ_OK)
-        check_good(mem, &dto, rules);
+        check_good(&dto);
     else
-        MUST(strcmp(dto.client_id, "as it was") == 0 && dto.columns == NULL && dto.secret == NULL);
+        MUST(dto.key == NULL && dto.columns == NULL && dto.secret == NULL);
     return st;
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct client_state with = {true, true, "confidential", "ADMIN", NULL},
-                                     without = {true, false, "public", "DCR", NULL},
-                                     stated = {true, true, "confidential", "STATEMENT",
-                                               "{\"iss\":\"x\"}"};
-    static const struct client_dto_rules rules[] = {
-        {URIS, NULL, NULL    },
-        {URIS, "c",  &with   },
-        {URIS, "c",  &without},
-        {URIS, "c",  &stated },
+    static const struct client_state with = {true, "ADMIN", NULL}, without = {false, "DCR", NULL},
+                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}"};
+    static const struct rules rules[] = {
+        {NULL, NULL    },
+        {"c",  &with   },
+        {"c",  &without},
+        {"c",  &stated },
     };
     TALLOC_CTX *mem = talloc_new(NULL);
     json_t *object = NULL;

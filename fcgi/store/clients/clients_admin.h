@@ -1,8 +1,4 @@
-/*
- * Clients as the administrator sees and writes them. Rows go in as a JSON object of column values
- * (the columns of the field table in admin/client_dto.c), bound by name; ClientDto comes out as the
- * view client_dto shapes it.
- */
+/* Clients as the administrator reads and writes them. */
 #ifndef AZ_STORE_CLIENTS_CLIENTS_ADMIN_H
 #define AZ_STORE_CLIENTS_CLIENTS_ADMIN_H
 
@@ -10,57 +6,47 @@
 #include <stddef.h>
 
 #include "base/op.h"
+#include "store/db/json_rows.h"
 
-/* A client to be written. */
-struct client_row {
-    const char *client_id;        /* which */
-    const char *columns;          /* JSON object; a column that is not in it gets its default */
-    const unsigned char *sealed;  /* new secret, sealed; NULL: none given */
-    size_t sealed_length;         /* octets */
-    const char *issued_statement; /* the statement we signed for it, or NULL */
-};
+/* The columns of a ClientDto that are written; admin/client_dto.c maps its members to them. Neither
+ * the key nor the secret: those have parameters of their own. */
+#define CLIENTS_ADMIN_COLUMNS                                                                      \
+    "client_name, client_type, client_uri, logo_uri, enabled, redirect_uris,"                      \
+    " post_logout_redirect_uris, jwks, jwks_uri, auth_method, software_statement,"                 \
+    " software_statement_json, issued_statement"
 
-/* What an admin handler must know of the row it is about to replace. */
+/*
+ * ClientDto, keyed by clientId.
+ *
+ * An insert makes an ADMIN client; it is refused when a client or a subject has the name, because
+ * tokens of the two would look alike. A replace keeps `enabled` and the secret when they are not
+ * given, always keeps the statement that a client registered with, and drops the secret of a client
+ * that is public afterwards. Tokens of a deleted client name a row that is gone, so they are
+ * inactive.
+ */
+extern const struct json_rows clients_admin_rows;
+
+/* The stored client that a PUT replaces, as far as the rules of ClientDto depend on it. */
 struct client_state {
-    bool found;               /* there is one */
     bool has_secret;          /* a secret is stored */
-    const char *type;         /* confidential or public */
     const char *registration; /* ADMIN, DCR, STATEMENT or CIMD */
-    const char *statement;    /* claims that are stored, JSON text, or NULL */
+    const char *statement;    /* stored claims as JSON text, or NULL */
 };
 
-/* A new secret and how long the one before it stays good. */
+/* Read the state on op->mem; *ret is NULL for an unknown client. One trip. */
+enum az_status client_state_fetch(struct op *op, const char *client_id,
+                                  const struct client_state **ret);
+
+/* A new secret and the time until which the one before it is accepted. */
 struct client_rotation {
     const unsigned char *sealed; /* new secret, sealed */
     size_t sealed_length;        /* octets */
     int64_t previous_until_ms;   /* milliseconds since 1970; 0: the old one is dropped */
 };
 
-/* ClientDto objects as JSON text on op->mem. One trip each; *ret_dto is NULL for an unknown client.
- */
-enum az_status clients_list(struct op *op, const char **ret_array);
-enum az_status client_dto_fetch(struct op *op, const char *client_id, const char **ret_dto);
-
-enum az_status client_state_fetch(struct op *op, const char *client_id, struct client_state *ret);
-
-/* Makes an ADMIN client. AZ_CONFLICT: the client_id is taken, by a client or by a subject: tokens
- * of the two would look alike. One trip. */
-enum az_status client_insert(struct op *op, const struct client_row *row, const char **ret_dto);
-
 /*
- * Replaces all columns ClientDto has but registration_type; `enabled` and the secret are kept where
- * none is given, the statement that a client registered with is always kept, and a client that is
- * public afterwards loses its secret. *ret_dto is NULL for an
- * unknown client. One trip.
- */
-enum az_status client_replace(struct op *op, const struct client_row *row, const char **ret_dto);
-
-/* AZ_NOT_FOUND for an unknown client. Its tokens name a row that is gone, so they are inactive. */
-enum az_status client_delete(struct op *op, const char *client_id);
-
-/*
- * Stores a new secret. AZ_NOT_FOUND for an unknown client, AZ_INVALID_FIELDS for a public one.
- * *ret_previous_until is the ISO 8601 time at which the one before ends, or NULL.
+ * Store a new secret. AZ_NOT_FOUND for an unknown client, AZ_INVALID_FIELDS for a public one.
+ * *ret_previous_until is the ISO 8601 time at which the previous secret expires, or NULL.
  */
 enum az_status client_rotate_secret(struct op *op, const char *client_id,
                                     const struct client_rotation *rotation,

@@ -34,7 +34,7 @@ static const struct db_stmt identity_providers_list_stmt = {
     " FROM identity_provider_version_seq s LEFT JOIN identity_provider p ON true ORDER BY p.id",
     0};
 
-char *
+const char *
 identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id)
 {
     return talloc_asprintf(mem, "identity_provider/secret/%s", idp_id);

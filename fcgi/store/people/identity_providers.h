@@ -41,7 +41,7 @@ enum az_status identity_provider_read(struct op *op, TALLOC_CTX *mem, const PGre
 
 /* Where a secret is sealed, so that one that is moved to another row does not open. NULL: no
  * memory. */
-char *identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id);
+const char *identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id);
 
 /* All of them, oldest first. */
 struct identity_providers {

@@ -1,0 +1,62 @@
+/*
+ * A resource of the admin API is a table: the handlers below list, get, create, replace and delete
+ * the rows of the resource that their route names (`arg` of struct route). A new resource needs a
+ * struct admin_resource, a struct json_rows with its statements, and rows in routes.c.
+ */
+#ifndef AZ_ADMIN_RESOURCE_H
+#define AZ_ADMIN_RESOURCE_H
+
+#include "admin/resource_body.h"
+#include "crypto/keyring.h"
+#include "http/route.h"
+#include "store/db/json_rows.h"
+
+/* A secret that comes with a row: sealed for this row alone, so that it does not open in another.
+ */
+struct resource_secret {
+    enum keyring_purpose purpose;                           /* key that seals it */
+    const char *(*place)(TALLOC_CTX *mem, const char *key); /* place that it is sealed for */
+    bool shown_once;                                        /* the answer to the POST has it */
+};
+
+struct admin_resource {
+    const struct json_rows *rows;         /* statements */
+    const struct resource_body *body;     /* NULL: nothing is written */
+    const struct resource_secret *secret; /* NULL: rows have none */
+    bool key_is_number;                   /* keys are ids: any other path is a 404 */
+
+    /* Read what the rules of a PUT depend on; *ret stays NULL for an unknown row. NULL: only that
+     * the row exists matters. */
+    enum az_status (*load)(struct op *op, const char *key, const void **ret);
+
+    /* Add what the body does not say: a key, a secret, columns. NULL: nothing is missing. */
+    enum az_status (*complete)(struct op *op, struct resource_reading *reading);
+
+    /* Called after each write, also after one whose outcome is unknown: forget what this process
+     * remembers of the row. NULL: nothing is remembered. */
+    void (*written)(struct op *op, const char *key);
+};
+
+/* 200 with the array of all rows; the parameters of the route are filters, in the order of the
+ * statement's parameters. */
+enum az_status resource_list_handle(struct request *req);
+
+/* 200 with the row of the path, or 404. */
+enum az_status resource_get_handle(struct request *req);
+
+/* 201 with the row as stored, and its secret if the table says so; 400, 409. */
+enum az_status resource_create_handle(struct request *req);
+
+/* 200 with the row as stored; 400, 404, 409. */
+enum az_status resource_put_handle(struct request *req);
+
+/* 204 or 404. */
+enum az_status resource_delete_handle(struct request *req);
+
+/* Answer 200 with a row as JSON text, or 404 for NULL. */
+enum az_status resource_respond(struct request *req, const char *dto);
+
+/* Name the row that is written in the audit row: {member: key}. */
+void resource_note(struct request *req, const char *member, const char *key);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Rows of one table as an administrator reads and writes them: in as a JSON object of column
+ * values, bound by name, out as the JSON that a view shapes. One struct json_rows per table holds
+ * its statements; there is no code for a single table here.
+ */
+#ifndef AZ_STORE_DB_JSON_ROWS_H
+#define AZ_STORE_DB_JSON_ROWS_H
+
+#include <stddef.h>
+
+#include "store/db/db.h"
+
+/* The DTO of a row `d` of a view, without members that are null. */
+#define JSON_ROWS_DTO "json_strip_nulls(row_to_json(d))"
+
+/* The statements of a table. NULL: the operation is not offered. */
+struct json_rows {
+    const char *noun;              /* one row, for log texts: "client" */
+    const char *taken;             /* public text of a 409 */
+    const struct db_stmt *list;    /* $1.. filters, NULL: any; one column: the DTO */
+    const struct db_stmt *fetch;   /* $1 key; one column: the DTO */
+    const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has
+                                      one; returns a row unless the key is taken */
+    const struct db_stmt *replace; /* the same parameters; returns a row unless there is none */
+    const struct db_stmt *remove;  /* $1 key; returns a row unless there was none */
+    const struct db_stmt *after;   /* run when a write is committed, or NULL: nothing is */
+};
+
+/* A row to be written. */
+struct json_row {
+    const char *key;             /* name of the row in paths */
+    const char *columns;         /* JSON object; an absent column gets its default */
+    const unsigned char *sealed; /* new secret, sealed; NULL: none was given */
+    size_t sealed_length;        /* octets */
+};
+
+/* Read all rows that match the filters (`count` values in the order of the statement) as a JSON
+ * array on op->mem. One trip. */
+enum az_status json_rows_list(struct op *op, const struct json_rows *rows,
+                              const char *const *filters, int count, const char **ret_array);
+
+/* Read one row as JSON text on op->mem; *ret_dto is NULL when there is none. One trip. */
+enum az_status json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
+                               const char **ret_dto);
+
+/* Insert a row and read it back. AZ_CONFLICT: the key, or another unique value, is taken. One trip,
+ * and one for `after`. */
+enum az_status json_rows_insert(struct op *op, const struct json_rows *rows,
+                                const struct json_row *row, const char **ret_dto);
+
+/* Replace a row and read it back. AZ_NOT_FOUND; AZ_CONFLICT: a unique value is taken. One trip, and
+ * one for `after`. */
+enum az_status json_rows_replace(struct op *op, const struct json_rows *rows,
+                                 const struct json_row *row, const char **ret_dto);
+
+/* Delete a row. AZ_NOT_FOUND. One trip, and one for `after`. */
+enum az_status json_rows_delete(struct op *op, const struct json_rows *rows, const char *key);
+
+#endif
