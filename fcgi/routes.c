@@ -84,7 +84,7 @@ const struct route routes[] = {
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params)},
 
-    {GET("/admin/api/admin-keys", "listAdminKeys", admin_keys_list_handle), ADMIN},
+    {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource)},
 
     {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource)},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource)},
@@ -99,10 +99,10 @@ const struct route routes[] = {
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource)},
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource)},
 
-    {GET("/admin/api/consents", "listConsents", consents_list_handle), ADMIN, QUERY(consents_params)},
-    {DELETE("/admin/api/consents/{id}", "deleteConsent", consent_delete_handle), ADMIN_WRITE},
-    {GET("/admin/api/sessions", "listSessions", sessions_list_handle), ADMIN, QUERY(sessions_params)},
-    {DELETE("/admin/api/sessions/{sid}", "deleteSession", session_delete_handle), ADMIN_WRITE},
+    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource)},
+    {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource)},
+    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource)},
+    {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource)},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params)},
     {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON},

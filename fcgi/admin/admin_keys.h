@@ -1,10 +1,9 @@
-/* /admin/api/admin-keys: which keys there are (specification 2.8). Their plaintext is not in the
- * list. */
+/* /admin/api/admin-keys: the keys without their plaintext (specification 2.8). */
 #ifndef AZ_ADMIN_ADMIN_KEYS_H
 #define AZ_ADMIN_ADMIN_KEYS_H
 
-#include "http/route.h"
+#include "admin/resource.h"
 
-enum az_status admin_keys_list_handle(struct request *req);
+extern const struct admin_resource admin_keys_resource;
 
 #endif

@@ -32,6 +32,11 @@ static const struct db_stmt admin_key_configure_stmt = {
 static const struct db_stmt admin_key_list_stmt = {
     "admin_key_list",
     "SELECT json_strip_nulls(row_to_json(k)) FROM admin_key_dto k ORDER BY \"createdAt\", id", 0};
+const struct json_rows admin_key_rows = {
+    .noun = "admin key",
+    .list = &admin_key_list_stmt,
+};
+
 enum admin_key_revoke_column { REVOKE_MANAGED_BY, REVOKE_DONE };
 static const struct db_stmt admin_key_revoke_stmt = {
     "admin_key_revoke",

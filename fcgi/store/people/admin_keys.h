@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "base/op.h"
+#include "store/db/json_rows.h"
 
 /* Characters of a label: it is shown in lists and stands in audit rows. */
 #define ADMIN_KEY_LABEL_MAX 128
@@ -24,7 +25,10 @@ enum az_status admin_key_mint(struct op *op, const char *label, const char **ret
 /* Revokes by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key and for the last active one. */
 enum az_status admin_key_revoke(struct op *op, const char *id);
 
-/* All keys as AdminApiKeyView, active and revoked; array owned by op->mem. */
+/* AdminApiKeyView (specification 2.8) of all keys, active and revoked. */
+extern const struct json_rows admin_key_rows;
+
+/* Read the same as an array that op->mem owns. */
 enum az_status admin_key_list(struct op *op, json_t **ret);
 
 #endif

@@ -31,11 +31,17 @@ static const struct db_stmt consent_list_stmt = {
     "  'resource', o.resource, 'grantedAt', o.granted_at)) AS consent"
     " FROM consent o JOIN client c ON c.id = o.client"
     " WHERE ($1::text IS NULL OR o.subject = $1) AND ($2::text IS NULL OR c.client_id = $2)"
-    " ORDER BY o.id DESC LIMIT $3",
-    3};
+    " ORDER BY o.id DESC LIMIT 1000",
+    2};
 
-static const struct db_stmt consent_delete_stmt = {"consent_delete",
-                                                   "DELETE FROM consent WHERE id = $1::bigint", 1};
+static const struct db_stmt consent_delete_stmt = {
+    "consent_delete", "DELETE FROM consent WHERE id = $1::bigint RETURNING id", 1};
+
+const struct json_rows consent_rows = {
+    .noun = "consent",
+    .list = &consent_list_stmt,
+    .remove = &consent_delete_stmt,
+};
 
 enum az_status
 consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
@@ -65,27 +71,5 @@ consent_request_get(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
                                 &params, !take, &result);
     if (st == AZ_OK)
         *ret_request = db_get(result, 0, take ? (int) TAKE_REQUEST : (int) SHOW_REQUEST);
-    return st;
-}
-
-enum az_status
-consent_list(struct op *op, const char *subject, const char *client_id, json_t **ret)
-{
-    struct db_params params = {.count = 0};
-    db_text(&params, subject);
-    db_text(&params, client_id);
-    db_number(&params, CONSENT_LIST_MAX);
-    return db_fetch_array(op, &consent_list_stmt, &params, ret);
-}
-
-enum az_status
-consent_delete(struct op *op, int64_t id)
-{
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_number(&params, id);
-    enum az_status st = db_exec(op, &consent_delete_stmt, &params, false, &result);
-    if (st == AZ_OK && db_written(result) == 0)
-        return op_fail(op, AZ_NOT_FOUND, NULL, "no consent %lld", (long long) id);
     return st;
 }

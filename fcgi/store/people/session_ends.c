@@ -3,8 +3,6 @@
 
 #include "store/people/session_ends.h"
 
-#include <string.h>
-
 #include "crypto/keyring.h"
 #include "crypto/secret.h"
 #include "store/db/db.h"
@@ -29,14 +27,15 @@ enum logout_facts_column {
     FACTS_SUBJECT,
     FACTS_LABEL,
     FACTS_IDP,
-    FACTS_CLIENT_TYPE,
+    FACTS_PUBLIC_CLIENT,
     FACTS_CLIENT_NAME,
     FACTS_URIS
 };
 static const struct db_stmt logout_facts_stmt = {
     "logout_facts",
     "SELECT s.subject, coalesce(p.claims ->> 'email', p.claims ->> 'preferred_username',"
-    "  p.claims ->> 'name') AS label, s.idp, c.client_type, c.client_name,"
+    "  p.claims ->> 'name') AS label, s.idp, c.client_type = 'public' AS public_client, "
+    "c.client_name,"
     "  to_json(c.post_logout_redirect_uris) AS uris"
     " FROM (SELECT 1) AS one"
     "  LEFT JOIN browser_session s ON s.id_hash = $1 AND s.expires_at > now()"
@@ -51,11 +50,17 @@ static const struct db_stmt session_list_stmt = {
     "s.expires_at) AS session"
     " FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
     " WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)"
-    " ORDER BY s.created_at DESC, s.sid LIMIT $2",
-    2};
+    " ORDER BY s.created_at DESC, s.sid LIMIT 1000",
+    1};
 
-static const struct db_stmt session_delete_stmt = {"session_delete",
-                                                   "DELETE FROM browser_session WHERE sid = $1", 1};
+static const struct db_stmt session_delete_stmt = {
+    "session_delete", "DELETE FROM browser_session WHERE sid = $1 RETURNING sid", 1};
+
+const struct json_rows session_rows = {
+    .noun = "session",
+    .list = &session_list_stmt,
+    .remove = &session_delete_stmt,
+};
 
 /* A token that cannot be opened (the credential key was changed) is no reason not to log out. */
 static const char *
@@ -105,38 +110,16 @@ logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *clie
     enum az_status st = db_exec(op, &logout_facts_stmt, &params, true, &row);
     if (st != AZ_OK)
         return st;
-    const char *type = db_get(row, 0, FACTS_CLIENT_TYPE);
     struct logout_facts facts = {
         .subject = db_get(row, 0, FACTS_SUBJECT),
         .label = db_get(row, 0, FACTS_LABEL),
         .idp = db_get_number(row, 0, FACTS_IDP, 0),
-        .client = type != NULL,
-        .public_client = type != NULL && strcmp(type, "public") == 0,
+        .client = db_get(row, 0, FACTS_PUBLIC_CLIENT) != NULL,
+        .public_client = db_get_bool(row, 0, FACTS_PUBLIC_CLIENT),
         .name = db_get(row, 0, FACTS_CLIENT_NAME),
     };
     if (db_get_words(op->mem, row, 0, FACTS_URIS, &facts.uris) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "postLogoutRedirectUris of a client are damaged");
     *ret = facts;
     return AZ_OK;
-}
-
-enum az_status
-session_list(struct op *op, const char *subject, json_t **ret)
-{
-    struct db_params params = {.count = 0};
-    db_text(&params, subject);
-    db_number(&params, SESSION_LIST_MAX);
-    return db_fetch_array(op, &session_list_stmt, &params, ret);
-}
-
-enum az_status
-session_delete(struct op *op, const char *sid)
-{
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_text(&params, sid);
-    enum az_status st = db_exec(op, &session_delete_stmt, &params, false, &result);
-    if (st == AZ_OK && db_written(result) == 0)
-        return op_fail(op, AZ_NOT_FOUND, NULL, "no session %s", sid);
-    return st;
 }

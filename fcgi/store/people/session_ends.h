@@ -2,14 +2,11 @@
 #ifndef AZ_STORE_PEOPLE_SESSION_ENDS_H
 #define AZ_STORE_PEOPLE_SESSION_ENDS_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/op.h"
-
-/* Sessions of one list: an operator looks at people, not at all of them. */
-#define SESSION_LIST_MAX 1000
+#include "store/db/json_rows.h"
 
 /* A session that was ended: what the provider's own logout wants to know. */
 struct session_end {
@@ -40,11 +37,8 @@ struct logout_facts {
 enum az_status logout_facts_fetch(struct op *op, const unsigned char *id_hash,
                                   const char *client_id, struct logout_facts *ret);
 
-/* Live sessions, newest first: array of {sid, subjectId, idpId, authTime, createdAt, expiresAt}.
- * `subject` NULL: of everybody. At most SESSION_LIST_MAX. */
-enum az_status session_list(struct op *op, const char *subject, json_t **ret);
-
-/* Ends one by its sid. AZ_NOT_FOUND. */
-enum az_status session_delete(struct op *op, const char *sid);
+/* Live sessions, for the administrator: {sid, subjectId, idpId, authTime, createdAt, expiresAt},
+ * keyed by sid, the newest 1000 first, filtered by subject. A delete ends a session. */
+extern const struct json_rows session_rows;
 
 #endif
