@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "admin/path_id.h"
 #include "admin/policy_bundle.h"
 #include "admin/policy_request.h"
+#include "admin/resource.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "policy/save/bundle_diff.h"
@@ -33,23 +35,6 @@ no_such_bundle(struct request *req)
     return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such bundle");
 }
 
-/* 1*DIGIT, not over max. */
-static bool
-read_number(const char *text, int64_t max, int64_t *ret)
-{
-    int64_t number = 0;
-    size_t length = strspn(text, "0123456789");
-    if (length == 0 || text[length] != '\0')
-        return false;
-    for (; *text != '\0'; text++) {
-        if (number > (max - (*text - '0')) / 10)
-            return false;
-        number = number * 10 + (*text - '0');
-    }
-    *ret = number;
-    return true;
-}
-
 /* ---- one entry or many ---- */
 
 enum az_status
@@ -58,11 +43,11 @@ bundle_audit_list_handle(struct request *req)
     const char *page = request_param(req, "page"), *size = request_param(req, "size"), *list;
     int64_t number = 0, count = BUNDLE_AUDIT_SIZE;
     bool good = true;
-    if (page != NULL && !read_number(page, INT32_MAX, &number)) {
+    if (page != NULL && !path_id_parse(page, INT32_MAX, &number)) {
         request_field_error(req, "page", "must be a number from 0");
         good = false;
     }
-    if (size != NULL && (!read_number(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
+    if (size != NULL && (!path_id_parse(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
         request_field_error(
             req, "size",
             talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_AUDIT_SIZE_MAX));
@@ -75,11 +60,11 @@ bundle_audit_list_handle(struct request *req)
 }
 
 static enum az_status
-respond_entry(struct request *req, enum az_status st, const char *dto)
+bundle_audit_respond(struct request *req, enum az_status st, const char *dto)
 {
     if (st != AZ_OK)
         return st;
-    return dto != NULL ? respond_json_text(req, 200, dto) : no_such_bundle(req);
+    return resource_respond(req, "bundle", dto);
 }
 
 enum az_status
@@ -87,7 +72,7 @@ bundle_audit_latest_handle(struct request *req)
 {
     const char *dto = NULL;
     enum az_status st = bundle_history_latest(&req->op, &dto);
-    return respond_entry(req, st, dto);
+    return bundle_audit_respond(req, st, dto);
 }
 
 /* The database gets the time as we understood it, not as it was written. */
@@ -105,14 +90,7 @@ bundle_audit_at_handle(struct request *req)
                                     "must be a date-time like 2026-01-31T12:00:00Z or "
                                     "2026-01-31T12:00:00%2B02:00");
     enum az_status st = bundle_history_at(&req->op, text, &dto);
-    return respond_entry(req, st, dto);
-}
-
-/* {id} of the path; what is no number is no bundle either. */
-static enum az_status
-read_id(struct request *req, int64_t *ret)
-{
-    return read_number(req->path_value[0], INT64_MAX, ret) ? AZ_OK : no_such_bundle(req);
+    return bundle_audit_respond(req, st, dto);
 }
 
 enum az_status
@@ -120,17 +98,17 @@ bundle_audit_get_handle(struct request *req)
 {
     const char *dto = NULL;
     int64_t id = 0;
-    enum az_status st = read_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     if (st == AZ_OK)
         st = bundle_history_fetch(&req->op, id, &dto);
-    return respond_entry(req, st, dto);
+    return bundle_audit_respond(req, st, dto);
 }
 
 /* ---- the rows ---- */
 
 /* The rows of a bundle; one whose rows were not kept is there, but of no use. */
 static enum az_status
-fetch_content(struct request *req, int64_t id, json_t **ret)
+bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret)
 {
     const char *dto = NULL;
     json_t *content = NULL;
@@ -157,17 +135,17 @@ bundle_audit_content_handle(struct request *req)
 {
     json_t *content = NULL;
     int64_t id = 0;
-    enum az_status st = read_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     if (st == AZ_OK)
-        st = fetch_content(req, id, &content);
+        st = bundle_audit_fetch_content(req, id, &content);
     return st == AZ_OK ? respond_json(req, 200, content) : st;
 }
 
 static bool
-read_id_param(struct request *req, const char *name, int64_t *ret)
+bundle_audit_id_param(struct request *req, const char *name, int64_t *ret)
 {
     const char *text = request_param(req, name);
-    if (text != NULL && read_number(text, INT64_MAX, ret))
+    if (text != NULL && path_id_parse(text, INT64_MAX, ret))
         return true;
     request_field_error(req, name, text == NULL ? "is required" : "must be the id of a bundle");
     return false;
@@ -178,13 +156,13 @@ bundle_audit_diff_handle(struct request *req)
 {
     json_t *from = NULL, *to = NULL;
     int64_t from_id = 0, to_id = 0;
-    bool from_good = read_id_param(req, "from", &from_id),
-         to_good = read_id_param(req, "to", &to_id);
+    bool from_good = bundle_audit_id_param(req, "from", &from_id),
+         to_good = bundle_audit_id_param(req, "to", &to_id);
     if (!from_good || !to_good)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
-    enum az_status st = fetch_content(req, from_id, &from);
+    enum az_status st = bundle_audit_fetch_content(req, from_id, &from);
     if (st == AZ_OK)
-        st = fetch_content(req, to_id, &to);
+        st = bundle_audit_fetch_content(req, to_id, &to);
     return st == AZ_OK ? respond_json(req, 200, bundle_diff(req->op.mem, from, to)) : st;
 }
 
@@ -192,7 +170,7 @@ bundle_audit_diff_handle(struct request *req)
 
 /* The audit row names the bundle that was gone back to. */
 static void
-note_bundle(struct request *req, int64_t id)
+bundle_audit_note(struct request *req, int64_t id)
 {
     req->audit.summary = jsonx_dump(
         req->op.mem, jsonx_own(req->op.mem, json_pack("{s:I}", "bundle", (json_int_t) id)));
@@ -204,11 +182,11 @@ bundle_audit_rollback_handle(struct request *req)
     struct deploy_result result = {.data_key = NULL};
     json_t *content = NULL;
     int64_t id = 0;
-    enum az_status st = read_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     if (st == AZ_OK)
-        note_bundle(req, id);
+        bundle_audit_note(req, id);
     if (st == AZ_OK)
-        st = fetch_content(req, id, &content);
+        st = bundle_audit_fetch_content(req, id, &content);
     if (st != AZ_OK)
         return st;
     st = deploy_rollback(&req->op, content, req->admin_label, &result);

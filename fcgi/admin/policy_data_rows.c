@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "admin/path_id.h"
 #include "admin/policy_data.h"
 #include "admin/policy_data_write.h"
 #include "admin/policy_request.h"
@@ -34,7 +35,7 @@ fetch_row(struct request *req, struct policy_row *ret)
 {
     int64_t id = 0;
     *ret = (struct policy_row){.payload = NULL};
-    enum az_status st = policy_path_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     if (st == AZ_OK)
         st = policy_data_fetch_id(&req->op, id, ret);
     if (st == AZ_OK && ret->payload == NULL)

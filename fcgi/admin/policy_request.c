@@ -7,23 +7,6 @@
 #include "http/header_value.h"
 #include "http/route.h"
 
-/* Digits of the largest 64-bit integer. */
-#define ID_DIGITS_MAX 19
-
-enum az_status
-policy_path_id(struct request *req, int64_t *ret)
-{
-    const char *text = req->path_value[0];
-    size_t digits = strspn(text, "0123456789");
-    uint64_t id = 0;
-    for (size_t i = 0; i < digits && digits <= ID_DIGITS_MAX; i++)
-        id = id * 10 + (uint64_t) (text[i] - '0');
-    if (digits == 0 || digits > ID_DIGITS_MAX || text[digits] != '\0' || id > INT64_MAX)
-        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "the id is no number");
-    *ret = (int64_t) id;
-    return AZ_OK;
-}
-
 static const char *
 if_match_of(struct request *req)
 {

@@ -2,12 +2,9 @@
 #ifndef AZ_ADMIN_POLICY_REQUEST_H
 #define AZ_ADMIN_POLICY_REQUEST_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
 #include "http/request.h"
-
-/* The {id} of the path. AZ_NOT_FOUND: it is no number, so nothing has it. */
-enum az_status policy_path_id(struct request *req, int64_t *ret);
 
 /* If-Match against the digest of what is there, or NULL when there is nothing; holds without the
  * header. AZ_PRECONDITION_FAILED; also for a header too long to be read. */

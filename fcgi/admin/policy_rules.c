@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "admin/path_id.h"
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
 #include "base/fields.h"
@@ -138,7 +139,7 @@ enum az_status
 policy_rule_get_handle(struct request *req)
 {
     int64_t id = 0;
-    enum az_status st = policy_path_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     return st == AZ_OK ? respond_rule(req, 200, id) : st;
 }
 
@@ -253,7 +254,7 @@ enum az_status
 policy_rule_put_handle(struct request *req)
 {
     int64_t id = 0;
-    enum az_status st = policy_path_id(req, &id);
+    enum az_status st = path_id_read(req, &id);
     return st == AZ_OK ? write_rule(req, TARGET_ID, id) : st;
 }
 
@@ -267,6 +268,6 @@ enum az_status
 policy_rule_delete_handle(struct request *req)
 {
     struct rule_save save = {.req = req, .target = TARGET_ID, .remove = true};
-    enum az_status st = policy_path_id(req, &save.id);
+    enum az_status st = path_id_read(req, &save.id);
     return st == AZ_OK ? run_save(req, &save) : st;
 }

@@ -15,10 +15,10 @@ resource_of(const struct request *req)
 }
 
 enum az_status
-resource_respond(struct request *req, const char *dto)
+resource_respond(struct request *req, const char *noun, const char *dto)
 {
     return dto != NULL ? respond_json_text(req, 200, dto)
-                       : op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such row");
+                       : op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such %s", noun);
 }
 
 void
@@ -55,11 +55,12 @@ resource_list_handle(struct request *req)
 enum az_status
 resource_get_handle(struct request *req)
 {
+    const struct json_rows *rows = resource_of(req)->rows;
     const char *key, *dto = NULL;
     enum az_status st = resource_path_key(req, &key);
     if (st == AZ_OK)
-        st = json_rows_fetch(&req->op, resource_of(req)->rows, key, &dto);
-    return st == AZ_OK ? resource_respond(req, dto) : st;
+        st = json_rows_fetch(&req->op, rows, key, &dto);
+    return st == AZ_OK ? resource_respond(req, rows->noun, dto) : st;
 }
 
 /* ---- writing ---- */

@@ -53,8 +53,8 @@ enum az_status resource_put_handle(struct request *req);
 /* 204 or 404. */
 enum az_status resource_delete_handle(struct request *req);
 
-/* Answer 200 with a row as JSON text, or 404 for NULL. */
-enum az_status resource_respond(struct request *req, const char *dto);
+/* Answer 200 with a row as JSON text, or 404 for NULL; the noun is for the log. */
+enum az_status resource_respond(struct request *req, const char *noun, const char *dto);
 
 /* Name the row that is written in the audit row: {member: key}. */
 void resource_note(struct request *req, const char *member, const char *key);
