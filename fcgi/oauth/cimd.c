@@ -43,7 +43,7 @@ cimd_address_fault(struct op *op, const char *client_id)
 static bool
 stands_for_itself(const struct client *row)
 {
-    return strcmp(row->registration, "CIMD") != 0 || strcmp(row->type, "public") != 0;
+    return strcmp(row->registration, "CIMD") != 0 || !client_is_public(row);
 }
 
 static enum az_status

@@ -110,7 +110,7 @@ client_credentials_match(const struct client *client, const struct client_creden
         good = secret_matches(compared, shown->raw_secret, now);
     if (client == NULL || !client->enabled)
         return false;
-    if (strcmp(client->type, "public") == 0)
+    if (client_is_public(client))
         return shown->secret == NULL || *shown->secret == '\0';
     /* A client registered for private_key_jwt may not authenticate with a secret (oauth.md C12). */
     if (client->auth_method != NULL && strcmp(client->auth_method, "private_key_jwt") == 0)
@@ -141,7 +141,7 @@ authenticate_client(struct request *req, const struct client_credentials *shown,
             req->audit.client_id = talloc_strdup(req->op.mem, client->client_id);
         if (client_credentials_match(client, shown, op_now(&req->op))) {
             req->client = client;
-            req->client_method = strcmp(client->type, "public") == 0 ? "none" : shown->method;
+            req->client_method = client_is_public(client) ? "none" : shown->method;
             return AZ_OK;
         }
     }

@@ -74,7 +74,7 @@ grant_refresh_token(struct request *req, struct issued *ret)
     const struct question_user user = token_user(&grant);
     /* A public client proves no more than that it has the token. Each token is good once, so that
      * the use of a stolen one is noticed (RFC 9700 4.14). */
-    bool rotate = grant.rotated || strcmp(req->client->type, "public") == 0;
+    bool rotate = grant.rotated || client_is_public(req->client);
     const struct issue_family family = {.grant = &grant, .shown = &shown, .rotate = rotate};
     question.subject_id = grant.subject;
     question.user = &user;

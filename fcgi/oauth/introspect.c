@@ -61,7 +61,7 @@ check_caller(struct request *req)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "Only one authentication method may be used",
                        NULL);
     enum az_status st = credential_client.check(req);
-    if (st == AZ_OK && strcmp(req->client->type, "public") == 0) {
+    if (st == AZ_OK && client_is_public(req->client)) {
         req->challenge =
             talloc_asprintf(req->op.mem, "Basic realm=\"%s\"", req->op.az->cfg->oidc_issuer);
         return op_fail(&req->op, AZ_INVALID_CLIENT, NULL, "public clients cannot introspect");

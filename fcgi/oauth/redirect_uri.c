@@ -48,7 +48,7 @@ redirect_uri_matches(const char *registered, const char *asked, bool any_port)
 bool
 redirect_uri_is_of(const struct client *client, const char *asked)
 {
-    bool any_port = strcmp(client->type, "public") == 0;
+    bool any_port = client_is_public(client);
     /* Longer than any that can be registered; a redirect to it would not fit a header line. */
     if (strlen(asked) > URI_MAX)
         return false;

@@ -49,10 +49,10 @@ token_precheck(struct request *req)
 static enum az_status
 check_confidential(struct request *req, const struct grant *grant)
 {
-    if (!grant->confidential_only || strcmp(req->client->type, "public") != 0)
+    if (!grant->confidential_only || !client_is_public(req->client))
         return AZ_OK;
     enum az_status st = client_authenticate_again(req);
-    if (st != AZ_OK || strcmp(req->client->type, "public") != 0)
+    if (st != AZ_OK || !client_is_public(req->client))
         return st;
     return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant", NULL);
 }

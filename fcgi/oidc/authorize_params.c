@@ -157,7 +157,7 @@ read_pkce(struct request *req, struct authorization *authorization)
     const char *method = request_param(req, "code_challenge_method");
     if (method != NULL && strcmp(method, "plain") == 0)
         return authorize_refuse(req, "code_challenge_method=plain is not supported; use S256");
-    if (challenge == NULL && strcmp(req->client->type, "public") == 0)
+    if (challenge == NULL && client_is_public(req->client))
         return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
     if (challenge != NULL
         && (strlen(challenge) != AUTHORIZE_CHALLENGE

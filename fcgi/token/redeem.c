@@ -65,7 +65,7 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
     }
     /* The client had a secret when it asked for the code. Without it, anyone with the code could
      * use it. */
-    bool bare = strcmp(client->type, "public") == 0 && grant->code_challenge == NULL;
+    bool bare = client_is_public(client) && grant->code_challenge == NULL;
     *ret_why = !grant->code_live          ? "expired"
                : !grant->provider_enabled ? "the identity provider is disabled"
                : strcmp(grant->redirect_uri, redirect_uri) != 0

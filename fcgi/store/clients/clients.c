@@ -133,6 +133,12 @@ forget_all(struct op *op)
             client_forget(op, cache->slot[i]->client.client_id);
 }
 
+bool
+client_is_public(const struct client *client)
+{
+    return strcmp(client->type, "public") == 0;
+}
+
 const char *
 client_secret_place(TALLOC_CTX *mem, const char *client_id)
 {

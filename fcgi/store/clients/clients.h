@@ -41,6 +41,9 @@ struct client {
     int64_t previous_expires_at;                /* seconds since 1970 */
 };
 
+/* True if the client is public (RFC 6749 2.1): it has no secret and cannot authenticate. */
+bool client_is_public(const struct client *client);
+
 struct client_cache;
 struct client_cache *client_cache_new(TALLOC_CTX *mem);
 
