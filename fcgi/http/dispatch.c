@@ -276,7 +276,8 @@ send_response(struct request *req)
     send_response(req);
 }
 
-/* What the caller sent and, on the token family, what it got: passwords and tokens. */
+/* Wipe the body and the parameters, and an answer that must not be stored: passwords and tokens,
+ * client secrets of the admin API. */
 static void
 wipe(struct request *req)
 {
@@ -284,7 +285,8 @@ wipe(struct request *req)
         explicit_bzero((void *) (uintptr_t) req->body, req->body_length);
     for (size_t i = 0; i < req->params; i++)
         explicit_bzero((void *) (uintptr_t) req->param[i].value, strlen(req->param[i].value));
-    if (req->route->cache == CACHE_NO_STORE && req->res.length > 0)
+    bool cacheable = req->route->cache == CACHE_NONE || req->route->cache == CACHE_OWN;
+    if (!cacheable && req->res.length > 0)
         explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
     for (size_t i = 0; i < req->res.headers; i++)
         if (req->res.status == 302 /* respond_redirect, with a copy; it may be a code */
