@@ -91,11 +91,13 @@ client_respond_rotated(struct request *req, const char *secret, const char *prev
     char now[ISO8601_SIZE];
     if (iso8601_format(op_now(&req->op), now) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the clock is outside the years 1 to 9999");
-    return respond_json(
-        req, 200,
-        jsonx_own(req->op.mem,
-                  json_pack("{s:s,s:s,s:s,s:s*}", "clientId", req->path_value[0], "clientSecret",
-                            secret, "rotatedAt", now, "previousSecretExpiresAt", previous_until)));
+    json_t *shown = json_string(secret);
+    json_t *body = json_pack("{s:s,s:O,s:s,s:s*}", "clientId", req->path_value[0], "clientSecret",
+                             shown, "rotatedAt", now, "previousSecretExpiresAt", previous_until);
+    enum az_status st = respond_json(req, 200, jsonx_own(req->op.mem, body));
+    resource_wipe_json(shown);
+    json_decref(shown);
+    return st;
 }
 
 enum az_status

@@ -65,9 +65,8 @@ resource_get_handle(struct request *req)
 
 /* ---- writing ---- */
 
-/* Wipe every text of a value: a secret may lie in a member that was misspelt, or in a list. */
-static void
-resource_wipe_value(const json_t *value)
+void
+resource_wipe_json(const json_t *value)
 {
     const char *name;
     json_t *member;
@@ -75,9 +74,9 @@ resource_wipe_value(const json_t *value)
     if (json_is_string(value))
         secret_wipe((void *) (uintptr_t) json_string_value(value), json_string_length(value));
     json_object_foreach ((json_t *) (uintptr_t) value, name, member)
-        resource_wipe_value(member);
+        resource_wipe_json(member);
     json_array_foreach (value, index, member)
-        resource_wipe_value(member);
+        resource_wipe_json(member);
 }
 
 /* Wipe what was sent, octets and parsed texts, if rows of the resource have secrets. */
@@ -87,7 +86,7 @@ resource_wipe(struct request *req)
     if (resource_of(req)->secret == NULL)
         return;
     secret_wipe((void *) (uintptr_t) req->body, req->body_length);
-    resource_wipe_value(req->json);
+    resource_wipe_json(req->json);
 }
 
 /* Find the row that a PUT replaces, before its body is looked at: 404 comes before 400. */
@@ -179,7 +178,7 @@ resource_respond_created(struct request *req, const char *dto, const char *secre
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored %s cannot be read back",
                        resource->rows->noun);
     enum az_status st = respond_json(req, 201, json);
-    resource_wipe_value(shown);
+    resource_wipe_json(shown);
     return st;
 }
 

@@ -56,6 +56,9 @@ enum az_status resource_delete_handle(struct request *req);
 /* Answer 200 with a row as JSON text, or 404 for NULL; the noun is for the log. */
 enum az_status resource_respond(struct request *req, const char *noun, const char *dto);
 
+/* Wipe every text of a value: a secret may be in a list, or in a member that was misspelt. */
+void resource_wipe_json(const json_t *value);
+
 /* Name the row that is written in the audit row: {member: key}. */
 void resource_note(struct request *req, const char *member, const char *key);
 
