@@ -44,7 +44,7 @@ bundle_audit_list_handle(struct request *req)
     int64_t number = 0, count = BUNDLE_AUDIT_SIZE;
     bool good = true;
     if (page != NULL && !path_id_parse(page, INT32_MAX, &number)) {
-        request_field_error(req, "page", "must be a number from 0");
+        request_field_error(req, "page", "must be a number of 0 or more");
         good = false;
     }
     if (size != NULL && (!path_id_parse(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
@@ -75,7 +75,7 @@ bundle_audit_latest_handle(struct request *req)
     return bundle_audit_respond(req, st, dto);
 }
 
-/* The database gets the time as we understood it, not as it was written. */
+/* The database gets the time as it was parsed here, not the text of the caller. */
 enum az_status
 bundle_audit_at_handle(struct request *req)
 {
@@ -106,7 +106,7 @@ bundle_audit_get_handle(struct request *req)
 
 /* ---- the rows ---- */
 
-/* The rows of a bundle; one whose rows were not kept is there, but of no use. */
+/* Read the rows of a bundle. AZ_CONFLICT: the bundle is known but its rows were not kept. */
 static enum az_status
 bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret)
 {
@@ -120,12 +120,13 @@ bundle_audit_fetch_content(struct request *req, int64_t id, json_t **ret)
     if (content == NULL && dto == NULL)
         return no_such_bundle(req);
     if (content == NULL)
-        return op_fail(&req->op, AZ_CONFLICT,
-                       talloc_asprintf(req->op.mem,
-                                       "The rows of bundle %lld were not kept: an older version of "
-                                       "this program published it",
-                                       (long long) id),
-                       NULL);
+        return op_fail(
+            &req->op, AZ_CONFLICT,
+            talloc_asprintf(req->op.mem,
+                            "The rows of bundle %lld are not available: it was published "
+                            "by an older version",
+                            (long long) id),
+            NULL);
     *ret = content;
     return AZ_OK;
 }
@@ -147,7 +148,7 @@ bundle_audit_id_param(struct request *req, const char *name, int64_t *ret)
     const char *text = request_param(req, name);
     if (text != NULL && path_id_parse(text, INT64_MAX, ret))
         return true;
-    request_field_error(req, name, text == NULL ? "is required" : "must be the id of a bundle");
+    request_field_error(req, name, text == NULL ? "is required" : "must be a bundle id");
     return false;
 }
 
@@ -168,7 +169,7 @@ bundle_audit_diff_handle(struct request *req)
 
 /* ---- rollback ---- */
 
-/* The audit row names the bundle that was gone back to. */
+/* Name the restored bundle in the audit row. */
 static void
 bundle_audit_note(struct request *req, int64_t id)
 {

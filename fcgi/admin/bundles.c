@@ -24,18 +24,19 @@
  */
 #define TYPE_LONG_POLL "application/vnd.openpolicyagent.bundles"
 #define TYPE_POLL "application/gzip"
-/* Longest hold: below the read time-outs of the web servers we ship configurations for. Seconds. */
+/* Longest hold, in seconds: below the read time-outs of the shipped web server
+ * configurations. */
 #define WAIT_MAX 25
-/* A notification can be missed only while the database restarts; look again so often. Milliseconds.
- */
+/* Interval of looking without a notification, in milliseconds: one can be missed only while the
+ * database restarts. */
 #define LOOK_EVERY_MS 5000
-/* The same for an engine that has a candidate, whose saver may have died: until it is taken back,
- * that engine's decisions count for nothing. */
+/* The same for an engine that has a candidate: if its saver died, the decisions of this engine do
+ * not count until the candidate is withdrawn. */
 #define LOOK_PENDING_MS 500
 
-/* Compared as digests, so that neither length nor content shows in the time. */
+/* Compare digests, so that the time reveals neither the length nor the content of the key. */
 static enum az_status
-check_key(struct request *req)
+bundle_check_key(struct request *req)
 {
     unsigned char shown[SHA256_OCTETS], wanted[SHA256_OCTETS];
     const char *header = request_header(req, "HTTP_X_BUNDLE_API_KEY"),
@@ -49,9 +50,10 @@ check_key(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_bundle = {.check = check_key, .before_body = true};
+const struct route_credential credential_bundle = {.check = bundle_check_key, .before_body = true};
 
-/* The name an engine gives itself when it fetches (etc/opa/opa.yaml); NULL without a fair one. */
+/* Return the name that an engine gives itself when it fetches (etc/opa/opa.yaml); NULL without a
+ * valid one. */
 static const char *
 fetching_instance(const struct request *req)
 {
@@ -63,9 +65,9 @@ fetching_instance(const struct request *req)
 }
 
 static enum az_status
-serve(struct request *req, const struct bundle_served *bundle, const char *type)
+bundle_serve(struct request *req, const struct bundle_served *bundle, const char *type)
 {
-    /* Who gets it is noted before, so that no verdict on it can come earlier. */
+    /* Record the engine first, so that its verdict on the bundle cannot come earlier. */
     if (bundle->body != NULL) {
         enum az_status st = engines_note_fetch(&req->op, bundle->id, fetching_instance(req));
         if (st != AZ_OK)
@@ -77,9 +79,10 @@ serve(struct request *req, const struct bundle_served *bundle, const char *type)
     return respond_octets(req, 200, type, bundle->body, bundle->length);
 }
 
-/* What is to be served. A candidate whose saver died is taken back first: it was never applied. */
+/* Find the bundle to serve. A candidate whose saver died was never applied and is withdrawn
+ * first. */
 static enum az_status
-look(struct request *req, const char *known, struct bundle_served *bundle)
+bundle_look(struct request *req, const char *known, struct bundle_served *bundle)
 {
     bool withdrawn = false;
     enum az_status st = bundle_fetch(&req->op, known, fetching_instance(req), bundle);
@@ -87,16 +90,16 @@ look(struct request *req, const char *known, struct bundle_served *bundle)
         st = bundle_reconcile(&req->op, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
-                 "a policy save ended without a verdict; the bundle before it is served again");
+                 "a policy save ended without a verdict; the previous bundle is served again");
     return st == AZ_OK && withdrawn ? bundle_fetch(&req->op, known, fetching_instance(req), bundle)
                                     : st;
 }
 
-/* An engine that was given the candidate is back. It shows the candidate's ETag when it has
- * activated that (policy.md 2.4), which is as good as its status, and earlier; else its saver asks.
- */
+/* Record the return of an engine that was given the candidate. If it has activated the candidate,
+ * it sends its ETag (policy.md 2.4), which says the same as its status push and arrives earlier;
+ * otherwise the saver asks the engine. */
 static enum az_status
-note_return(struct request *req, const struct bundle_served *bundle)
+bundle_note_return(struct request *req, const struct bundle_served *bundle)
 {
     const struct engine_report report = {
         .instance = fetching_instance(req),
@@ -109,15 +112,15 @@ note_return(struct request *req, const struct bundle_served *bundle)
                                                            : engines_wake_saver(&req->op);
 }
 
-/* Holds the request until another bundle is published or the time is up. LISTEN comes before the
- * look, so none is missed. */
+/* Hold the request until another bundle is published or the time is up. LISTEN comes before the
+ * first look, so that no bundle is missed. */
 static enum az_status
-hold(struct request *req, const char *known, long seconds, struct bundle_served *bundle)
+bundle_hold(struct request *req, const char *known, long seconds, struct bundle_served *bundle)
 {
     int64_t end = clock_monotonic_ms() + seconds * 1000, left;
     enum az_status st = db_listen(&req->op, "svc_bundle");
     unsigned session = db_generation(req->op.az->db);
-    while (st == AZ_OK && (st = look(req, known, bundle)) == AZ_OK) {
+    while (st == AZ_OK && (st = bundle_look(req, known, bundle)) == AZ_OK) {
         int every = bundle->pending ? LOOK_PENDING_MS : LOOK_EVERY_MS;
         left = end - clock_monotonic_ms();
         if (bundle->body != NULL || left <= 0 || *req->op.az->stopping)
@@ -125,7 +128,7 @@ hold(struct request *req, const char *known, long seconds, struct bundle_served 
         if (db_generation(req->op.az->db) == session && db_is_open(req->op.az->db))
             db_wait(&req->op, (int) (left < every ? left : every));
         else
-            st = db_listen(&req->op, "svc_bundle"); /* another session hears nothing yet */
+            st = db_listen(&req->op, "svc_bundle"); /* a new session does not listen yet */
         session = db_generation(req->op.az->db);
     }
     struct op after = {.mem = req->op.mem, .az = req->op.az};
@@ -133,10 +136,10 @@ hold(struct request *req, const char *known, long seconds, struct bundle_served 
     return st;
 }
 
-/* A worker may be held only in the bundles pool, and one of that pool always stays free for status
- * pushes. */
+/* True if this worker may be held: it is in the bundles pool, and another worker of the pool stays
+ * free for status pushes. */
 static bool
-may_hold(const struct az *az)
+bundle_may_hold(const struct az *az)
 {
     return strcmp(az->pool, "bundles") == 0 && az->shared != NULL
            && shared_hold_take(az->shared, az->pool_workers - 1);
@@ -154,26 +157,26 @@ bundle_get_handle(struct request *req)
     if (known == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     if (!utf8_valid(known, strlen(known)))
-        known = ""; /* no tag of ours, and no text for the database */
-    enum az_status st = look(req, known, &bundle);
+        known = ""; /* not one of our tags, and not a text for the database */
+    enum az_status st = bundle_look(req, known, &bundle);
     if (st == AZ_OK && bundle.pending)
-        st = note_return(req, &bundle);
+        st = bundle_note_return(req, &bundle);
     if (st != AZ_OK)
         return st;
     if (bundle.etag == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL,
                        "no bundle is published; run `authzctl db migrate`");
     if (bundle.body != NULL || wait == 0)
-        return serve(req, &bundle, pooled ? TYPE_LONG_POLL : TYPE_POLL);
-    if (may_hold(req->op.az)) {
-        st = hold(req, known, wait, &bundle);
+        return bundle_serve(req, &bundle, pooled ? TYPE_LONG_POLL : TYPE_POLL);
+    if (bundle_may_hold(req->op.az)) {
+        st = bundle_hold(req, known, wait, &bundle);
         shared_hold_drop(req->op.az->shared);
-        return st == AZ_OK ? serve(req, &bundle, TYPE_LONG_POLL) : st;
+        return st == AZ_OK ? bundle_serve(req, &bundle, TYPE_LONG_POLL) : st;
     }
-    /* An immediate 304 would be asked again at once, 2,000 times a second: the whole bundle as gzip
-     * turns polling on. */
-    st = look(req, "", &bundle);
-    return st == AZ_OK ? serve(req, &bundle, TYPE_POLL) : st;
+    /* After an immediate 304 the engine would ask again at once, 2,000 times a second. The whole
+     * bundle as gzip makes it poll instead. */
+    st = bundle_look(req, "", &bundle);
+    return st == AZ_OK ? bundle_serve(req, &bundle, TYPE_POLL) : st;
 }
 
 enum az_status
@@ -186,8 +189,8 @@ bundle_status_handle(struct request *req)
     const json_t *bundle = json_object_get(json_object_get(push, "bundles"), BUNDLE_NAME);
     if (instance == NULL)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
-                       "The status must be a JSON object with a label", NULL);
-    /* An engine that has not fetched anything yet reports no bundles: nothing to note. */
+                       "The status must be a JSON object with an instance label", NULL);
+    /* An engine that has not fetched a bundle yet reports none. */
     if (bundle == NULL)
         return respond_empty(req, 200);
     engine_read_status(req->op.mem, bundle, &status);

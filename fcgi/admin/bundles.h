@@ -1,11 +1,11 @@
-/* What the policy engine asks of us: GET /bundles/svc with long polling, POST /bundles/status
+/* The requests of the policy engine: GET /bundles/svc with long polling, POST /bundles/status
  * (policy.md 2). */
 #ifndef AZ_ADMIN_BUNDLES_H
 #define AZ_ADMIN_BUNDLES_H
 
 #include "http/route.h"
 
-/* Header X-Bundle-API-Key. */
+/* The bundle key, in the header X-Bundle-API-Key. */
 extern const struct route_credential credential_bundle;
 
 enum az_status bundle_get_handle(struct request *req);

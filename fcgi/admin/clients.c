@@ -64,7 +64,7 @@ const struct admin_resource clients_resource = {
 
 /* ---- rotation of the secret ---- */
 
-/* {"previousSecretTtlSeconds": n}; the caller may leave the body out. */
+/* The body {"previousSecretTtlSeconds": n}, which is optional. */
 struct rotation_request {
     int64_t previous_ttl; /* seconds */
 };

@@ -1,4 +1,4 @@
-/* GET /admin/api/controls, /settings and /{id}: what policy can be told and what it answers
+/* GET /admin/api/controls, /settings and /{id}: the settings of policy and its answers
  * (specification 4.12; policy.md 6.4). */
 #ifndef AZ_ADMIN_CONTROLS_H
 #define AZ_ADMIN_CONTROLS_H

@@ -7,10 +7,10 @@
 #include "base/settings.h"
 #include "store/people/admin_keys.h"
 
-/* Who acted while the admin API stood open. */
+/* Label in audit rows while SVC_ALLOW_INSECURE_DEV_KEY leaves the admin API open. */
 #define DEVELOPMENT_LABEL "development mode"
 
-/* The label of the key that was shown; NULL: there is no such key. */
+/* Find the label of the key that the caller sent; it stays NULL for an unknown key. */
 static enum az_status
 find_key(struct request *req, const char **ret_label)
 {

@@ -4,13 +4,14 @@
 
 #include "http/route.h"
 
-/* Octets of a key. Ours have 80; a configured one may be longer, but nothing this long is looked
- * up. */
+/* Longest key that is looked up, in octets. Keys that the service makes have 80; a configured one
+ * may be longer. */
 #define ADMIN_KEY_TEXT_MAX 1024
 
 /*
- * Missing, unknown or revoked: 401. Valid while SVC_ADMIN_ENABLED is false: 404, and only for who
- * has a key, so that nobody else learns that it is off. SVC_ALLOW_INSECURE_DEV_KEY asks for none.
+ * 401 for a missing, unknown or revoked key; 404 for a valid one while SVC_ADMIN_ENABLED is false,
+ * so that only a caller with a key learns that the API is off. With SVC_ALLOW_INSECURE_DEV_KEY no
+ * key is needed.
  */
 extern const struct route_credential credential_admin;
 

@@ -18,42 +18,41 @@ health_live_handle(struct request *req)
     return respond_json(req, 200, jsonx_own(req->op.mem, json_pack("{s:s}", "status", "UP")));
 }
 
-/* What two checks rest on is found out once: an engine that hangs costs a worker one policy
- * timeout, not two. */
-struct findings {
-    enum az_status engine;        /* of asking the engine for its status */
+/* Results that two checks share: an engine that hangs costs a worker one policy timeout, not two.
+ */
+struct health_findings {
+    enum az_status engine;        /* outcome of asking the engine for its status */
     struct az_fault engine_fault; /* if it failed */
     struct engine_status status;  /* if it did not */
-    enum az_status key;           /* of opening the active signing key */
+    enum az_status key;           /* outcome of opening the active signing key */
     struct az_fault key_fault;    /* if it failed */
 };
 
 static enum az_status
-check_database(struct op *op, struct findings *found)
+health_check_database(struct op *op, struct health_findings *found)
 {
     (void) found;
     return db_connect(op);
 }
 
 static enum az_status
-check_migrations(struct op *op, struct findings *found)
+health_check_migrations(struct op *op, struct health_findings *found)
 {
     (void) found;
     return schema_check(op);
 }
 
 static enum az_status
-check_engine(struct op *op, struct findings *found)
+health_check_engine(struct op *op, struct health_findings *found)
 {
     found->engine = engine_revision(op, &found->status);
     found->engine_fault = op->fault;
     return found->engine;
 }
 
-/* The bundle check is the one that matters to a caller: without an active revision nothing is
- * decided. */
+/* Check that the engine has an acceptable revision: without one the service makes no decision. */
 static enum az_status
-check_bundle(struct op *op, struct findings *found)
+health_check_bundle(struct op *op, struct health_findings *found)
 {
     bool good = false;
     if (found->engine != AZ_OK) {
@@ -70,43 +69,45 @@ check_bundle(struct op *op, struct findings *found)
     return AZ_OK;
 }
 
-/* There is an active key; that it cannot be opened is the next check's to say. */
+/* Check that there is an active key. A key that does not open fails the next check, not this one.
+ */
 static enum az_status
-check_signing_key(struct op *op, struct findings *found)
+health_check_signing_key(struct op *op, struct health_findings *found)
 {
     found->key = signing_keys_check(op);
     found->key_fault = op->fault;
     return found->key == AZ_CONFLICT ? AZ_OK : found->key;
 }
 
-/* SVC_CREDENTIAL_KEY opens what is sealed in the database. */
+/* Check that SVC_CREDENTIAL_KEY opens what is sealed in the database. */
 static enum az_status
-check_credential_key(struct op *op, struct findings *found)
+health_check_credential_key(struct op *op, struct health_findings *found)
 {
     op->fault = found->key_fault;
     return found->key;
 }
 
-/* What must work before this instance should get requests, in the order of gateway-admin.md 7.1:
- * opa comes before bundle, signing_key before credential_key, which rest on what those found. */
-static const struct check {
+/* Checks that must pass before this instance should get requests, in the order of gateway-admin.md
+ * 7.1: bundle uses the result of opa, credential_key that of signing_key. */
+static const struct health_check {
     const char *name;
-    enum az_status (*run)(struct op *op, struct findings *found);
+    enum az_status (*run)(struct op *op, struct health_findings *found);
 } checks[] = {
-    {"database",       check_database      },
-    {"migrations",     check_migrations    },
-    {"opa",            check_engine        },
-    {"bundle",         check_bundle        },
-    {"signing_key",    check_signing_key   },
-    {"credential_key", check_credential_key},
+    {"database",       health_check_database      },
+    {"migrations",     health_check_migrations    },
+    {"opa",            health_check_engine        },
+    {"bundle",         health_check_bundle        },
+    {"signing_key",    health_check_signing_key   },
+    {"credential_key", health_check_credential_key},
 };
 
-/* Details name hosts and settings: only a caller on this machine sees them. */
+/* True if the caller is on this machine: only then may it see details, which name hosts and
+ * settings. */
 static bool
 caller_is_local(const struct request *req)
 {
-    /* Behind a proxy of this machine everybody is local unless the proxy is trusted to say who
-     * asks. */
+    /* Behind a proxy on this machine every caller has a local address, unless
+     * SVC_TRUSTED_PROXY_COUNT says that the proxy names it. */
     if (req->op.az->cfg->trusted_proxy_count == 0
         && req->io->variable(req->io, "HTTP_X_FORWARDED_FOR") != NULL)
         return false;
@@ -117,7 +118,7 @@ enum az_status
 health_ready_handle(struct request *req)
 {
     struct jsonx_build list = {json_array(), false};
-    struct findings found;
+    struct health_findings found;
     bool all = true;
     memset(&found, 0, sizeof(found));
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

@@ -8,14 +8,14 @@
 #include "base/uri.h"
 #include "base/visible.h"
 
-/* More is no configuration; each of them is in every sign-in's URL. */
+/* Limits of scopes and authorizeParams, which are in the URL of every sign-in. */
 #define SCOPES_MAX 32
 #define SCOPE_OCTETS_MAX 256
 #define PARAMS_MAX 32
 #define PARAM_NAME_MAX 64
 #define PARAM_VALUE_MAX 512
 
-/* A name that is made leaves room for a number behind it. */
+/* Longest idpId that is made from a name, with room for a number after it. */
 #define MADE_ID_MAX (IDP_ID_MAX - 8)
 
 #define LOWER "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -28,7 +28,7 @@ idp_id_rule(TALLOC_CTX *mem, const json_t *value)
 {
     const char *text = json_string_value(value);
     (void) mem;
-    /* A URL's dot segments are removed on the way: such a provider could not be addressed. */
+    /* A proxy may remove dot segments from a path, so this provider could not be addressed. */
     if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
         return "must not be . or ..";
     return text[strspn(text, NAME_CHARS)] == '\0'
@@ -36,8 +36,8 @@ idp_id_rule(TALLOC_CTX *mem, const json_t *value)
                : "must have only letters, digits, dots, underscores and hyphens";
 }
 
-/* OpenID Connect Discovery 3: no query, no fragment. http is a matter of SVC_SAFE_HTTP when it is
- * fetched (decisions.md "Readings"). */
+/* OpenID Connect Discovery 3: no query, no fragment. http is accepted here; SVC_SAFE_HTTP decides
+ * when the service fetches something. */
 static const char *
 issuer_rule(TALLOC_CTX *mem, const json_t *value)
 {
@@ -46,11 +46,11 @@ issuer_rule(TALLOC_CTX *mem, const json_t *value)
     if (why != NULL)
         return why;
     if (uri_parse(mem, json_string_value(value), &uri) != AZ_OK)
-        return "cannot be read";
+        return "is not a valid URI";
     return uri.query != NULL || uri.fragment != NULL ? "must not have a query or a fragment" : NULL;
 }
 
-/* RFC 6749 section 3.1: a query is kept, a fragment must not be there. */
+/* RFC 6749 section 3.1: a query is kept, a fragment is forbidden. */
 static const char *
 endpoint_rule(TALLOC_CTX *mem, const json_t *value)
 {
@@ -74,8 +74,9 @@ scope_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 /*
- * Ours, and what would send the answer elsewhere or in another form than the callback takes.
- * prompt, max_age, login_hint, acr_values and ui_locales may be set for when the request has none.
+ * True for parameters that the service sets itself, and for those that would send the answer to
+ * another place or in another form than the callback accepts. prompt, max_age, login_hint,
+ * acr_values and ui_locales may be set; they apply when the client's request has none.
  */
 static bool
 is_ours(const char *name)
@@ -96,7 +97,7 @@ param_fault(const char *name, const json_t *value)
 {
     if (*name == '\0' || strlen(name) > PARAM_NAME_MAX
         || name[strspn(name, NAME_CHARS "~")] != '\0')
-        return "has a name that is no parameter's";
+        return "not a valid parameter name";
     if (is_ours(name))
         return "is set by the service and cannot be given";
     if (!json_is_string(value) || json_string_length(value) > PARAM_VALUE_MAX)
@@ -114,7 +115,7 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
         return "must have at most 32 members";
     json_object_foreach ((json_t *) (uintptr_t) value, name, param) {
         const char *why = param_fault(name, param);
-        /* A name that may be shown: it is in the answer. */
+        /* Only a short name without control characters is shown in the answer. */
         if (why != NULL && visible_fault(name) == NULL && strlen(name) <= PARAM_NAME_MAX)
             return talloc_asprintf(mem, "%s: %s", name, why);
         if (why != NULL)

@@ -11,7 +11,7 @@
 #include "policy/rows/data_key.h"
 #include "policy/save/deploy.h"
 
-_Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits into a body of its own");
+_Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a request body");
 
 /* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
 struct deploy_request {
@@ -28,22 +28,22 @@ struct data_entry {
 };
 
 /* clang-format off */
-static const struct field request_fields[] = {
+static const struct field deploy_request_fields[] = {
     {"mode",  FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
     {"rules", FIELD_ARRAY, FIELD_INTO(struct deploy_request, rules)},
     {"data",  FIELD_ARRAY, FIELD_INTO(struct deploy_request, data)},
 };
-static const struct field rule_fields[] = {
+static const struct field deploy_rule_fields[] = {
     {"path",    FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, path)},
     {"content", FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, content)},
     {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled)},
 };
-static const struct field data_fields[] = {
+static const struct field deploy_data_fields[] = {
     {"dataKey", FIELD_TEXT, .required = true, FIELD_INTO(struct data_entry, data_key)},
     {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload)},
 };
 
-/* Modes by their names; the first is the default (decisions.md "Policy"). */
+/* Modes by name; the first is the default (decisions.md "Policy"). */
 static const struct deploy_mode {
     const char *name;
     bool replace, dry_run;
@@ -56,17 +56,17 @@ static const struct deploy_mode {
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Where in the body a fault is. */
-struct place {
+/* The place of an entry in the body. */
+struct deploy_place {
     struct request *req;
     const char *list; /* rules or data; NULL: at the top */
     size_t index;
 };
 
 static void
-add_field_error(void *arg, const char *name, const char *why)
+policy_bundle_fault(void *arg, const char *name, const char *why)
 {
-    const struct place *place = arg;
+    const struct deploy_place *place = arg;
     const char *path = name;
     if (place->list != NULL)
         path = talloc_asprintf(place->req->op.mem, *name != '\0' ? "%s[%zu].%s" : "%s[%zu]%s",
@@ -76,19 +76,19 @@ add_field_error(void *arg, const char *name, const char *why)
 }
 
 static enum az_status
-invalid(struct request *req)
+policy_bundle_invalid(struct request *req)
 {
     return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
 static enum az_status
-no_memory(struct request *req)
+policy_bundle_no_memory(struct request *req)
 {
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
 
 static enum az_status
-read_mode(struct request *req, const char *name, const struct deploy_mode **ret)
+policy_bundle_read_mode(struct request *req, const char *name, const struct deploy_mode **ret)
 {
     for (size_t i = 0; i < COUNT(modes); i++)
         if (name == NULL || strcmp(modes[i].name, name) == 0) {
@@ -96,12 +96,12 @@ read_mode(struct request *req, const char *name, const struct deploy_mode **ret)
             return AZ_OK;
         }
     request_field_error(req, "mode", "must be merge, replace or dry-run");
-    return invalid(req);
+    return policy_bundle_invalid(req);
 }
 
-/* The lists' lengths are looked at first: nobody reads a million entries to refuse them. */
+/* Check the lengths of the lists before their entries are read. */
 static enum az_status
-check_lengths(struct request *req, const struct deploy_request *given)
+policy_bundle_check_lengths(struct request *req, const struct deploy_request *given)
 {
     if (json_array_size(given->rules) <= DEPLOY_RULES_MAX
         && json_array_size(given->data) <= DEPLOY_DATA_MAX)
@@ -110,23 +110,23 @@ check_lengths(struct request *req, const struct deploy_request *given)
     request_field_error(req, rules ? "rules" : "data",
                         talloc_asprintf(req->op.mem, "must have at most %d entries",
                                         rules ? DEPLOY_RULES_MAX : DEPLOY_DATA_MAX));
-    return invalid(req);
+    return policy_bundle_invalid(req);
 }
 
 static enum az_status
-read_rules(struct request *req, const json_t *list, struct deploy *deploy)
+policy_bundle_read_rules(struct request *req, const json_t *list, struct deploy *deploy)
 {
-    struct place place = {req, "rules", 0};
+    struct deploy_place place = {req, "rules", 0};
     struct deploy_rule *rule =
         talloc_zero_array(req->op.mem, struct deploy_rule, (unsigned) json_array_size(list) + 1);
     const json_t *item;
-    enum az_status st = rule != NULL ? AZ_OK : no_memory(req);
+    enum az_status st = rule != NULL ? AZ_OK : policy_bundle_no_memory(req);
     if (st != AZ_OK)
         return st;
     json_array_foreach (list, place.index, item) {
         struct rule_entry entry = {.enabled = true};
-        if (fields_read(req->op.mem, FIELDS(rule_fields, 0), item, add_field_error, &place, &entry,
-                        NULL)
+        if (fields_read(req->op.mem, FIELDS(deploy_rule_fields, 0), item, policy_bundle_fault,
+                        &place, &entry, NULL)
             != AZ_OK)
             st = AZ_INVALID_FIELDS;
         rule[place.index] = (struct deploy_rule){
@@ -138,26 +138,26 @@ read_rules(struct request *req, const json_t *list, struct deploy *deploy)
 }
 
 static enum az_status
-read_data(struct request *req, const json_t *list, struct deploy *deploy)
+policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *deploy)
 {
-    struct place place = {req, "data", 0};
+    struct deploy_place place = {req, "data", 0};
     struct deploy_data *data =
         talloc_zero_array(req->op.mem, struct deploy_data, (unsigned) json_array_size(list) + 1);
     const json_t *item;
-    enum az_status st = data != NULL ? AZ_OK : no_memory(req);
+    enum az_status st = data != NULL ? AZ_OK : policy_bundle_no_memory(req);
     if (st != AZ_OK)
         return st;
     json_array_foreach (list, place.index, item) {
         struct data_entry entry = {.data_key = NULL};
-        if (fields_read(req->op.mem, FIELDS(data_fields, 0), item, add_field_error, &place, &entry,
-                        NULL)
+        if (fields_read(req->op.mem, FIELDS(deploy_data_fields, 0), item, policy_bundle_fault,
+                        &place, &entry, NULL)
             != AZ_OK) {
             st = AZ_INVALID_FIELDS;
             continue;
         }
         const char *payload = jsonx_dump(req->op.mem, entry.payload);
         if (payload == NULL)
-            return no_memory(req);
+            return policy_bundle_no_memory(req);
         data[place.index] = (struct deploy_data){.data_key = entry.data_key, .payload = payload};
     }
     deploy->data = data;
@@ -165,32 +165,32 @@ read_data(struct request *req, const json_t *list, struct deploy *deploy)
     return st;
 }
 
-/* The body as a deploy; every fault of its form is in the answer's fieldErrors. */
+/* Read the body as a deploy; every fault of its form is in the answer's fieldErrors. */
 static enum az_status
-read_request(struct request *req, const struct deploy_mode **ret_mode, struct deploy *deploy)
+policy_bundle_read(struct request *req, const struct deploy_mode **ret_mode, struct deploy *deploy)
 {
     struct deploy_request given = {.mode = NULL};
-    struct place place = {req, NULL, 0};
+    struct deploy_place place = {req, NULL, 0};
     enum az_status rules, data;
-    if (fields_read(req->op.mem, FIELDS(request_fields, 0), req->json, add_field_error, &place,
-                    &given, NULL)
+    if (fields_read(req->op.mem, FIELDS(deploy_request_fields, 0), req->json, policy_bundle_fault,
+                    &place, &given, NULL)
         != AZ_OK)
-        return invalid(req);
-    enum az_status st = read_mode(req, given.mode, ret_mode);
+        return policy_bundle_invalid(req);
+    enum az_status st = policy_bundle_read_mode(req, given.mode, ret_mode);
     if (st == AZ_OK)
-        st = check_lengths(req, &given);
+        st = policy_bundle_check_lengths(req, &given);
     if (st != AZ_OK)
         return st;
-    rules = read_rules(req, given.rules, deploy);
-    data = read_data(req, given.data, deploy);
+    rules = policy_bundle_read_rules(req, given.rules, deploy);
+    data = policy_bundle_read_data(req, given.data, deploy);
     if (rules == AZ_SERVER_ERROR || data == AZ_SERVER_ERROR)
         return AZ_SERVER_ERROR;
-    return rules == AZ_OK && data == AZ_OK ? AZ_OK : invalid(req);
+    return rules == AZ_OK && data == AZ_OK ? AZ_OK : policy_bundle_invalid(req);
 }
 
-/* The audit row says how much was asked for; what it was is in the bundle's history. */
+/* Record the size of the deploy in the audit row; the bundle's history has its content. */
 static void
-note_deploy(struct request *req, const char *mode, const struct deploy *deploy)
+policy_bundle_note(struct request *req, const char *mode, const struct deploy *deploy)
 {
     req->audit.summary = jsonx_dump(
         req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s,s:I,s:I}", "mode", mode, "rules",
@@ -198,9 +198,9 @@ note_deploy(struct request *req, const char *mode, const struct deploy *deploy)
                                                       (json_int_t) deploy->data_rows)));
 }
 
-/* The bodies of a 400 and a 422 (specification 7.2). */
+/* Make the body of a 400 or a 422 (specification 7.2). */
 static enum az_status
-refuse(struct request *req, enum az_status st, const struct deploy_result *result)
+policy_bundle_refuse(struct request *req, enum az_status st, const struct deploy_result *result)
 {
     const char *path;
     json_t *why;
@@ -213,9 +213,9 @@ refuse(struct request *req, enum az_status st, const struct deploy_result *resul
     return policy_refuse(req, st, &result->save);
 }
 
-/* PolicyBundleDeployResult. */
+/* Answer 200 with PolicyBundleDeployResult. */
 static enum az_status
-respond_result(struct request *req, const char *mode, const struct deploy_result *result)
+policy_bundle_respond(struct request *req, const char *mode, const struct deploy_result *result)
 {
     const struct deploy_counts *counts = &result->counts;
     const struct save_outcome *save = &result->save;
@@ -237,7 +237,8 @@ enum az_status
 policy_bundle_answer(struct request *req, enum az_status st, const char *mode,
                      const struct deploy_result *result)
 {
-    return st == AZ_OK ? respond_result(req, mode, result) : refuse(req, st, result);
+    return st == AZ_OK ? policy_bundle_respond(req, mode, result)
+                       : policy_bundle_refuse(req, st, result);
 }
 
 enum az_status
@@ -246,10 +247,10 @@ policy_bundle_deploy_handle(struct request *req)
     struct deploy deploy = {.source = "deploy", .who = req->admin_label};
     struct deploy_result result;
     const struct deploy_mode *mode = &modes[0];
-    enum az_status st = read_request(req, &mode, &deploy);
+    enum az_status st = policy_bundle_read(req, &mode, &deploy);
     if (st != AZ_OK)
         return st;
-    note_deploy(req, mode->name, &deploy);
+    policy_bundle_note(req, mode->name, &deploy);
     deploy.replace = mode->replace;
     deploy.dry_run = mode->dry_run;
     st = deploy_run(&req->op, &deploy, &result);

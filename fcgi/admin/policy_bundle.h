@@ -8,8 +8,8 @@
 enum az_status policy_bundle_deploy_handle(struct request *req);
 
 /*
- * Answers what deploy_run said: 200 with PolicyBundleDeployResult, or the bodies of its 400 and
- * 422. `mode` is the one the answer names. Also for a rollback.
+ * Answer with the outcome of deploy_run or of a rollback: 200 with PolicyBundleDeployResult, or the
+ * bodies of a 400 and a 422. `mode` is the mode that the answer names.
  */
 enum az_status policy_bundle_answer(struct request *req, enum az_status st, const char *mode,
                                     const struct deploy_result *result);

@@ -6,6 +6,7 @@
 
 #include "admin/policy_data_write.h"
 #include "admin/policy_request.h"
+#include "admin/resource.h"
 #include "http/form.h"
 #include "policy/rows/data_check.h"
 
@@ -15,18 +16,18 @@ const struct route_param policy_data_params[] = {
 };
 
 static enum az_status
-read_key(struct request *req, const char **ret_key)
+policy_data_read_key(struct request *req, const char **ret_key)
 {
     const char *key = request_param(req, "dataKey"), *why = policy_data_key_fault(key);
     if (why != NULL)
         return policy_invalid_field(req, "dataKey", why);
-    policy_data_note(req, key);
+    resource_note(req, "dataKey", key);
     *ret_key = key;
     return AZ_OK;
 }
 
 static enum az_status
-no_row(struct request *req, const char *key)
+policy_data_missing(struct request *req, const char *key)
 {
     return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no row %s", key);
 }
@@ -36,26 +37,27 @@ policy_data_get_handle(struct request *req)
 {
     struct policy_row row = {.payload = NULL};
     const char *key = NULL;
-    enum az_status st = read_key(req, &key);
+    enum az_status st = policy_data_read_key(req, &key);
     if (st == AZ_OK)
         st = policy_data_fetch(&req->op, key, &row);
     if (st != AZ_OK)
         return st;
-    return row.payload != NULL ? policy_respond(req, 200, row.dto, row.digest) : no_row(req, key);
+    return row.payload != NULL ? policy_respond(req, 200, row.dto, row.digest)
+                               : policy_data_missing(req, key);
 }
 
 enum az_status
 policy_data_schema_handle(struct request *req)
 {
     const char *key = NULL, *schema = NULL;
-    enum az_status st = read_key(req, &key);
+    enum az_status st = policy_data_read_key(req, &key);
     if (st == AZ_OK)
         st = policy_schema_fetch(&req->op, key, &schema);
     if (st != AZ_OK)
         return st;
     if (schema == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no schema for %s", key);
-    return respond_octets(req, 200, "application/json", schema, strlen(schema));
+    return respond_json_text(req, 200, schema);
 }
 
 enum az_status
@@ -64,7 +66,7 @@ policy_data_put_handle(struct request *req)
     struct policy_payload payload;
     struct policy_data_written written = {.data_key = NULL};
     const char *key = NULL;
-    enum az_status st = read_key(req, &key);
+    enum az_status st = policy_data_read_key(req, &key);
     if (st == AZ_OK)
         st = policy_payload_read(req, key, &payload);
     if (st == AZ_OK)
@@ -72,14 +74,14 @@ policy_data_put_handle(struct request *req)
     return st == AZ_OK ? policy_data_respond(req, &written, false) : st;
 }
 
-/* A patch and the row it is for. */
+/* A patch and the key of its row. */
 struct patch_request {
     const char *key;
     json_t *patch;
 };
 
 static enum az_status
-try_patch(struct request *req, void *arg, struct policy_data_written *ret)
+policy_data_try_patch(struct request *req, void *arg, struct policy_data_written *ret)
 {
     const struct patch_request *given = arg;
     struct policy_row row;
@@ -87,7 +89,7 @@ try_patch(struct request *req, void *arg, struct policy_data_written *ret)
     json_t *payload = NULL;
     enum az_status st = policy_payload_target(req, given->key, &row, &schema);
     if (st == AZ_OK && row.payload == NULL)
-        return no_row(req, given->key);
+        return policy_data_missing(req, given->key);
     if (st == AZ_OK)
         st = policy_if_match(req, row.digest);
     if (st == AZ_OK)
@@ -115,20 +117,20 @@ policy_data_patch_handle(struct request *req)
     if (st == AZ_OK)
         st = request_parse_form(req, req->query, strlen(req->query));
     if (st == AZ_OK)
-        st = read_key(req, &given.key);
+        st = policy_data_read_key(req, &given.key);
     if (st == AZ_OK)
-        st = policy_data_retry(req, try_patch, &given, &written);
+        st = policy_data_retry(req, policy_data_try_patch, &given, &written);
     return st == AZ_OK ? policy_data_respond(req, &written, false) : st;
 }
 
 static enum az_status
-try_delete(struct request *req, void *arg, struct policy_data_written *ret)
+policy_data_try_delete(struct request *req, void *arg, struct policy_data_written *ret)
 {
     const char *key = arg;
     struct policy_row row = {.payload = NULL};
     enum az_status st = policy_data_fetch(&req->op, key, &row);
     if (st == AZ_OK && row.payload == NULL)
-        return no_row(req, key);
+        return policy_data_missing(req, key);
     return st == AZ_OK ? policy_data_remove(req, &row, ret) : st;
 }
 
@@ -137,8 +139,8 @@ policy_data_delete_handle(struct request *req)
 {
     struct policy_data_written written;
     const char *key = NULL;
-    enum az_status st = read_key(req, &key);
+    enum az_status st = policy_data_read_key(req, &key);
     if (st == AZ_OK)
-        st = policy_data_retry(req, try_delete, (void *) (uintptr_t) key, &written);
+        st = policy_data_retry(req, policy_data_try_delete, (void *) (uintptr_t) key, &written);
     return st == AZ_OK ? policy_data_respond(req, &written, true) : st;
 }

@@ -1,5 +1,5 @@
-/* /admin/api/policy-data: the rows policy decides with (specification 2.5; gateway-admin.md 3.6;
- * decisions.md "Policy"). By key in policy_data.c, by id in policy_data_rows.c. */
+/* /admin/api/policy-data: the data rows that policy reads (specification 2.5; gateway-admin.md 3.6;
+ * decisions.md "Policy"). Operations by key are in policy_data.c, by id in policy_data_rows.c. */
 #ifndef AZ_ADMIN_POLICY_DATA_H
 #define AZ_ADMIN_POLICY_DATA_H
 

@@ -1,19 +1,18 @@
-/* Data rows by their ids, as a list, and new ones. */
+/* Data rows: the list, new rows, and rows by id. */
 #include "config.h"
-
-#include <string.h>
 
 #include "admin/path_id.h"
 #include "admin/policy_data.h"
 #include "admin/policy_data_write.h"
 #include "admin/policy_request.h"
+#include "admin/resource.h"
 
 enum az_status
 policy_data_list_handle(struct request *req)
 {
     const char *list;
     enum az_status st = policy_data_list(&req->op, request_param(req, "dataKey"), &list);
-    return st == AZ_OK ? respond_octets(req, 200, "application/json", list, strlen(list)) : st;
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
 enum az_status
@@ -24,14 +23,14 @@ policy_data_create_handle(struct request *req)
     enum az_status st = policy_payload_read(req, NULL, &payload);
     if (st != AZ_OK)
         return st;
-    policy_data_note(req, payload.data_key);
+    resource_note(req, "dataKey", payload.data_key);
     st = policy_data_put(req, &payload, true, NULL, &written);
     return st == AZ_OK ? policy_data_respond(req, &written, false) : st;
 }
 
-/* The row of the path's {id}. */
+/* Read the row of the path's {id}. AZ_NOT_FOUND. */
 static enum az_status
-fetch_row(struct request *req, struct policy_row *ret)
+policy_data_row_fetch(struct request *req, struct policy_row *ret)
 {
     int64_t id = 0;
     *ret = (struct policy_row){.payload = NULL};
@@ -47,20 +46,20 @@ enum az_status
 policy_data_row_get_handle(struct request *req)
 {
     struct policy_row row;
-    enum az_status st = fetch_row(req, &row);
+    enum az_status st = policy_data_row_fetch(req, &row);
     return st == AZ_OK ? policy_respond(req, 200, row.dto, row.digest) : st;
 }
 
 static enum az_status
-try_put(struct request *req, void *arg, struct policy_data_written *ret)
+policy_data_row_try_put(struct request *req, void *arg, struct policy_data_written *ret)
 {
     struct policy_payload payload;
     struct policy_row row;
     (void) arg;
-    enum az_status st = fetch_row(req, &row);
+    enum az_status st = policy_data_row_fetch(req, &row);
     if (st != AZ_OK)
         return st;
-    policy_data_note(req, row.data_key);
+    resource_note(req, "dataKey", row.data_key);
     st = policy_payload_read(req, row.data_key, &payload);
     return st == AZ_OK ? policy_data_put(req, &payload, false, &row, ret) : st;
 }
@@ -69,19 +68,19 @@ enum az_status
 policy_data_row_put_handle(struct request *req)
 {
     struct policy_data_written written;
-    enum az_status st = policy_data_retry(req, try_put, NULL, &written);
+    enum az_status st = policy_data_retry(req, policy_data_row_try_put, NULL, &written);
     return st == AZ_OK ? policy_data_respond(req, &written, false) : st;
 }
 
 static enum az_status
-try_delete(struct request *req, void *arg, struct policy_data_written *ret)
+policy_data_row_try_delete(struct request *req, void *arg, struct policy_data_written *ret)
 {
     struct policy_row row;
     (void) arg;
-    enum az_status st = fetch_row(req, &row);
+    enum az_status st = policy_data_row_fetch(req, &row);
     if (st != AZ_OK)
         return st;
-    policy_data_note(req, row.data_key);
+    resource_note(req, "dataKey", row.data_key);
     return policy_data_remove(req, &row, ret);
 }
 
@@ -89,6 +88,6 @@ enum az_status
 policy_data_row_delete_handle(struct request *req)
 {
     struct policy_data_written written;
-    enum az_status st = policy_data_retry(req, try_delete, NULL, &written);
+    enum az_status st = policy_data_retry(req, policy_data_row_try_delete, NULL, &written);
     return st == AZ_OK ? policy_data_respond(req, &written, true) : st;
 }

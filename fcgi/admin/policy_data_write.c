@@ -4,19 +4,10 @@
 
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
-#include "base/jsonx.h"
 #include "policy/rows/data_check.h"
 
-/* A write that finds the row changed under it reads again so often; then somebody writes all the
- * time. */
+/* Tries of a write that finds the row changed since it was read. */
 #define TRIES 5
-
-void
-policy_data_note(struct request *req, const char *key)
-{
-    req->audit.summary =
-        jsonx_dump(req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s}", "dataKey", key)));
-}
 
 enum az_status
 policy_data_save(struct request *req, const struct data_change *change, bool as_read,
@@ -37,7 +28,7 @@ policy_data_put(struct request *req, const struct policy_payload *payload, bool 
     const char *schema = NULL;
     enum az_status st = policy_payload_target(req, payload->data_key, &row, &schema);
     if (st == AZ_OK && must_be_new && row.payload != NULL)
-        return op_fail(&req->op, AZ_CONFLICT, "There is a row with this dataKey", NULL);
+        return op_fail(&req->op, AZ_CONFLICT, "A row with this dataKey already exists", NULL);
     if (st == AZ_OK)
         st = policy_if_match(req, row.digest);
     if (st == AZ_OK)
@@ -79,7 +70,7 @@ policy_data_retry(struct request *req, policy_data_try_fn *attempt, void *arg,
             return st;
         az_fault_clear(&req->op.fault);
     }
-    return op_fail(&req->op, AZ_SAVE_IN_PROGRESS, "The row changes faster than it can be written",
+    return op_fail(&req->op, AZ_SAVE_IN_PROGRESS, "Other writers keep changing the row; try again",
                    NULL);
 }
 

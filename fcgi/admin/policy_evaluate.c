@@ -12,19 +12,19 @@
 #include "policy/decide/engine.h"
 #include "store/db/audit_read.h"
 
-/* Where the entrypoints of decisions are (policy.md 6.3). */
+/* The path below which the entrypoints of decisions are (policy.md 6.3). */
 #define DECISIONS "svc/decision/"
 
-/* What one request asks, and what comes of it. */
+/* One request and its results. */
 struct evaluation {
-    const char *path;            /* as given, or NULL */
-    const json_t *input;         /* as given, or the stored one */
-    int64_t audit_id;            /* 0: none is given */
+    const char *path;            /* path as given, or NULL */
+    const json_t *input;         /* input as given, or the stored one */
+    int64_t audit_id;            /* 0: not given */
     const json_t *explain_given; /* true, false or a word */
     enum engine_explain explain;
-    struct audit_record row; /* what is replayed */
-    json_t *before;          /* what was decided then; null when it was not kept */
-    const char *target;      /* what the engine is asked for */
+    struct audit_record row; /* audit row that is replayed */
+    json_t *before;          /* decision of that time; null if it was not kept */
+    const char *target;      /* path that the engine evaluates */
     struct engine_trial trial;
 };
 
@@ -49,7 +49,7 @@ policy_evaluate_path_fault(const char *path)
         size_t length = strspn(path, word);
         path += length;
         if (length == 0 || (*path != '/' && *path != '\0'))
-            return "must be words of A-Z a-z 0-9 _ - with slashes between them";
+            return "must be words of A-Z a-z 0-9 _ - separated by slashes";
         if (*path++ == '\0')
             return NULL;
     }
@@ -70,7 +70,7 @@ read_explain(const json_t *given, enum engine_explain *ret)
     return false;
 }
 
-/* Whether a path is that of an entrypoint itself. */
+/* True if a path names an entrypoint itself. */
 static bool
 is_decision(const char *path)
 {
@@ -78,7 +78,7 @@ is_decision(const char *path)
            && strchr(path + strlen(DECISIONS), '/') == NULL;
 }
 
-/* What ask.c adds to an answer of the engine: how it was got. */
+/* True for the members that ask.c adds to an answer of the engine. */
 static bool
 is_of_engine(const char *name)
 {
@@ -97,8 +97,8 @@ says_nothing(const json_t *value)
            || (json_is_object(value) && json_object_size(value) == 0);
 }
 
-/* Adds the members of one answer that are not the same in the other; those that both have are added
- * once. */
+/* Add the members of one answer that differ in the other. `again`: skip those that both have, which
+ * were added before. */
 static bool
 add_changes(json_t *changes, const json_t *one, const json_t *other, bool again)
 {
@@ -134,11 +134,11 @@ policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *aft
 /* ---- reading ---- */
 
 static enum az_status
-read_body(struct request *req, struct evaluation *ret)
+policy_evaluate_read(struct request *req, struct evaluation *ret)
 {
     const char *why;
-    fields_read(req->op.mem, FIELDS(evaluate_fields, 0), req->json, policy_add_field_error, req,
-                ret, NULL);
+    fields_read(req->op.mem, FIELDS(evaluate_fields, 0), req->json, request_field_fault, req, ret,
+                NULL);
     if (!read_explain(ret->explain_given, &ret->explain))
         request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");
     if (ret->path != NULL && (why = policy_evaluate_path_fault(ret->path)) != NULL)
@@ -149,18 +149,18 @@ read_body(struct request *req, struct evaluation *ret)
     bool has_input = input != NULL && !json_is_null(input),
          has_audit_id = audit_id != NULL && !json_is_null(audit_id);
     if (has_input && has_audit_id)
-        request_field_error(req, "auditId", "must not be given together with input");
+        request_field_error(req, "auditId", "cannot be given together with input");
     if (!has_input && !has_audit_id)
-        request_field_error(req, "input", "is required, unless there is an auditId");
+        request_field_error(req, "input", "is required unless auditId is given");
     if (!has_audit_id && (path == NULL || json_is_null(path)))
-        request_field_error(req, "path", "is required, unless there is an auditId");
+        request_field_error(req, "path", "is required unless auditId is given");
     return req->error_body == NULL && req->op.fault.status == AZ_OK
                ? AZ_OK
                : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
 static enum az_status
-unpack(struct op *op, const unsigned char *packed, size_t length, json_t **ret)
+policy_evaluate_unpack(struct op *op, const unsigned char *packed, size_t length, json_t **ret)
 {
     char *text;
     size_t text_length;
@@ -170,16 +170,16 @@ unpack(struct op *op, const unsigned char *packed, size_t length, json_t **ret)
     return AZ_OK;
 }
 
-/* The entrypoint that a stored input was for. */
+/* Find the entrypoint that a stored input was for. */
 static enum az_status
-find_path(struct request *req, struct evaluation *evaluation)
+policy_evaluate_find_path(struct request *req, struct evaluation *evaluation)
 {
     const char *name = json_string_value(json_object_get(evaluation->input, "evaluation"));
     if (name != NULL)
         evaluation->path = talloc_asprintf(req->op.mem, DECISIONS "%s", name);
     if (evaluation->path == NULL || policy_evaluate_path_fault(evaluation->path) != NULL)
         return op_fail(&req->op, AZ_UNPROCESSABLE,
-                       "The stored policy input names no evaluation: give a path", NULL);
+                       "The stored policy input does not name an evaluation; give a path", NULL);
     return AZ_OK;
 }
 
@@ -192,25 +192,24 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
     enum az_status st = audit_fetch(op, evaluation->audit_id, row);
     if (st == AZ_OK && row->input == NULL)
         return op_fail(op, AZ_UNPROCESSABLE,
-                       "The audit row has no policy input: policy was not asked there",
+                       "The audit row has no policy input: it records no policy decision",
                        "audit row of %s", row->endpoint);
     if (st == AZ_OK)
-        st = unpack(op, row->input, row->input_length, &input);
+        st = policy_evaluate_unpack(op, row->input, row->input_length, &input);
     evaluation->input = input;
     evaluation->before = jsonx_own(op->mem, json_null());
     if (st == AZ_OK && row->decision != NULL)
-        st = unpack(op, row->decision, row->decision_length, &evaluation->before);
-    return st == AZ_OK && evaluation->path == NULL ? find_path(req, evaluation) : st;
+        st = policy_evaluate_unpack(op, row->decision, row->decision_length, &evaluation->before);
+    return st == AZ_OK && evaluation->path == NULL ? policy_evaluate_find_path(req, evaluation)
+                                                   : st;
 }
 
 /* ---- asking ---- */
 
-/*
- * What the audit row of this request shows. Neither the input nor the answer: with them the row
- * would count as a decision that somebody was given.
- */
+/* Record the path and the revision in the audit row. With input and answer the row would count as
+ * a decision that was given to a client. */
 static void
-note(struct request *req, const struct evaluation *evaluation)
+policy_evaluate_note(struct request *req, const struct evaluation *evaluation)
 {
     struct jsonx_build summary = {
         jsonx_own(req->op.mem, json_pack("{s:s,s:s*}", "path", evaluation->target, "revision",
@@ -221,9 +220,10 @@ note(struct request *req, const struct evaluation *evaluation)
     req->audit.summary = jsonx_dump(req->op.mem, jsonx_built(&summary));
 }
 
-/* 422 {error, error_description, errors}: the rule's fault in the engine's words. */
+/* Answer 422 {error, error_description, errors}: the fault of the rule in the words of the
+ * engine. */
 static enum az_status
-refuse(struct request *req, const struct engine_trial *trial)
+policy_evaluate_refuse(struct request *req, const struct engine_trial *trial)
 {
     req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:O*}", "error", trial->error,
                                                        "error_description", trial->message,
@@ -231,41 +231,41 @@ refuse(struct request *req, const struct engine_trial *trial)
     return AZ_UNPROCESSABLE;
 }
 
-/* 503: nobody can tell a rule that does not end from an engine that does not answer. */
+/* Answer 503: a rule that does not end cannot be told from an engine that does not answer. */
 static enum az_status
-tell_outage(struct op *op)
+policy_evaluate_outage(struct op *op)
 {
     return az_fail_as(&op->fault, AZ_UNAVAILABLE,
-                      "The policy engine is away, or needs too long for this");
+                      "The policy engine is not reachable or takes too long");
 }
 
 static enum az_status
-ask(struct request *req, struct evaluation *evaluation)
+policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
 {
     evaluation->target = is_decision(evaluation->path)
                              ? talloc_asprintf(req->op.mem, "%s/result", evaluation->path)
                              : evaluation->path;
     if (evaluation->target == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
-    note(req, evaluation);
+    policy_evaluate_note(req, evaluation);
     enum az_status st = engine_try(&req->op, evaluation->target, evaluation->input,
                                    evaluation->explain, &evaluation->trial);
     if (st == AZ_UNPROCESSABLE)
-        return refuse(req, &evaluation->trial);
+        return policy_evaluate_refuse(req, &evaluation->trial);
     if (st == AZ_UNAVAILABLE)
-        return tell_outage(&req->op);
+        return policy_evaluate_outage(&req->op);
     if (st == AZ_OK)
-        note(req, evaluation);
+        policy_evaluate_note(req, evaluation);
     return st;
 }
 
 /*
- * Puts the answer into the form in which decisions are stored: reasons in order, no claims that are
- * ours to make. Its bounds are its own, for only the endpoint that asked knows the real ones. What
- * is no decision stays as it is.
+ * Put the answer into the form in which decisions are stored: reasons in order, no reserved claims.
+ * It is its own bound, because only the endpoint that asked knew the real bounds. An answer that is
+ * not a decision stays as it is.
  */
 static enum az_status
-settle(struct op *op, json_t *answer)
+policy_evaluate_settle(struct op *op, json_t *answer)
 {
     const struct decision_bounds bounds = {
         .scopes = json_object_get(answer, "scopes"),
@@ -282,9 +282,9 @@ settle(struct op *op, json_t *answer)
 
 /* ---- answering ---- */
 
-/* The rest of both forms of the answer. */
+/* Add the members that both forms of the answer have, and answer 200. */
 static enum az_status
-respond(struct request *req, const struct engine_trial *trial, json_t *body)
+policy_evaluate_respond(struct request *req, const struct engine_trial *trial, json_t *body)
 {
     bool whole =
         body != NULL
@@ -299,8 +299,8 @@ respond(struct request *req, const struct engine_trial *trial, json_t *body)
 static enum az_status
 respond_trial(struct request *req, const struct engine_trial *trial)
 {
-    return respond(req, trial,
-                   jsonx_own(req->op.mem, json_pack("{s:O?}", "result", trial->result)));
+    return policy_evaluate_respond(
+        req, trial, jsonx_own(req->op.mem, json_pack("{s:O?}", "result", trial->result)));
 }
 
 static enum az_status
@@ -308,7 +308,7 @@ respond_replay(struct request *req, struct evaluation *evaluation)
 {
     const struct audit_record *row = &evaluation->row;
     json_t *after = evaluation->trial.result;
-    enum az_status st = settle(&req->op, after);
+    enum az_status st = policy_evaluate_settle(&req->op, after);
     if (st != AZ_OK)
         return st;
     const json_t *seen = after != NULL ? after : jsonx_own(req->op.mem, json_null());
@@ -317,18 +317,18 @@ respond_replay(struct request *req, struct evaluation *evaluation)
         req->op.mem, json_pack("{s:s,s:s,s:O,s:O?,s:b,s:O}", "endpoint", row->endpoint, "createdAt",
                                row->created_at, "before", evaluation->before, "after", after,
                                "changed", json_array_size(changes) > 0, "changes", changes));
-    return respond(req, &evaluation->trial, body);
+    return policy_evaluate_respond(req, &evaluation->trial, body);
 }
 
 enum az_status
 policy_evaluate_handle(struct request *req)
 {
     struct evaluation evaluation = {.path = NULL};
-    enum az_status st = read_body(req, &evaluation);
+    enum az_status st = policy_evaluate_read(req, &evaluation);
     if (st == AZ_OK && evaluation.audit_id != 0)
         st = fetch_replay(req, &evaluation);
     if (st == AZ_OK)
-        st = ask(req, &evaluation);
+        st = policy_evaluate_ask(req, &evaluation);
     if (st != AZ_OK)
         return st;
     return evaluation.audit_id != 0 ? respond_replay(req, &evaluation)

@@ -17,16 +17,16 @@
 /* ---- PolicyDataDto ---- */
 
 static const char *
-key_rule(TALLOC_CTX *mem, const json_t *value)
+policy_payload_key_rule(TALLOC_CTX *mem, const json_t *value)
 {
     (void) mem;
     return policy_data_key_fault(json_string_value(value));
 }
 
 /* clang-format off */
-static const struct field data_fields[] = {
+static const struct field policy_payload_fields[] = {
     {"id",                 FIELD_READ_ONLY, .max = 0},
-    {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX, .rule = key_rule},
+    {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX, .rule = policy_payload_key_rule},
     {"payload",            FIELD_TEXT,      .required = true},
     {"version",            FIELD_TEXT,      .max = 64},
     {"inBundle",           FIELD_BOOLEAN,   .max = 0},
@@ -35,9 +35,9 @@ static const struct field data_fields[] = {
 };
 /* clang-format on */
 
-/* The value of the JSON text in `payload`; an empty text was told already. */
+/* Parse the JSON text in `payload`; the fault of an empty text was told before. */
 static enum az_status
-read_value(struct request *req, const json_t *text, json_t **ret)
+policy_payload_read_value(struct request *req, const json_t *text, json_t **ret)
 {
     const char *why = NULL;
     if (json_string_length(text) == 0
@@ -51,12 +51,12 @@ read_value(struct request *req, const json_t *text, json_t **ret)
 }
 
 static enum az_status
-check_key(struct request *req, const char *wanted, const char *given)
+policy_payload_check_key(struct request *req, const char *wanted, const char *given)
 {
     if (wanted == NULL && given == NULL)
         return policy_invalid_field(req, "dataKey", "is required");
     if (wanted != NULL && given != NULL && strcmp(wanted, given) != 0)
-        return policy_invalid_field(req, "dataKey", "differs from the one of the row");
+        return policy_invalid_field(req, "dataKey", "differs from the dataKey of the row");
     return AZ_OK;
 }
 
@@ -67,11 +67,12 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
                  *text = json_object_get(req->json, "payload");
     const char *given = json_string_value(json_object_get(req->json, "dataKey"));
     json_t *value = NULL;
-    enum az_status st = fields_read(req->op.mem, FIELDS(data_fields, 0), req->json,
-                                    policy_add_field_error, req, NULL, NULL);
+    enum az_status st = fields_read(req->op.mem, FIELDS(policy_payload_fields, 0), req->json,
+                                    request_field_fault, req, NULL, NULL);
     if (st == AZ_SERVER_ERROR)
         return op_fail(&req->op, st, NULL, "no memory");
-    enum az_status key_st = check_key(req, key, given), value_st = read_value(req, text, &value);
+    enum az_status key_st = policy_payload_check_key(req, key, given),
+                   value_st = policy_payload_read_value(req, text, &value);
     if (st != AZ_OK || key_st != AZ_OK || value_st != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     *ret = (struct policy_payload){
@@ -88,7 +89,7 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
 /* ---- patches ---- */
 
 static bool
-media_type_is(const char *type, const char *wanted)
+policy_patch_type_is(const char *type, const char *wanted)
 {
     size_t length = type != NULL ? strcspn(type, "; \t") : 0;
     return length == strlen(wanted) && strncasecmp(type, wanted, length) == 0;
@@ -100,8 +101,8 @@ policy_patch_read(struct request *req, json_t **ret_patch)
     const char *type = req->io->variable(req->io, "CONTENT_TYPE"), *why = NULL;
     json_t *patch;
     /* A JSON Patch (RFC 6902) read as a merge patch would write nonsense, so the type decides. */
-    if (!media_type_is(type, "application/merge-patch+json")
-        && !media_type_is(type, "application/json"))
+    if (!policy_patch_type_is(type, "application/merge-patch+json")
+        && !policy_patch_type_is(type, "application/json"))
         return op_fail(&req->op, AZ_MEDIA_TYPE,
                        "The content type must be application/merge-patch+json or application/json",
                        NULL);
@@ -117,12 +118,6 @@ policy_patch_read(struct request *req, json_t **ret_patch)
     return AZ_OK;
 }
 
-static enum az_status
-no_memory(struct request *req)
-{
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the patch");
-}
-
 enum az_status
 policy_patch_apply(struct request *req, const struct policy_row *row, const json_t *patch,
                    json_t **ret_value, const char **ret_text)
@@ -135,9 +130,9 @@ policy_patch_apply(struct request *req, const struct policy_row *row, const json
     json_t *value = jsonx_own(req->op.mem, merge_patch(stored, patch));
     const char *text = value != NULL ? jsonx_dump(req->op.mem, value) : NULL;
     if (text == NULL)
-        return no_memory(req);
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the patch");
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
-        return op_fail(&req->op, AZ_TOO_LARGE, "The payload would become too large", NULL);
+        return op_fail(&req->op, AZ_TOO_LARGE, "The patched payload would be too large", NULL);
     *ret_value = value;
     *ret_text = text;
     return AZ_OK;

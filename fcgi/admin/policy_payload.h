@@ -1,4 +1,5 @@
-/* What is written to a data row: read from the request, and checked (specification 2.5, 7.2). */
+/* The payload that is written to a data row: read from the request and checked (specification 2.5,
+ * 7.2). */
 #ifndef AZ_ADMIN_POLICY_PAYLOAD_H
 #define AZ_ADMIN_POLICY_PAYLOAD_H
 
@@ -9,17 +10,17 @@
 
 /* A PolicyDataDto as it was sent. */
 struct policy_payload {
-    const char *data_key; /* which row */
+    const char *data_key; /* key of the row */
     const char *text;     /* payload: JSON text */
-    json_t *value;        /* the same, parsed */
+    json_t *value;        /* payload, parsed */
     const char *version;  /* NULL: not given */
-    bool has_in_bundle;   /* given */
-    bool in_bundle;
+    bool has_in_bundle;   /* inBundle is given */
+    bool in_bundle;       /* its value */
 };
 
 /*
- * The body as a PolicyDataDto. With a key, the body's must be the same or absent; without one it is
- * required. AZ_INVALID_FIELDS: every fault is in the answer's fieldErrors.
+ * Read the body as a PolicyDataDto. With a key, the dataKey of the body must be the same or absent;
+ * without one it is required. AZ_INVALID_FIELDS: every fault is in the answer's fieldErrors.
  */
 enum az_status policy_payload_read(struct request *req, const char *key,
                                    struct policy_payload *ret);
@@ -34,12 +35,13 @@ enum az_status policy_patch_read(struct request *req, json_t **ret_patch);
 enum az_status policy_patch_apply(struct request *req, const struct policy_row *row,
                                   const json_t *patch, json_t **ret_value, const char **ret_text);
 
-/* The row of a key (payload NULL when there is none) and its schema, or NULL. AZ_CONFLICT or
- * AZ_PROTECTED: the key cannot hold an operator's row. */
+/* Read the row of a key (payload NULL: there is none) and its schema, or NULL. AZ_CONFLICT or
+ * AZ_PROTECTED: the key is reserved. */
 enum az_status policy_payload_target(struct request *req, const char *key, struct policy_row *ret,
                                      const char **ret_schema);
 
-/* Holds the payload against the schema; AZ_UNPROCESSABLE with the answer's {dataKey, failures}. */
+/* Check the payload against the schema. AZ_UNPROCESSABLE, with {dataKey, failures} in the answer.
+ */
 enum az_status policy_payload_check(struct request *req, const char *key, const char *schema,
                                     const json_t *payload);
 

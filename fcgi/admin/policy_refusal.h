@@ -1,4 +1,4 @@
-/* The 422 of a policy save that was taken back (specification 7.2). */
+/* The 422 of a policy save that was rolled back (specification 7.2). */
 #ifndef AZ_ADMIN_POLICY_REFUSAL_H
 #define AZ_ADMIN_POLICY_REFUSAL_H
 
@@ -6,13 +6,13 @@
 #include "policy/save/save.h"
 
 /*
- * Passes the status of a save through; when the engines refused it, the answer's body becomes
- * {error, error_description, expectedRevision, activeRevision, rolledBack: true}.
+ * Return the status of a save. If the engines refused it, the body of the answer becomes {error,
+ * error_description, expectedRevision, activeRevision, rolledBack: true}.
  */
 enum az_status policy_refuse(struct request *req, enum az_status st,
                              const struct save_outcome *outcome);
 
-/* X-Policy-Revision and X-Policy-Activation of an answer to a save. */
+/* Add X-Policy-Revision and X-Policy-Activation to the answer to a save. */
 void policy_add_outcome(struct request *req, const struct save_outcome *outcome);
 
 #endif

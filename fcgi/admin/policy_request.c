@@ -8,7 +8,7 @@
 #include "http/route.h"
 
 static const char *
-if_match_of(struct request *req)
+policy_if_match_header(struct request *req)
 {
     return req->io->variable(req->io, "HTTP_IF_MATCH");
 }
@@ -16,13 +16,13 @@ if_match_of(struct request *req)
 bool
 policy_has_if_match(struct request *req)
 {
-    return if_match_of(req) != NULL;
+    return policy_if_match_header(req) != NULL;
 }
 
 enum az_status
 policy_if_match(struct request *req, const char *digest)
 {
-    const char *header = if_match_of(req);
+    const char *header = policy_if_match_header(req);
     if (header == NULL || (strlen(header) <= HTTP_HEADER_MAX && header_if_match(header, digest)))
         return AZ_OK;
     return op_fail(&req->op, AZ_PRECONDITION_FAILED, NULL, NULL);
@@ -32,7 +32,7 @@ enum az_status
 policy_respond(struct request *req, int status, const char *dto, const char *digest)
 {
     respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", digest));
-    return respond_octets(req, status, "application/json", dto, strlen(dto));
+    return respond_json_text(req, status, dto);
 }
 
 enum az_status
@@ -40,10 +40,4 @@ policy_invalid_field(struct request *req, const char *field, const char *why)
 {
     request_field_error(req, field, why);
     return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
-}
-
-void
-policy_add_field_error(void *arg, const char *path, const char *why)
-{
-    request_field_error(arg, path, why);
 }

@@ -1,4 +1,4 @@
-/* What the operations on rules and on data rows have alike. */
+/* Parts that the operations on rules and on data rows share. */
 #ifndef AZ_ADMIN_POLICY_REQUEST_H
 #define AZ_ADMIN_POLICY_REQUEST_H
 
@@ -6,20 +6,17 @@
 
 #include "http/request.h"
 
-/* If-Match against the digest of what is there, or NULL when there is nothing; holds without the
- * header. AZ_PRECONDITION_FAILED; also for a header too long to be read. */
+/* Check If-Match against the digest of the stored row (NULL: there is none); AZ_OK without the
+ * header. AZ_PRECONDITION_FAILED, also for a header that is too long to be read. */
 enum az_status policy_if_match(struct request *req, const char *digest);
 
-/* Whether the caller sent If-Match. */
+/* True if the caller sent If-Match. */
 bool policy_has_if_match(struct request *req);
 
-/* Answers with the JSON text of a rule or row, and its digest as ETag. */
+/* Answer with the JSON text of a rule or row, and its digest as ETag. */
 enum az_status policy_respond(struct request *req, int status, const char *dto, const char *digest);
 
-/* Names a field that is at fault; AZ_INVALID_FIELDS. */
+/* Fail with the fault of one field. Return AZ_INVALID_FIELDS. */
 enum az_status policy_invalid_field(struct request *req, const char *field, const char *why);
-
-/* The same as fields_read() wants it; `arg` is the request. */
-void policy_add_field_error(void *arg, const char *path, const char *why);
 
 #endif

@@ -30,7 +30,7 @@ path_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 static const char *
-kind_fault(const char *kind)
+policy_rule_kind_fault(const char *kind)
 {
     return strcmp(kind, "rego") == 0 || strcmp(kind, "cedar") == 0 ? NULL : "must be rego or cedar";
 }
@@ -39,7 +39,7 @@ static const char *
 kind_rule(TALLOC_CTX *mem, const json_t *value)
 {
     (void) mem;
-    return kind_fault(json_string_value(value));
+    return policy_rule_kind_fault(json_string_value(value));
 }
 
 static const char *
@@ -51,7 +51,7 @@ content_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 /* clang-format off */
-static const struct field rule_fields[] = {
+static const struct field policy_rule_fields[] = {
     {"id",                 FIELD_READ_ONLY, .max = 0},
     {"path",               FIELD_TEXT,      .required = true, .max = RULE_PATH_MAX, .rule = path_rule},
     {"kind",               FIELD_TEXT,      .required = true, .rule = kind_rule},
@@ -64,32 +64,33 @@ static const struct field rule_fields[] = {
 /* clang-format on */
 
 static const char *
-text_of(const struct request *req, const char *name)
+policy_rule_text(const struct request *req, const char *name)
 {
     return json_string_value(json_object_get(req->json, name));
 }
 
-/* The body; every fault of it is in the answer's fieldErrors. */
+/* Read the body; every fault of it is in the answer's fieldErrors. */
 static enum az_status
-read_dto(struct request *req, struct policy_rule_write *ret)
+policy_rule_read(struct request *req, struct policy_rule_write *ret)
 {
-    enum az_status st = fields_read(req->op.mem, FIELDS(rule_fields, 0), req->json,
-                                    policy_add_field_error, req, NULL, NULL);
-    *ret = (struct policy_rule_write){.path = text_of(req, "path"),
-                                      .kind = text_of(req, "kind"),
-                                      .content = text_of(req, "content"),
-                                      .version = text_of(req, "version")};
+    enum az_status st = fields_read(req->op.mem, FIELDS(policy_rule_fields, 0), req->json,
+                                    request_field_fault, req, NULL, NULL);
+    *ret = (struct policy_rule_write){.path = policy_rule_text(req, "path"),
+                                      .kind = policy_rule_text(req, "kind"),
+                                      .content = policy_rule_text(req, "content"),
+                                      .version = policy_rule_text(req, "version")};
     if (st == AZ_SERVER_ERROR)
         return op_fail(&req->op, st, NULL, "no memory");
     if (ret->path != NULL && ret->kind != NULL && rule_path_fault(ret->path) == NULL
-        && kind_fault(ret->kind) == NULL && strcmp(ret->kind, rule_kind(ret->path)) != 0)
-        st = policy_invalid_field(req, "kind", "must agree with the suffix of path");
+        && policy_rule_kind_fault(ret->kind) == NULL
+        && strcmp(ret->kind, rule_kind(ret->path)) != 0)
+        st = policy_invalid_field(req, "kind", "must match the suffix of path");
     return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
 
-/* The audit row says which rule, by what the caller named it. */
+/* Name the rule in the audit row, by path or id as the caller did. */
 static void
-note_rule(struct request *req, int64_t id, const char *path)
+policy_rule_note(struct request *req, int64_t id, const char *path)
 {
     struct jsonx_build summary = {jsonx_own(req->op.mem, json_pack("{s:s*}", "path", path)), false};
     if (id != 0)
@@ -100,7 +101,7 @@ note_rule(struct request *req, int64_t id, const char *path)
 /* ---- reading ---- */
 
 static enum az_status
-no_such_rule(struct op *op)
+policy_rule_missing(struct op *op)
 {
     return op_fail(op, AZ_NOT_FOUND, NULL, "no such rule");
 }
@@ -111,7 +112,7 @@ policy_rules_list_handle(struct request *req)
     const struct policy_rule_filter filter = {.path = request_param(req, "path"),
                                               .kind = request_param(req, "kind"),
                                               .enabled = request_param(req, "enabled")};
-    const char *list, *why = filter.kind != NULL ? kind_fault(filter.kind) : NULL;
+    const char *list, *why = filter.kind != NULL ? policy_rule_kind_fault(filter.kind) : NULL;
     if (why != NULL)
         request_field_error(req, "kind", why);
     if (filter.enabled != NULL && strcmp(filter.enabled, "true") != 0
@@ -120,19 +121,19 @@ policy_rules_list_handle(struct request *req)
     if (req->error_body != NULL)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     enum az_status st = policy_rule_list(&req->op, &filter, &list);
-    return st == AZ_OK ? respond_octets(req, 200, "application/json", list, strlen(list)) : st;
+    return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
-/* The rule as it is now, which another writer may have changed since a save. */
+/* Answer with the rule as it is now; another writer may have changed it since a save. */
 static enum az_status
-respond_rule(struct request *req, int status, int64_t id)
+policy_rule_respond(struct request *req, int status, int64_t id)
 {
     struct policy_rule rule = {.content = NULL};
     enum az_status st = policy_rule_fetch(&req->op, id, &rule);
     if (st != AZ_OK)
         return st;
     return rule.content != NULL ? policy_respond(req, status, rule.dto, rule.digest)
-                                : no_such_rule(&req->op);
+                                : policy_rule_missing(&req->op);
 }
 
 enum az_status
@@ -140,31 +141,31 @@ policy_rule_get_handle(struct request *req)
 {
     int64_t id = 0;
     enum az_status st = path_id_read(req, &id);
-    return st == AZ_OK ? respond_rule(req, 200, id) : st;
+    return st == AZ_OK ? policy_rule_respond(req, 200, id) : st;
 }
 
 /* ---- saving ---- */
 
-/* Which rule a save is about. */
+/* The rule that a save is for. */
 enum rule_target {
-    TARGET_NEW,  /* none: the path must be free */
-    TARGET_ID,   /* the one of `id` */
-    TARGET_PATH, /* the one of the path, or a new one */
+    TARGET_NEW,  /* a new one: the path must be free */
+    TARGET_ID,   /* the one with an id */
+    TARGET_PATH, /* the one with this path, or a new one */
 };
 
-/* A save, and what was found when it was made. */
+/* A save and its results. */
 struct rule_save {
     struct request *req;
     enum rule_target target;
-    int64_t id;                     /* of the rule; found or given by the save unless TARGET_ID */
-    bool created;                   /* there was no such rule */
+    int64_t id;                     /* id of the rule; set by the save unless TARGET_ID */
+    bool created;                   /* the rule is new */
     bool remove;                    /* delete it */
-    struct policy_rule_write write; /* what it becomes */
-    struct save_refusal refusal;    /* of what is refused without asking the engine */
+    struct policy_rule_write write; /* new content */
+    struct save_refusal refusal;    /* refusal that did not need the engine */
 };
 
 static enum az_status
-find_rule(struct op *op, const struct rule_save *save, struct policy_rule *ret)
+policy_rule_find(struct op *op, const struct rule_save *save, struct policy_rule *ret)
 {
     enum az_status st = save->target == TARGET_ID
                             ? policy_rule_fetch(op, save->id, ret)
@@ -173,35 +174,38 @@ find_rule(struct op *op, const struct rule_save *save, struct policy_rule *ret)
         return st;
     bool found = ret->content != NULL;
     if (!found && save->target == TARGET_ID)
-        return no_such_rule(op);
+        return policy_rule_missing(op);
     if (found && ret->shipped)
-        return op_fail(op, AZ_PROTECTED, "The rule is shipped with the service", NULL);
+        return op_fail(op, AZ_PROTECTED,
+                       "This rule is shipped with the service and cannot be changed", NULL);
     if (found && save->target == TARGET_NEW)
-        return op_fail(op, AZ_CONFLICT, "There is a rule with this path", NULL);
+        return op_fail(op, AZ_CONFLICT, "A rule with this path already exists", NULL);
     return policy_if_match(save->req, found ? ret->digest : NULL);
 }
 
-/* Without `enabled` a rule stays as it was: no update brings one to life by the way. */
+/* Return `enabled` of the rule. A body without it keeps the stored value, so that no update enables
+ * a rule by accident. */
 static bool
-enabled_of(const struct request *req, const struct policy_rule *rule)
+policy_rule_enabled(const struct request *req, const struct policy_rule *rule)
 {
     const json_t *given = json_object_get(req->json, "enabled");
     return json_is_boolean(given) ? json_is_true(given) : rule->content == NULL || rule->enabled;
 }
 
-/* In the save's transaction, so that what is checked is what is written over. */
+/* Check and write the rule. Runs in the transaction of the save, so that the row that was checked
+ * is the row that is replaced. */
 static enum az_status
-apply_rule(struct op *op, void *arg)
+policy_rule_apply(struct op *op, void *arg)
 {
     struct rule_save *save = arg;
     struct policy_rule rule = {.content = NULL};
-    enum az_status st = find_rule(op, save, &rule);
+    enum az_status st = policy_rule_find(op, save, &rule);
     if (st != AZ_OK)
         return st;
     if (save->remove)
         return policy_rule_delete(op, save->id);
     struct policy_rule_write *write = &save->write;
-    write->enabled = enabled_of(save->req, &rule);
+    write->enabled = policy_rule_enabled(save->req, &rule);
     st = rule_check(op, write->path, write->content, write->enabled, &save->refusal);
     if (st != AZ_OK)
         return st;
@@ -212,17 +216,18 @@ apply_rule(struct op *op, void *arg)
     return policy_rule_update(op, rule.id, write);
 }
 
-/* The one way in: strict, so that the rule is active in every engine, or all is as before. */
+/* Save a rule and answer. The mode is strict: the rule is active in every engine, or everything is
+ * as before. */
 static enum az_status
-run_save(struct request *req, struct rule_save *save)
+policy_rule_save(struct request *req, struct rule_save *save)
 {
-    const struct save_plan plan = {.apply = apply_rule,
+    const struct save_plan plan = {.apply = policy_rule_apply,
                                    .arg = save,
                                    .mode = SAVE_STRICT,
                                    .source = "policy-rule",
                                    .who = req->admin_label};
     struct save_outcome outcome = {.revision = NULL};
-    note_rule(req, save->id, save->write.path);
+    policy_rule_note(req, save->id, save->write.path);
     enum az_status st = save_policy(&req->op, &plan, &outcome);
     if (st == AZ_INVALID_FIELDS)
         return policy_invalid_field(req, "content", req->op.fault.public_text);
@@ -233,21 +238,21 @@ run_save(struct request *req, struct rule_save *save)
     policy_add_outcome(req, &outcome);
     if (save->remove)
         return respond_empty(req, 204);
-    return respond_rule(req, save->created ? 201 : 200, save->id);
+    return policy_rule_respond(req, save->created ? 201 : 200, save->id);
 }
 
 static enum az_status
-write_rule(struct request *req, enum rule_target target, int64_t id)
+policy_rule_write_as(struct request *req, enum rule_target target, int64_t id)
 {
     struct rule_save save = {.req = req, .target = target, .id = id};
-    enum az_status st = read_dto(req, &save.write);
-    return st == AZ_OK ? run_save(req, &save) : st;
+    enum az_status st = policy_rule_read(req, &save.write);
+    return st == AZ_OK ? policy_rule_save(req, &save) : st;
 }
 
 enum az_status
 policy_rules_create_handle(struct request *req)
 {
-    return write_rule(req, TARGET_NEW, 0);
+    return policy_rule_write_as(req, TARGET_NEW, 0);
 }
 
 enum az_status
@@ -255,13 +260,13 @@ policy_rule_put_handle(struct request *req)
 {
     int64_t id = 0;
     enum az_status st = path_id_read(req, &id);
-    return st == AZ_OK ? write_rule(req, TARGET_ID, id) : st;
+    return st == AZ_OK ? policy_rule_write_as(req, TARGET_ID, id) : st;
 }
 
 enum az_status
 policy_rule_put_by_path_handle(struct request *req)
 {
-    return write_rule(req, TARGET_PATH, 0);
+    return policy_rule_write_as(req, TARGET_PATH, 0);
 }
 
 enum az_status
@@ -269,5 +274,5 @@ policy_rule_delete_handle(struct request *req)
 {
     struct rule_save save = {.req = req, .target = TARGET_ID, .remove = true};
     enum az_status st = path_id_read(req, &save.id);
-    return st == AZ_OK ? run_save(req, &save) : st;
+    return st == AZ_OK ? policy_rule_save(req, &save) : st;
 }

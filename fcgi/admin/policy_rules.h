@@ -1,4 +1,4 @@
-/* /admin/api/policy-rules: the rules policy decides with (specification 2.4; gateway-admin.md
+/* /admin/api/policy-rules: the rules of policy (specification 2.4; gateway-admin.md
  * 3.6). */
 #ifndef AZ_ADMIN_POLICY_RULES_H
 #define AZ_ADMIN_POLICY_RULES_H

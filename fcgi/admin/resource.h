@@ -25,11 +25,11 @@ struct admin_resource {
     const struct resource_secret *secret; /* NULL: rows have none */
     bool key_is_number;                   /* keys are ids: any other path is a 404 */
 
-    /* Read what the rules of a PUT depend on; *ret stays NULL for an unknown row. NULL: only that
-     * the row exists matters. */
+    /* Read the facts of the stored row that the rules of a PUT depend on; *ret stays NULL for an
+     * unknown row. NULL: no rule depends on the stored row. */
     enum az_status (*load)(struct op *op, const char *key, const void **ret);
 
-    /* Add what the body does not say: a key, a secret, columns. NULL: nothing is missing. */
+    /* Add the values that the body does not have: a key, a secret, columns. NULL: none. */
     enum az_status (*complete)(struct op *op, struct resource_reading *reading);
 
     /* Called after each write, also after one whose outcome is unknown: forget what this process
@@ -37,20 +37,21 @@ struct admin_resource {
     void (*written)(struct op *op, const char *key);
 };
 
-/* 200 with the array of all rows; the parameters of the route are filters, in the order of the
- * statement's parameters. */
+/* Answer 200 with the array of all rows. The parameters of the route are filters, in the order of
+ * the parameters of the statement. */
 enum az_status resource_list_handle(struct request *req);
 
-/* 200 with the row of the path, or 404. */
+/* Answer 200 with the row of the path, or 404. */
 enum az_status resource_get_handle(struct request *req);
 
-/* 201 with the row as stored, and its secret if the table says so; 400, 409. */
+/* Create a row. Answer 201 with the row as stored, and with its secret if the table says so; 400,
+ * 409. */
 enum az_status resource_create_handle(struct request *req);
 
-/* 200 with the row as stored; 400, 404, 409. */
+/* Replace the row of the path. Answer 200 with the row as stored; 400, 404, 409. */
 enum az_status resource_put_handle(struct request *req);
 
-/* 204 or 404. */
+/* Delete the row of the path. Answer 204 or 404. */
 enum az_status resource_delete_handle(struct request *req);
 
 /* Answer 200 with a row as JSON text, or 404 for NULL; the noun is for the log. */

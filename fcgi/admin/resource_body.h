@@ -12,7 +12,7 @@
 struct settings;
 struct resource_reading;
 
-/* What the object of a resource may hold: one table per resource. */
+/* The members of the object of a resource: one table per resource. */
 struct resource_body {
     const struct field_table *fields; /* its members */
     const char *key;                  /* member that names the row: "clientId" */

@@ -337,7 +337,7 @@ $stack->{opa}->stop;
 my $away = evaluate( path => $issue, input => input('orders.read') );
 admin_error(
     $away, 503, 'engine away: 503', error => 'temporarily_unavailable',
-    members => { error_description => qr/policy engine is away/ } );
+    members => { error_description => qr/policy engine is not reachable/ } );
 ok( $away->header('Retry-After'), 'engine away: with Retry-After' );
 admin_error( evaluate( auditId => $id ), 503, 'engine away: a replay too' );
 my $lost = decide( 'r-lost', '/token', \@crm, @grant, scope => 'orders.read' );

@@ -20,7 +20,7 @@ static const struct db_stmt client_state_stmt = {
 /* The values of columns that may not be NULL and were not given. */
 #define CLIENTS_ADMIN_EMPTY "'{\"redirect_uris\": [], \"post_logout_redirect_uris\": []}'::jsonb"
 
-/* Of two objects that are joined by || the members of the right one win. */
+/* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt clients_admin_insert_stmt = {
     "client_insert",
     "INSERT INTO client (" CLIENTS_ADMIN_COLUMNS ", client_id, registration_type, secret_sealed)"

@@ -18,8 +18,7 @@ static const struct db_stmt admin_key_insert_stmt = {
     "INSERT INTO admin_key (id, label, managed_by, lookup, "
     "sealed) VALUES ($1::uuid, $2, $3, $4, $5)",
     5};
-/* A key that is configured again after it was replaced comes back to life: the operator's file says
- * so. */
+/* A configured key that was replaced and is configured again becomes valid again. */
 static const struct db_stmt admin_key_configure_stmt = {
     "admin_key_configure",
     "WITH old AS (UPDATE admin_key SET revoked_at = now() WHERE managed_by = 'environment' AND "
@@ -48,7 +47,7 @@ static const struct db_stmt admin_key_revoke_stmt = {
     " SELECT k.managed_by, (SELECT count(*) FROM u) AS done FROM k",
     1};
 
-/* Binds id, label, owner, lookup and sealed plaintext of a key. */
+/* Bind id, label, owner, lookup and sealed plaintext of a key. */
 static enum az_status
 bind_key(struct op *op, struct db_params *params, unsigned char id[UUID7_OCTETS], const char *label,
          const char *owner, const char *plaintext)
@@ -135,7 +134,7 @@ admin_key_revoke(struct op *op, const char *id)
         return AZ_OK;
     bool configured = strcmp(db_get(result, 0, REVOKE_MANAGED_BY), "environment") == 0;
     return op_fail(op, AZ_CONFLICT,
-                   configured ? "The configured key is changed with SVC_ADMIN_API_KEY"
+                   configured ? "The configured key can only be changed with SVC_ADMIN_API_KEY"
                               : "The last active admin key cannot be revoked",
                    NULL);
 }

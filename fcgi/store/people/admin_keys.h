@@ -1,5 +1,5 @@
-/* Admin keys: found by an HMAC under the pepper, their plaintext sealed (specification 5.1, 5.5).
- */
+/* Admin keys: found by an HMAC under the pepper, their plaintext is sealed
+ * (specification 5.1, 5.5). */
 #ifndef AZ_STORE_PEOPLE_ADMIN_KEYS_H
 #define AZ_STORE_PEOPLE_ADMIN_KEYS_H
 
@@ -8,21 +8,22 @@
 #include "base/op.h"
 #include "store/db/json_rows.h"
 
-/* Characters of a label: it is shown in lists and stands in audit rows. */
+/* Longest label, in characters. It is shown in lists and in audit rows. */
 #define ADMIN_KEY_LABEL_MAX 128
 
-/* Makes the row of SVC_ADMIN_API_KEY (managedBy environment); a configured key of before is
- * revoked. */
+/* Make the row of SVC_ADMIN_API_KEY (managedBy environment), and revoke the key that was configured
+ * before. */
 enum az_status admin_key_register_configured(struct op *op);
 
-/* The label of the unrevoked key with this plaintext, or NULL. One trip. */
+/* Find the label of the unrevoked key with this plaintext, or NULL. One trip. */
 enum az_status admin_key_find(struct op *op, const char *plaintext, const char **ret_label);
 
-/* Makes a key: *ret_plaintext is shown once, *ret_id is its row; both on op->mem. */
+/* Make a key: *ret_plaintext is shown once, *ret_id is the id of its row; both on op->mem. */
 enum az_status admin_key_mint(struct op *op, const char *label, const char **ret_plaintext,
                               const char **ret_id);
 
-/* Revokes by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key and for the last active one. */
+/* Revoke a key by id. AZ_NOT_FOUND; AZ_CONFLICT for the configured key and for the last active one.
+ */
 enum az_status admin_key_revoke(struct op *op, const char *id);
 
 /* AdminApiKeyView (specification 2.8) of all keys, active and revoked. */

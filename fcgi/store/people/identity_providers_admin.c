@@ -9,7 +9,7 @@ static const struct db_stmt identity_providers_admin_fetch_stmt = {
     "identity_provider_dto_fetch",
     "SELECT " JSON_ROWS_DTO " AS dto FROM identity_provider_dto d WHERE d.\"idpId\" = $1", 1};
 
-/* Of two objects that are joined by || the members of the right one win. */
+/* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt identity_providers_admin_insert_stmt = {
     "identity_provider_insert",
     "INSERT INTO identity_provider (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", idp_id, secret_sealed)"
