@@ -11,6 +11,7 @@
 #include "base/jsonx.h"
 #include "env.h"
 #include "http/fake_io.h"
+#include "http/form.h"
 #include "tap.h"
 
 #define SECRET "s3cr3t-of-the-caller"
