@@ -20,8 +20,9 @@
 #include "store/tokens/grants.h"
 #include "store/tokens/signing_keys.h"
 
+/* Each job writes what it did to a note. */
 static enum az_status
-maintain_partitions(struct op *op, char *note, size_t size)
+job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(op, &made, &dropped);
@@ -30,90 +31,62 @@ maintain_partitions(struct op *op, char *note, size_t size)
 }
 
 static enum az_status
-purge_keys(struct op *op, char *note, size_t size)
-{
-    snprintf(note, size, "retired signing keys past their publication removed");
-    return signing_keys_purge(op);
-}
-
-static enum az_status
-forget_engines(struct op *op, char *note, size_t size)
-{
-    snprintf(note, size, "engines not heard of for a day forgotten");
-    return engines_forget(op);
-}
-
-static enum az_status
-reconcile_policy(struct op *op, char *note, size_t size)
+job_policy(struct op *op, char *note, size_t size)
 {
     bool withdrawn = false;
     enum az_status st = bundle_reconcile(op, &withdrawn);
-    snprintf(note, size, "%s", withdrawn ? "a candidate without its saver withdrawn" : "nothing");
+    snprintf(note, size, "%s",
+             withdrawn ? "withdrew a candidate whose save had ended" : "nothing to do");
     return st;
 }
 
 static enum az_status
-prune_bundles(struct op *op, char *note, size_t size)
-{
-    snprintf(note, size, "bundles beyond the history forgotten");
-    return bundle_history_prune(op);
-}
-
-static enum az_status
-remove_idle_clients(struct op *op, char *note, size_t size)
+job_idle_clients(struct op *op, char *note, size_t size)
 {
     int removed = 0;
     enum az_status st = clients_remove_idle(op, &removed);
-    snprintf(note, size, "%d clients without a token for long removed", removed);
+    snprintf(note, size, "%d idle clients removed", removed);
     return st;
 }
 
 static enum az_status
-remove_sessions(struct op *op, char *note, size_t size)
+job_sessions(struct op *op, char *note, size_t size)
 {
     int64_t removed = 0;
     enum az_status st = session_cleanup(op, &removed);
-    snprintf(note, size, "%lld ended sessions, sign-ins and consent requests removed",
+    snprintf(note, size, "%lld expired sessions, sign-ins and consent requests removed",
              (long long) removed);
     return st;
 }
 
-static enum az_status
-prune_documents(struct op *op, char *note, size_t size)
-{
-    snprintf(note, size, "fetched documents that nobody asks for forgotten");
-    return documents_prune(op);
-}
-
-/* In place of seconds: due by SVC_SESSION_CLEANUP_CRON. */
+/* In place of seconds: SVC_SESSION_CLEANUP_CRON says when the job is due. */
 #define BY_CRON 0
 
-static enum az_status
-purge_grants(struct op *op, char *note, size_t size)
-{
-    snprintf(note, size, "families that ended removed");
-    return grants_purge(op);
-}
-
-/* A job: its name, how often it is due (seconds), and what it does. */
+/* The jobs: name, seconds between two runs, and the function: one that writes a note, or a plain
+ * one with a fixed note. */
+/* clang-format off */
 static const struct job {
     const char *name;
     int every;
     enum az_status (*run)(struct op *op, char *note, size_t size);
+    enum az_status (*plain)(struct op *op);
+    const char *note;
 } jobs[] = {
-    {"partitions",   600,     maintain_partitions},
-    {"signing_keys", 3600,    purge_keys         },
-    {"engines",      3600,    forget_engines     },
-    {"policy",       600,     reconcile_policy   },
-    {"bundles",      600,     prune_bundles      },
-    {"grants",       3600,    purge_grants       },
-    {"idle_clients", 3600,    remove_idle_clients},
-    {"sessions",     BY_CRON, remove_sessions    },
-    {"documents",    600,     prune_documents    },
+    {"partitions",   600,     job_partitions,   NULL,                 NULL},
+    {"signing_keys", 3600,    NULL,             signing_keys_purge,   "retired signing keys removed after their publication"},
+    {"engines",      3600,    NULL,             engines_forget,       "reports of engines that were silent for a day removed"},
+    {"policy",       600,     job_policy,       NULL,                 NULL},
+    {"bundles",      600,     NULL,             bundle_history_prune, "bundles beyond the history removed"},
+    {"grants",       3600,    NULL,             grants_purge,         "families that ended removed"},
+    {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
+    {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
+    {"documents",    600,     NULL,             documents_prune,      "fetched documents without requests removed"},
 };
+/* clang-format on */
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 
-/* Seconds until the job is due again. Start-up has refused an expression that cannot be read. */
+/* Return the seconds until the job is due again. The program refuses to start with an expression
+ * that cannot be parsed. */
 static int64_t
 next_due(const struct op *op, const struct job *job)
 {
@@ -131,8 +104,9 @@ run_job(struct op *op, const struct job *job)
 {
     char note[256] = "";
     bool ignored;
-    enum az_status st = job->run(op, note, sizeof(note));
-    const char *outcome = st == AZ_OK ? note : op->fault.detail;
+    enum az_status st = job->run != NULL ? job->run(op, note, sizeof(note)) : job->plain(op);
+    const char *done = job->run != NULL ? note : job->note;
+    const char *outcome = st == AZ_OK ? done : op->fault.detail;
     log_text(st == AZ_OK ? AZ_SEV_INFO : AZ_SEV_ERROR, "housekeeping", "%s: %s", job->name,
              outcome);
     struct op after = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
@@ -143,8 +117,8 @@ run_job(struct op *op, const struct job *job)
     return st;
 }
 
-/* The lock keeps two hosts from doing the same at once; the due time keeps them from doing it
- * twice. *ret_held: somebody else has the lock, nothing was done. */
+/* The lock keeps two hosts from running the same job at once; the due time keeps them from running
+ * it twice. *ret_held: another process holds the lock and nothing was done. */
 static enum az_status
 try_job(struct op *op, const struct job *job, bool only_if_due, bool *ret_held)
 {
@@ -188,8 +162,8 @@ housekeeping_all(struct op *op)
     }
     if (first == AZ_OK && *names != '\0')
         return op_fail(op, AZ_CONFLICT, NULL,
-                       "%s: not run, for another process does the same now and holds the lock; run "
-                       "this again later",
+                       "%s: not run, because another process is running the same job; try again "
+                       "later",
                        names);
     return first;
 }

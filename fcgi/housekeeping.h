@@ -1,19 +1,18 @@
-/* What must be done now and then: partitions made and dropped, retired keys removed. Once per due
- * time, on all hosts. */
+/* Regular jobs, such as making and dropping partitions. Each runs once per due time, on one of all
+ * hosts. */
 #ifndef AZ_HOUSEKEEPING_H
 #define AZ_HOUSEKEEPING_H
 
 #include "base/op.h"
 
-/* How often the parent of --workers looks for due jobs. Seconds. */
+/* Seconds between two looks of the parent of --workers for due jobs. */
 #define HOUSEKEEPING_EVERY 60
 
-/* Runs the due jobs, each under an advisory lock that is tried, not waited for; logs what each did.
- */
+/* Run the due jobs and log what each did. A job whose lock another process holds is skipped. */
 void housekeeping_run(struct az *az);
 
-/* Runs all jobs now, due or not (`authzctl maintain`). The first failure's status, with its fault
- * in op; without one AZ_CONFLICT when another process was at one of them. */
+/* Run all jobs now, due or not (`authzctl maintain`). Return the status of the first failure, with
+ * its fault in op; without a failure, AZ_CONFLICT if another process held the lock of a job. */
 enum az_status housekeeping_all(struct op *op);
 
 #endif

@@ -23,7 +23,7 @@
 
 static volatile int stopping;
 
-/* The keyring alone needs settings that have no default: without them the CLI does without it. */
+/* Only the keyring needs settings without a default; the CLI can run without a keyring. */
 static bool
 make_handles(struct az *az)
 {
@@ -71,7 +71,7 @@ process_op(TALLOC_CTX *mem, struct az *az)
                        .now_ms = (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000};
 }
 
-/* The first line of a small file of /proc, "" when it cannot be read. */
+/* Return the first line of a small file in /proc, "" if it cannot be read. */
 static const char *
 process_read_line(TALLOC_CTX *mem, const char *path)
 {
@@ -87,9 +87,10 @@ process_read_line(TALLOC_CTX *mem, const char *path)
 }
 
 /*
- * A text that names one start of one process: boot, pid, and the time it began (proc(5), field 22
- * of stat; the command's name before it may hold anything but ends with the last parenthesis).
- * Without /proc it is our own pid and this moment: discarding once too often harms nobody.
+ * Return a text that names this start of the parent process: boot id, pid, and start time (proc(5),
+ * field 22 of stat; the command name before it may contain any character but ends at the last
+ * parenthesis). Without /proc use our own pid and the present time: then the secrets are discarded
+ * once too often, which does no harm.
  */
 static const char *
 name_start(struct op *op)
@@ -106,7 +107,8 @@ name_start(struct op *op)
                            op->az->parent, (int) strcspn(at + 1, " "), at + 1);
 }
 
-/* SVC_CREDENTIAL_KEY_DISCARD_PER_USER: compromise response, once per start (specification 8). */
+/* Discard per-user secrets once per start if SVC_CREDENTIAL_KEY_DISCARD_PER_USER says so: the
+ * response to a compromise (specification 8). */
 static enum az_status
 discard_per_user(struct op *op)
 {

@@ -1,5 +1,5 @@
-/* What one process holds, and what one operation (a request, a CLI verb, a test step) carries down
- * through the rooms. */
+/* The state of a process, and the state of one operation (a request, a CLI command, a test step),
+ * which is passed down through the rooms. */
 #ifndef AZ_BASE_OP_H
 #define AZ_BASE_OP_H
 
@@ -21,7 +21,7 @@ struct keyring;
 struct signing_key;
 struct pages;
 
-/* One process: made once, passed by pointer, never global. */
+/* State of a process; made once and passed by pointer, never a global. */
 struct az {
     const struct settings *cfg;   /* settings, complete and checked */
     struct db *db;                /* the one database connection (made when first needed) */
@@ -36,23 +36,23 @@ struct az {
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
     const char *pool;        /* core, web or bundles; "single" if there is only one */
     int pool_workers;        /* processes of the pool */
-    bool fetching;           /* it holds a place for fetches (http/fetch/fetch_places.h) */
-    bool check_owed;         /* the database was away at start: check it before serving */
-    long parent;             /* pid whose start is the service's: the parent of the workers, the web
-                                server; 0 where nothing is served */
-    volatile int *stopping;  /* set by SIGTERM: long waits end */
+    bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */
+    bool check_owed; /* the database could not be reached at start: check it before serving */
+    long parent; /* pid of the process whose start counts as the start of the service: the parent of
+                    the workers, or the web server; 0 if nothing is served */
+    volatile int *stopping; /* set by SIGTERM; long waits end then */
 };
 
-/* One operation. Its memory is freed in one place, when the answer is out. */
+/* State of one operation. Its memory is freed in one place, after the answer is sent. */
 struct op {
     TALLOC_CTX *mem;        /* everything that lives as long as the operation */
     struct az *az;          /* the process */
-    struct az_fault fault;  /* what went wrong, once */
-    const char *request_id; /* X-Request-ID, given or made */
+    struct az_fault fault;  /* the first failure */
+    const char *request_id; /* X-Request-ID, received or made */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
 };
 
-/* Seconds since 1970 of the operation. */
+/* Return the time of the operation in seconds since 1970. */
 static inline int64_t
 op_now(const struct op *op)
 {

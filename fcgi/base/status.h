@@ -1,19 +1,19 @@
-/* Outcomes of every function that can fail, and the one table that maps them to what a caller and
- * an operator see. */
+/* The outcomes of all functions that can fail, and the table that maps each to what the caller and
+ * the operator see. */
 #ifndef AZ_BASE_STATUS_H
 #define AZ_BASE_STATUS_H
 
 enum az_status {
-    AZ_OK = 0,              /* done */
-    AZ_INVALID,             /* refused by a parser, or larger than a buffer's maximum; the endpoint
-                               decides what that means */
-    AZ_STALE,               /* internal: a cached row is out of date, read it again */
-    AZ_RETRY,               /* internal: a partition is missing or a race was lost, try again */
-    AZ_SQL,                 /* internal: a statement failed, look at the batch's SQLSTATE */
-    AZ_INVALID_REQUEST,     /* RFC 6749 5.2 */
-    AZ_INVALID_CLIENT,      /* RFC 6749 5.2, 401 */
-    AZ_INVALID_GRANT,       /* RFC 6749 5.2 */
-    AZ_UNAUTHORIZED_CLIENT, /* RFC 6749 5.2 */
+    AZ_OK = 0,  /* done */
+    AZ_INVALID, /* refused by a parser, or more than a buffer's maximum; the endpoint decides what
+                   that means */
+    AZ_STALE,   /* internal: a cached row is out of date, read it again */
+    AZ_RETRY,   /* internal: a partition is missing or a race was lost, try again */
+    AZ_SQL,     /* internal: a statement failed, look at the batch's SQLSTATE */
+    AZ_INVALID_REQUEST,               /* RFC 6749 5.2 */
+    AZ_INVALID_CLIENT,                /* RFC 6749 5.2, 401 */
+    AZ_INVALID_GRANT,                 /* RFC 6749 5.2 */
+    AZ_UNAUTHORIZED_CLIENT,           /* RFC 6749 5.2 */
     AZ_UNSUPPORTED_GRANT_TYPE,        /* RFC 6749 5.2 */
     AZ_INVALID_SCOPE,                 /* RFC 6749 5.2 */
     AZ_INVALID_TARGET,                /* RFC 8707 2 */
@@ -25,12 +25,12 @@ enum az_status {
     AZ_REQUEST_NOT_SUPPORTED, /* OpenID Connect Core 6, so the next two */
     AZ_REQUEST_URI_NOT_SUPPORTED,
     AZ_REGISTRATION_NOT_SUPPORTED,
-    AZ_USER_DENIED,          /* the user said no, access_denied */
+    AZ_USER_DENIED,          /* the user declined, access_denied */
     AZ_INVALID_REDIRECT_URI, /* RFC 7591 3.2.2, so the next three */
     AZ_INVALID_CLIENT_METADATA,
     AZ_INVALID_SOFTWARE_STATEMENT,
     AZ_UNAPPROVED_SOFTWARE_STATEMENT,
-    AZ_ACCESS_DENIED,       /* policy said no at /token, 400 */
+    AZ_ACCESS_DENIED,       /* policy refused at /token, 400 */
     AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
     AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
     AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
@@ -44,16 +44,16 @@ enum az_status {
     AZ_PRECONDITION_FAILED, /* If-Match differs, 412 */
     AZ_TOO_LARGE,           /* body over the limit, 413 */
     AZ_MEDIA_TYPE,          /* JSON endpoint, other content type, 415 */
-    AZ_UNPROCESSABLE,       /* admin: understood, then refused, 422 */
+    AZ_UNPROCESSABLE,       /* admin: understood, but refused, 422 */
     AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */
-    AZ_SERVER_ERROR,        /* our failure, 500 */
-    AZ_UNAVAILABLE,         /* database or engine away, 503 temporarily_unavailable */
-    AZ_BUSY,                /* half of the workers wait for servers of others; nothing was done, and
-                               the same request may come again, 503 */
+    AZ_SERVER_ERROR,        /* this service failed, 500 */
+    AZ_UNAVAILABLE,         /* database or engine cannot be reached, 503 temporarily_unavailable */
+    AZ_BUSY, /* half of the workers wait for other servers; nothing was done, and the client may
+                send the request again, 503 */
     AZ_STATUS_COUNT
 };
 
-/* How the log treats an outcome. */
+/* Log level of an outcome. */
 enum az_severity { AZ_SEV_DEBUG, AZ_SEV_INFO, AZ_SEV_WARN, AZ_SEV_ERROR };
 
 /* One row of the outcome table. */
@@ -61,38 +61,38 @@ struct az_status_row {
     enum az_status status;     /* the outcome */
     int http;                  /* HTTP status code */
     const char *error;         /* the `error` member: OAuth or admin error code */
-    const char *description;   /* public text when the failing code gave none */
-    const char *audit_outcome; /* denied, rejected or error, where the handler wrote no audit row */
+    const char *description;   /* public text if the failing code gave none */
+    const char *audit_outcome; /* allowed, denied, rejected or error; for requests whose handler
+                                  wrote no audit row */
     enum az_severity severity; /* log level */
 };
 
-/* The row of an outcome; an unknown number yields the row of AZ_SERVER_ERROR. Never NULL. */
+/* Return the row of an outcome. An unknown number gives the row of AZ_SERVER_ERROR; never NULL. */
 const struct az_status_row *az_status_row(enum az_status status);
 
-/* What went wrong, in two texts: one the caller may see, one for the log only. */
+/* A failure in two texts: one for the caller, one for the log only. */
 struct az_fault {
-    enum az_status status; /* AZ_OK while nothing failed */
+    enum az_status status; /* AZ_OK if nothing failed */
     char
         public_text[256]; /* safe for the caller; %x20-21 / %x23-5B / %x5D-7E only (RFC 6749 5.2) */
     char detail[512];     /* for the operator; never a secret or a token */
 };
 
 /*
- * Records a failure and returns its status, so that callers write `return az_fail(...)`. The first
- * failure stays: a later one on the way up does not hide the cause. public_text NULL takes the
- * table's text. Characters outside the error_description set of RFC 6749 5.2 become '?', so that no
- * input can break out of the JSON or a header.
+ * Record a failure and return its status, so that callers can write `return az_fail(...)`. The
+ * first failure stays: a later one on the way up does not hide the cause. public_text NULL takes
+ * the table's text. Characters outside the error_description set of RFC 6749 5.2 become '?', so
+ * that no input can break out of the JSON or of a header.
  */
 enum az_status az_fail(struct az_fault *fault, enum az_status status, const char *public_text,
                        const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/*
- * Gives the recorded failure another status: what a lower room says means something else to this
- * caller. public_text NULL keeps the text; the operator's detail stays. Returns the status.
- */
+/* Give the recorded failure another status, for a caller to whom a failure in a lower room means
+ * something else, and return that status. public_text NULL keeps the text; the operator's detail
+ * stays. */
 enum az_status az_fail_as(struct az_fault *fault, enum az_status status, const char *public_text);
 
-/* Forgets a recorded failure (before a retry). */
+/* Forget the recorded failure (before a retry). */
 void az_fault_clear(struct az_fault *fault);
 
 #endif

@@ -91,11 +91,11 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {NEEDED "&code_challenge=%C3%A49Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-c", "invalid_request: code_challenge must be a base64url-encoded SHA-256 hash", "PKCE: UTF-8"},
 
     {"client_id=c&redirect_uri=https://a.example/cb&code_challenge=" CHALLENGE, "invalid_request: The parameter response_type is missing", "response_type is needed"},
-    {"response_type=token&code_challenge=" CHALLENGE, "unsupported_response_type: The response_type must be code", "response_type=token (specification 1)"},
-    {"response_type=id_token", "unsupported_response_type: The response_type must be code", "response_type=id_token"},
-    {"response_type=code%20id_token", "unsupported_response_type: The response_type must be code", "a mixed response_type"},
-    {"response_type=none", "unsupported_response_type: The response_type must be code", "response_type=none"},
-    {"response_type=Code", "unsupported_response_type: The response_type must be code", "response_type in capitals"},
+    {"response_type=token&code_challenge=" CHALLENGE, "unsupported_response_type: response_type must be code", "response_type=token (specification 1)"},
+    {"response_type=id_token", "unsupported_response_type: response_type must be code", "response_type=id_token"},
+    {"response_type=code%20id_token", "unsupported_response_type: response_type must be code", "a mixed response_type"},
+    {"response_type=none", "unsupported_response_type: response_type must be code", "response_type=none"},
+    {"response_type=Code", "unsupported_response_type: response_type must be code", "response_type in capitals"},
     {GOOD "&response_mode=query", "{}", "response_mode=query"},
     {GOOD "&response_mode=fragment", "invalid_request: response_mode must be query", "response_mode=fragment"},
     {GOOD "&response_mode=form_post", "invalid_request: response_mode must be query", "response_mode=form_post"},
@@ -146,7 +146,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {GOOD "&dpop_jkt=a&dpop_jkt=b", "invalid_request: The parameter dpop_jkt is repeated", "... also one that is not used"},
     {GOOD "&scope=%ff", "invalid_request: A parameter is not valid form encoding or not UTF-8", "a value that is no UTF-8 (oauth.md C6)"},
     {GOOD "&x=%", "invalid_request: A parameter is not valid form encoding or not UTF-8", "... of an unknown parameter too"},
-    {"response_type=token&scope=%22&prompt=x&request=y", "unsupported_response_type: The response_type must be code", "the order of oauth.md 3.2: response_type first"},
+    {"response_type=token&scope=%22&prompt=x&request=y", "unsupported_response_type: response_type must be code", "the order of oauth.md 3.2: response_type first"},
     {NEEDED "&scope=%22&resource=r", "invalid_request: A public client must send a code_challenge (PKCE)", "... PKCE before scope"},
     {GOOD "&scope=%22&resource=r&prompt=x", "invalid_scope: The scope has a forbidden character", "... scope before resource"},
     {GOOD "&resource=r&prompt=x", "invalid_target: The resource must be an absolute URI without a fragment", "... resource before prompt"},
@@ -194,7 +194,7 @@ test_clients(TALLOC_CTX *mem)
            "... but what it sends is checked");
     is_str(read_as(mem, GOOD, "public", code), "{}", "a client that registered the grant");
     is_str(read_as(mem, GOOD, "public", other),
-           "unauthorized_client: The client may not use this grant",
+           "unauthorized_client: The client must not use this grant type",
            "... and one that registered others (RFC 6749 4.1.2.1)");
 }
 

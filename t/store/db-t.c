@@ -59,7 +59,7 @@ test_batch(TALLOC_CTX *mem)
     is_str(op.fault.detail, "database: no memory", "... with another text");
 }
 
-/* Each says what is wrong; SECRET stands where a password would. */
+/* Each text says what is wrong; SECRET stands where a password would. */
 static void
 test_url(void)
 {
@@ -86,7 +86,7 @@ test_url(void)
         {"postgresql://h/d?password=SECRET=x", "more than one"},
         {"postgresql://[SECRET/d",             "[ without"    },
         {"postgresql://[]/d",                  "empty"        },
-        {"postgresql://[::1]SECRET/d",         "behind the ]" },
+        {"postgresql://[::1]SECRET/d",         "after the ]"  },
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         ok(db_url_fault(good[i]) == NULL, "libpq understands `%s`", good[i]);

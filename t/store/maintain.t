@@ -62,7 +62,7 @@ sql(q{UPDATE job SET ran_at = now() - interval '1 hour', outcome = 'old'});
 ( $status, $text ) = maintain();
 is( $status, 1, 'maintain: a job that another process is at is no success' );
 like(
-    $text, qr/^authzctl: maintain: partitions: not run, [^\n]*another process[^\n]*; run this again later$/m,
+    $text, qr/^authzctl: maintain: partitions: not run, [^\n]*another process[^\n]*; try again later$/m,
     '... and is named' );
 unlike( $text, qr/housekeeping: done/, '... it does not say done' );
 is( sql(q{SELECT outcome FROM job WHERE name = 'partitions'}), 'old',           '... nothing is recorded for it' );

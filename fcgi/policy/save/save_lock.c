@@ -11,15 +11,18 @@
 #include "store/db/locks.h"
 #include "store/policy/bundles.h"
 
-/* A saver speaks to the database at least each poll interval, and waits for an engine at most the
- * policy timeout; with this on top its session is that of a process that hangs, or of a host that
- * is gone, and PostgreSQL ends it, so that the lock is free. Milliseconds. */
+/*
+ * A save talks to the database at least once per poll interval and waits for an engine at most the
+ * policy timeout. A session that is silent for longer than both and this margin belongs to a
+ * process that hangs or to a host that is gone; PostgreSQL ends it and frees the lock.
+ * Milliseconds.
+ */
 #define SILENCE_MS 5000
-/* Others wait the confirm timeout plus this for the save lock. Milliseconds. */
+/* Other saves wait the confirm timeout plus this for the lock. Milliseconds. */
 #define LOCK_EXTRA_MS 5000
 #define LOCK_PAUSE_MS 10
 
-/* Who holds the lock must not fall silent. */
+/* Make PostgreSQL end this session if it falls silent while it holds the lock. */
 static enum az_status
 limit_silence(struct op *op)
 {
@@ -57,7 +60,8 @@ save_lock(struct op *op, unsigned *ret_session)
         st = bundle_reconcile(op, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
-                 "a policy save ended without a verdict; the bundle before it is served again");
+                 "a policy save died before its bundle was confirmed; the previous bundle is "
+                 "served again");
     if (st != AZ_OK)
         save_unlock(op);
     return st;
@@ -88,5 +92,5 @@ save_unlock(struct op *op)
     bool got;
     if (lock_session_drop(&quiet, LOCK_POLICY, "", &got) != AZ_OK || !got
         || db_allow_silence(&quiet) != AZ_OK)
-        db_close(op->az->db); /* the lock goes with the session */
+        db_close(op->az->db); /* the lock ends with the session */
 }

@@ -4,17 +4,16 @@
 
 #include "base/op.h"
 
-/*
- * Takes the session-level lock, waiting for it the confirm timeout plus 5 s; AZ_SAVE_IN_PROGRESS
- * after that. Then takes back what a saver before us left when it died. *ret_session names the
- * session that holds the lock.
- */
+/* Take the session-level lock. Wait for it as long as the confirm timeout plus 5 s;
+ * AZ_SAVE_IN_PROGRESS after that. Then withdraw a candidate that a save left when its process died.
+ * *ret_session names the session that holds the lock. */
 enum az_status save_lock(struct op *op, unsigned *ret_session);
 
-/* BEGIN, but only on the session that holds the lock: another one would save unlocked. */
+/* Begin a transaction, but only on the session that holds the lock; any other would save without
+ * it. */
 enum az_status save_begin(struct op *op, unsigned session);
 
-/* Whether the session still holds it. */
+/* True if the session still holds the lock. */
 bool save_lock_held(const struct op *op, unsigned session);
 
 void save_unlock(struct op *op);

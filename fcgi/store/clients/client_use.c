@@ -8,8 +8,8 @@
 
 #define DAY_SECONDS 86400
 
-/* The day is the process's, which also decides when it marks the next one. The row of the client is
- * held, so that it is not removed between this and the token. */
+/* The process says which day it is, because it also decides when to mark the next one. The
+ * statement locks the client's row, so that it is not removed between this and the token. */
 static const struct db_stmt client_use_mark_stmt = {
     "client_use_mark",
     "INSERT INTO client_use (client, used_on)"
@@ -18,8 +18,9 @@ static const struct db_stmt client_use_mark_stmt = {
     " WHERE client_use.used_on < excluded.used_on",
     2};
 
-/* Of clients c: no token and no birth within $1 days, or $3 days for one that never had a token. A
- * token lives a day at most, so those of client credentials are dead too. */
+/* Clients c that were made, and last got a token, more than $1 days ago, or $3 days ago if they
+ * never got one. An access token lives a day at most, so those of client credentials have ended
+ * too. */
 #define IDLE                                                                                       \
     " c.registration_type IN ('DCR', 'CIMD') AND c.created_at < now() - make_interval(days => "    \
     "CASE WHEN EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id) THEN $1::integer ELSE "   \
@@ -29,10 +30,8 @@ static const struct db_stmt client_use_mark_stmt = {
     " AND NOT EXISTS (SELECT 1 FROM token_grant g WHERE g.client = c.id AND g.revoked_at IS NULL"  \
     "  AND g.expires_at > now() AND g.idle_expires_at > now())"
 
-/*
- * Two statements, because one does not see what was committed after it began: a client whose first
- * token in months came just then. The second looks again at rows that are locked.
- */
+/* Two statements, because one does not see what was committed after it began: a client may just
+ * have got its first token in months. The second checks the locked rows again. */
 enum client_idle_lock_column { LOCK_IDS, LOCK_FOUND };
 static const struct db_stmt client_idle_lock_stmt = {
     "client_idle_lock",
@@ -43,7 +42,7 @@ static const struct db_stmt client_idle_lock_stmt = {
 static const struct db_stmt client_idle_remove_stmt = {
     "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 3};
 
-/* Whether more than $1 clients registered themselves. */
+/* True if more than $1 clients registered themselves. */
 enum client_crowd_column { CROWD_CROWDED };
 static const struct db_stmt client_crowd_stmt = {
     "client_crowd",
@@ -51,8 +50,9 @@ static const struct db_stmt client_crowd_stmt = {
     " WHERE registration_type <> 'ADMIN' LIMIT $1::integer + 1) AS dynamic",
     1};
 
-/* Days after which a client without any token goes once half of the room is taken: else whoever
- * fills it keeps everybody out for as long as unused clients are kept. */
+/* Days after which a client that never got a token is removed once half of the room is taken.
+ * Otherwise an attacker who fills it would keep new clients out for as long as unused clients are
+ * kept. */
 #define CROWDED_DAYS 1
 
 static int64_t
@@ -80,7 +80,7 @@ client_use_done(struct op *op, const struct client *client, const struct db_step
         client_set_used_day(op, client->client_id, today(op));
 }
 
-/* How long a client that never had a token is kept. */
+/* Read how many days a client that never got a token is kept. */
 static enum az_status
 unused_days(struct op *op, long *ret)
 {
@@ -94,7 +94,8 @@ unused_days(struct op *op, long *ret)
     return st;
 }
 
-/* One batch, in a transaction of its own. *ret_found: how many looked idle at first. */
+/* Remove one batch of clients, in the caller's transaction. *ret_found: clients that looked idle at
+ * first. */
 static enum az_status
 remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed)
 {

@@ -57,18 +57,18 @@ client_read_columns(const PGresult *row, int first, struct client *ret)
     };
 }
 
-/* A remembered client; entries of one hash hang together. */
+/* A cached client; entries with the same hash are linked. */
 struct client_entry {
     struct client_entry *next; /* same slot */
     struct client client;      /* the row */
     int64_t used_day;          /* see client_used_day */
-    size_t octets;             /* of it and what hangs on it */
+    size_t octets;             /* of the entry and its texts */
 };
 
 struct client_cache {
     struct client_entry *slot[SLOTS]; /* by hash of client_id */
     size_t count;                     /* entries */
-    size_t octets;                    /* of all of them */
+    size_t octets;                    /* octets of all entries */
 };
 
 struct client_cache *
@@ -110,7 +110,8 @@ client_set_used_day(struct op *op, const char *client_id, int64_t day)
         entry->used_day = day;
 }
 
-/* The entry moves to the operation, so that a pointer handed out before stays good to its end. */
+/* The entry moves to the operation, so that a pointer to it stays valid until the operation
+ * ends. */
 void
 client_forget(struct op *op, const char *client_id)
 {
@@ -143,13 +144,13 @@ const char *
 client_secret_place(TALLOC_CTX *mem, const char *client_id)
 {
     char digest[SHA256_HEX_SIZE];
-    /* The digest keeps the place short whatever the client_id. */
+    /* The digest keeps the place short, however long the client_id is. */
     if (sha256_hex(client_id, strlen(client_id), digest) != AZ_OK)
         return NULL;
     return talloc_asprintf(mem, "client/secret/%s", digest);
 }
 
-/* Opens a sealed secret and keeps its digest alone. */
+/* Open a sealed secret and keep only its digest. */
 static enum az_status
 read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
             const char *client_id, bool *ret_has, unsigned char ret_hash[SHA256_OCTETS])
@@ -164,7 +165,7 @@ read_secret(struct op *op, const PGresult *row, enum client_fetch_column column,
                         &plain, &length)
                != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "client %s: %s does not open; was SVC_CREDENTIAL_KEY changed?", client_id,
+                       "client %s: %s cannot be opened; was SVC_CREDENTIAL_KEY changed?", client_id,
                        PQfname(row, column));
     enum az_status st = sha256(plain, length, ret_hash);
     secret_wipe(plain, length);

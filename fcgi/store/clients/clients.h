@@ -1,4 +1,4 @@
-/* Clients: rows, and the per-process cache that every write re-checks by version. */
+/* Clients: their rows, and the cache of a process, whose versions every write checks. */
 #ifndef AZ_STORE_CLIENTS_CLIENTS_H
 #define AZ_STORE_CLIENTS_CLIENTS_H
 
@@ -9,14 +9,15 @@
 #include "base/op.h"
 #include "crypto/digest.h"
 
-/* Clients a worker remembers; about half a kilobyte each. Anybody can register one of 64 kB, and
- * have every worker look at it, so their octets are limited too: the cache stays below 1 MiB of a
+/* Clients in the cache of a worker; most take half a kilobyte. Anyone can register a client of 64
+ * kB and make every worker read it, so the octets are limited too: the cache stays below 1 MiB of a
  * worker's 6. */
 #define CLIENT_CACHE_MAX 1000
 #define CLIENT_CACHE_OCTETS_MAX (1024 * 1024)
 
-/* What the OAuth endpoints need of a client row. Never holds a secret, only its SHA-256. `id` is 0
- * for a client that has no row yet: one that is known by its metadata document alone. */
+/* The part of a client's row that the OAuth endpoints need. It never holds a secret, only the
+ * secret's SHA-256. `id` is 0 for a client without a row, which is known by its metadata document
+ * only. */
 struct client {
     int64_t id;                   /* internal key */
     int64_t version;              /* changes with every update of the row */
@@ -25,20 +26,21 @@ struct client {
     const char *registration;     /* ADMIN, DCR, STATEMENT or CIMD */
     const char *auth_method;      /* token_endpoint_auth_method, or NULL: any that fits the type */
     const char *scope;            /* registered ceiling, or NULL */
-    const char *software_id;      /* of a verified statement, or NULL */
-    const char *software_version; /* the same */
+    const char *software_id;      /* claim of a verified statement, or NULL */
+    const char *software_version; /* claim of a verified statement, or NULL */
     const char *statement;        /* verified claims as JSON text, or NULL */
     const char *name;             /* client_name, or NULL */
     const char *uri;              /* client_uri, or NULL */
     const char *logo;             /* logo_uri, or NULL */
-    const char **redirect_uris;   /* registered, NULL at the end; never NULL */
-    const char **grant_types;     /* registered, NULL at the end; NULL: none are registered */
+    const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
+    const char **grant_types;     /* registered; ends with NULL; NULL: none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
     bool has_secret;              /* secret_hash is set */
     bool has_previous;            /* previous_hash is set */
-    unsigned char secret_hash[SHA256_OCTETS];   /* SHA-256 of the secret */
-    unsigned char previous_hash[SHA256_OCTETS]; /* of the one before, until previous_expires_at */
-    int64_t previous_expires_at;                /* seconds since 1970 */
+    unsigned char secret_hash[SHA256_OCTETS]; /* SHA-256 of the secret */
+    unsigned char
+        previous_hash[SHA256_OCTETS]; /* of the previous secret, until previous_expires_at */
+    int64_t previous_expires_at;      /* seconds since 1970 */
 };
 
 /* True if the client is public (RFC 6749 2.1): it has no secret and cannot authenticate. */
@@ -47,26 +49,25 @@ bool client_is_public(const struct client *client);
 struct client_cache;
 struct client_cache *client_cache_new(TALLOC_CTX *mem);
 
-/*
- * The client of a client_id: from the cache unless `fresh`, else read (one trip) and remembered.
- * *ret_client is NULL for an unknown one (AZ_OK) and lives until the cache drops it, at least to
- * the end of the operation.
- */
+/* Fetch a client: from the cache unless `fresh`, else from the database (one trip), and cache it.
+ * *ret_client is NULL for an unknown client_id (AZ_OK). It lives until the cache drops it, at least
+ * until the end of the operation. */
 enum az_status client_fetch(struct op *op, const char *client_id, bool fresh,
                             struct client **ret_client);
 
-/* Whether client_fetch would answer without reading. */
+/* True if client_fetch would answer without reading. */
 bool client_is_cached(const struct op *op, const char *client_id);
 
-/* Drops a client from this process's cache (its version was found stale). */
+/* Drop a client from this process's cache, because its version is out of date. */
 void client_forget(struct op *op, const char *client_id);
 
-/* The day (since 1970) for which this process has recorded that a remembered client got a token;
- * 0: none, or the client is not remembered. For client_use.c. */
+/* Get and set the day (since 1970) for which this process has recorded that a cached client got a
+ * token; 0: none, or the client is not cached. For client_use.c. */
 int64_t client_used_day(const struct op *op, const char *client_id);
 void client_set_used_day(struct op *op, const char *client_id, int64_t day);
 
-/* The place a client's secret is sealed for: bound to the row's client_id. Lives on mem. */
+/* Return the place that a client's secret is sealed for, which depends on the client_id. It lives
+ * on mem. */
 const char *client_secret_place(TALLOC_CTX *mem, const char *client_id);
 
 /* Columns of `client c` that client_read_columns takes, for statements that read a client beside

@@ -7,10 +7,10 @@
 #include "store/db/db.h"
 
 /*
- * A row that is there is renewed however many others there are. A subject must not share its name
- * with a client (decisions.md "Browser side"). What the row says when nothing was written comes
- * from the second branch; that one sees the table as it was when the statement began, so it finds
- * nothing when another process made the row meanwhile: asked again, it does.
+ * An existing row is renewed however many other rows there are. A client must not share its name
+ * with a subject: tokens of the two would look alike. If nothing was written, the row comes from
+ * the second branch. That branch sees the table as it was when the statement began, so it finds
+ * nothing if another process made the row meanwhile; a second try finds it.
  */
 /* clang-format off */
 enum client_cimd_put_column { PUT_ID, PUT_VERSION, PUT_ENABLED, PUT_OURS, PUT_TAKEN, PUT_FULL };

@@ -1,5 +1,5 @@
-/* Rows of clients that are known by a metadata document: made when the first code is issued for
- * one, and renewed when the document says something else. */
+/* Rows of clients that are known by a metadata document: made when the first code is issued to such
+ * a client, and renewed when its document has changed. */
 #ifndef AZ_STORE_CLIENTS_CLIENTS_CIMD_H
 #define AZ_STORE_CLIENTS_CLIENTS_CIMD_H
 
@@ -9,19 +9,21 @@
 #include "base/op.h"
 #include "store/clients/clients.h"
 
-/* What the row is after the write. */
+/* The row after the write. */
 struct client_cimd_row {
-    int64_t id, version; /* of the row of that name, whoever made it; 0: there is none */
-    bool enabled;        /* the administrator's word, kept */
-    bool ours;           /* registered by document, and public: it says what the document says */
-    bool taken;          /* a subject has that name: no row was made */
-    bool full;           /* there are SVC_DYNAMIC_CLIENTS_MAX such clients: the same */
+    int64_t id,
+        version;  /* of the row with that name, whichever way it was made; 0: there is none */
+    bool enabled; /* set by the administrator, kept */
+    bool ours;    /* made from a document, and public: its columns follow the document */
+    bool taken;   /* a subject has that name; no row was made */
+    bool full;    /* there are SVC_DYNAMIC_CLIENTS_MAX such clients; no row was made */
 };
 
 /*
- * Makes the row of a client or renews it, one row however many do it at once. A row that says the
- * same already keeps its version; one that was registered otherwise, or that the administrator made
- * confidential, is not touched. One trip, two when another process made the row just now.
+ * Make or renew the row of a client: one row, however many processes do it at once. A row with the
+ * same values keeps its version. A row that was registered in another way, or that the
+ * administrator made confidential, is not changed. One trip; two if another process made the row
+ * just now.
  */
 enum az_status client_cimd_put(struct op *op, const struct client *client,
                                struct client_cimd_row *ret);

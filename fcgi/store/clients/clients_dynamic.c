@@ -6,7 +6,7 @@
 #include "store/db/db.h"
 #include "store/db/partitions.h"
 
-/* Values come by name out of one JSON object, as in clients_admin.c. */
+/* The values come by name from one JSON object, as in clients_admin.c. */
 enum client_register_column { REGISTER_FREE, REGISTER_STORED };
 static const struct db_stmt client_register_stmt = {
     "client_register",
@@ -39,7 +39,7 @@ static const struct db_stmt client_register_denial_stmt = {
     " FROM bundle_state b WHERE $1 = ANY (b.acceptable)",
     16};
 
-/* A batch of one statement that writes an audit row of today. */
+/* Build a batch of one statement that writes an audit row of today. */
 static struct db_batch *
 dynamic_batch(struct op *op, const struct db_stmt *stmt, struct db_step **ret_step)
 {
@@ -71,7 +71,7 @@ client_register(struct op *op, const struct client_new *client, const struct aud
         return st;
     if (!db_get_bool(step->result, 0, REGISTER_FREE))
         return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_FULL,
-                       "there are SVC_DYNAMIC_CLIENTS_MAX clients that registered themselves");
+                       "SVC_DYNAMIC_CLIENTS_MAX clients have registered themselves");
     *ret_stored = db_get_bool(step->result, 0, REGISTER_STORED);
     return AZ_OK;
 }

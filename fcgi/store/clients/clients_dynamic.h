@@ -1,6 +1,9 @@
-/* Clients that registered themselves (POST /register): one statement writes the client and its
- * audit row, or nothing. And how many of them there may be, those of a metadata document among
- * them: anybody can make one, and rate limits alone let a patient stranger fill the disk. */
+/*
+ * Clients that registered themselves (POST /register): one statement writes the client and its
+ * audit row, or nothing. Also the limit on their number, which includes clients known by a metadata
+ * document: anyone can make such clients, and rate limits alone would let an attacker fill the disk
+ * slowly.
+ */
 #ifndef AZ_STORE_CLIENTS_CLIENTS_DYNAMIC_H
 #define AZ_STORE_CLIENTS_CLIENTS_DYNAMIC_H
 
@@ -10,14 +13,12 @@
 #include "base/op.h"
 #include "store/db/audit.h"
 
-/*
- * Rows that a client made by itself, for statements that make another: counted as far as a LIMIT
- * that follows lets them, by the index client_dynamic. Who counts at the same time sees the same,
- * so as many more may come in as workers register at that moment.
- */
+/* Rows of clients that registered themselves, for statements that make another. Counted up to a
+ * LIMIT that follows, with the index client_dynamic. Workers that count at the same moment get the
+ * same number, so each of them may add one client beyond the limit. */
 #define CLIENTS_DYNAMIC "(SELECT 1 FROM client WHERE registration_type <> 'ADMIN'"
 
-/* What is told when SVC_DYNAMIC_CLIENTS_MAX of them are there. */
+/* Public text for a registration that SVC_DYNAMIC_CLIENTS_MAX refuses. */
 #define CLIENTS_DYNAMIC_FULL                                                                       \
     "As many clients as this service keeps have registered themselves; ask its operator, or try "  \
     "again later"
@@ -30,19 +31,19 @@ struct client_new {
     const char *columns;         /* values by column, JSON object as text */
     const unsigned char *sealed; /* secret, sealed; NULL: a client without one */
     size_t sealed_length;        /* octets */
-    const char *revision;        /* of the policy that allowed it */
+    const char *revision;        /* revision of the policy that allowed it */
 };
 
 /*
- * Makes the client, with its audit row and only while its revision may decide. *ret_stored false:
- * nothing was written, for that reason or because the name is taken (by a client, or by a subject:
- * tokens of the two would look alike). AZ_UNAVAILABLE also when there are SVC_DYNAMIC_CLIENTS_MAX
- * such clients. One trip.
+ * Make the client with its audit row, but only while the revision may decide. *ret_stored false:
+ * nothing was written, because the revision may not decide or the name is taken (by a client, or by
+ * a subject: tokens of the two would look alike). AZ_UNAVAILABLE also if there are
+ * SVC_DYNAMIC_CLIENTS_MAX such clients. One trip.
  */
 enum az_status client_register(struct op *op, const struct client_new *client,
                                const struct audit_entry *audit, bool *ret_stored);
 
-/* The audit row of a registration that policy denied, under the same condition. One trip. */
+/* Write the audit row of a registration that policy refused, under the same condition. One trip. */
 enum az_status client_register_denial(struct op *op, const char *revision,
                                       const struct audit_entry *audit, bool *ret_stored);
 

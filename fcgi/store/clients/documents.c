@@ -6,18 +6,18 @@
 
 #include "store/db/db.h"
 
-/* Beyond the limit at most so many go at a time: each fetch brings one. */
+/* Most documents removed at a time beyond the limit: each fetch adds only one. */
 #define EVICT_AT_ONCE "100"
 
-/* Whether the kept one will do: $2 not_before, $3 again. While somebody fetches it, one asks for a
- * newer one and waits. What counts for $3 is the fetch that $2 asked for, not the one that was due:
- * keys may change a moment after that. */
+/* True if the stored document is good enough: $2 not_before, $3 again. While another process
+ * fetches it, a caller who wants a newer one waits. Only a fetch that $2 caused counts for $3, not
+ * one that was due: keys may have changed a moment after that. */
 #define GOOD                                                                                       \
     " coalesce(d.body IS NOT NULL AND d.expires_at > now() AND ($2::bigint = 0"                    \
     "  OR d.fetched_at >= to_timestamp($2::bigint)"                                                \
     "  OR (d.forced_at > now() - make_interval(secs => $3::double precision)"                      \
     "      AND (d.leased_until IS NULL OR d.leased_until <= now()))), false)"
-/* Whether one must do without: $4 began, $5 the lease that was waited for. */
+/* True if the document cannot be had: $4 began, $5 the lease that the caller waited for. */
 #define FAILED                                                                                     \
     " coalesce(d.failed_until > now(), false) OR coalesce(d.failure IS NOT NULL"                   \
     "  AND (d.ended_at >= $4::timestamptz OR encode(d.lease, 'hex') = $5::text), false)"
@@ -94,7 +94,7 @@ static const struct db_stmt document_evict_stmt = {
     " LIMIT " EVICT_AT_ONCE " FOR UPDATE SKIP LOCKED)",
     2};
 
-/* $1 to $5, as GOOD and FAILED want them. */
+/* Add $1 to $5, as GOOD and FAILED read them. */
 static void
 add_wish(struct db_params *params, const struct document_wish *wish)
 {
@@ -105,7 +105,7 @@ add_wish(struct db_params *params, const struct document_wish *wish)
     db_text(params, wish->seen);
 }
 
-/* A copy of a text column; NULL stays NULL. */
+/* Copy a text column; NULL stays NULL. */
 static const char *
 document_copy(struct op *op, const PGresult *result, int column)
 {

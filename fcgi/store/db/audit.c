@@ -11,7 +11,7 @@ static const struct db_stmt audit_insert_stmt = {
     "$11::inet, $12, $13, $14, $15",
     15};
 
-/* set_config makes this one transaction asynchronous: the row follows the answer (decisions.md). */
+/* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
 static const struct db_stmt audit_send_stmt = {
     "audit_send",
     "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
@@ -57,8 +57,8 @@ audit_insert(struct op *op, const struct audit_entry *entry)
     enum az_status st = db_try(op, batch, false);
     if (st != AZ_SQL)
         return st;
-    /* The day has no partition yet (a new cluster, or housekeeping was away): make it and try once
-     * more. */
+    /* The day may have no partition yet (in a new cluster, or if housekeeping did not run): make it
+     * and try once more. */
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
     return db_run(op, audit_batch(op, &audit_insert_stmt, entry), false);

@@ -4,7 +4,8 @@
 
 #include "store/db/db.h"
 
-/* An id does not tell its day: one look into the index of each, which nobody waits for often. */
+/* An id does not tell its day, so this looks into the index of each partition; few requests need
+ * it. */
 enum audit_fetch_column {
     FETCH_ENDPOINT,
     FETCH_CREATED_AT,

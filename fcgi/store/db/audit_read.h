@@ -1,4 +1,4 @@
-/* Audit rows as they are read again: what policy was asked then, and what it said. */
+/* Reading audit rows back: the question that policy was asked, and its answer. */
 #ifndef AZ_STORE_DB_AUDIT_READ_H
 #define AZ_STORE_DB_AUDIT_READ_H
 
@@ -17,7 +17,7 @@ struct audit_record {
     size_t decision_length;        /* octets */
 };
 
-/* The row with this id, of whatever day. AZ_NOT_FOUND when there is none, or none any more. */
+/* Fetch the row with this id, of any day. AZ_NOT_FOUND if there is no such row, or no longer. */
 enum az_status audit_fetch(struct op *op, int64_t id, struct audit_record *ret);
 
 #endif

@@ -8,20 +8,20 @@
 #include "base/clock.h"
 #include "store/db/db_private.h"
 
-/* A dead first host of a multi-host address costs each worker this long. Seconds. */
+/* Longest wait for a dead first host of a multi-host address. Seconds. */
 #define CONNECT_TIMEOUT "2"
-/* A statement that waits for a lock gives up before we do, and one whose caller is gone ends: else
- * each worker would leave a backend behind that still writes once the lock is free. An `options` in
- * SVC_DATABASE_URL takes the place of these. */
+/* A statement that waits for a lock ends before we stop waiting for it, and one whose process is
+ * gone ends too. Otherwise such a backend would still write after it got the lock. An `options` in
+ * SVC_DATABASE_URL replaces these. */
 #define SESSION_OPTIONS "-c lock_timeout=5s -c client_connection_check_interval=2s"
-/* Wait between attempts to connect, doubled up to the maximum, so that an outage is not made worse.
- * Milliseconds. */
+/* Wait between attempts to connect, doubled up to the maximum, so that clients do not prolong an
+ * outage. Milliseconds. */
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAXIMUM_MS 1000
-/* Reads of an idle connection before it counts as broken: a last message and the end are two. */
+/* Reads of an idle connection before it counts as broken: a last message and the end make two. */
 #define IDLE_LOOKS 8
-/* A connection that answered so lately is not looked at before the next trip: that is a system call
- * per request, and what dies in between is an error of the trip. Milliseconds. */
+/* A connection that answered this recently is not checked before the next trip, which saves a
+ * system call per request. If it broke since, the trip fails. Milliseconds. */
 #define IDLE_MS 1000
 
 static int
@@ -82,25 +82,23 @@ db_generation(const struct db *db)
     return db->generation;
 }
 
-/*
- * How libpq's complaints about a connection string begin, and what is said in their place: the rest
- * of its text quotes the value.
- */
+/* Starts of libpq's messages about a connection string, and our own texts for them: the rest of a
+ * libpq message quotes the value. */
 /* clang-format off */
 static const struct url_fault {
     const char *theirs, *ours;
 } url_faults[] = {
-    {"missing \"=\"",                 "has a word without =; a value with blanks needs quotes"},
+    {"missing \"=\"",                 "has a word without =; quote a value that contains spaces"},
     {"unterminated quoted string",    "has a quote that is not closed"},
     {"invalid connection option",     "has a keyword that libpq does not know"},
     {"invalid URI query parameter",   "has a parameter after ? that libpq does not know"},
     {"missing key/value separator",   "has a parameter after ? without ="},
     {"extra key/value separator",     "has a parameter after ? with more than one ="},
     {"invalid percent-encoded token", "has a % without two hex digits; write % itself as %25"},
-    {"forbidden value %00",           "has %00 in it"},
+    {"forbidden value %00",           "contains %00"},
     {"end of string reached",         "has a [ without ]"},
     {"IPv6 host address",             "has an empty address in [ ]"},
-    {"unexpected character",          "has something else than : or / behind the ] of an address"},
+    {"unexpected character",          "has a character other than : or / after the ] of an address"},
 };
 /* clang-format on */
 
@@ -108,7 +106,7 @@ const char *
 db_url_fault(const char *url)
 {
     char *theirs = NULL;
-    const char *ours = "is no connection string or URI that libpq understands";
+    const char *ours = "is not a connection string or URI that libpq understands";
     PQconninfoOption *options = PQconninfoParse(url, &theirs);
     if (options != NULL)
         ours = NULL;
@@ -120,10 +118,8 @@ db_url_fault(const char *url)
     return ours;
 }
 
-/*
- * libpq names host, port and database when it cannot connect. With a bare @ or / in the password of
- * a URI it takes a part of the password for one of these, for the first @ or / ends what it reads.
- */
+/* libpq names host, port and database if it cannot connect. A bare @ or / ends what it reads as a
+ * password, so it may take the rest of the password for one of these. */
 static bool
 url_is_plain(const char *url)
 {
@@ -138,22 +134,21 @@ url_is_plain(const char *url)
     return true;
 }
 
-/* Why there is no connection, for the log. */
+/* Return the reason why there is no connection, for the log. */
 static const char *
 connect_fault(const struct db *db)
 {
     if (db->conn == NULL)
         return "no memory";
     if (!url_is_plain(db->url))
-        return "cannot connect; libpq's reason is not shown, for an @ or / in SVC_DATABASE_URL may "
-               "belong to a password: write %40 and %2F there";
+        return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
+               "may "
+               "be part of a password: write %40 and %2F instead";
     return PQerrorMessage(db->conn);
 }
 
-/*
- * An idle connection whose server went away is readable: find out now, while nothing has been sent
- * yet. A dying server says why first, so what is there is read until the end shows.
- */
+/* Check an idle connection before anything is sent on it: it is readable if the server went away. A
+ * server that shuts down sends a message first, so read until the end of the connection shows. */
 static bool
 still_alive(struct db *db)
 {
@@ -169,7 +164,7 @@ still_alive(struct db *db)
     return true;
 }
 
-/* Notices are not ours to print. */
+/* Notices of the server are not printed. */
 static void
 be_quiet(void *unused, const char *message)
 {
@@ -185,8 +180,8 @@ db_connect(struct op *op)
         return AZ_OK;
     bool inside = db->in_transaction;
     db_close(db);
-    /* The rest of a transaction must never run on another session, without its beginning and its
-     * locks. */
+    /* The rest of a transaction must not run on another session, without the statements and the
+     * locks before it. */
     if (inside)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost inside a transaction");
     if (db->backoff_ms != 0 && clock_monotonic_ms() < db->retry_at_ms)

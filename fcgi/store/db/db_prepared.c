@@ -7,8 +7,8 @@
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
-/* Prepared statements of dropped partitions pile up slowly; past this many all are forgotten and
- * made anew. */
+/* Most prepared statements of a connection. Those of dropped partitions pile up slowly; past this
+ * number all are forgotten and prepared again. */
 #define PREPARED_MAXIMUM 400
 
 /* Rows of statements are static, so their addresses tell them apart. */
@@ -19,8 +19,8 @@ prepared_slot(const struct db_step *step)
     return (hash ^ step->bucket * 31 ^ step->day * 17 ^ step->refresh * 13) % DB_PREPARED_SLOTS;
 }
 
-/* "name:bucket:day", and ":refresh" where there is one; what else a statement does not have stays
- * empty. */
+/* Write "name:bucket:day", with ":refresh" if the statement names such a partition; a part that it
+ * does not name is empty. */
 static void
 prepared_name(const struct db_step *step, char ret[DB_NAME_SIZE])
 {

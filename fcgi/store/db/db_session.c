@@ -1,5 +1,5 @@
-/* What uses the session rather than prepared statements: scripts, transactions of several trips,
- * LISTEN. */
+/* Functions that use the session instead of prepared statements: scripts, transactions of several
+ * trips, LISTEN. */
 #include "config.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ db_listen(struct op *op, const char *channel)
 {
     enum az_status st = db_script(op, talloc_asprintf(op->mem, "LISTEN %s", channel));
     if (st == AZ_OK)
-        take_notifications(op->az->db->conn); /* those that came after the last wait */
+        take_notifications(op->az->db->conn); /* notifications since the last wait */
     return st;
 }
 

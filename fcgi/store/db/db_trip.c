@@ -11,11 +11,12 @@
 #include "store/db/db.h"
 #include "store/db/db_private.h"
 
-/* A server that does not answer for so long counts as lost; no statement of ours takes a tenth of
- * it. Milliseconds. */
+/* A server that does not answer for this long counts as lost; none of our statements takes a tenth
+ * of it. Milliseconds. */
 #define ANSWER_TIMEOUT_MS 10000
 
-/* Queues PREPARE (when the connection has not seen the statement) and the execution of one step. */
+/* Queue PREPARE (if the connection has not prepared the statement) and the execution of one
+ * step. */
 static bool
 queue_step(struct db *db, struct db_batch *batch, size_t index)
 {
@@ -49,8 +50,8 @@ send_batch(struct db *db, struct db_batch *batch)
     return PQpipelineSync(db->conn) == 1;
 }
 
-/* PQgetResult with a bound on the wait. NULL with *ret_lost set when the connection is gone or
- * silent. */
+/* Call PQgetResult with a limit on the wait. Return NULL and set *ret_lost if the connection is
+ * lost or silent. */
 static PGresult *
 next_result(struct db *db, bool *ret_lost)
 {
@@ -60,7 +61,7 @@ next_result(struct db *db, bool *ret_lost)
             fd.events |= POLLOUT;
         int ready = poll(&fd, 1, ANSWER_TIMEOUT_MS);
         if (ready < 0 && errno == EINTR)
-            continue; /* a stop signal: the answer in hand is still wanted */
+            continue; /* a stop signal: finish reading this answer */
         if (ready <= 0 || PQconsumeInput(db->conn) != 1) {
             *ret_lost = true;
             return NULL;
@@ -72,8 +73,8 @@ next_result(struct db *db, bool *ret_lost)
     return result;
 }
 
-/* Reads the results of one queued command (prepare or execute); the last one that carries rows or
- * an error is kept. */
+/* Read the results of one queued command (prepare or execute); keep the last one, which has the
+ * rows or the error. */
 static PGresult *
 collect_command(struct db *db, bool *ret_lost)
 {
@@ -126,7 +127,7 @@ collect_step(struct db *db, struct db_batch *batch, size_t index, bool *ret_lost
         note_error(batch, step, step->result);
 }
 
-/* True when every result was read; false when the connection was lost on the way. */
+/* True if all results were read; false if the connection was lost. */
 static bool
 collect_batch(struct db *db, struct db_batch *batch)
 {
@@ -137,7 +138,8 @@ collect_batch(struct db *db, struct db_batch *batch)
         PQclear(next_result(db, &lost)); /* the pipeline's sync */
     if (!lost)
         lost = PQexitPipelineMode(db->conn) != 1;
-    /* A statement that failed between BEGIN and COMMIT leaves a dead transaction: start afresh. */
+    /* A statement that failed between BEGIN and COMMIT leaves the transaction aborted: start with a
+     * new session. */
     if (!lost && PQtransactionStatus(db->conn) == PQTRANS_INERROR)
         db_close(db);
     if (lost)
@@ -169,11 +171,11 @@ db_settle(struct op *op)
     talloc_free(batch);
 }
 
-/* SQLSTATE lock_not_available: the wait has taken its time already, and is not begun again. */
+/* SQLSTATE lock_not_available. The statement has waited already; do not wait again. */
 #define LOCK_NOT_AVAILABLE "55P03"
 
-/* SQLSTATEs that say "not now": shutdown, too many connections, lost connection, read-only standby,
- * a lock that was not to be had. */
+/* True for SQLSTATEs of an outage: shutdown, too many connections, lost connection, read-only
+ * standby, lock not available in time. */
 static bool
 state_is_outage(const char *state)
 {

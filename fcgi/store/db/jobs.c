@@ -4,8 +4,7 @@
 
 #include "store/db/db.h"
 
-/* A job whose due time is later than its settings give today runs now: the settings were changed.
- */
+/* A job whose due time is later than today's settings give runs now: the settings were changed. */
 static const struct db_stmt job_claim_stmt = {
     "job_claim",
     "INSERT INTO job (name, due_at, ran_at) VALUES ($1, now() + make_interval(secs => $2::double "

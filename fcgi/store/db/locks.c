@@ -19,7 +19,7 @@ static const struct db_stmt lock_session_drop_stmt = {
     "SELECT pg_advisory_unlock($1::integer, CASE WHEN $2 = '' THEN 0 ELSE hashtext($2) END) AS got",
     2};
 
-/* FNV-1a; a collision only makes two tokens wait for each other. */
+/* FNV-1a. Two tokens with the same hash only wait for each other. */
 static int32_t
 hash_octets(const unsigned char *octets, size_t length)
 {
@@ -59,6 +59,6 @@ lock_session_try(struct op *op, enum lock_class class, const char *name, bool *r
 enum az_status
 lock_session_drop(struct op *op, enum lock_class class, const char *name, bool *ret_got)
 {
-    _Static_assert((int) TRY_GOT == (int) DROP_GOT, "one reading for both");
+    _Static_assert((int) TRY_GOT == (int) DROP_GOT, "one reader for both");
     return run_session(op, &lock_session_drop_stmt, class, name, ret_got);
 }

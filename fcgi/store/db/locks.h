@@ -19,23 +19,22 @@ enum lock_class {
     LOCK_GRANT = 7,     /* one family of tokens: redeeming, rotating, revoking */
 };
 
-/*
- * Adds pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the snapshot
- * of the next one is taken after the lock.
- */
+/* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next
+ * statement takes its snapshot after the lock. */
 void lock_add(struct db_batch *batch, enum lock_class class, const void *octets, size_t length);
 
 /*
- * The session-level locks, for what lasts longer than a transaction: tried, not waited for. They
- * need a connection of their own, not a transaction pooler. `name` tells uses of one class apart;
- * "" when there is but one. *ret_got: it is ours now (drop: it was).
+ * Try to take, or release, a session-level lock, for work that lasts longer than a transaction.
+ * Neither waits. These locks need a connection of their own and do not work through a transaction
+ * pooler. `name` distinguishes locks of one class; "" if there is only one. *ret_got: we hold it
+ * now (drop: we held it).
  */
 enum az_status lock_session_try(struct op *op, enum lock_class class, const char *name,
                                 bool *ret_got);
 enum az_status lock_session_drop(struct op *op, enum lock_class class, const char *name,
                                  bool *ret_got);
 
-/* The second key of the lock without a name, for statements that take it themselves. */
+/* Second key of the lock without a name, for statements that take it themselves. */
 #define LOCK_UNNAMED 0
 
 #endif

@@ -9,22 +9,22 @@
 #include "base/settings.h"
 #include "store/db/db.h"
 
-/* Partitions are made this far ahead; longer than any access token lives (86,400 s), so readers'
- * lists are complete. */
+/* Partitions are made this far ahead. That is longer than any access token lives (86,400 s), so the
+ * lists that readers keep are complete. */
 #define AHEAD_HOURS 48
-/* An hour after its last expiry a bucket goes: an introspection that started before then has ended.
- */
+/* A token partition is dropped this long after its last expiry: an introspection that started
+ * before the expiry has ended by then. */
 #define GRACE_HOURS 1
-/* Days from today in which a refresh family can end: it lives a year at most
+/* Days ahead in which a refresh family can end: it lives for at most a year
  * (base/settings_table.c). */
 #define FAMILY_DAYS_MAX 366
-/* Its refresh tokens are kept a day longer: so long its last access token can live, and is revoked
- * by them. */
+/* Refresh tokens are kept for a day after the end of their family: the last access token can live
+ * that long, and is revoked through them. */
 #define FAMILY_GRACE_DAYS 1
-/* Days back from today in which a live access token can have been issued (it lives a day at most).
- */
+/* Days back in which a live access token can have been issued: it lives for at most a day. */
 #define TOKEN_DAYS 2
-/* A list is read again at most so often when a plausible bucket is missing. Milliseconds. */
+/* Shortest time between two readings of the lists if a plausible partition is missing.
+ * Milliseconds. */
 #define RELOAD_MS 1000
 
 enum partition_list_column { LIST_PARENT, LIST_NUMBERS };
@@ -50,7 +50,7 @@ static const struct db_stmt partition_leftovers_stmt = {
     0};
 static const struct db_stmt partition_make_stmt = {"partition_make",
                                                    "SELECT partition_create($1, $2::integer)", 2};
-/* In the same transaction: a table that another process made first has another xmin. */
+/* Runs in the same transaction: a table that another process made has another xmin. */
 enum partition_made_column { MADE_MADE };
 static const struct db_stmt partition_made_stmt = {
     "partition_made",
@@ -72,11 +72,11 @@ static const char *const table_names[TABLES] = {
     [TABLE_REFRESH] = "refresh_token",
 };
 
-/* What this connection knows to exist. */
+/* The partitions that this process knows to exist. */
 struct partition_lists {
     struct numbers of[TABLES]; /* by table */
     unsigned generation;       /* of the connection the lists were read on */
-    int64_t read_ms;           /* when */
+    int64_t read_ms;           /* time of the reading */
 };
 
 uint32_t
@@ -153,9 +153,9 @@ partition_contains(const struct numbers *list, uint32_t number)
     return false;
 }
 
-/* Looks in the list, reading it (again) when it is missing, of an older connection, or lacks a
- * plausible number. A list that cannot be read is a failure, never "no": a revocation would be
- * acknowledged that did not happen. */
+/* Look the number up in the list. Read the list if there is none yet, if it is from an older
+ * connection, or if it lacks a plausible number. A list that cannot be read is a failure and not
+ * "false": otherwise a revocation would be acknowledged that did not happen. */
 static enum az_status
 partition_has(struct op *op, enum table table, uint32_t number, bool plausible, bool *ret)
 {
@@ -164,7 +164,8 @@ partition_has(struct op *op, enum table table, uint32_t number, bool plausible, 
     if (st != AZ_OK)
         return st;
     bool known = lists->generation != 0 && lists->generation == db_generation(op->az->db);
-    /* What cannot hold a live row may still be in the list, or be dropped at any moment. */
+    /* A partition that cannot hold a live row may still be in the list, or be dropped at any
+     * moment. */
     const struct numbers *list = &lists->of[table];
     *ret = plausible && known && partition_contains(list, number);
     if (*ret || !plausible || (known && op->now_ms - lists->read_ms < RELOAD_MS))
@@ -207,7 +208,7 @@ partition_need_day(struct op *op, uint32_t day)
     return st == AZ_OK && !there ? partition_make_day(op, day) : st;
 }
 
-/* *ret_made: it was not there, and it is us who made it. */
+/* *ret_made: this process made it. */
 static enum az_status
 partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)
 {
@@ -245,8 +246,8 @@ partition_make_refresh(struct op *op, uint32_t number)
     return partition_make(op, TABLE_REFRESH, number, &made);
 }
 
-/* Numbers are ours and digits only. DETACH CONCURRENTLY lets running statements finish; DROP then
- * meets nobody. */
+/* Numbers come from us and are digits only. DETACH CONCURRENTLY lets running statements finish, so
+ * DROP waits for no statement. */
 static enum az_status
 partition_drop(struct op *op, const char *parent, uint32_t number)
 {
@@ -289,10 +290,8 @@ partition_drop_before(struct op *op, enum table table, uint32_t first_kept, int 
     return st;
 }
 
-/*
- * What an interrupted drop left: a detach that was never finished, or a table that was detached but
- * not dropped. Without this its rows would stay for ever.
- */
+/* Finish an interrupted drop: a detach that did not end, or a table that was detached but not
+ * dropped. Otherwise its rows would stay for ever. */
 static enum az_status
 partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
 {
@@ -301,7 +300,7 @@ partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int
     for (int row = 0; st == AZ_OK && row < PQntuples(result); row++) {
         const char *parent = db_get(result, row, LEFTOVERS_PARENT),
                    *child = db_get(result, row, LEFTOVERS_CHILD);
-        /* What is not due yet was detached by somebody else, who wants to keep it. */
+        /* A table that is not due yet was detached by an administrator, who wants to keep it. */
         if (strcmp(parent, of) != 0 || strtoul(child + strlen(of) + 2, NULL, 10) >= first_kept)
             continue;
         if (db_get_bool(result, row, LEFTOVERS_PENDING))
@@ -322,7 +321,7 @@ partition_maintain(struct op *op, int *ret_made, int *ret_dropped)
     const struct settings *cfg = op->az->cfg;
     uint32_t kept = (uint32_t) cfg->audit_retention_days;
     uint32_t family = partition_day(op_now(op) + cfg->refresh_family_validity);
-    /* What is made ahead, and the first number that is kept; 0 keeps all. */
+    /* First and last partition to be made, and the first that is kept; 0 keeps all. */
     const struct {
         uint32_t from, to, first_kept;
     } plan[TABLES] = {

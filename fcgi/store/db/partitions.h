@@ -12,35 +12,33 @@
  * 1970. */
 #define PARTITION_EPOCH 1767225600LL
 
-/* Number of the token bucket an expiry falls into, and of the audit day of a time. Seconds since
- * 1970. */
+/* Return the number of the token bucket that an expiry falls into, and of the audit day of a time.
+ * Seconds since 1970. */
 uint32_t partition_bucket(int64_t expires_at);
 uint32_t partition_day(int64_t time);
 
-/* Number of the refresh tokens' partition: the day of the hour that the token names. */
+/* Return the number of a refresh token's partition: the day of the hour that the token names. */
 uint32_t partition_refresh(uint32_t bucket);
 
-/*
- * True when the token bucket exists. The list is read once per connection and again when a bucket
- * that could hold a live token is missing from it, at most once a second: a forged bucket costs no
- * SQL.
- */
+/* *ret is true if the partition exists. The list is read once per connection, and again if a
+ * partition that could hold a live token is missing, at most once a second: a forged bucket costs
+ * no SQL. */
 enum az_status partition_has_bucket(struct op *op, uint32_t bucket, bool *ret);
 enum az_status partition_has_day(struct op *op, uint32_t day, bool *ret);
 enum az_status partition_has_refresh(struct op *op, uint32_t number, bool *ret);
-/* Makes the day unless it is there. */
+/* Make the partition of the day if it is missing. */
 enum az_status partition_need_day(struct op *op, uint32_t day);
 
-/* Reads the lists again: a statement met a partition that is gone. */
+/* Read the lists again, because a statement named a partition that does not exist. */
 enum az_status partition_reload(struct op *op);
 
-/* Makes one partition on the spot (a writer found it missing). */
+/* Make one partition now, because a writer found it missing. */
 enum az_status partition_make_bucket(struct op *op, uint32_t bucket);
 enum az_status partition_make_day(struct op *op, uint32_t day);
 enum az_status partition_make_refresh(struct op *op, uint32_t number);
 
-/* Housekeeping: makes what the next 48 hours need, drops what is past expiry or retention. Counts
- * what it did. */
+/* Make the partitions of the next 48 hours and drop those past expiry or retention (housekeeping).
+ * Count both. */
 enum az_status partition_maintain(struct op *op, int *ret_made, int *ret_dropped);
 
 #endif

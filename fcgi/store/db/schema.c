@@ -18,8 +18,9 @@
 /* A migration is a page or two of SQL. */
 #define FILE_MAX (1 << 20)
 #define MIGRATIONS_MAX 999
-/* Migrations of one thousand only add, so that the program before them goes on while the next one
- * is installed; the first of the next thousand breaks with it (oauth.md 2 "Upgrades"). */
+/* Within one thousand, migrations only add, so that the older program keeps running while the newer
+ * one is installed. The first migration of the next thousand may break the older program (oauth.md
+ * 2). */
 #define MAJOR_STEP 1000
 
 static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
@@ -71,7 +72,7 @@ schema_read_file(struct op *op, const char *dir, const char *name, struct migrat
     return sha256_hex(ret->text, length, ret->checksum);
 }
 
-/* All files in order of their numbers. */
+/* Read all files in order of their numbers. */
 static enum az_status
 schema_read_files(struct op *op, struct migration **ret, size_t *ret_count)
 {
@@ -142,7 +143,7 @@ schema_migrate(struct op *op, int *ret_applied)
     *ret_applied = 0;
     enum az_status st = schema_read_files(op, &list, &count);
     if (st == AZ_OK)
-        st = db_script(op, "SET lock_timeout = 0"); /* another migration may take its time */
+        st = db_script(op, "SET lock_timeout = 0"); /* another process may run a long migration */
     if (st == AZ_OK)
         st = db_exec(op, &schema_lock_stmt, &params, false, NULL);
     if (st == AZ_OK)
@@ -152,10 +153,10 @@ schema_migrate(struct op *op, int *ret_applied)
     for (size_t i = 0; i < count && st == AZ_OK; i++) {
         int row = schema_find_applied(applied, list[i].version);
         if (row >= 0 && strcmp(db_get(applied, row, APPLIED_CHECKSUM), list[i].checksum) != 0)
-            return op_fail(
-                op, AZ_SERVER_ERROR, NULL,
-                "%s differs from what was applied; migrations are never changed, only added",
-                list[i].name);
+            return op_fail(op, AZ_SERVER_ERROR, NULL,
+                           "%s differs from the migration that was applied; never change a "
+                           "migration, add a new one",
+                           list[i].name);
         if (row >= 0)
             continue;
         st = schema_apply(op, &list[i]);

@@ -7,19 +7,19 @@
 
 #include "base/op.h"
 
-/* The newest migration this program knows. A database with a lower number is too old; one with a
- * higher is newer than us. */
+/* The newest migration this program knows. A database with a lower number is too old. */
 #define SCHEMA_VERSION 3
 
-/* Applies what is missing, each file in its own transaction under the migration lock. *ret_applied
- * counts. */
+/* Apply the missing migrations, each in its own transaction, under the migration lock. *ret_applied
+ * counts them. */
 enum az_status schema_migrate(struct op *op, int *ret_applied);
 
-/* Rows {version, name, appliedAt?, state: applied|missing|changed}; array owned by op->mem. */
+/* List {version, name, appliedAt?, state: applied|missing|changed}; the array belongs to
+ * op->mem. */
 enum az_status schema_status(struct op *op, json_t **ret);
 
-/* AZ_OK when the database has the version this program knows; else AZ_CONFLICT with what to do
- * in the detail. */
+/* Return AZ_OK if the database has a version that this program can use; else AZ_CONFLICT, with the
+ * remedy in the detail. */
 enum az_status schema_check(struct op *op);
 
 #endif

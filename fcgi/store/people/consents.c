@@ -55,7 +55,7 @@ consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS]
     db_number(&params, CONSENT_REQUEST_VALIDITY);
     enum az_status st = db_exec(op, &consent_request_insert_stmt, &params, false, &result);
     if (st == AZ_OK && db_written(result) == 0)
-        return op_fail(op, AZ_LOGIN_REQUIRED, NULL, "the session ended meanwhile");
+        return op_fail(op, AZ_LOGIN_REQUIRED, NULL, "the session has ended");
     return st;
 }
 

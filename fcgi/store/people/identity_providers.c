@@ -7,10 +7,10 @@
 #include "base/jsonx.h"
 #include "store/db/db.h"
 
-/* authorizeParams is an object of strings. */
+/* Nesting of authorizeParams, an object of strings. */
 #define PARAMS_DEPTH 2
 
-/* The sequence is read beside the rows: its last value is what later statements compare with. */
+/* The sequence is read with the rows: later statements compare with its last value. */
 enum identity_providers_list_column {
     LIST_LIST_VERSION,
     LIST_ID,
@@ -111,10 +111,10 @@ identity_providers_read(struct op *op, const PGresult *result, struct identity_p
     struct identity_provider *providers =
         talloc_zero_array(list, struct identity_provider, (unsigned) rows + 1);
     if (providers == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the identity providers");
     list->version = db_get_number(result, 0, LIST_LIST_VERSION, 0);
     list->provider = providers;
-    /* Without a provider there is one row, of the sequence alone. */
+    /* Without a provider there is one row, which has only the sequence. */
     for (int row = 0; row < rows && db_get(result, row, LIST_ID) != NULL; row++) {
         enum az_status st = identity_provider_read(op, list, result, row, LIST_ID, &providers[row]);
         if (st != AZ_OK)
@@ -136,13 +136,13 @@ identity_providers_get(struct op *op, bool fresh, const struct identity_provider
     }
     struct identity_providers *list = talloc_zero(op->mem, struct identity_providers);
     if (list == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the identity providers");
     enum az_status st = db_exec(op, &identity_providers_list_stmt, NULL, true, &result);
     if (st == AZ_OK)
         st = identity_providers_read(op, result, list, &enabled);
     if (st != AZ_OK)
         return st;
-    /* The old one lives to the end of the operation, which may be looking at it. */
+    /* The old list lives until the end of the operation, which may still read it. */
     if (op->az->providers != NULL)
         talloc_steal(op->mem, op->az->providers);
     op->az->providers = enabled ? talloc_steal(op->az, list) : NULL;

@@ -4,7 +4,7 @@
 
 #include "store/db/db.h"
 
-/* Rows somebody is at are left for the next run: housekeeping waits for nobody. */
+/* Locked rows are left for the next run: housekeeping does not wait. */
 static const struct db_stmt cleanup_sessions_stmt = {
     "cleanup_sessions",
     "DELETE FROM browser_session WHERE id_hash IN (SELECT id_hash FROM browser_session"
@@ -24,7 +24,7 @@ static const struct db_stmt *const removals[] = {&cleanup_sessions_stmt, &cleanu
                                                  &cleanup_consent_requests_stmt};
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
-/* The starts that were remembered are forgotten when no such process can live any more. */
+/* Remembered starts are deleted once no such process can be alive. */
 enum session_discard_column { DISCARD_DONE, DISCARD_SESSIONS, DISCARD_SIGN_INS };
 static const struct db_stmt session_discard_stmt = {
     "session_discard",

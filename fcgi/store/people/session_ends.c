@@ -1,4 +1,3 @@
-/* The end of browser sessions: logout, an operator's word, expiry. */
 #include "config.h"
 
 #include "store/people/session_ends.h"
@@ -8,11 +7,9 @@
 #include "store/db/db.h"
 #include "store/people/sessions.h"
 
-/*
- * The cookie's own first. A session that was over before counts as none unless an ID token names
- * it: nobody was asked about it, and what is found is logged out at its provider too, where any
- * page could do that to the user otherwise.
- */
+/* The cookie's own session comes first. A session that had expired counts only if an ID token names
+ * it: the user was not asked about it, and a session that is found is logged out at its provider
+ * too, which any page could otherwise do to the user. */
 enum session_end_column { END_SID, END_SUBJECT, END_IDP, END_ID_TOKEN_SEALED };
 static const struct db_stmt session_end_stmt = {
     "session_end",
@@ -62,7 +59,8 @@ const struct json_rows session_rows = {
     .remove = &session_delete_stmt,
 };
 
-/* A token that cannot be opened (the credential key was changed) is no reason not to log out. */
+/* Open the provider's ID token. One that does not open (the credential key was changed) does not
+ * prevent the logout. */
 static const char *
 open_id_token(struct op *op, const PGresult *row)
 {
@@ -119,7 +117,8 @@ logout_facts_fetch(struct op *op, const unsigned char *id_hash, const char *clie
         .name = db_get(row, 0, FACTS_CLIENT_NAME),
     };
     if (db_get_words(op->mem, row, 0, FACTS_URIS, &facts.uris) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "postLogoutRedirectUris of a client are damaged");
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "the postLogoutRedirectUris of a client cannot be read");
     *ret = facts;
     return AZ_OK;
 }

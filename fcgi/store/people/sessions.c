@@ -11,16 +11,14 @@
 #include "crypto/random.h"
 #include "store/db/db.h"
 
-/* Random octets of a sid: it names a session in ID tokens and is no credential. */
+/* Random octets of a sid, which names a session in ID tokens and is not a credential. */
 #define SID_OCTETS 16
 /* Nesting of the control's row; its schema has one level. */
 #define CONTROL_DEPTH_MAX 8
 
-/*
- * The end moves when a tenth of the timeout has passed, so that a busy session is written ten times
- * per timeout and not with each request; it moves back when the timeout was made shorter. Sending
- * it twice does no more than once.
- */
+/* The end moves once a tenth of the timeout has passed, so that a busy session is written ten times
+ * per timeout and not with each request. It moves back if the timeout was made shorter. Running the
+ * statement twice has no further effect. */
 enum session_find_column {
     FIND_SUBJECT,
     FIND_IDP,
@@ -47,10 +45,10 @@ static const struct db_stmt session_find_stmt = {
     3};
 
 /*
- * One statement: provider as it was and no other came or changed, subject, old session gone, new
- * session. A name that is a
- * subject's or a client's already is not taken: a token's `sub` would name two. Two first sign-ins
- * at the same moment can meet in the unique indexes; the caller runs it again then.
+ * One statement checks that the provider and the list of providers are unchanged, writes the
+ * subject, ends the old session and makes the new one. It does not take the name of another subject
+ * or of a client: a token's `sub` would name two. Two first sign-ins of a user at the same moment
+ * can collide in the unique indexes; the caller then runs the statement again.
  */
 enum session_create_column {
     CREATE_SUBJECT,
@@ -99,7 +97,8 @@ _Static_assert((int) FIND_SUBJECT == (int) CREATE_SUBJECT
                    && (int) FIND_CONTROL == (int) CREATE_CONTROL,
                "the same columns");
 
-/* A missing or broken row is the shipped default: clients that registered themselves ask. */
+/* Return the mode of the consent control. A missing or broken row gives the shipped default: ask
+ * for clients that registered themselves. */
 static enum consent_mode
 read_consent_mode(TALLOC_CTX *mem, const char *payload)
 {
@@ -115,7 +114,7 @@ read_consent_mode(TALLOC_CTX *mem, const char *payload)
     return CONSENT_DYNAMIC_CLIENTS;
 }
 
-/* Texts stay in the result, which lives as long as the operation. */
+/* Fill the session; texts stay in the result, which lives as long as the operation. */
 static void
 read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
              enum consent_mode *ret_mode)
@@ -169,7 +168,7 @@ session_id_token_place(TALLOC_CTX *mem, const char *sid)
     return talloc_asprintf(mem, "browser_session/id_token/%s", sid);
 }
 
-/* A new session's own values. */
+/* Values made for a new session. */
 struct fresh {
     const char *sid;       /* random */
     unsigned char *sealed; /* the provider's ID token, or NULL */
@@ -194,12 +193,12 @@ make_fresh(struct op *op, const char *id_token, struct fresh *ret)
     return AZ_OK;
 }
 
-/* What the statement takes. */
+/* Input of session_create_stmt. */
 struct create {
-    const struct sign_in_result *who; /* who signed in */
-    const struct fresh *fresh;        /* the new session's own */
+    const struct sign_in_result *who; /* result of the sign-in */
+    const struct fresh *fresh;        /* values of the new session */
     const unsigned char *id_hash;     /* of the new cookie */
-    const unsigned char *old_id_hash; /* of the one before, or NULL */
+    const unsigned char *old_id_hash; /* of the session before, or NULL */
     const unsigned char *consent;     /* or NULL */
 };
 
@@ -225,10 +224,11 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_number(params, op->az->cfg->session_timeout);
     db_octets(params, create->consent, SHA256_OCTETS);
     db_number(params, who->providers_version);
-    return claims != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "claims have no text");
+    return claims != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the claims");
 }
 
-/* AZ_RETRY without a fault: another request made the same subject at the same moment. */
+/* Try once; AZ_RETRY without a fault if another request made the same subject at the same
+ * moment. */
 static enum az_status
 try_create(struct op *op, const struct create *create, const PGresult **ret)
 {
@@ -255,7 +255,7 @@ session_create(struct op *op, const struct sign_in_result *result,
     if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_RETRY)
         st = try_create(op, &create, &row);
     if (st == AZ_RETRY)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "two subjects are made under one name");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "two sign-ins of one user collided twice");
     if (st != AZ_OK)
         return st;
     read_session(op, row, id_hash, ret, ret_mode);

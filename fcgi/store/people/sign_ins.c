@@ -10,8 +10,8 @@
 #include "store/db/db.h"
 #include "store/db/partitions.h"
 
-/* What the caller remembers is checked where it is written: a provider that was changed, another
- * one that came, or a client that was changed would make another choice right. */
+/* Check the caller's cached rows where the sign-in is written: a changed or new provider, or a
+ * changed client, could lead to another choice. */
 static const struct db_stmt sign_in_insert_stmt = {
     "sign_in_insert",
     "WITH ok AS (SELECT p.id FROM identity_provider p, identity_provider_version_seq v"
@@ -119,7 +119,8 @@ open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash
         talloc_free(plain);
     }
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the verifier of a sign-in cannot be opened");
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "the PKCE verifier of a sign-in cannot be opened");
     *ret = text;
     return AZ_OK;
 }

@@ -1,5 +1,5 @@
-/* Sign-ins on their way through an identity provider: made when the browser leaves, taken once when
- * it comes back. */
+/* Sign-ins that are at an identity provider: made when the browser leaves, taken once when it comes
+ * back. */
 #ifndef AZ_STORE_PEOPLE_SIGN_INS_H
 #define AZ_STORE_PEOPLE_SIGN_INS_H
 
@@ -11,37 +11,37 @@
 #include "store/db/audit.h"
 #include "store/people/identity_providers.h"
 
-/* A browser may take so long at the provider. Seconds (oauth.md 5). */
+/* Longest time that a browser may stay at the provider. Seconds (oauth.md 5). */
 #define SIGN_IN_VALIDITY 600
 
 struct sign_in_new {
     const unsigned char *state_hash;          /* SHA256_OCTETS of the upstream state */
     const unsigned char *browser_hash;        /* SHA256_OCTETS of the browser's cookie */
-    const struct identity_provider *provider; /* as remembered: the statement re-checks it, */
-    int64_t providers_version;                /* and that the list is the newest */
-    const struct client *client;              /* the same; id 0: it has no row yet */
-    const char *nonce;                        /* upstream */
+    const struct identity_provider *provider; /* as cached; the statement checks its version */
+    int64_t providers_version;                /* version of the cached list; checked too */
+    const struct client *client;              /* as cached, checked too; id 0: it has no row yet */
+    const char *nonce;                        /* nonce of the request to the provider */
     const char *verifier;                     /* PKCE, sealed here */
     const char *request;                      /* authorization_dump, JSON text */
 };
 
-/* Stores the sign-in and its audit row in one commit and one trip. *ret_stored false: provider,
- * list or client are not as remembered; nothing was written. */
+/* Store the sign-in and its audit row in one commit and one trip. *ret_stored false: provider, list
+ * or client have changed, and nothing was written. */
 enum az_status sign_in_insert(struct op *op, const struct sign_in_new *sign_in,
                               const struct audit_entry *audit, bool *ret_stored);
 
 /* A sign-in that came back; on op->mem. */
 struct sign_in {
-    bool found;                        /* it was there, of this browser and provider, in time */
-    bool disabled;                     /* ... but the provider was disabled meanwhile */
+    bool found;    /* there was one of this browser and provider, and it had not expired */
+    bool disabled; /* ... but the provider was disabled meanwhile */
     struct identity_provider provider; /* as the row is now */
-    const char *nonce;                 /* upstream */
+    const char *nonce;                 /* nonce of the request to the provider */
     const char *verifier;              /* PKCE; wiped with op->mem */
     const char *request;               /* JSON text for authorization_load */
 };
 
-/* Takes the sign-in away: whoever deletes the row goes on, nobody else. A state of another browser
- * or provider deletes nothing. One trip. */
+/* Take the sign-in: of several requests, only the one that deletes the row goes on. A state of
+ * another browser or provider deletes nothing. One trip. */
 enum az_status sign_in_take(struct op *op, const unsigned char state_hash[SHA256_OCTETS],
                             const unsigned char browser_hash[SHA256_OCTETS], const char *idp_id,
                             struct sign_in *ret);

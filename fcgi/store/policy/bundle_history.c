@@ -5,7 +5,7 @@
 #include "store/db/db.h"
 #include "store/db/locks.h"
 
-/* BundleAuditLogDto without the members that have no value. */
+/* BundleAuditLogDto without members that are null. */
 #define DTO "json_strip_nulls(row_to_json(d))"
 
 /* clang-format off */
@@ -20,7 +20,7 @@ static const struct db_stmt bundle_history_latest_stmt = {
 static const struct db_stmt bundle_history_fetch_stmt = {
     "bundle_history_fetch",
     "SELECT " DTO " AS dto FROM bundle_audit_dto d WHERE d.id = $1", 1};
-/* In milliseconds, which is what createdAt shows. */
+/* Compared in milliseconds, as createdAt shows them. */
 static const struct db_stmt bundle_history_at_stmt = {
     "bundle_history_at",
     "SELECT " DTO " AS dto FROM bundle_audit_dto d JOIN bundle b ON b.id = d.id"
@@ -30,14 +30,13 @@ static const struct db_stmt bundle_history_content_stmt = {
     "bundle_history_content",
     "SELECT content FROM bundle WHERE id = $1 AND status IN ('published', 'confirmed')", 1};
 
-/*
- * Two may prune at a time, a save and housekeeping, and the references between the rows would let
- * them wait for each other: the second one leaves it.
- */
+/* A save and housekeeping may prune at the same time, and the references between the rows could
+ * make each wait for the other; so the second one does nothing. */
 #define ALONE                                                                                      \
     "alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock($1::integer,"                         \
     " hashtext('bundle_history')) AS got)"
-/* What may have to be served: the bundle that is, a candidate, and what each would fall back to. */
+/* Bundles that may have to be served: the one that is served, a candidate, and the ones that each
+ * would fall back to. */
 #define SERVABLE                                                                                   \
     "live AS (SELECT b.id, b.previous FROM bundle b"                                               \
     "  WHERE b.status = 'pending' OR b.id = (SELECT served FROM bundle_state)),"                   \

@@ -1,4 +1,4 @@
-/* Bundles that were served, as history: BundleAuditLogDto and the rows each was built from. */
+/* History of bundles: BundleAuditLogDto, and the rows that each bundle was built from. */
 #ifndef AZ_STORE_POLICY_BUNDLE_HISTORY_H
 #define AZ_STORE_POLICY_BUNDLE_HISTORY_H
 
@@ -7,35 +7,32 @@
 
 #include "base/op.h"
 
-/*
- * Bundles kept with their rows, the one that is served not counted (gateway-admin.md 3.6). As many
- * that were refused or withdrawn are kept, of the same time, without.
- */
+/* Bundles kept with their rows, without the one that is served (gateway-admin.md 3.6). The same
+ * number of refused or withdrawn bundles of that time is kept without rows. */
 #define BUNDLE_HISTORY_MAX 200
 
-/* BundleAuditLogDto texts as one JSON array text, newest first; page counts from 0. */
+/* List BundleAuditLogDto objects as the text of a JSON array, newest first; page counts from 0. */
 enum az_status bundle_history_list(struct op *op, int64_t page, int64_t size,
                                    const char **ret_json);
 
-/* One BundleAuditLogDto as JSON text; NULL when there is none. */
+/* Fetch one BundleAuditLogDto as JSON text; NULL if there is none. */
 enum az_status bundle_history_latest(struct op *op, const char **ret_json);
 enum az_status bundle_history_fetch(struct op *op, int64_t id, const char **ret_json);
 
-/*
- * The one that was active at a time, ISO 8601 as PostgreSQL reads it. Compared in milliseconds, so
- * that the createdAt of a bundle finds this bundle.
- */
+/* Fetch the bundle that was active at a time, which is ISO 8601 as PostgreSQL reads it. Times are
+ * compared in milliseconds, so that a bundle's createdAt finds that bundle. */
 enum az_status bundle_history_at(struct op *op, const char *timestamp, const char **ret_json);
 
 /*
- * The rows of a bundle: {"rules":[{path,content,version}],"data":[{dataKey,payload,version}]} by
- * path and key, payload as JSON text; owned by op->mem. NULL when there is no such bundle, or it
- * was published by a program that did not keep them.
+ * Fetch the rows of a bundle:
+ * {"rules":[{path,content,version}],"data":[{dataKey,payload,version}]}, sorted by path and key,
+ * payload as JSON text; owned by op->mem. NULL if there is no such bundle, or if the program that
+ * published it did not keep them.
  */
 enum az_status bundle_history_content(struct op *op, int64_t id, json_t **ret_content);
 
-/* Forgets the oldest ones and the archives nobody can be served any more; inside the caller's
- * transaction or alone. Leaves it to whoever is at it already. */
+/* Delete the oldest bundles, and archives that can no longer be served, in the caller's transaction
+ * or alone. Does nothing if another process is doing it. */
 enum az_status bundle_history_prune(struct op *op);
 
 #endif

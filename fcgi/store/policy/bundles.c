@@ -25,7 +25,8 @@ static const struct db_stmt bundle_content_stmt = {
     "  FROM policy_data WHERE in_bundle)) AS content",
     0};
 
-/* A candidate that is lost in a crash was never applied: nobody waits for the disk. */
+/* A candidate that is lost in a crash was never applied, so its commit does not wait for the
+ * disk. */
 enum bundle_publish_column { PUBLISH_ID, PUBLISH_PG_NOTIFY };
 static const struct db_stmt bundle_publish_stmt = {
     "bundle_publish",
@@ -59,8 +60,9 @@ static const struct db_stmt bundle_withdraw_stmt = {
     "RETURNING 1)"
     " SELECT pg_notify('svc_bundle', 'withdrawn') FROM state",
     2};
-/* Who waits for the engines holds the lock on a session of its own: when it can be had, the saver
- * is gone. The row is looked at again after the lock, so a saver that just won keeps its bundle. */
+/* A save that waits for the engines holds the lock on its own session: if the lock is free, that
+ * save has ended. The row is checked again under the lock, so that a save that just finished keeps
+ * its bundle. */
 enum bundle_reconcile_column { RECONCILE_COUNT, RECONCILE_TOLD };
 static const struct db_stmt bundle_reconcile_stmt = {
     "bundle_reconcile",
@@ -80,8 +82,8 @@ static const struct db_stmt bundle_current_stmt = {
     "bundle b ON b.id = s.served",
     0};
 enum bundle_fetch_column { FETCH_ID, FETCH_REVISION, FETCH_ETAG, FETCH_PENDING, FETCH_BODY };
-/* An engine that may have what was taken back gets the body whatever it says it has: one that could
- * not keep a candidate on its disk has it active under the old ETag. */
+/* An engine that may hold a withdrawn candidate gets the body whatever ETag it names: one that
+ * could not store the candidate on its disk has it active under the old ETag. */
 static const struct db_stmt bundle_fetch_stmt = {
     "bundle_fetch",
     "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending, CASE WHEN b.etag <> $1 OR "
@@ -156,7 +158,7 @@ bundle_confirm(struct op *op, int64_t id)
     db_number(&params, id);
     enum az_status st = db_exec(op, &bundle_confirm_stmt, &params, false, &result);
     if (st == AZ_OK && db_get_number(result, 0, CONFIRM_COUNT, 0) != 1)
-        st = op_fail(op, AZ_UNAVAILABLE, NULL, "the candidate was taken back by another process");
+        st = op_fail(op, AZ_UNAVAILABLE, NULL, "another process withdrew the candidate");
     return st;
 }
 

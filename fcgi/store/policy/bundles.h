@@ -1,5 +1,4 @@
-/* Bundles as rows: the rows they are made of, which one is served, and which revisions may decide.
- */
+/* Bundles: the rows they are made of, the one that is served, and the revisions that may decide. */
 #ifndef AZ_STORE_POLICY_BUNDLES_H
 #define AZ_STORE_POLICY_BUNDLES_H
 
@@ -20,60 +19,57 @@ struct bundle_rows {
 
 /* A bundle ready to be published. */
 struct bundle_new {
-    const unsigned char *body;      /* archive; built for the revision below */
+    const unsigned char *body;      /* archive, built for the revision below */
     size_t length;                  /* octets */
-    const char *revision;           /* names the rows: the same rows, the same revision */
+    const char *revision;           /* name of the content: the same rows have the same revision */
     const char *etag;               /* hex SHA-256 of body */
     const char *source, *who;       /* triggerSource, triggeredBy */
     bool pending;                   /* a candidate that may not decide yet */
-    const struct bundle_rows *rows; /* for the history's lists */
-    const char *content;            /* the rows with their versions as JSON text, for the history */
+    const struct bundle_rows *rows; /* paths and keys for the history */
+    const char *content;            /* rows with their versions as JSON text, for the history */
 };
 
-/* What GET /bundles/svc serves. Texts on op->mem. */
+/* The bundle that GET /bundles/svc serves. Texts on op->mem. */
 struct bundle_served {
     int64_t id;
     const char *revision, *etag; /* NULL when nothing is published */
-    bool pending;                /* a candidate: its saver waits for the engines */
-    const unsigned char *body;   /* NULL when the caller has this ETag already */
+    bool pending;                /* a candidate, whose save waits for the engines */
+    const unsigned char *body;   /* NULL if the caller has this ETag already */
     size_t length;               /* octets */
 };
 
-/* Reads the rows, inside the caller's transaction. */
+/* Read the rows, in the caller's transaction. One trip. */
 enum az_status bundle_rows_fetch(struct op *op, struct bundle_rows *ret);
 
-/* The same rows with their versions as JSON text, as the history keeps them. */
+/* Read the same rows with their versions as JSON text, as the history keeps them. */
 enum az_status bundle_content_fetch(struct op *op, const char **ret);
 
 /*
- * Stores the bundle, serves it and notifies the engines that wait; one statement. A candidate
- * (pending) leaves the acceptable revisions alone, others add theirs; of those the first, which was
- * confirmed once, and the last 99 stay while no engine confirms any. *ret_id: the new row.
+ * Store the bundle, serve it and notify the engines that wait, in one statement. A candidate
+ * (pending) does not change the acceptable revisions; any other bundle adds its own. Until an
+ * engine confirms one, the first of them, which was confirmed before, and the last 99 stay.
+ * *ret_id: the new row.
  */
 enum az_status bundle_publish(struct op *op, const struct bundle_new *bundle, int64_t *ret_id);
 
-/*
- * The candidate becomes what stands: confirmed, and its revision the only acceptable one. Inside
- * the transaction that applies its rows. AZ_UNAVAILABLE when it is a candidate no more: somebody
- * took it back because our lock was lost.
- */
+/* Confirm the candidate: its revision becomes the only acceptable one. Runs in the transaction that
+ * applies its rows. AZ_UNAVAILABLE if it is no longer a candidate: our lock was lost, and another
+ * process withdrew it. */
 enum az_status bundle_confirm(struct op *op, int64_t id);
 
-/* The candidate is taken back: the bundle before it is served again. `status` is refused or
- * withdrawn. Nothing when it is a candidate no more. */
+/* Withdraw the candidate: the bundle before it is served again. `status` is refused or withdrawn.
+ * Does nothing if it is no longer a candidate. */
 enum az_status bundle_withdraw(struct op *op, int64_t id, const char *status);
 
-/*
- * Takes back a candidate whose saver is gone, which shows by the save lock being free; also under
- * our own lock. *ret_withdrawn, unless NULL: there was one. One trip, cheap when there is none.
- */
+/* Withdraw a candidate whose save has ended, which shows in a free save lock; also under our own
+ * lock. *ret_withdrawn (unless NULL): there was one. One trip, cheap if there is none. */
 enum az_status bundle_reconcile(struct op *op, bool *ret_withdrawn);
 
-/* What is served now, without its body. */
+/* Read which bundle is served, without its body. */
 enum az_status bundle_current(struct op *op, struct bundle_served *ret);
 
-/* The bundle to serve; the body only when its etag is not `known`, or when the engine `instance`
- * (NULL: unnamed) fetched last what was taken back since. */
+/* Fetch the bundle to serve. Its body is read only if its ETag is not `known`, or if the engine
+ * `instance` (NULL: unnamed) last fetched a bundle that was withdrawn since. */
 enum az_status bundle_fetch(struct op *op, const char *known, const char *instance,
                             struct bundle_served *ret);
 

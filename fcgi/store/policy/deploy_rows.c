@@ -49,7 +49,7 @@ static const struct db_stmt deploy_delete_data_stmt = {
     "DELETE FROM policy_data WHERE data_key = ANY ($1::text[]) AND NOT shipped", 1};
 
 struct deploy_values {
-    struct db_params rules, data, keys; /* keys: of the rows alone */
+    struct db_params rules, data, keys; /* keys: names of the data rows */
     size_t rule_count, data_count;
 };
 

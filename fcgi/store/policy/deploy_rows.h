@@ -1,5 +1,5 @@
-/* Policy rows in bulk: a deploy reads all of them in one round trip and writes in another, however
- * many it changes. */
+/* Policy rows in bulk: a deploy reads all of them in one trip and writes in another, however many
+ * it changes. */
 #ifndef AZ_STORE_POLICY_DEPLOY_ROWS_H
 #define AZ_STORE_POLICY_DEPLOY_ROWS_H
 
@@ -8,13 +8,13 @@
 
 #include "base/op.h"
 
-/* A rule that is there. Texts of all rows on op->mem. */
+/* A stored rule. Texts of all rows live on op->mem. */
 struct deploy_rule_row {
     const char *path, *digest;
     bool enabled, shipped;
 };
 
-/* A data row that is there, and the schema of one that is listed. */
+/* A stored data row, and the schema of one that the deploy lists. */
 struct deploy_data_row {
     const char *data_key;
     bool shipped, in_bundle;
@@ -32,11 +32,11 @@ struct deploy_rows {
     size_t schemas;
 };
 
-/* Columns of what is to be written, one entry per row. */
+/* Columns of the rows to write, one entry per row. */
 struct deploy_rule_columns {
     const char *const *path, *const *kind, *const *content, *const *digest;
     const char *const *enabled; /* "t" or "f" */
-    const char *const *version; /* "": the stored one stays */
+    const char *const *version; /* "" keeps the stored one */
     size_t count;
 };
 struct deploy_data_columns {
@@ -45,20 +45,20 @@ struct deploy_data_columns {
     size_t count;
 };
 
-/* The same as parameters of a statement, made once and sent each time the deploy is applied. */
+/* The same as parameters of statements, made once and sent each time the deploy is applied. */
 struct deploy_values;
 
-/* AZ_SERVER_ERROR: no memory. On op->mem. `into_bundle`: data rows get into the bundle, also those
- * that were taken out of it. */
+/* Make the parameters on op->mem. `into_bundle`: data rows become part of the bundle, also those
+ * that were taken out of it. AZ_SERVER_ERROR: no memory. */
 enum az_status deploy_values_make(struct op *op, const struct deploy_rule_columns *rules,
                                   const struct deploy_data_columns *data, bool into_bundle,
                                   struct deploy_values **ret);
 
-/* All rules and rows, and the schemas of the rows that are to be written. One trip. */
+/* Fetch all rules and data rows, and the schemas of the rows to write. One trip. */
 enum az_status deploy_rows_fetch(struct op *op, const struct deploy_values *values,
                                  struct deploy_rows *ret);
 
-/* What is deleted. */
+/* Rows to delete. */
 struct deploy_deletes {
     const char **path;
     size_t rules;
@@ -66,11 +66,9 @@ struct deploy_deletes {
     size_t data_rows;
 };
 
-/*
- * Deletes, then writes, in the caller's transaction; one trip. A shipped rule is neither changed
- * nor deleted and a shipped row not deleted, whatever is asked. A row that is there keeps its
- * version, and its times when nothing changes.
- */
+/* Delete, then write, in the caller's transaction; one trip. A shipped rule is neither changed nor
+ * deleted and a shipped data row is not deleted, even if the caller asks for it. A stored row keeps
+ * its version, and its times if nothing changes. */
 enum az_status deploy_rows_write(struct op *op, const struct deploy_values *values,
                                  const struct deploy_deletes *deletes);
 

@@ -5,13 +5,13 @@
 #include "base/clock.h"
 #include "store/db/db.h"
 
-/* What engines do and say may be lost in a crash: they say it again, and nothing that was decided
- * rests on it. So nobody waits for the disk. */
+/* Reports of engines may be lost in a crash: engines repeat them, and no decision depends on them.
+ * So these commits do not wait for the disk. */
 #define UNHURRIED                                                                                  \
     "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)), "
 
-/* An error of fetching says nothing of a bundle: it is kept for the operator, under another code.
- */
+/* An error of fetching says nothing about a bundle; it is kept for the operator under another
+ * code. */
 static const struct db_stmt engines_report_stmt = {
     "engines_report",
     UNHURRIED
@@ -24,7 +24,7 @@ static const struct db_stmt engines_report_stmt = {
     5};
 #define CODE_TRANSPORT "transport"
 
-/* The first time counts: what it says after that can be about this bundle. */
+/* Only the first fetch counts: reports after it can be about this bundle. */
 static const struct db_stmt engines_fetched_stmt = {
     "engines_fetched",
     UNHURRIED
@@ -34,8 +34,8 @@ static const struct db_stmt engines_fetched_stmt = {
     3};
 static const struct db_stmt engines_wake_stmt = {"engines_wake",
                                                  "SELECT pg_notify('svc_bundle_status', 'get')", 0};
-/* One statement decides and records: all engines heard of lately have the served revision, or, if
- * none was, ours has. */
+/* One statement decides and records: either all engines that reported lately have the served
+ * revision, or, if none did, our own engine has it. */
 enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
 static const struct db_stmt engines_settle_stmt = {
     "engines_settle",
@@ -57,11 +57,10 @@ static const struct db_stmt engines_settle_stmt = {
     " SELECT EXISTS (SELECT 1 FROM verdict) AS confirmed, (SELECT count(*) FROM state) + (SELECT "
     "count(*) FROM bundle) AS changed",
     2};
-/*
- * A status does not name the bundle that it refuses. It is about the candidate when the engine's
- * last attempt came after it first got that: engines try one bundle after the other. An engine that
- * does not name itself when it fetches is taken to be the one that did.
- */
+/* A status does not name the bundle that it refuses. It is about the candidate if the engine's
+ * last attempt came after the engine first fetched the candidate, because engines try one bundle
+ * after the other. If an engine does not name itself when it fetches, the fetch counts for every
+ * engine. */
 enum engines_verdict_column {
     VERDICT_TAKEN,
     VERDICT_REFUSAL,

@@ -26,9 +26,9 @@ static const struct db_stmt policy_data_list_stmt = {
     " ORDER BY d.\"dataKey\" COLLATE \"C\"", 1};
 /* clang-format on */
 
-/* One statement, so one snapshot: row and revision are written in one transaction (save.c), so the
- * payload is the one that was published with that revision. While a candidate is tried, the rows
- * are those of the bundle before it. */
+/* One statement, so one snapshot: save.c writes row and revision in one transaction, so the payload
+ * is the one that was published with that revision. While a candidate is tried, the rows are those
+ * of the bundle before it. */
 enum policy_published_column { PUBLISHED_REVISION, PUBLISHED_PAYLOAD };
 static const struct db_stmt policy_published_stmt = {
     "policy_published",
@@ -141,7 +141,7 @@ policy_schema_fetch(struct op *op, const char *data_key, const char **ret_schema
     return db_fetch_text(op, &policy_schema_fetch_stmt, &params, ret_schema);
 }
 
-/* Runs a statement that writes; adds the rows it wrote. */
+/* Run a statement that writes, and add the number of rows it wrote. */
 static enum az_status
 write_rows(struct op *op, const struct db_stmt *stmt, const struct db_params *params,
            int *ret_changed)
@@ -153,7 +153,7 @@ write_rows(struct op *op, const struct db_stmt *stmt, const struct db_params *pa
     return st;
 }
 
-/* Adds a name, a text and the text's digest, the start of three statements. `digest` is the
+/* Add a name, a text and the text's digest, with which three statements begin. `digest` is the
  * caller's room. */
 static enum az_status
 bind_text(struct op *op, struct db_params *params, const char *name, const char *text,

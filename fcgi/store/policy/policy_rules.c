@@ -88,7 +88,7 @@ policy_rule_list(struct op *op, const struct policy_rule_filter *filter, const c
     return db_fetch_list(op, &policy_rule_list_stmt, &params, ret_json);
 }
 
-/* The first six parameters of insert and update. `digest` is the caller's room. */
+/* Bind the first six parameters of insert and update. `digest` is the caller's room. */
 static enum az_status
 bind_rule(struct op *op, struct db_params *params, const struct policy_rule_write *rule,
           char digest[SHA256_HEX_SIZE])
@@ -107,7 +107,7 @@ bind_rule(struct op *op, struct db_params *params, const struct policy_rule_writ
 static enum az_status
 rule_path_taken(struct op *op)
 {
-    return op_fail(op, AZ_CONFLICT, "There is a rule with this path", NULL);
+    return op_fail(op, AZ_CONFLICT, "Another rule has this path", NULL);
 }
 
 enum az_status

@@ -5,13 +5,12 @@
 #include "base/jsonx.h"
 #include "store/db/partitions.h"
 
-/* A code that nobody redeemed is remembered so long after its end: a late one then says why. */
+/* A code that was not redeemed is remembered this long after its end, so that a late redemption
+ * gets the reason. */
 #define UNREDEEMED "interval '60 seconds'"
 
-/*
- * Who signed in is read from the session's row, not taken from the caller: it may have ended, or
- * its provider may be disabled, since the caller read it.
- */
+/* Read the subject from the session's row and not from the caller: the session may have ended, or
+ * its provider may have been disabled, since the caller read it. */
 static const struct db_stmt grant_insert_stmt = {
     "grant_insert",
     "WITH ok AS (SELECT s.subject, s.idp, s.sid, s.auth_time, s.acr, s.amr FROM client c, "
@@ -34,24 +33,24 @@ static const struct db_stmt grant_insert_stmt = {
     "  $21::timestamptz + " UNREDEEMED ", $21::timestamptz + " UNREDEEMED " FROM ok",
     32};
 
-/* A day more than the longest life of an access token, which may begin at the family's end: while
- * one lives, its family must be there to be asked. */
+/* A family must exist as long as one of its access tokens lives. That is at most a day, which may
+ * begin at the family's end; one day more for safety. */
 static const struct db_stmt grant_purge_stmt = {
     "grant_purge",
     "DELETE FROM token_grant WHERE id IN (SELECT id FROM token_grant"
     " WHERE expires_at < now() - interval '2 days' ORDER BY expires_at LIMIT $1 "
     "FOR UPDATE SKIP LOCKED)",
     1};
-/* Rows of one statement: a day's logins may end in the same hour, and a transaction of all would
- * hold back replication. */
+/* Rows per statement: the logins of a day may end in the same hour, and one transaction for all of
+ * them would hold back replication. */
 #define PURGE_BATCH 1000
 
-/* What of the request is stored as JSON text, or NULL. */
+/* Parts of the request stored as JSON text, or NULL. */
 struct texts {
     const char *types, *details;
 };
 
-/* Less than what was allowed must never be stored as nothing: that would be everything. */
+/* Fail if a part cannot be stored: without it, the grant would allow everything. */
 static enum az_status
 grant_dump(struct op *op, const struct grant_terms *what, struct texts *ret)
 {
@@ -61,7 +60,7 @@ grant_dump(struct op *op, const struct grant_terms *what, struct texts *ret)
         ret->details = jsonx_dump(op->mem, what->details);
     bool lost = (what->resource_types != NULL && ret->types == NULL)
                 || (what->details != NULL && ret->details == NULL);
-    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "no memory") : AZ_OK;
+    return lost ? op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the terms of a grant") : AZ_OK;
 }
 
 static void
@@ -90,7 +89,7 @@ grant_bind(struct op *op, struct db_params *params, const struct grant_new *gran
     db_text(params, grant->redirect_host);
 }
 
-/* One try; AZ_RETRY without a fault when the day has no partition yet. */
+/* Try once; AZ_RETRY without a fault if the day has no partition yet. */
 static enum az_status
 grant_try_insert(struct op *op, const struct grant_new *grant, const struct texts *texts,
                  const struct audit_entry *audit, bool *ret_stored)
@@ -104,7 +103,7 @@ grant_try_insert(struct op *op, const struct grant_new *grant, const struct text
         *ret_stored = db_written(step->result) > 0;
     if (st != AZ_SQL)
         return st;
-    /* Client, subject or provider was deleted between the look and the write. */
+    /* Client, subject or provider was deleted between the read and the write. */
     if (db_batch_failed_with(batch, SQLSTATE_FOREIGN_KEY_VIOLATION)) {
         *ret_stored = false;
         return AZ_OK;
@@ -127,7 +126,9 @@ grant_insert(struct op *op, const struct grant_new *grant, const struct audit_en
     if ((st = partition_make_day(op, partition_day(op_now(op)))) != AZ_OK)
         return st;
     st = grant_try_insert(op, grant, &texts, audit, ret_stored);
-    return st != AZ_RETRY ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition vanishes");
+    return st != AZ_RETRY
+               ? st
+               : op_fail(op, AZ_UNAVAILABLE, NULL, "an audit partition disappeared twice");
 }
 
 enum az_status

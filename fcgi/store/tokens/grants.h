@@ -1,15 +1,16 @@
-/* Families of tokens: the authorization code, what it was redeemed for, and the refresh tokens that
- * follow. One row decides all of it (decisions.md "Tokens"). */
+/* Families of tokens: an authorization code, the tokens it was redeemed for, and the refresh tokens
+ * that follow. One row decides for all of them (decisions.md "Tokens"). */
 #ifndef AZ_STORE_TOKENS_GRANTS_H
 #define AZ_STORE_TOKENS_GRANTS_H
 
 #include "store/people/sessions.h"
 #include "store/tokens/tokens.h"
 
-/* Times a rotated refresh token may be used again within SVC_REFRESH_REUSE_WINDOW_SECONDS. */
+/* Number of times that a rotated refresh token may be used again within
+ * SVC_REFRESH_REUSE_WINDOW_SECONDS. */
 #define GRANT_REUSES_MAX 3
 
-/* What a code is for, as it was asked and checked. NULL: not asked. */
+/* Terms of a code, as requested and checked. NULL: not requested. */
 struct grant_terms {
     const char *redirect_uri;   /* as sent */
     const char *code_challenge; /* S256 */
@@ -23,16 +24,16 @@ struct grant_terms {
 };
 
 /*
- * Stores the family of a new code together with the audit row, in one commit, while the client has
- * the version we know and is enabled, the session stands and its provider is enabled. *ret_stored
- * false: one of them does not hold any more, nothing was written. `consent` (or NULL) is remembered
- * in the same commit: the hash of what was allowed.
+ * Store the family of a new code together with the audit row, in one commit, while the client has
+ * the version we know and is enabled, the session is live and its provider is enabled. *ret_stored
+ * false: one of these no longer holds, and nothing was written. `consent` (or NULL), the hash of
+ * what the user allowed, is remembered in the same commit.
  */
 struct grant_new {
     const struct token_parts *code; /* of TOKEN_CODE */
     const struct client *client;    /* id is set */
-    const struct session *session;  /* who signed in */
-    struct grant_terms terms;       /* what for */
+    const struct session *session;  /* the user's session */
+    struct grant_terms terms;       /* terms of the code */
     const unsigned char *consent;   /* SHA256_OCTETS, or NULL */
     const char *redirect_host;      /* with consent */
     int64_t code_expires_at;        /* seconds since 1970 */
@@ -40,7 +41,7 @@ struct grant_new {
 enum az_status grant_insert(struct op *op, const struct grant_new *grant,
                             const struct audit_entry *audit, bool *ret_stored);
 
-/* Deletes families that ended so long ago that no token of theirs lives (housekeeping). */
+/* Delete families that ended so long ago that none of their tokens lives (housekeeping). */
 enum az_status grants_purge(struct op *op);
 
 #endif

@@ -9,13 +9,13 @@
 #include "store/db/partitions.h"
 #include "store/tokens/grants.h"
 
-/* Hours in a day, and the longest a code lives in hours: what bounds the bucket of a code. */
+/* Hours in a day, and the longest life of a code in hours; they limit the bucket of a code. */
 #define DAY_HOURS 24
 #define CODE_HOURS_MAX 1
-/* A family is forgotten after so long (base/settings_table.c: a year at most). */
+/* Longest life of a family in hours: a year (base/settings_table.c). */
 #define FAMILY_HOURS_MAX (366 * DAY_HOURS)
 
-/* Of r (what is known of the refresh token), g, c, p and s. */
+/* Columns of r (the refresh token), g, c, p and s. */
 #define FAMILY_COLUMNS                                                                             \
     " uuid_send(g.id) AS id, g.code_expires_at > now() AS code_live, g.redeemed_at IS NOT NULL "   \
     "AS "                                                                                          \
@@ -220,6 +220,6 @@ grant_find_refresh(struct op *op, const struct token_parts *refresh, struct gran
         return st;
     st = partition_reload(op);
     if (st == AZ_OK && (st = find_refresh_once(op, refresh, ret)) == AZ_RETRY)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "a partition disappeared twice");
     return st;
 }

@@ -9,14 +9,12 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
-/*
- * $1 to $25 are those of token_bind(); $26 is the family, $27 its new idle end. `won` is the row
- * that was consumed; what is written hangs on it.
- */
+/* $1 to $25 are the parameters of token_bind(); $26 is the family, $27 its new idle end. `won` is
+ * the row that was consumed; all rows that are written depend on it. */
 #define CURRENT                                                                                    \
     "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"         \
     "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
-/* A family whose client it is, that lives, and whose provider is enabled. */
+/* The family belongs to the client and is live, and its provider is enabled. */
 #define STANDS                                                                                     \
     " g.id = $26::uuid AND g.client = $1 AND g.revoked_at IS NULL AND g.expires_at > now()"        \
     " AND g.idle_expires_at > now() AND p.id = g.idp AND p.enabled"
@@ -46,10 +44,8 @@ static const struct db_stmt grant_redeem_stmt = {"grant_redeem",
 static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
                                                       CURRENT REDEEMED ISSUE OUTCOME, 28};
 
-/*
- * $28 is the refresh token that was shown, $31 the reuse window in seconds, $32 how often within
- * it. Two that come at once: the second waits for the first one's row and looks at it again.
- */
+/* $28 is the refresh token of the request, $31 the reuse window in seconds, $32 the uses within it.
+ * Of two requests at once, the second waits for the row and then checks it again. */
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
 static const struct db_stmt grant_rotate_stmt = {
     "grant_rotate",
@@ -101,8 +97,8 @@ grant_use_stmt_of(const struct grant_use *use)
     return &grant_keep_stmt;
 }
 
-/* Number of the refresh tokens' partition: of the new token and the shown one alike, since all of a
- * family end with it. */
+/* Return the number of the refresh tokens' partition. The new token and that of the request have
+ * the same one, because all refresh tokens of a family end with it. */
 static uint32_t
 grant_refresh_number(const struct grant_use *use)
 {
@@ -136,7 +132,7 @@ grant_bind_use(const struct op *op, struct db_params *params, const struct grant
         grant_bind_reuse(op, params);
 }
 
-/* BEGIN, the mark of use, the family's lock, the step, COMMIT; NULL without memory. */
+/* Build the batch: BEGIN, the mark of use, the family's lock, the step, COMMIT. */
 static struct db_batch *
 grant_use_batch(struct op *op, const struct grant_use *use, const struct token_new *token,
                 const struct audit_entry *audit, struct db_step **ret_mark,
@@ -156,7 +152,7 @@ grant_use_batch(struct op *op, const struct grant_use *use, const struct token_n
     return batch;
 }
 
-/* One try; AZ_RETRY without a fault when a partition is missing. */
+/* Try once; AZ_RETRY without a fault if a partition is missing. */
 static enum az_status
 grant_try_use(struct op *op, const struct grant_use *use, const struct token_new *token,
               const struct audit_entry *audit, enum grant_outcome *ret)
@@ -168,15 +164,15 @@ grant_try_use(struct op *op, const struct grant_use *use, const struct token_new
         return st;
     client_use_done(op, token->client, mark);
     _Static_assert((int) REDEEM_WON == (int) ROTATE_WON && (int) REDEEM_WON == (int) KEEP_WON,
-                   "one reading for all");
+                   "one reader for all");
     *ret = db_get_bool(step->result, 0, REDEEM_WON)       ? GRANT_DONE
            : db_get_bool(step->result, 0, REDEEM_CURRENT) ? GRANT_USED
                                                           : GRANT_STALE;
     return AZ_OK;
 }
 
-/* Makes what the statement may have missed. A family whose refresh tokens are gone with their
- * partition has ended, so only a new one makes that. */
+/* Make the partitions that may have been missing. A family whose refresh tokens were dropped with
+ * their partition has ended, so only a new family needs that one. */
 static enum az_status
 grant_make_partitions(struct op *op, const struct grant_use *use, const struct token_new *token)
 {
@@ -197,7 +193,7 @@ grant_use(struct op *op, const struct grant_use *use, const struct token_new *to
         return st;
     if ((st = grant_make_partitions(op, use, token)) == AZ_OK
         && (st = grant_try_use(op, use, token, audit, ret)) == AZ_RETRY)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are written");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "a partition disappeared twice");
     return st;
 }
 

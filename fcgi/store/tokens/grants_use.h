@@ -1,5 +1,5 @@
-/* What a code or a refresh token is worth, and its one use: family, access token, refresh token and
- * audit row change in one commit, under the family's lock (decisions.md "Tokens"). */
+/* The one use of a code or refresh token: family, access token, refresh token and audit row change
+ * in one commit, under the family's lock (decisions.md "Tokens"). */
 #ifndef AZ_STORE_TOKENS_GRANTS_USE_H
 #define AZ_STORE_TOKENS_GRANTS_USE_H
 
@@ -8,42 +8,39 @@
 
 #include "store/tokens/grants.h"
 
-/* How a family is used. */
+/* Kinds of use. */
 enum grant_how {
-    GRANT_REDEEM, /* its code, once */
-    GRANT_ROTATE, /* a refresh token that is replaced by another */
-    GRANT_KEEP,   /* a refresh token that stays */
+    GRANT_REDEEM, /* redeem the code, once */
+    GRANT_ROTATE, /* use a refresh token and replace it by another */
+    GRANT_KEEP,   /* use a refresh token that stays */
 };
 
 struct grant_use {
-    enum grant_how how;                /* what is consumed */
+    enum grant_how how;                /* kind of use */
     const unsigned char *family;       /* token_grant.id */
-    const struct token_parts *shown;   /* the refresh token; not looked at for a code */
+    const struct token_parts *shown;   /* the refresh token of the request; not read for a code */
     const struct token_parts *refresh; /* the new refresh token, or NULL */
-    int64_t idle_expires_at;           /* of the family from now on; seconds since 1970 */
-    int64_t expires_at;                /* of the family, when a code is redeemed */
+    int64_t idle_expires_at;           /* new idle end of the family; seconds since 1970 */
+    int64_t expires_at; /* end of the family if a code is redeemed; seconds since 1970 */
 };
 
-/* What became of it. */
+/* Outcome of a use. */
 enum grant_outcome {
     GRANT_DONE,  /* consumed and issued */
-    GRANT_STALE, /* the client has another version, or the revision may not decide: nothing done */
-    GRANT_USED,  /* used up, expired, revoked, or its provider disabled meanwhile: nothing issued */
+    GRANT_STALE, /* the client has another version, or the revision may not decide; nothing was done
+                  */
+    GRANT_USED,  /* used up, expired, revoked, or its provider was disabled; nothing was issued */
 };
 
-/*
- * Consumes and issues in one commit and one trip, with the audit row; token->grant_id is the
- * family. Any number at the same moment on any number of hosts: the database decides by the rows'
- * state, the lock only keeps them from waiting on each other's rows.
- */
+/* Consume and issue in one commit and one trip, with the audit row; token->grant_id is the family.
+ * Any number of requests may do this at the same moment on any number of hosts: the state of the
+ * rows decides, and the lock only keeps the requests from waiting on each other's rows. */
 enum az_status grant_use(struct op *op, const struct grant_use *use, const struct token_new *token,
                          const struct audit_entry *audit, enum grant_outcome *ret);
 
-/*
- * Revokes the family if its code was redeemed (shown NULL), or if the refresh token was rotated and
- * may not be used again: somebody has it who should not (RFC 6749 4.1.2, RFC 9700 4.14). The rows
- * decide, whatever the caller saw. *ret_revoked: it is us who ended it.
- */
+/* Revoke the family if its code was redeemed before (shown NULL), or if the refresh token was
+ * rotated and may not be used again: then an attacker may hold a copy (RFC 6749 4.1.2, RFC 9700
+ * 4.14). The rows decide, not what the caller saw. *ret_revoked: this call ended it. */
 enum az_status grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
                                    const struct token_parts *shown, bool *ret_revoked);
 

@@ -11,7 +11,7 @@
 #include "store/db/db.h"
 #include "store/db/locks.h"
 
-/* As the table names them. */
+/* Names in the table. */
 static const char *const use_names[SIGNING_USES] = {
     [SIGNING_OIDC] = "oidc",
     [SIGNING_STATEMENT] = "statement",
@@ -30,8 +30,8 @@ static const struct db_stmt signing_key_states_stmt = {
     "now() - created_at)::bigint AS age FROM signing_key"
     " WHERE use = $1 AND state IN ('active', 'next')",
     1};
-/* When a retired key's publication ends: $1 seconds after for ID tokens, $2 for statements, which
- * live longer. */
+/* End of a retired key's publication: $1 seconds after its retirement for ID tokens, $2 seconds for
+ * statements, which live longer. */
 #define PUBLISHED_UNTIL                                                                            \
     "retired_at + make_interval(secs => CASE use WHEN 'statement' THEN $2::double precision"       \
     " ELSE $1::double precision END)"
@@ -68,8 +68,8 @@ signing_key_place(TALLOC_CTX *mem, const char *kid)
     return talloc_asprintf(mem, "signing_key/private/%s", kid);
 }
 
-/* Makes a key and adds its insertion for one state to the batch. The step writes nothing when
- * another process made the key first. */
+/* Make a key and add its insertion for one state to the batch. The step writes nothing if another
+ * process made the key first. */
 static enum az_status
 signing_key_add(struct op *op, struct db_batch *batch, enum signing_use use, const char *state,
                 struct db_step **ret_step)
@@ -112,7 +112,8 @@ signing_key_row(const PGresult *result, const char *state)
     return -1;
 }
 
-/* BEGIN and the key lock, so that two hosts never make two keys for one state. */
+/* Begin a batch with BEGIN and the key lock, so that two hosts never make two keys for one
+ * state. */
 static struct db_batch *
 signing_key_batch(struct op *op, enum signing_use use)
 {
@@ -197,8 +198,8 @@ signing_keys_rotate(struct op *op, enum signing_use use)
     if (wait > 0)
         return op_fail(op, AZ_CONFLICT,
                        talloc_asprintf(op->mem,
-                                       "The next key is not known to all verifiers yet; "
-                                       "rotate again in %lld seconds",
+                                       "Not all verifiers know the next key yet; "
+                                       "try again in %lld seconds",
                                        (long long) wait),
                        NULL);
     struct db_batch *batch = signing_key_batch(op, use);
@@ -221,8 +222,8 @@ signing_keys_purge(struct op *op)
     return db_exec(op, &signing_key_purge_stmt, &params, false, NULL);
 }
 
-/* The private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with another
- * key. */
+/* Open the private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with
+ * another key. */
 static enum az_status
 signing_key_open_active(struct op *op, enum signing_use use, unsigned char **ret_der,
                         size_t *ret_length)
@@ -258,7 +259,7 @@ signing_keys_check(struct op *op)
     if (st == AZ_INVALID)
         return op_fail(
             op, AZ_CONFLICT, NULL,
-            "SVC_CREDENTIAL_KEY: does not open the signing key; set the key it was sealed with");
+            "SVC_CREDENTIAL_KEY: cannot open the signing key; set the key that sealed it");
     return st;
 }
 
@@ -270,7 +271,7 @@ signing_key_open(struct op *op, enum signing_use use, struct jwk **ret)
     enum az_status st = signing_key_open_active(op, use, &der, &length);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the %s signing key does not open; was SVC_CREDENTIAL_KEY changed?",
+                       "the %s signing key cannot be opened; was SVC_CREDENTIAL_KEY changed?",
                        use_names[use]);
     if (st == AZ_OK && keypair_parse(op->mem, der, length, ret) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the %s signing key cannot be read",

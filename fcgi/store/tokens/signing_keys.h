@@ -1,4 +1,5 @@
-/* Signing keys: next, active, retired; made once for all hosts, private halves sealed at rest. */
+/* Signing keys: next, active and retired. They are made once for all hosts; private keys are stored
+ * sealed. */
 #ifndef AZ_STORE_TOKENS_SIGNING_KEYS_H
 #define AZ_STORE_TOKENS_SIGNING_KEYS_H
 
@@ -7,13 +8,13 @@
 
 #include "base/op.h"
 
-/* RSA modulus of new keys: NIST SP 800-57 allows 2048 to 2030; twice the bits cost seven times the
- * signing. */
+/* RSA modulus of new keys, in bits. NIST SP 800-57 allows 2048 until 2030; twice the bits make
+ * signing seven times slower. */
 #define SIGNING_KEY_BITS 2048
 
 struct jwk;
 
-/* What a key signs. Keys of one use never stand in for the other's: an ID token is no software
+/* Use of a key. A key of one use is never accepted for the other: an ID token is not a software
  * statement. */
 enum signing_use {
     SIGNING_OIDC,      /* ID tokens */
@@ -21,39 +22,36 @@ enum signing_use {
     SIGNING_USES
 };
 
-/* Makes the active and the next key of each use where they are missing, under the key lock: two
- * hosts may start at once. */
+/* Make the active and the next key of each use if they are missing, under the key lock: two hosts
+ * may start at once. */
 enum az_status signing_keys_ensure(struct op *op, bool *ret_made);
 
-/*
- * All published keys as JWKs: next, active, and retired within SVC_OIDC_KEY_RETIREMENT_SECONDS, or
- * SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS for those of statements. Array owned by op->mem.
- */
+/* List all published keys as JWKs: next, active, and retired within
+ * SVC_OIDC_KEY_RETIREMENT_SECONDS, or SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS for those of
+ * statements. The array belongs to op->mem. */
 enum az_status signing_keys_public(struct op *op, json_t **ret);
 
-/* Those of one use: what a token of ours is verified with. */
+/* List the published keys of one use, which verify our own tokens. */
 enum az_status signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret);
 
-/* The active key of a use with its private half, which is wiped with op->mem; AZ_SERVER_ERROR when
- * there is none or it does not open. One trip. */
+/* Open the active key of a use with its private half, which is wiped with op->mem; AZ_SERVER_ERROR
+ * if there is none or it does not open. One trip. */
 enum az_status signing_key_open(struct op *op, enum signing_use use, struct jwk **ret);
 
-/* All keys for `authzctl keys list`: kid, use, state, created, activated, retired; array owned by
- * op->mem. */
+/* List all keys for `authzctl keys list`: kid, use, state, created, activated, retired. The array
+ * belongs to op->mem. */
 enum az_status signing_keys_list(struct op *op, json_t **ret);
 
-/*
- * Makes next active, active retired, and a new next. AZ_CONFLICT with the remaining seconds in the
- * text while the next key has not been published for SVC_OIDC_JWKS_CACHE_SECONDS: verifiers could
- * not know it yet.
- */
+/* Make the next key active and the active key retired, and make a new next key. AZ_CONFLICT, with
+ * the remaining seconds in the text, until the next key has been published for
+ * SVC_OIDC_JWKS_CACHE_SECONDS: before that, verifiers may not know it. */
 enum az_status signing_keys_rotate(struct op *op, enum signing_use use);
 
-/* Deletes keys retired longer ago than their publication (housekeeping). */
+/* Delete keys whose publication after retirement has ended (housekeeping). */
 enum az_status signing_keys_purge(struct op *op);
 
-/* Opens the active key of each use: the credential key still fits. AZ_CONFLICT when it does not,
- * AZ_SERVER_ERROR when a use has no active key. */
+/* Check that the credential key opens the active key of each use. AZ_CONFLICT if it does not;
+ * AZ_SERVER_ERROR if a use has no active key. */
 enum az_status signing_keys_check(struct op *op);
 
 #endif

@@ -45,8 +45,8 @@ static const struct db_stmt token_consume_stmt = {
     " RETURNING outcome <> 'rejected' AS consumed",
     16};
 
-/* The hash is compared under a key of this one request ($20): how long a comparison takes then
- * tells nothing about it. */
+/* Compare the hash under a key made for this request ($20), so that the time of the comparison
+ * tells nothing about the stored hash. */
 #define REVOKE_IF                                                                                  \
     "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 " \
     "AND version = $5 AND enabled)),"
@@ -63,7 +63,7 @@ static const struct db_stmt token_revoke_stmt = {
     "  WHERE t.id = $2::uuid AND sha256($20::bytea || t.secret_hash) = $3 AND t.revoked_at IS NULL "
     "AND c.id = t.client" REVOKE_OF,
     20};
-/* A refresh token stands for its family. */
+/* Revoke the family of a refresh token. */
 static const struct db_stmt token_revoke_family_stmt = {
     "token_revoke_family",
     REVOKE_IF
@@ -72,8 +72,8 @@ static const struct db_stmt token_revoke_family_stmt = {
     "    AND g.revoked_at IS NULL AND c.id = g.client" REVOKE_OF,
     20};
 
-/* Runs a batch that names partitions; when one of them is missing, makes both and says so
- * (AZ_RETRY without a fault). */
+/* Run a batch that names partitions. If one of them is missing, make both and return AZ_RETRY
+ * without a fault. */
 static enum az_status
 token_run(struct op *op, struct db_batch *batch, uint32_t bucket, uint32_t day, bool first)
 {
@@ -169,7 +169,7 @@ token_consume(struct op *op, const struct token_parts *token, const struct audit
     return st;
 }
 
-/* SHA-256 of key and hash, as token_revoke_stmt makes it of the stored one. */
+/* Hash the key and a hash with SHA-256, as token_revoke_stmt does with the stored hash. */
 static enum az_status
 blind_hash(const unsigned char key[SHA256_OCTETS], const unsigned char hash[SHA256_OCTETS],
            unsigned char ret[SHA256_OCTETS])

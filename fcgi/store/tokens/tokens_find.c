@@ -54,7 +54,7 @@ static const struct db_stmt token_find_stmt = {
     "   AND (t.grant_id IS NULL OR (g.id IS NOT NULL AND g.revoked_at IS NULL))",
     1};
 
-/* Adds the step that finds one token; none when its partitions cannot exist. */
+/* Add the step that finds one token; no step if its partitions cannot exist. */
 static enum az_status
 token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
                struct db_step **ret)
@@ -73,7 +73,7 @@ token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *
     return AZ_OK;
 }
 
-/* Fills the row; texts stay in the result, which lives as long as the operation. */
+/* Fill the row; texts stay in the result, which lives as long as the operation. */
 static enum az_status
 token_read_access(struct op *op, const PGresult *result, const struct token_parts *token,
                   struct token_row *ret)
@@ -108,15 +108,15 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     return st;
 }
 
-/* A refresh token, of which the family is what counts. One that was rotated is no token any more,
- * though its client may use it for a moment yet. */
+/* Fill the row of a refresh token from its family. A rotated refresh token is inactive, although
+ * its client may still use it for a moment. */
 static enum az_status
 token_read_refresh(struct op *op, const struct db_step *step, const struct token_parts *token,
                    struct token_row *ret)
 {
     struct grant_row *grant = talloc_zero(op->mem, struct grant_row);
     if (grant == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a token");
     enum az_status st = grant_read(op, step, token, grant);
     if (st != AZ_OK || !grant->found || !grant->redeemed || grant->revoked || !grant->live
         || grant->rotated || !grant->client.enabled || !grant->provider_enabled)
@@ -136,7 +136,7 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
     return AZ_OK;
 }
 
-/* One try of token_find; AZ_RETRY without a fault when a partition was dropped meanwhile. */
+/* Try token_find once; AZ_RETRY without a fault if a partition was dropped meanwhile. */
 static enum az_status
 token_find_once(struct op *op, struct token_lookup *lookup)
 {
@@ -175,7 +175,7 @@ token_find(struct op *op, struct token_lookup *lookup)
         return st;
     st = partition_reload(op);
     if (st == AZ_OK && (st = token_find_once(op, lookup)) == AZ_RETRY)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "partitions vanish while they are read");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "a partition disappeared twice");
     return st;
 }
 
@@ -184,8 +184,8 @@ bool
 token_revision_acceptable(const char *acceptable, const char *revision)
 {
     size_t length = strlen(revision);
-    /* A bundle without revision decides nothing, and one that looks like several is none of ours.
-     */
+    /* A bundle without a revision decides nothing, and our revisions have none of these
+     * characters. */
     if (length == 0 || strpbrk(revision, "{,}") != NULL)
         return false;
     for (const char *at = acceptable; at != NULL && (at = strstr(at, revision)) != NULL;

@@ -11,29 +11,30 @@
 
 struct grant_row;
 
-/* A live token as found. */
+/* A live token. */
 struct token_row {
-    bool found;                    /* id, secret, expiry, revocation, client: all good */
-    struct client client;          /* whose it is, as the row is now (no secrets) */
+    bool found;                    /* id, secret, expiry, revocation and client are all right */
+    struct client client;          /* the client, as the row is now (no secrets) */
     int64_t issued_at, expires_at; /* seconds since 1970 */
     bool jit;                      /* single use */
-    const char *subject;           /* subject, client_id when the client itself */
+    const char *subject;           /* subject, or client_id if the token is the client's own */
     const char *scope;             /* granted, space-separated */
     const char *resource;          /* or NULL */
     const unsigned char *output;   /* packed pdpOutput */
     size_t output_length;          /* octets */
-    const unsigned char *input;    /* packed pdpInput from the audit row; NULL when that is gone */
-    size_t input_length;           /* octets */
-    const char *idp;               /* idpId of its user's provider, or NULL */
-    const json_t *claims;          /* object: its user's, or NULL */
-    const struct grant_row *grant; /* of a refresh token; NULL for an access token */
+    const unsigned char *input; /* packed pdpInput from the audit row; NULL if that row is gone */
+    size_t input_length;        /* octets */
+    const char *idp;            /* idpId of its user's provider, or NULL */
+    const json_t *claims;       /* claims of the user, object, or NULL */
+    const struct grant_row *grant; /* family of a refresh token; NULL for an access token */
 };
 
-/* What an introspection reads in its first trip. */
+/* Input and output of the first trip of an introspection. */
 struct token_lookup {
-    const struct token_parts *token; /* asked about; NULL when its text was no token of ours */
-    enum token_kind kind;            /* TOKEN_ACCESS or TOKEN_REFRESH */
-    const struct token_parts *caller_token; /* of a Bearer caller, or NULL */
+    const struct token_parts
+        *token;           /* token of the request; NULL if its text was not a token of ours */
+    enum token_kind kind; /* TOKEN_ACCESS or TOKEN_REFRESH */
+    const struct token_parts *caller_token; /* token of a Bearer caller, or NULL */
     const struct client *caller;            /* Basic caller as cached, or NULL */
     struct token_row row;                   /* out: the token */
     struct token_row caller_row;            /* out: the caller's token */
@@ -41,10 +42,10 @@ struct token_lookup {
     const char *acceptable; /* out: revisions that may decide, as PostgreSQL prints text[] */
 };
 
-/* One trip for all of it. Tokens of unknown partitions cost nothing. */
+/* Read all of it in one trip. A token of an unknown partition costs nothing. */
 enum az_status token_find(struct op *op, struct token_lookup *lookup);
 
-/* Whether a revision is in the list of token_lookup.acceptable. */
+/* True if a revision is in the list of token_lookup.acceptable. */
 bool token_revision_acceptable(const char *acceptable, const char *revision);
 
 #endif
