@@ -14,9 +14,9 @@ static const struct {
     int http;
     const char *error, *rule;
 } promised[] = {
-    {AZ_STALE, 500, "server_error", "an internal code, should one ever get out"},
-    {AZ_RETRY, 500, "server_error", "the same"},
-    {AZ_SQL, 500, "server_error", "the same"},
+    {AZ_STALE, 500, "server_error", "internal, must never reach a caller as anything else"},
+    {AZ_RETRY, 500, "server_error", "internal"},
+    {AZ_SQL, 500, "server_error", "internal"},
     {AZ_INVALID_REQUEST, 400, "invalid_request", "RFC 6749 5.2"},
     {AZ_INVALID_CLIENT, 401, "invalid_client", "RFC 6749 5.2"},
     {AZ_INVALID_GRANT, 400, "invalid_grant", "RFC 6749 5.2"},
@@ -68,7 +68,7 @@ test_table(void)
            "outcome %d: a failure has a status from 400 on", i);
         ok(is_description(row->description) && is_outcome(row->audit_outcome),
            "outcome %d: its texts are fit to be sent and stored", i);
-        /* A full pool is no failure: whoever was sent away comes again. */
+        /* A full pool is not a failure: the client sends the request again. */
         ok((row->http >= 500 && i != AZ_BUSY) == (row->severity == AZ_SEV_ERROR),
            "outcome %d: our failures, and no others, are errors in the log", i);
     }
@@ -83,7 +83,7 @@ test_table(void)
                                          AZ_INVALID_GRANT};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         is_str(az_status_row(bad[i])->audit_outcome, "rejected",
-               "%s: a code that a bad request gets too is no word of policy's (decisions.md "
+               "%s: a code that a bad request gets too does not mean that policy refused (decisions.md "
                "\"Audited\")",
                az_status_row(bad[i])->error);
     is_str(az_status_row(AZ_ACCESS_DENIED)->audit_outcome, "denied", "policy alone denies access");

@@ -140,10 +140,10 @@ for my $case (@case) {
 $stack->sql(
     q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '\x01', 'a.example', '' FROM client WHERE client_id = 'r-dead'}
 );
-like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/, '0 days: nobody is removed' );
+like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 idle clients removed\z/, '0 days: nobody is removed' );
 is( is_there('r-never'), 1, '... indeed' );
 my $gone = grep { !$_->[5] } @case;
-like( maintain(), qr/\A$gone clients/, 'the job says how many it removed' );
+like( maintain(), qr/\A$gone idle clients removed\z/, 'the job says how many it removed' );
 for my $case (@case) {
     my ( $name, $stays, $why ) = @$case[ 0, 5, 6 ];
     is( is_there("r-$name"), $stays, ( $stays ? 'stays: ' : 'is removed: ' ) . $why );
@@ -151,7 +151,9 @@ for my $case (@case) {
 is( $stack->sql(q{SELECT count(*) FROM consent}), 0, 'what was allowed to it goes with it' );
 is( $stack->sql(q{SELECT count(*) FROM client_use u WHERE NOT EXISTS (SELECT 1 FROM client WHERE id = u.client)}), 0,
     '... and the mark of its last use' );
-like( maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 29 ), qr/\A2 clients/, 'the setting counts: at 29 days two more go' );
+like(
+    maintain( SVC_DYNAMIC_CLIENT_IDLE_DAYS => 29 ), qr/\A2 idle clients removed\z/,
+    'the setting counts: at 29 days two more go' );
 is( is_there('r-young') . is_there('r-live'), '11', '... and not who is younger, nor who has a family' );
 
 # ---- somebody fills the room
@@ -163,13 +165,13 @@ make( 'f-today', 'DCR',       '23 hours' );
 make( 'f-used',  'DCR',       '5 days', 3 );
 make( 'f-told',  'STATEMENT', '5 days' );
 like(
-    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10 ), qr/\A0 clients/,
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10 ), qr/\A0 idle clients removed\z/,
     'half of SVC_DYNAMIC_CLIENTS_MAX: clients without a token keep their time' );
 like(
-    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10, SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 clients/,
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 10, SVC_DYNAMIC_CLIENT_IDLE_DAYS => 0 ), qr/\A0 idle clients removed\z/,
     '... as they do where none is removed' );
 like(
-    maintain( SVC_DYNAMIC_CLIENTS_MAX => 8 ), qr/\A2 clients/,
+    maintain( SVC_DYNAMIC_CLIENTS_MAX => 8 ), qr/\A2 idle clients removed\z/,
     'one more than half: those without a token for a day go, so that nobody is kept out for a month' );
 is( join( '', map { is_there("f-$_") } qw(old cimd today used told) ), '00111',
     '... and not one of today, one that is used, or one with a statement' );
@@ -179,7 +181,7 @@ is( join( '', map { is_there("f-$_") } qw(old cimd today used told) ), '00111',
 $stack->sql(
     q{INSERT INTO client (client_id, client_type, registration_type, created_at) SELECT 'm-' || n, 'public', 'CIMD', now() - interval '99 days' FROM generate_series(1, 1001) n}
 );
-like( maintain(), qr/\A1001 clients/, 'more than two batches of 500 go in one run' );
+like( maintain(), qr/\A1001 idle clients removed\z/, 'more than two batches of 500 go in one run' );
 
 make( 'h-held', 'DCR', '99 days' );
 make( 'h-free', 'DCR', '99 days' );
@@ -203,13 +205,13 @@ sub holder {
 }
 my $holder =
   holder(q{BEGIN; SELECT id FROM client WHERE client_id = 'h-held' FOR KEY SHARE; SELECT pg_sleep(60); COMMIT});
-like( maintain(), qr/\A1 clients/, 'a row that somebody works on is left, and not waited for' );
+like( maintain(), qr/\A1 idle clients removed\z/, 'a row that somebody works on is left, and not waited for' );
 is( is_there('h-held') . is_there('h-free'), '10', '... the other goes' );
 $stack->sql(
     q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'}
 );
 $holder->wait(10);
-like( maintain(), qr/\A1 clients/, '... and it goes the next time' );
+like( maintain(), qr/\A1 idle clients removed\z/, '... and it goes the next time' );
 
 # ---- a token that comes while its client is removed
 

@@ -1,5 +1,5 @@
-# The life of a worker's connection to PostgreSQL: one that idled is looked at before anything is sent; one that died a
-# moment ago fails the trip, of which only reads are sent again (store/db/db.h). And its address, at start.
+# A worker's connection to PostgreSQL. An idle one is checked before anything is sent. If one has just died, the trip fails and
+# only reads are sent again (store/db/db.h). Also the check of its address at start.
 use strict;
 use warnings;
 
@@ -28,7 +28,7 @@ sub backend_of {
 # True if the condition holds within 20 s: a busy machine may need that long.
 sub comes { my ($test) = @_; return defined Authz::Process::until_true( 20, $test ) }
 
-# Ends all sessions of the service, which PostgreSQL does not do at once; how many there were.
+# End all sessions of the service and wait until PostgreSQL has ended them; return their number.
 sub end_all {
     my @ended = grep {/\d/} split /\D+/,
       $stack->sql(
@@ -41,8 +41,8 @@ sub end_all {
     return scalar @ended;
 }
 
-# Issues a token and ends the connection in the same moment, which a busy machine may take some attempts for; how many were
-# issued. A connection that idled for a second (IDLE_MS of store/db/db.c) would be looked at.
+# Issue a token and end the connection at the same moment, with more attempts on a busy machine; return the number of tokens. A
+# connection that idled for a second (IDLE_MS of store/db/db.c) would be checked.
 sub used_and_ended {
     for my $count ( 1 .. 20 ) {
         my $start = time;
@@ -57,15 +57,15 @@ sub used_and_ended {
 my $text = token()->member('access_token');
 for my $pass ( 1 .. 3 ) {
     oauth_ok( token(), {}, 'a token' );
-    cmp_ok( end_all(), '>', 0, 'its connection is ended, and idles' );
+    cmp_ok( end_all(), '>', 0, 'its connection is ended while it idles' );
     sleep 1.2;
-    oauth_ok( token(), {}, 'a write after idling finds out before it sends' );
+    oauth_ok( token(), {}, 'a write notices this before it sends' );
     end_all();
     sleep 1.2;
-    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'so does a read' );
+    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a read notices it too' );
 }
 for my $pass ( 1 .. 3 ) {
-    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a token is shown' );
+    oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'a token is introspected' );
     end_all();
     oauth_ok(
         $stack->introspect( @rs, $text ), { active => true },
@@ -83,9 +83,9 @@ token() for 1 .. 3;
 sleep 1.2;
 token();
 like( $kept, qr/\A\d+\z/, 'one worker has one connection' );
-is( backend_of(), $kept, 'a connection that lives is kept, busy or idle' );
+is( backend_of(), $kept, 'a live connection is kept, busy or idle' );
 
-# The deferred audit row of an introspection is there when its worker has nothing else to do, and an error of it is logged.
+# The deferred audit row of an introspection is written without another request, and its failure is logged.
 my $rows = $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'});
 $stack->introspect( @rs, $text );
 comes( sub { $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/introspect'}) > $rows } );
@@ -95,7 +95,7 @@ $stack->sql(q{ALTER TABLE audit_log ADD CONSTRAINT no_more CHECK (endpoint <> '/
 oauth_ok( $stack->introspect( @rs, $text ), { active => true }, 'an introspection whose audit row fails' );
 my $lost = qr/"audit row lost".*audit_send.*23514/;
 comes( sub { $stack->{service}->log_text =~ $lost } );
-like( $stack->{service}->log_text, $lost, '... has that logged soon after, without another request' );
+like( $stack->{service}->log_text, $lost, '... is logged soon after, without another request' );
 $stack->sql(q{ALTER TABLE audit_log DROP CONSTRAINT no_more});
 
 # ---- the address
@@ -124,6 +124,6 @@ for my $url ( 'postgresql://u:x@geheim@127.0.0.1:1/d', 'postgresql://u:geheim/x@
     is( $status, 0, "start: $url is a URI, so a database that is away" );
     unlike( $said, qr/geheim/, '... and no part of the password is logged' );
 }
-is( ( check( $stack->database_url ) )[0], 0, 'start: a good one passes' );
+is( ( check( $stack->database_url ) )[0], 0, 'start: a valid one passes' );
 
 done_testing;

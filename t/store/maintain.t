@@ -1,5 +1,5 @@
-# Housekeeping and first set-up by several processes at once: what each reports is what it did, and nothing is dropped
-# that is not due (architecture.md 4).
+# Housekeeping, and first set-up by several processes at once: each process reports only its own work, and nothing is dropped that
+# is not due (architecture.md 4).
 use strict;
 use warnings;
 
@@ -46,7 +46,7 @@ sql(q{UPDATE job SET ran_at = now() - interval '1 hour', due_at = now() + interv
 is( $status,                           0,           'maintain: runs what is not due' );
 is( sql("$jobs AND outcome <> 'old'"), $jobs_there, '... and records that' );
 
-# ---- while another host is at it: 6 is LOCK_JOBS of store/db/locks.h
+# ---- while another host holds the lock: 6 is LOCK_JOBS of store/db/locks.h
 
 my $holder = Authz::Process->start(
     name    => 'holder',
@@ -60,11 +60,11 @@ my $until = time + 30;
 sleep 0.02 while sql($held) == 0 && time < $until;
 sql(q{UPDATE job SET ran_at = now() - interval '1 hour', outcome = 'old'});
 ( $status, $text ) = maintain();
-is( $status, 1, 'maintain: a job that another process is at is no success' );
+is( $status, 1, 'maintain: a job that another process is running is a failure' );
 like(
     $text, qr/^authzctl: maintain: partitions: not run, [^\n]*another process[^\n]*; try again later$/m,
     '... and is named' );
-unlike( $text, qr/housekeeping: done/, '... it does not say done' );
+unlike( $text, qr/housekeeping: done/, '... it does not print done' );
 is( sql(q{SELECT outcome FROM job WHERE name = 'partitions'}), 'old',           '... nothing is recorded for it' );
 is( sql("$jobs AND outcome <> 'old'"),                         $jobs_there - 1, '... the others ran' );
 $holder->stop;
@@ -74,7 +74,7 @@ $until = time + 30;
 sleep 0.02 while sql($held) > 0 && time < $until;
 is( ( maintain() )[0], 0, 'maintain: afterwards it runs' );
 
-# ---- partitions that somebody has detached
+# ---- partitions that an administrator has detached
 
 sub there { my ($table) = @_; return sql("SELECT to_regclass('$table') IS NOT NULL") }
 my $day = int( ( time - 1767225600 ) / 86400 );    # PARTITION_EPOCH of store/db/partitions.h
@@ -89,8 +89,8 @@ is( there($_), 't',
     "audit: ... then a detached day stays, whatever its age: it is the operator's archive (architecture.md 4)"
 ) for $attached, $old, $due, $kept;
 is( ( maintain( SVC_AUDIT_RETENTION_DAYS => 90 ) )[0], 0, 'audit: kept for 90 days' );
-is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached,                               $kept;
-is( there($_), 'f', 'audit: a detached day beyond that is dropped, as one whose removal was cut off' ) for $due, $old;
+is( there($_), 't', 'audit: a detached day that is not due stays' ) for $attached,                                $kept;
+is( there($_), 'f', 'audit: an older detached day is dropped, like one whose removal was interrupted' ) for $due, $old;
 
 # ---- refresh tokens: by the day on which their family ends
 
@@ -104,7 +104,7 @@ is( there( 'refresh_token_p' . ( $day + 30 + $_ ) ), 't',
     "refresh tokens: the end of what is issued in $_ days is made ahead" ) for 0 .. 2;
 is( there( 'refresh_token_p' . ( $day + 33 ) ), 'f', '... and no more' );
 
-# Families go when no token of theirs can live any more.
+# Families are removed once none of their tokens can be live.
 sql(<<'SQL');
 INSERT INTO identity_provider (idp_id, issuer) VALUES ('corp', 'https://corp.example');
 INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('alice', 'https://corp.example', 'alice');
@@ -115,11 +115,11 @@ SELECT gen_random_uuid(), '', now(), c.id, 'alice', p.id, e.name, gen_random_uui
 SQL
 is( ( maintain() )[0], 0, 'families: maintain runs' );
 is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately live',
-    'families: one is forgotten two days after its end, when the longest access token has ended too' );
+    'families: one is removed two days after its end, when its last access token has ended too' );
 
 # ---- a bundle that is published while another is confirmed
 
-# The statement as the service has it.
+# Return a statement from the source of the service.
 sub statement {
     my ( $file, $name ) = @_;
     my ($parts) =
@@ -160,22 +160,22 @@ my $acceptable = 'SELECT acceptable FROM bundle_state';
 sql( publish('r900-a') );
 sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('e1', 'r900-a', '', '', now())}
 );
-like( sql($acceptable), qr/,r900-a\}/, 'bundle: until it is confirmed the ones before may decide' );
+like( sql($acceptable), qr/,r900-a\}/, 'bundle: until one is confirmed the earlier ones may decide' );
 sql($settle);
-is( sql($acceptable), '{r900-a}', 'bundle: when every engine has it, it alone may' );
+is( sql($acceptable), '{r900-a}', 'bundle: once every engine has it, only it may decide' );
 sql(q{UPDATE bundle_state SET acceptable = '{r899-z,r900-a}'});
 
-# The publisher waits, before it commits, for a lock that is freed when the settler waits for the publisher.
+# Before it commits, the publisher waits for a lock that is released once the settler waits for the publisher.
 my $gate = psql_of( 'gate', 'SELECT pg_advisory_lock(42), pg_sleep(60)' );
 comes(q{application_name = 'gate' AND wait_event = 'PgSleep'});
 my $publisher = psql_of( 'publisher', 'BEGIN; ' . publish('r901-b') . '; SELECT pg_advisory_xact_lock(42); COMMIT' );
 comes(q{application_name = 'publisher' AND wait_event = 'advisory'});
 my $settler = psql_of( 'settler', $settle );
 is( comes(q{application_name = 'settler' AND wait_event_type = 'Lock'}), 't',
-    'bundle: a report confirms the one before while the next is being published' );
+    'bundle: a report confirms the previous one while the next is being published' );
 sql(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gate' AND datname = current_database()}
 );
-is( join( ' ', map { $_->wait(30) // 'late' } $publisher, $settler ), '0 0', '... both end well' );
+is( join( ' ', map { $_->wait(30) // 'late' } $publisher, $settler ), '0 0', '... both succeed' );
 is( sql('SELECT revision FROM bundle_state s JOIN bundle b ON b.id = s.served'), 'r901-b',
     '... the new one is served' );
 is( sql($acceptable), '{r899-z,r900-a,r901-b}',
@@ -205,7 +205,7 @@ is( $made,
         'SELECT count(*) FROM pg_inherits WHERE inhparent IN (\'access_token\'::regclass, \'audit_log\'::regclass, \'refresh_token\'::regclass)'
     ),
     'partitions: each is counted by the one that made it' );
-ok( $keys >= 1 && $keys <= 4, 'signing keys: who says that it made one did: no more of them than keys' )
+ok( $keys >= 1 && $keys <= 4, 'signing keys: a process that reports a new key made one: no more reports than keys' )
   or diag( "$keys say so\n", map { $_->log_text } @at );
 is( $count->(q{SELECT string_agg(use || ' ' || state, ', ' ORDER BY use, state) FROM signing_key}),
     'oidc active, oidc next, statement active, statement next', '... and each is there once' );

@@ -1,5 +1,5 @@
-# Every SQL statement of the program, read from its row in the source, against a fresh schema: PostgreSQL takes it,
-# it has as many parameters as its row says, and the enum of its columns is what it gives (store/db/db.h).
+# Prepare every SQL statement of the program, read from its row in the source, against a fresh schema: PostgreSQL accepts it, it
+# has the number of parameters of its row, and the enum of its columns matches its columns (store/db/db.h).
 use strict;
 use warnings;
 
@@ -19,7 +19,7 @@ File::Find::find(
     sub { $source{$File::Find::name} = read_source($_) if /\.[ch]\z/ },
     map { Authz::Path::source($_) } qw(fcgi cli) );
 
-# Comments go; what is in quotes stays.
+# Remove comments; keep quoted text.
 sub read_source {
     open my $in, '<', $_[0] or die "$_[0]: $!";
     local $/ = undef;
@@ -28,7 +28,7 @@ sub read_source {
     return $text;
 }
 
-# Literals that follow each other, and macros of the same file or of a header that stand for such, as one text.
+# Join adjacent literals, and macros of the same file or of a header that expand to literals.
 my ( %macro, %shared );
 
 sub text_of {
@@ -66,7 +66,7 @@ for my $file ( sort keys %source ) {
     }
 }
 cmp_ok( scalar @statement, '>=', 60, 'the statements are found' );
-is( scalar @statement, $rows, 'each row of a statement has the form name, text, number of parameters' );
+is( scalar @statement, $rows, 'each row of a statement has a name, a text and a number of parameters' );
 my %count;
 $count{ $_->{name} }++ for @statement;
 is( join( ' ', grep { $count{$_} > 1 } sort keys %count ), '', 'names are unique in the program' );
@@ -77,8 +77,7 @@ is( join(
         map    { $_->{name} }
           grep { $_->{text} =~ /secret_hash\s*(?:=|<>|IN\b|LIKE\b)|(?:=|<>)\s*(?:\w+\.)?secret_hash/i } @statement ),
     '',
-    "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs (decisions.md \"Format\")"
-);
+    "no statement compares a stored secret's hash itself: SQL's comparison stops at the first octet that differs" );
 my ($longest) = sort { length $b <=> length $a } keys %count;
 cmp_ok(
     length("$longest:99999999:999999:999999"), '<', 64,
@@ -90,7 +89,7 @@ my %partition = map {
             $database ) )
 } qw(access_token audit_log refresh_token);
 
-# psql prepares and describes, and does not run, what ends in \gdesc; only a file may hold that.
+# psql prepares and describes a statement that ends in \gdesc, without running it; \gdesc works only in a file.
 sub columns_of {
     my ($text) = @_;
     my $file = Authz::Web::write_file( Authz::Process::directory() . '/describe.sql', "$text \\gdesc\n" );
@@ -113,11 +112,12 @@ for my $statement (@statement) {
             "PREPARE s AS $text; SELECT cardinality(parameter_types) FROM pg_prepared_statements WHERE name = 's'",
             $database );
     };
-    is( $params, $statement->{params}, "$name: PostgreSQL takes it, with $statement->{params} parameters" ) or diag($@);
+    is( $params, $statement->{params}, "$name: PostgreSQL accepts it, with $statement->{params} parameters" )
+      or diag($@);
     my $members = $enum{$name} // next;
     my ($prefix) = join( ' ', @$members ) =~ /\A([A-Z]+_)/;
     is( join( ' ', map { $prefix . uc } columns_of($text) ), join( ' ', @$members ),
-        "$name: its enum names its columns in their order" );
+        "$name: its enum names its columns in order" );
 }
 
 done_testing;

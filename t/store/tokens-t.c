@@ -15,7 +15,7 @@ static const struct { const char *list, *revision; bool wanted; const char *name
     {"{}", "r1-0a", false, "an empty list"},
     {"", "r1-0a", false, "no list"},
     {NULL, "r1-0a", false, "NULL: the column was empty"},
-    {"{r1-0a}", "", false, "a bundle without revision decides nothing"},
+    {"{r1-0a}", "", false, "a bundle without a revision decides nothing"},
     {"{}", "", false, "... nor where the list is empty"},
     {"{\"\"}", "", false, "... nor where the list holds an empty text"},
     {",", "", false, "... nor in a list that is none"},
@@ -35,7 +35,7 @@ static const struct { const char *list, *revision; bool wanted; const char *name
     {"r1-0a", "r1-0a", false, "a text that is no list"},
     {"r1-0a}", "r1-0a", false, "a list without its beginning"},
     {"{r1-0a", "r1-0a", false, "a list without its end"},
-    {"{\"r1-0a\"}", "r1-0a", false, "a quoted item is none of ours"},
+    {"{\"r1-0a\"}", "r1-0a", false, "a quoted item: our revisions need no quotes"},
     {"{NULL}", "NULL", true, "the word NULL is text here: no revision is called so (bundle.c)"},
     {"{r1-0a,r2-0b}", "r1-0a,r2-0b", false, "several at once"},
     {"{aa}", "a", false, "a repeated letter"},
@@ -50,7 +50,7 @@ main(void)
     plan(0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         is_int(token_revision_acceptable(cases[i].list, cases[i].revision), cases[i].wanted,
-               "revision '%s' in %s: %s (decisions.md \"Which revisions may decide\")",
-               cases[i].revision, cases[i].list != NULL ? cases[i].list : "nothing", cases[i].name);
+               "revision '%s' in %s: %s", cases[i].revision,
+               cases[i].list != NULL ? cases[i].list : "nothing", cases[i].name);
     return done();
 }

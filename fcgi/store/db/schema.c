@@ -19,8 +19,7 @@
 #define FILE_MAX (1 << 20)
 #define MIGRATIONS_MAX 999
 /* Within one thousand, migrations only add, so that the older program keeps running while the newer
- * one is installed. The first migration of the next thousand may break the older program (oauth.md
- * 2). */
+ * one is installed. The first migration of the next thousand may break the older program. */
 #define MAJOR_STEP 1000
 
 static const char table_sql[] = "CREATE TABLE IF NOT EXISTS schema_migration (version integer "
