@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The audit outcome `denied` means that policy refused (decisions.md "Readings: Admin API"). A code
+/* The audit outcome `denied` means that policy refused (decisions.md "Audited"). A code
  * that a bad request gets too is `rejected` here, and token/issue.c writes `denied` when policy
  * refused. */
 /* clang-format off */

@@ -83,7 +83,8 @@ test_table(void)
                                          AZ_INVALID_GRANT};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         is_str(az_status_row(bad[i])->audit_outcome, "rejected",
-               "%s: a code that a bad request gets too does not mean that policy refused (decisions.md "
+               "%s: a code that a bad request gets too does not mean that policy refused "
+               "(decisions.md "
                "\"Audited\")",
                az_status_row(bad[i])->error);
     is_str(az_status_row(AZ_ACCESS_DENIED)->audit_outcome, "denied", "policy alone denies access");
