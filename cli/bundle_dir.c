@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "dir.h"
 #include "json_text.h"
 #include "policy/rows/data_key.h"
@@ -19,24 +20,17 @@
 #define SWITCHES_MAX (4 << 20)
 #define SWITCHES_DEPTH_MAX 4
 
-static bool
-bundle_dir_ends_with(const char *text, const char *suffix)
-{
-    size_t length = strlen(text), wanted = strlen(suffix);
-    return length > wanted && strcmp(text + length - wanted, suffix) == 0;
-}
-
 enum bundle_file
 bundle_file_kind(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     bool data = strncmp(path, DATA_DIR, strlen(DATA_DIR)) == 0 && path + strlen(DATA_DIR) == name
-                && bundle_dir_ends_with(name, DATA_SUFFIX);
+                && words_end(name, DATA_SUFFIX);
     if (strcmp(path, BUNDLE_DIR_SWITCHES) == 0)
         return BUNDLE_FILE_SWITCHES;
-    if (bundle_dir_ends_with(name, "_test.rego"))
+    if (words_end(name, "_test.rego"))
         return BUNDLE_FILE_TEST;
-    if (bundle_dir_ends_with(name, ".rego") || bundle_dir_ends_with(name, ".cedar"))
+    if (words_end(name, ".rego") || words_end(name, ".cedar"))
         return BUNDLE_FILE_RULE;
     if (data)
         return BUNDLE_FILE_DATA;

@@ -1,10 +1,9 @@
 /* bundle history, diff and rollback: work with the bundles that were published. */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/jsonx.h"
 #include "bundle.h"
 #include "input.h"
@@ -26,11 +25,8 @@ const struct cli_option bundle_history_options[] = {
 static int64_t
 history_number(const char *text, int64_t max)
 {
-    if (*text < '1' || *text > '9' || text[strspn(text, "0123456789")] != '\0')
-        return 0;
-    errno = 0;
-    long long number = strtoll(text, NULL, 10);
-    return errno == 0 && number <= max ? number : 0;
+    int64_t number;
+    return *text != '0' && digits_read(text, max, &number) ? number : 0;
 }
 
 int

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "accept.h"
+#include "base/digits.h"
 #include "base/log.h"
 #include "pools.h"
 #include "process.h"
@@ -80,9 +81,8 @@ fail_usage(const char *what, const char *value)
 static bool
 read_count(const char *text, int *ret)
 {
-    char *end;
-    long count = strtol(text, &end, 10);
-    if (*text == '\0' || *end != '\0' || count < 0 || count > POOL_WORKERS_MAX)
+    int64_t count;
+    if (!digits_read(text, POOL_WORKERS_MAX, &count))
         return false;
     *ret = (int) count;
     return true;

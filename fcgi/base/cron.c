@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/digits.h"
+
 #define DAY 86400
 /* Leap days on one weekday are 28 years apart at most, 40 across a century that has none. */
 #define YEARS_MAX 41
@@ -50,12 +52,12 @@ take(struct reader *in, char c)
 static bool
 read_number(struct reader *in, int *ret)
 {
-    int value = 0, digits = 0;
-    for (; in->at < in->end && *in->at >= '0' && *in->at <= '9' && digits < 3; digits++)
-        value = value * 10 + (*in->at++ - '0');
+    int64_t value;
+    size_t digits = digits_take(in->at, (size_t) (in->end - in->at), 99, &value);
     if (digits < 1 || digits > 2)
         return false;
-    *ret = value;
+    in->at += digits;
+    *ret = (int) value;
     return true;
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/digits.h"
+
 #define DAY_SECONDS 86400
 
 struct calendar {
@@ -146,17 +148,13 @@ take_char(struct cursor *in, char c)
 static bool
 take_digits(struct cursor *in, int width, int min, int max, int *ret)
 {
-    int value = 0;
+    int64_t value;
 
-    if (in->end - in->at < width)
+    if (in->end - in->at < width
+        || digits_take(in->at, (size_t) width, 9999, &value) != (size_t) width)
         return false;
-    for (int i = 0; i < width; i++) {
-        char c = *in->at++;
-        if (c < '0' || c > '9')
-            return false;
-        value = value * 10 + (c - '0');
-    }
-    *ret = value;
+    in->at += width;
+    *ret = (int) value;
     return value >= min && value <= max;
 }
 

@@ -2,20 +2,19 @@
 
 #include "base/jsonx_text.h"
 
-/* The value of the four hexadecimal digits at text, or -1. */
+#include "base/digits.h"
+
+/* Return the value of the four hexadecimal digits at text, or -1. */
 static long
-hex_value(const char *text)
+text_hex_four(const char *text)
 {
     long value = 0;
 
     for (size_t i = 0; i < 4; i++) {
-        char c = text[i];
-        if (c >= '0' && c <= '9')
-            value = value * 16 + (c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            value = value * 16 + ((c | 0x20) - 'a' + 10);
-        else
+        int digit = digits_hex(text[i]);
+        if (digit < 0)
             return -1;
+        value = value * 16 + digit;
     }
     return value;
 }
@@ -25,7 +24,7 @@ hex_value(const char *text)
 static long
 read_code_point(const char **at, const char *end)
 {
-    long point = end - *at >= 4 ? hex_value(*at) : -1;
+    long point = end - *at >= 4 ? text_hex_four(*at) : -1;
     if (point < 0 || (point >= 0xdc00 && point <= 0xdfff))
         return -1;
     *at += 4;
@@ -33,7 +32,7 @@ read_code_point(const char **at, const char *end)
         return point;
     if (end - *at < 6 || (*at)[0] != '\\' || (*at)[1] != 'u')
         return -1;
-    long low = hex_value(*at + 2);
+    long low = text_hex_four(*at + 2);
     if (low < 0xdc00 || low > 0xdfff)
         return -1;
     *at += 6;

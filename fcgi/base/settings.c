@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/cron.h"
+#include "base/digits.h"
 
 /* Longest line of authz.conf, in octets. */
 #define LINE_MAXIMUM 4094
@@ -55,21 +56,19 @@ read_number(const struct setting *row, const char *text, long *ret)
         {'h', 3600 },
         {'d', 86400}
     };
-    char *end;
-    if (!isdigit((unsigned char) text[0]))
-        return false;
-    errno = 0;
-    long value = strtol(text, &end, 10);
+    int64_t value;
+    size_t digits = digits_take(text, strlen(text), LONG_MAX, &value);
+    const char *end = text + digits;
     long factor = *end == '\0' ? 1 : 0;
     for (size_t i = 0; row->type == SETTING_DURATION && i < sizeof(units) / sizeof(units[0]); i++)
         if (*end == units[i].unit && end[1] == '\0')
             factor = units[i].seconds;
-    if (errno != 0 || factor == 0 || value > LONG_MAX / factor)
+    if (digits == 0 || factor == 0 || value > LONG_MAX / factor)
         return false;
     value *= factor;
     if (value < row->minimum || value > row->maximum)
         return false;
-    *ret = value;
+    *ret = (long) value;
     return true;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digits.h"
+
 #define ALPHA "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGIT "0123456789"
 
@@ -180,13 +182,6 @@ uri_host_is_loopback(const char *host)
                || strcmp(host, "localhost") == 0);
 }
 
-/* The caller has seen that it is a hex digit. */
-static int
-hex_value(char c)
-{
-    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
 /* Whether a parameter's name, as a form reader would decode it, is the word. */
 static bool
 name_is(const char *name, size_t length, const char *word)
@@ -194,7 +189,7 @@ name_is(const char *name, size_t length, const char *word)
     for (size_t i = 0; i < length; i++) {
         char c = name[i];
         if (c == '%') {
-            c = (char) (hex_value(name[i + 1]) << 4 | hex_value(name[i + 2]));
+            c = (char) (digits_hex(name[i + 1]) << 4 | digits_hex(name[i + 2]));
             i += 2;
         }
         if (*word == '\0' || c != *word++)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/digits.h"
+
 void
 uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
            unsigned char ret[UUID7_OCTETS])
@@ -38,18 +40,6 @@ uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 
     ret[UUID7_TEXT_LENGTH] = '\0';
 }
 
-static int
-hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 enum az_status
 uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS])
 {
@@ -64,7 +54,7 @@ uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS])
                 return AZ_INVALID;
             continue;
         }
-        int value = hex_value(text[i]);
+        int value = digits_hex(text[i]);
         if (value < 0)
             return AZ_INVALID;
         id[nibble / 2] = (unsigned char) (id[nibble / 2] << 4 | value);

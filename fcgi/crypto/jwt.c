@@ -7,6 +7,7 @@
 
 #include "base/iso8601.h"
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "crypto/jws.h"
 
 /* clang-format off */
@@ -131,19 +132,10 @@ jwt_claims_parse(TALLOC_CTX *mem, const struct jws *jws, struct jwt_claims *ret,
 }
 
 static bool
-is_one_of(const char *text, const char *const *list)
-{
-    for (size_t i = 0; text != NULL && list[i] != NULL; i++)
-        if (strcmp(text, list[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool
 names_us(const struct jwt_claims *claims, const struct jwt_rule *rule)
 {
     for (size_t i = 0; i < claims->aud_count; i++)
-        if (is_one_of(claims->aud[i], rule->audiences))
+        if (words_has(rule->audiences, claims->aud[i]))
             return true;
     return false;
 }
@@ -169,7 +161,7 @@ parties_fault(const struct jwt_claims *claims, const struct jwt_rule *rule)
         return JWT_FAULT_NONE;
     if (!names_us(claims, rule) || (claims->aud_count > 1 && !rule->several_aud))
         return JWT_FAULT_AUD;
-    if (claims->aud_count > 1 && !is_one_of(claims->azp, rule->audiences))
+    if (claims->aud_count > 1 && !words_has(rule->audiences, claims->azp))
         return JWT_FAULT_AZP;
     return JWT_FAULT_NONE;
 }

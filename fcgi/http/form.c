@@ -7,21 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digits.h"
 #include "base/jsonx.h"
 #include "base/utf8.h"
 #include "http/route.h"
-
-static int
-form_hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 char *
 request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
@@ -33,8 +22,8 @@ request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form)
         if (c == '+' && form) {
             c = ' ';
         } else if (c == '%') {
-            int high = i + 2 < length ? form_hex_value(text[i + 1]) : -1;
-            int low = i + 2 < length ? form_hex_value(text[i + 2]) : -1;
+            int high = i + 2 < length ? digits_hex(text[i + 1]) : -1;
+            int low = i + 2 < length ? digits_hex(text[i + 2]) : -1;
             if (high < 0 || low < 0 || (high == 0 && low == 0)) {
                 talloc_free(out);
                 return NULL;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digits.h"
+
 /* Octets between the quotes of the entity tags that this server makes: a SHA-256 in hex. */
 #define HEADER_DIGEST_LENGTH 64
 
@@ -51,13 +53,9 @@ header_first_tag(TALLOC_CTX *mem, const char *value)
 static long
 read_wait_seconds(const char *text, long max)
 {
-    long seconds = 0;
-    size_t digits = strspn(text, "0123456789");
-    if (strchr(",; \t", text[digits]) == NULL)
-        return 0;
-    for (size_t i = 0; i < digits && seconds < max; i++)
-        seconds = seconds * 10 + (text[i] - '0');
-    return seconds < max ? seconds : max;
+    int64_t seconds;
+    size_t digits = digits_take(text, strlen(text), max, &seconds);
+    return strchr(",; \t", text[digits]) != NULL ? (long) seconds : 0;
 }
 
 long

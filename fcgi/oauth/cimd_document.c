@@ -8,6 +8,7 @@
 #include "base/field_rules.h"
 #include "base/fields.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "oauth/parameters.h"
 
 /* ---- the address ---- */
@@ -132,17 +133,6 @@ tell(void *arg, const char *name, const char *why)
                                        *name != '\0' ? name : "the document", " ", why);
 }
 
-static bool
-has_text(const json_t *texts, const char *text)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) texts, index, item)
-        if (strcmp(json_string_value(item), text) == 0)
-            return true;
-    return false;
-}
-
 /*
  * A document that everybody can read holds no secret, so a method that rests on one shows whoever
  * reads it the way in. Keys would be good: but one who declares them must be asked for them, and to
@@ -165,9 +155,9 @@ secret_fault(const json_t *document, const char *method)
 static const char *
 types_fault(const struct metadata *data)
 {
-    if (data->grant_types != NULL && !has_text(data->grant_types, "authorization_code"))
+    if (data->grant_types != NULL && !words_array_has(data->grant_types, "authorization_code"))
         return "grant_types must hold authorization_code";
-    return data->response_types != NULL && !has_text(data->response_types, "code")
+    return data->response_types != NULL && !words_array_has(data->response_types, "code")
                ? "response_types must hold code"
                : NULL;
 }
@@ -176,53 +166,31 @@ types_fault(const struct metadata *data)
 static const char *
 scope_fault(const char *scope)
 {
-    size_t words = 0;
-    for (const char *c = scope; c != NULL && *c != '\0'; c += strspn(c, " ")) {
-        size_t length = strcspn(c, " ");
+    const char *word;
+    size_t length, words = 0;
+    for (; words_next(&scope, &word, &length); words++)
         for (size_t i = 0; i < length; i++)
-            if ((unsigned char) c[i] < 0x21 || (unsigned char) c[i] > 0x7e || c[i] == '"'
-                || c[i] == '\\')
+            if ((unsigned char) word[i] < 0x21 || (unsigned char) word[i] > 0x7e || word[i] == '"'
+                || word[i] == '\\')
                 return "scope has a forbidden character";
-        words += length > 0;
-        c += length;
-    }
     return words > SCOPE_WORDS_MAX ? "scope has too many words" : NULL;
-}
-
-/* The texts of an array, NULL at the end. */
-static const char **
-list_of(TALLOC_CTX *mem, const json_t *texts)
-{
-    const char **list = talloc_array(mem, const char *, json_array_size(texts) + 1);
-    size_t index;
-    json_t *item;
-    if (list == NULL)
-        return NULL;
-    json_array_foreach ((json_t *) (uintptr_t) texts, index, item)
-        list[index] = json_string_value(item);
-    list[json_array_size(texts)] = NULL;
-    return list;
-}
-
-/* A scope of blanks is none, as at /register: it would be a ceiling that lets nothing through. */
-static bool
-names_a_word(const char *scope)
-{
-    return scope != NULL && scope[strspn(scope, " ")] != '\0';
 }
 
 static enum az_status
 fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
 {
-    const char **redirects = list_of(mem, data->redirect_uris), **grants = NULL;
+    const char **redirects = words_array_list(mem, data->redirect_uris), **grants = NULL;
+    const char *rest = data->scope, *word;
+    size_t length;
     if (data->grant_types != NULL)
-        grants = list_of(mem, data->grant_types);
+        grants = words_array_list(mem, data->grant_types);
     if (redirects == NULL || (data->grant_types != NULL && grants == NULL))
         return AZ_SERVER_ERROR;
     ret->name = data->client_name;
     ret->uri = data->client_uri;
     ret->logo = data->logo_uri;
-    ret->scope = names_a_word(data->scope) ? data->scope : NULL;
+    /* A scope of blanks is none, as at /register: as a ceiling it would let nothing through. */
+    ret->scope = words_next(&rest, &word, &length) ? data->scope : NULL;
     ret->redirect_uris = redirects;
     ret->grant_types = grants;
     return AZ_OK;

@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 #include "crypto/random.h"
 #include "oauth/parameters.h"
 #include "policy/decide/registry.h"
@@ -41,24 +42,14 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
         return st;
     if (registered != NULL)
         question->ceiling = all;
-    question->scopes = scope_within(&req->op, words, question->ceiling);
+    question->scopes = registered != NULL ? words_array_within(req->op.mem, words, all) : words;
     question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
+    if (question->scopes == NULL || question->default_scopes == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0)
         return op_fail(&req->op, AZ_INVALID_SCOPE,
                        "None of the requested scopes is registered for the client", NULL);
     return AZ_OK;
-}
-
-/* True if every word of one array is in the other. */
-static bool
-words_within(const json_t *words, const json_t *wider)
-{
-    size_t index;
-    json_t *word;
-    json_array_foreach ((json_t *) (uintptr_t) words, index, word)
-        if (!scope_has(wider, json_string_value(word)))
-            return false;
-    return true;
 }
 
 enum az_status
@@ -76,7 +67,7 @@ grant_read_family(struct request *req, const struct grant_row *grant, bool types
         return st;
     if ((resource != NULL
          && (grant->resource == NULL || !resource_equal(resource, grant->resource)))
-        || !words_within(named, grant->resource_types))
+        || !words_array_is_within(named, grant->resource_types))
         return op_fail(&req->op, AZ_INVALID_TARGET, "The resource was not authorized", NULL);
     if (details != NULL && !json_equal(details, grant->details))
         return op_fail(&req->op, AZ_INVALID_AUTHORIZATION_DETAILS,

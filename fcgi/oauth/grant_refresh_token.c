@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "oauth/grant.h"
 #include "oauth/parameters.h"
 #include "token/redeem.h"
@@ -41,21 +42,26 @@ read_refresh_scopes(struct request *req, const struct grant_row *grant,
                     struct issue_question *question)
 {
     const char *asked = request_param(req, "scope");
-    json_t *granted = scope_split(req->op.mem, grant->granted_scope), *words;
+    json_t *granted = words_split(req->op.mem, grant->granted_scope), *words;
     if (granted == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     enum az_status st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
-    if (json_array_size(scope_within(&req->op, words, granted)) < json_array_size(words))
+    if (!words_array_is_within(words, granted))
         return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
                        NULL);
     st = grant_read_scopes(req, asked != NULL ? asked : grant->granted_scope, question);
     if (st != AZ_OK)
         return st;
-    question->ceiling = scope_within(&req->op, granted, question->ceiling);
+    question->ceiling = question->ceiling != NULL
+                            ? words_array_within(req->op.mem, granted, question->ceiling)
+                            : granted;
     question->default_scopes = jsonx_own(req->op.mem, json_array());
-    return AZ_OK;
+    /* Without memory there must not be no ceiling. */
+    return question->ceiling != NULL && question->default_scopes != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
 enum az_status

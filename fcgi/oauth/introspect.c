@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 #include "crypto/token.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
@@ -87,7 +88,7 @@ judge_bearer(struct request *req, const struct token_row *row, struct introspect
     enum az_status st = scope_parse(&req->op, row->scope, &words);
     if (st != AZ_OK)
         return st;
-    if (!scope_has(words, "introspection") && !scope_has(words, "uma_protection"))
+    if (!words_array_has(words, "introspection") && !words_array_has(words, "uma_protection"))
         return refuse_bearer(req, "the token lacks the scope introspection or uma_protection");
     if ((st = token_row_output(&req->op, row, &output)) != AZ_OK)
         return st;
@@ -251,7 +252,7 @@ active_body(const struct introspection *it)
     struct jsonx_build body = {
         jsonx_own(req->op.mem,
                   json_pack("{s:b,s:s,s:s,s:s,s:s*,s:s*,s:s*,s:s,s:I,s:I,s:s*,s:s*}", "active", 1,
-                            "scope", scope_join(req->op.mem, decision->scopes), "client_id",
+                            "scope", words_join(req->op.mem, decision->scopes), "client_id",
                             row->client.client_id, "sub", row->subject, "username", username, "idp",
                             row->idp, "token_type", type, "iss", req->op.az->cfg->oidc_issuer,
                             "iat", (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at,

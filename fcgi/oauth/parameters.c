@@ -6,38 +6,19 @@
 #include <string.h>
 
 #include "base/jsonx.h"
-
-/* True if an array of strings contains a word. */
-static bool
-parameters_has_word(const json_t *words, const char *word, size_t length)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) words, index, item)
-        if (json_string_length(item) == length
-            && memcmp(json_string_value(item), word, length) == 0)
-            return true;
-    return false;
-}
+#include "base/words.h"
 
 enum az_status
 scope_parse(struct op *op, const char *text, json_t **ret)
 {
-    json_t *words = jsonx_own(op->mem, json_array());
-    if (words == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (text != NULL && strlen(text) > SCOPE_TEXT_MAX)
         return op_fail(op, AZ_INVALID_SCOPE, "The scope is too long", NULL);
-    for (const char *c = text != NULL ? text : ""; *c != '\0';) {
-        size_t length = strcspn(c, " ");
-        for (size_t i = 0; i < length; i++)
-            if ((unsigned char) c[i] <= 0x20 || (unsigned char) c[i] > 0x7e || c[i] == '"'
-                || c[i] == '\\')
-                return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
-        if (length > 0 && !parameters_has_word(words, c, length))
-            json_array_append_new(words, json_stringn(c, length));
-        c += length + (c[length] == ' ');
-    }
+    for (const char *c = text != NULL ? text : ""; *c != '\0'; c++)
+        if ((unsigned char) *c < 0x20 || (unsigned char) *c > 0x7e || *c == '"' || *c == '\\')
+            return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
+    json_t *words = words_split(op->mem, text);
+    if (words == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (json_array_size(words) > SCOPE_WORDS_MAX)
         return op_fail(op, AZ_INVALID_SCOPE, "The request has too many scopes", NULL);
     *ret = words;
@@ -78,15 +59,14 @@ resource_types_parse(struct op *op, const char *text, json_t **ret)
         *ret = NULL;
         return AZ_OK;
     }
-    json_t *types = jsonx_own(op->mem, json_array());
-    for (const char *c = text; *c != '\0';) {
-        size_t length = strcspn(c, " ");
-        if (length > 0 && !is_absolute_uri(c, length))
+    const char *rest = text, *word;
+    size_t length;
+    while (words_next(&rest, &word, &length))
+        if (!is_absolute_uri(word, length))
             return op_fail(op, AZ_INVALID_REQUEST, "resource_types must be absolute URIs", NULL);
-        if (length > 0 && !parameters_has_word(types, c, length))
-            json_array_append_new(types, json_stringn(c, length));
-        c += length + (c[length] == ' ');
-    }
+    json_t *types = words_split(op->mem, text);
+    if (types == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (json_array_size(types) > RESOURCE_TYPES_MAX)
         return op_fail(op, AZ_INVALID_REQUEST, "The request has too many resource_types", NULL);
     *ret = types;
@@ -160,18 +140,4 @@ context_parse(struct op *op, const char *text, json_t **ret)
     }
     *ret = context;
     return AZ_OK;
-}
-
-json_t *
-scope_within(struct op *op, json_t *words, json_t *ceiling)
-{
-    size_t index;
-    json_t *word, *kept;
-    if (ceiling == NULL)
-        return words;
-    kept = jsonx_own(op->mem, json_array());
-    json_array_foreach (words, index, word)
-        if (parameters_has_word(ceiling, json_string_value(word), json_string_length(word)))
-            json_array_append(kept, word);
-    return kept;
 }

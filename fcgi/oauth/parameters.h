@@ -45,7 +45,4 @@ enum az_status details_parse(struct op *op, const char *text, json_t **ret);
  */
 enum az_status context_parse(struct op *op, const char *text, json_t **ret);
 
-/* Return the words of `words` that are also in `ceiling` (NULL: all of them). */
-json_t *scope_within(struct op *op, json_t *words, json_t *ceiling);
-
 #endif

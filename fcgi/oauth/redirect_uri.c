@@ -2,13 +2,15 @@
 
 #include "oauth/redirect_uri.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/uri.h"
 
 /* Beginnings of loopback URIs, by which nothing is compared but the same beginning. */
 static const char *const loopbacks[] = {"http://127.0.0.1", "http://[::1]", "http://localhost"};
+#define PORT_MAX 65535
+#define PORT_DIGITS_MAX 5
 #define LOOPBACKS (sizeof(loopbacks) / sizeof(loopbacks[0]))
 
 /* What follows the host and port of a URI that begins so; NULL: it does not, or the port is none.
@@ -22,9 +24,9 @@ after_port(const char *uri, const char *begin)
         return NULL;
     const char *rest = uri + length;
     if (*rest == ':') {
-        size_t digits = strspn(rest + 1, "0123456789");
-        long port = digits >= 1 && digits <= 5 ? strtol(rest + 1, NULL, 10) : 0;
-        if (port < 1 || port > 65535)
+        int64_t port;
+        size_t digits = digits_take(rest + 1, PORT_DIGITS_MAX, PORT_MAX + 1, &port);
+        if (port < 1 || port > PORT_MAX)
             return NULL;
         rest += 1 + digits;
     }

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/uuid7.h"
+#include "base/words.h"
 #include "crypto/random.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
@@ -131,24 +132,15 @@ make_question(struct registering *reg)
 
 /* ---- what is registered */
 
-static bool
-list_has(const json_t *list, const char *word)
-{
-    size_t index;
-    const json_t *item;
-    json_array_foreach (list, index, item)
-        if (strcmp(json_string_value(item), word) == 0)
-            return true;
-    return false;
-}
-
 /* The registered scope: what policy granted, in the grammar that /token will read it by. */
 static enum az_status
 set_scope(struct registering *reg)
 {
     struct op *op = &reg->req->op;
     json_t *words;
-    const char *scope = scope_join(op->mem, reg->verdict.verdict.decision.scopes);
+    const char *scope = words_join(op->mem, reg->verdict.verdict.decision.scopes);
+    if (scope == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
     if (*scope == '\0') {
         json_object_del(reg->registered, "scope");
         return AZ_OK;
@@ -171,7 +163,7 @@ narrow(struct registering *reg)
     json_t *grants = reg->verdict.grant_types;
     struct jsonx_build registered = {jsonx_own(op->mem, json_copy(reg->wanted.members)), false};
     jsonx_set(&registered, "grant_types", json_incref(grants));
-    if (!list_has(grants, "authorization_code"))
+    if (!words_array_has(grants, "authorization_code"))
         jsonx_set(&registered, "response_types", json_array());
     reg->registered = jsonx_built(&registered);
     if (reg->registered == NULL)

@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "crypto/jwk_set.h"
 #include "oauth/parameters.h"
 
@@ -66,7 +67,7 @@ static const struct field members[] = {
 /* clang-format on */
 
 /* Beside a statement these count from the statement alone: it says which software this is. */
-static const char *const stated[] = {"software_id", "software_version"};
+static const char *const stated[] = {"software_id", "software_version", NULL};
 
 enum az_status
 register_refuse(struct register_reading *reading, const char *name, const char *why)
@@ -90,17 +91,6 @@ register_text(const struct register_reading *reading, const char *name)
     return json_string_value(json_object_get(reading->members, name));
 }
 
-bool
-register_list_has(const json_t *list, const char *word)
-{
-    size_t index;
-    const json_t *item;
-    json_array_foreach (list, index, item)
-        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0)
-            return true;
-    return false;
-}
-
 /* ---- reading ---- */
 
 static json_t *
@@ -110,15 +100,6 @@ present(const json_t *object, const char *name)
     return json_is_null(value) ? NULL : value;
 }
 
-static bool
-is_stated(const char *name)
-{
-    for (size_t i = 0; i < sizeof(stated) / sizeof(stated[0]); i++)
-        if (strcmp(stated[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Return the value that counts (RFC 7591 2.3): the statement's, if it has one. Keys are given once,
  * in one of two members. */
 static json_t *
@@ -126,7 +107,7 @@ choose(const char *name, const json_t *plain, const json_t *claims)
 {
     json_t *value = present(claims, name);
     bool keys = strcmp(name, "jwks") == 0 || strcmp(name, "jwks_uri") == 0;
-    if (value != NULL || (claims != NULL && is_stated(name))
+    if (value != NULL || (claims != NULL && words_has(stated, name))
         || (keys && (present(claims, "jwks") != NULL || present(claims, "jwks_uri") != NULL)))
         return value;
     return present(plain, name);
@@ -136,18 +117,12 @@ choose(const char *name, const json_t *plain, const json_t *claims)
 static enum az_status
 drop_repetitions(struct register_reading *reading)
 {
-    size_t row, index;
-    json_t *list, *item, *distinct;
-    for (row = 0; row < sizeof(members) / sizeof(members[0]); row++) {
-        list = json_object_get(reading->members, members[row].name);
-        if (!json_is_array(list))
-            continue;
-        distinct = jsonx_own(reading->op->mem, json_array());
-        json_array_foreach (list, index, item)
-            if (!register_list_has(distinct, json_string_value(item))
-                && json_array_append(distinct, item) != 0)
-                return register_no_memory(reading);
-        if (json_object_set(reading->members, members[row].name, distinct) != 0)
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const json_t *list = json_object_get(reading->members, members[i].name);
+        if (json_is_array(list)
+            && json_object_set(reading->members, members[i].name,
+                               words_array_once(reading->op->mem, list))
+                   != 0)
             return register_no_memory(reading);
     }
     return AZ_OK;

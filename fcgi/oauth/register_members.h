@@ -26,7 +26,4 @@ enum az_status register_no_memory(struct register_reading *reading);
 /* A member that is a text, NULL without it. */
 const char *register_text(const struct register_reading *reading, const char *name);
 
-/* Whether a list (or NULL) holds a word. */
-bool register_list_has(const json_t *list, const char *word);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "oauth/register_members.h"
@@ -31,7 +32,7 @@ fill_defaults(struct register_reading *reading)
 {
     enum az_status st = set_default(reading, "grant_types", json_pack("[s]", "authorization_code"));
     bool code =
-        register_list_has(json_object_get(reading->members, "grant_types"), "authorization_code");
+        words_array_has(json_object_get(reading->members, "grant_types"), "authorization_code");
     if (st == AZ_OK)
         st = set_default(reading, "response_types", code ? json_pack("[s]", "code") : json_array());
     if (st == AZ_OK)
@@ -63,15 +64,6 @@ check_redirects(struct register_reading *reading)
     return AZ_OK;
 }
 
-static bool
-grant_works(const struct register_rules *rules, const char *grant)
-{
-    for (size_t i = 0; rules->grant_types[i] != NULL; i++)
-        if (strcmp(rules->grant_types[i], grant) == 0)
-            return true;
-    return false;
-}
-
 static enum az_status
 check_grants(struct register_reading *reading)
 {
@@ -82,14 +74,14 @@ check_grants(struct register_reading *reading)
         return register_refuse(reading, "grant_types", "must have at least 1 item");
     json_array_foreach (list, index, value) {
         const char *grant = json_string_value(value);
-        if (!grant_works(reading->rules, grant))
+        if (!words_has(reading->rules->grant_types, grant))
             return register_refuse(reading, "grant_types",
                                    grant_of_type(grant) != NULL
                                        ? "holds one that does not work yet"
                                        : "holds one that is not supported");
     }
     /* RFC 7591 2.1: the two lists say the same. */
-    if (register_list_has(list, "authorization_code") != (json_array_size(responses) > 0))
+    if (words_array_has(list, "authorization_code") != (json_array_size(responses) > 0))
         return register_refuse(
             reading, "response_types",
             "must be code with the grant type authorization_code, and empty without it");
@@ -115,12 +107,10 @@ static enum az_status
 check_authentication(struct register_reading *reading)
 {
     static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post",
-                                          "private_key_jwt"};
+                                          "private_key_jwt", NULL};
     const char *method = register_text(reading, "token_endpoint_auth_method");
-    bool known = false, keyed = strcmp(method, "private_key_jwt") == 0;
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        known = known || strcmp(methods[i], method) == 0;
-    if (!known)
+    bool keyed = strcmp(method, "private_key_jwt") == 0;
+    if (!words_has(methods, method))
         return register_refuse(
             reading, "token_endpoint_auth_method",
             "must be none, client_secret_basic, client_secret_post or private_key_jwt");
@@ -129,8 +119,7 @@ check_authentication(struct register_reading *reading)
         st = register_refuse(reading, "token_endpoint_auth_method",
                              "private_key_jwt does not work yet");
     if (st == AZ_OK && strcmp(method, "none") == 0
-        && register_list_has(json_object_get(reading->members, "grant_types"),
-                             "client_credentials"))
+        && words_array_has(json_object_get(reading->members, "grant_types"), "client_credentials"))
         st = register_refuse(reading, "grant_types",
                              "cannot hold client_credentials with token_endpoint_auth_method none");
     return st;

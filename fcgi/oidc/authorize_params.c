@@ -3,10 +3,11 @@
 #include "oidc/authorize_params.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/query.h"
+#include "base/words.h"
 #include "oauth/parameters.h"
 #include "policy/decide/registry.h"
 #include "token/id_token.h"
@@ -181,7 +182,7 @@ authorize_read_scope(struct request *req, struct authorization *authorization)
         st = scope_parse(&req->op, req->client->scope, &words);
     if (st != AZ_OK)
         return st;
-    authorization->scope = scope_join(req->op.mem, words);
+    authorization->scope = words_join(req->op.mem, words);
     return authorization->scope != NULL ? AZ_OK
                                         : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
 }
@@ -254,12 +255,10 @@ static enum az_status
 read_max_age(struct request *req, struct authorization *authorization)
 {
     const char *text = request_param(req, "max_age");
-    size_t length = text != NULL ? strlen(text) : 0;
     if (text == NULL)
         return AZ_OK;
-    if (length > AUTHORIZE_AGE_MAX || strspn(text, "0123456789") != length)
+    if (strlen(text) > AUTHORIZE_AGE_MAX || !digits_read(text, INT64_MAX, &authorization->max_age))
         return authorize_refuse(req, "max_age must be a number of seconds");
-    authorization->max_age = strtoll(text, NULL, 10);
     return AZ_OK;
 }
 

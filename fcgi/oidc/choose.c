@@ -9,6 +9,7 @@
 #include "base/query.h"
 #include "base/settings.h"
 #include "base/visible.h"
+#include "base/words.h"
 #include "http/page/page.h"
 #include "token/issue.h"
 
@@ -42,7 +43,7 @@ address(struct request *req, const struct authorization *authorization, const ch
         {"code_challenge_method",                                             authorization->code_challenge != NULL ? "S256" : NULL},
         {"resource",                                                          authorization->resource                              },
         {"resource_types",                                                    authorization->resource_types != NULL
-                               ? scope_join(mem,                                                           authorization->resource_types)
+                               ? words_join(mem,                                                           authorization->resource_types)
                                : NULL},
         {"authorization_details",
          authorization->details != NULL ? jsonx_dump(mem,                                                                                                  authorization->details) : NULL},

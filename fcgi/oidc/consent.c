@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "base/visible.h"
+#include "base/words.h"
 #include "http/page/page.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"
@@ -76,7 +77,7 @@ show(json_t *list, json_t *entry)
 
 /* List the words of a scope with their descriptions. */
 static bool
-show_scopes(struct request *req, const char *scope, json_t *list)
+show_scopes(const char *scope, json_t *list)
 {
     static const struct {
         const char *name, *text;
@@ -88,15 +89,15 @@ show_scopes(struct request *req, const char *scope, json_t *list)
         {"phone",          "See your phone number"         },
         {"offline_access", "Keep access while you are away"},
     };
-    char *rest = talloc_strdup(req->op.mem, scope != NULL ? scope : ""), *word;
-    bool shown = rest != NULL;
-    while (shown && (word = strsep(&rest, " ")) != NULL) {
+    const char *word;
+    size_t length;
+    bool shown = true;
+    while (shown && words_next(&scope, &word, &length)) {
         const char *text = "";
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            if (strcmp(word, known[i].name) == 0)
+            if (strlen(known[i].name) == length && memcmp(word, known[i].name, length) == 0)
                 text = known[i].text;
-        if (*word != '\0')
-            shown = show(list, json_pack("{s:s,s:s}", "name", word, "text", text));
+        shown = show(list, json_pack("{s:s%,s:s}", "name", word, length, "text", text));
     }
     return shown;
 }
@@ -138,7 +139,7 @@ describe_request(struct request *req, const struct authorization *authorization,
     jsonx_set(values, "details", details);
     if (authorization->resource != NULL)
         jsonx_set(values, "resource", json_string(authorization->resource));
-    if (!values->lost && show_scopes(req, authorization->scope, scopes)
+    if (!values->lost && show_scopes(authorization->scope, scopes)
         && show_details(req, authorization, details))
         return AZ_OK;
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the consent page");

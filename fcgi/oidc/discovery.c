@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 #include "crypto/digest.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
@@ -57,17 +58,6 @@ static const struct {
     {"request_uri_parameter_supported",                false},
     {"claims_parameter_supported",                     false},
 };
-
-static json_t *
-words_array(const char *const *words)
-{
-    struct jsonx_build array = {json_array(), words == NULL};
-    for (; words != NULL && *words != NULL; words++)
-        jsonx_append(&array, json_string(*words));
-    if (array.lost)
-        json_decref(array.value);
-    return jsonx_built(&array);
-}
 
 static json_t *
 build(struct request *req, json_t *details_types)

@@ -6,6 +6,7 @@
 
 #include "base/settings.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "http/fetch/documents.h"
 
 /* Endpoints of the row, and the members of the discovery document that replace empty ones. */
@@ -83,17 +84,6 @@ check_discovery(struct op *op, const char *url, const json_t *document)
     return AZ_OK;
 }
 
-static bool
-has_word(const json_t *array, const char *word)
-{
-    size_t index;
-    const json_t *item;
-    json_array_foreach (array, index, item)
-        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0)
-            return true;
-    return false;
-}
-
 static void
 take_document(const json_t *document, struct upstream_endpoints *found)
 {
@@ -102,8 +92,8 @@ take_document(const json_t *document, struct upstream_endpoints *found)
         if (*endpoint_at(found, i) == NULL)
             *endpoint_at(found, i) =
                 json_string_value(json_object_get(document, endpoints[i].member));
-    found->secret_in_form =
-        has_word(methods, "client_secret_post") && !has_word(methods, "client_secret_basic");
+    found->secret_in_form = words_array_has(methods, "client_secret_post")
+                            && !words_array_has(methods, "client_secret_basic");
     found->sends_iss =
         json_is_true(json_object_get(document, "authorization_response_iss_parameter_supported"));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "crypto/token.h"
 #include "oauth/client_auth.h"
 #include "token/issue.h"
@@ -74,7 +75,7 @@ body(struct request *req, const struct token_row *row, const json_t *scopes)
     json_t *answer = jsonx_own(req->op.mem, json_pack("{s:s}", "sub", row->subject));
     for (size_t i = 0; i < sizeof(claims_of) / sizeof(claims_of[0]); i++) {
         json_t *value = json_object_get(row->claims, claims_of[i].claim);
-        if (value == NULL || json_is_null(value) || !scope_has(scopes, claims_of[i].scope))
+        if (value == NULL || json_is_null(value) || !words_array_has(scopes, claims_of[i].scope))
             continue;
         if (json_object_set(answer, claims_of[i].claim, value) != 0)
             return NULL;
@@ -119,7 +120,7 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
         return refuse_denied(req);
     if (ret->verdict.decision.jit)
         return userinfo_refuse(req, "the token is a single-use token");
-    if (!scope_has(ret->verdict.decision.scopes, "openid"))
+    if (!words_array_has(ret->verdict.decision.scopes, "openid"))
         return userinfo_refuse(req, "the token lacks the scope openid");
     return AZ_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "crypto/digest.h"
 
 /* Nesting of a stored request, whose details are a text, and of the details. An accepted request
@@ -166,26 +167,16 @@ compare_words(const void *a, const void *b)
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Return the words of a scope as a sorted array, because their order has no meaning. */
+/* Return the words of a scope as a sorted array: their order has no meaning. */
 static json_t *
 sorted_words(struct op *op, const char *scope)
 {
-    json_t *sorted = json_array();
-    char *copy = talloc_strdup(op->mem, scope != NULL ? scope : ""), *rest = copy, *word;
-    const char **words =
-        copy != NULL ? talloc_array(op->mem, const char *, (unsigned) strlen(copy) + 1) : NULL;
-    size_t count = 0;
-    if (words == NULL) {
-        json_decref(sorted);
+    const json_t *words = words_split(op->mem, scope);
+    const char **list = words_array_list(op->mem, words);
+    if (words == NULL || list == NULL)
         return NULL;
-    }
-    while ((word = strsep(&rest, " ")) != NULL)
-        if (*word != '\0')
-            words[count++] = word;
-    qsort(words, count, sizeof(words[0]), compare_words);
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(sorted, json_string(words[i]));
-    return sorted;
+    qsort(list, json_array_size(words), sizeof(list[0]), compare_words);
+    return words_array(list);
 }
 
 enum az_status

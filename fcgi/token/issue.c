@@ -7,34 +7,10 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 #include "store/tokens/grants_use.h"
 #include "store/tokens/tokens.h"
 #include "token/id_token.h"
-
-char *
-scope_join(TALLOC_CTX *mem, const json_t *words)
-{
-    char *text = talloc_strdup(mem, "");
-    size_t index;
-    json_t *word;
-    json_array_foreach ((json_t *) (uintptr_t) words, index, word)
-        text = talloc_asprintf_append_buffer(text, "%s%s", index > 0 ? " " : "",
-                                             json_string_value(word));
-    return text;
-}
-
-json_t *
-scope_split(TALLOC_CTX *mem, const char *text)
-{
-    json_t *words = jsonx_own(mem, json_array());
-    for (const char *c = text != NULL ? text : ""; *c != '\0' && words != NULL;) {
-        size_t length = strcspn(c, " ");
-        if (length > 0 && json_array_append_new(words, json_stringn(c, length)) != 0)
-            words = NULL;
-        c += length + (c[length] == ' ');
-    }
-    return words;
-}
 
 struct question_user
 token_user(const struct grant_row *grant)
@@ -47,17 +23,6 @@ token_user(const struct grant_row *grant)
         .auth_time = grant->auth_time,
         .claims = grant->claims,
     };
-}
-
-bool
-scope_has(const json_t *words, const char *word)
-{
-    size_t index;
-    json_t *item;
-    json_array_foreach ((json_t *) (uintptr_t) words, index, item)
-        if (json_is_string(item) && strcmp(json_string_value(item), word) == 0)
-            return true;
-    return false;
 }
 
 /* Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
@@ -163,7 +128,7 @@ make_family(struct op *op, const struct issue_question *question, const struct i
     set_ends(op, family, starts || family->shown != NULL, expires_at, making);
     if (starts || family->rotate)
         st = make_refresh(op, making);
-    if (st == AZ_OK && scope_has(decision->scopes, "openid"))
+    if (st == AZ_OK && words_array_has(decision->scopes, "openid"))
         st = make_id_token(op, family, question->frame.client, making);
     return st;
 }
@@ -178,7 +143,7 @@ make_tokens(struct op *op, const struct issue_question *question, const struct i
     int64_t expires_at = op_now(op) + issued->expires_in;
     if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot make an access token");
-    issued->scope = scope_join(op->mem, decision->scopes);
+    issued->scope = words_join(op->mem, decision->scopes);
     issued->details = json_array_size(decision->details) > 0 ? decision->details : NULL;
     return family != NULL ? make_family(op, question, family, decision, expires_at, making) : AZ_OK;
 }

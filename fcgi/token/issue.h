@@ -54,16 +54,7 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
 /* Wipe the texts of the tokens. */
 void issued_done(struct issued *issued);
 
-/* Return the words of a JSON array joined by spaces, on mem. */
-char *scope_join(TALLOC_CTX *mem, const json_t *words);
-
-/* Return the words of such a text (NULL: none) as a JSON array on mem, or NULL without memory. */
-json_t *scope_split(TALLOC_CTX *mem, const char *text);
-
 /* Return the user of a family in the form that policy gets. */
 struct question_user token_user(const struct grant_row *grant);
-
-/* True if a JSON array of words contains one. */
-bool scope_has(const json_t *words, const char *word);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
+#include "base/words.h"
 #include "policy/decide/engine.h"
 #include "token/issue.h"
 
@@ -51,7 +52,7 @@ static enum az_status
 make_issuance(struct op *op, const struct grant_row *grant, struct shown *shown)
 {
     const struct question_user user = token_user(grant);
-    json_t *words = scope_split(op->mem, grant->granted_scope);
+    json_t *words = words_split(op->mem, grant->granted_scope);
     shown->baseline = jsonx_own(op->mem, json_pack("{s:b,s:O,s:s*,s:O*,s:O*}", "allow", 1, "scopes",
                                                    words, "resource", grant->resource,
                                                    "resource_types", grant->resource_types,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "fuzz/fuzz.h"
 #include "oauth/parameters.h"
 #include "token/issue.h"
@@ -44,7 +45,7 @@ check_scope(TALLOC_CTX *mem, const char *text)
     check_twice(words);
     if (st == AZ_OK) {
         /* A granted scope is stored as text and read again. */
-        MUST(scope_parse(&again, scope_join(mem, words), &second) == AZ_OK);
+        MUST(scope_parse(&again, words_join(mem, words), &second) == AZ_OK);
         MUST(json_equal(words, second));
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "env.h"
 #include "tap.h"
 
@@ -241,29 +242,6 @@ test_details(TALLOC_CTX *mem)
     is_str(parse(mem, details_parse, blanks), "[]", "... and so many");
 }
 
-/* clang-format off */
-static const struct { const char *words, *ceiling, *wanted, *name; } cuts[] = {
-    {"['a','b']", NULL, "[\"a\",\"b\"]", "no ceiling cuts nothing"},
-    {"['a','b']", "['b','c']", "[\"b\"]", "a ceiling cuts what it does not hold, and adds nothing"},
-    {"['a','b']", "[]", "[]", "an empty ceiling cuts all"},
-    {"[]", "['a']", "[]", "nothing stays nothing"},
-    {"['a']", "['A']", "[]", "case counts"},
-    {"['a']", "['ab']", "[]", "a beginning is no word"},
-    {"['ab']", "['a']", "[]", "... nor is a longer one"},
-};
-/* clang-format on */
-
-static void
-test_within(TALLOC_CTX *mem)
-{
-    struct op op = env_op(mem, NULL);
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-        json_t *ceiling = cuts[i].ceiling != NULL ? env_json(mem, cuts[i].ceiling) : NULL;
-        is_str(jsonx_dump(mem, scope_within(&op, env_json(mem, cuts[i].words), ceiling)),
-               cuts[i].wanted, "scope within: %s", cuts[i].name);
-    }
-}
-
 int
 main(void)
 {
@@ -273,7 +251,6 @@ main(void)
     test_resources(mem);
     test_types(mem);
     test_details(mem);
-    test_within(mem);
     talloc_free(mem);
     return done();
 }

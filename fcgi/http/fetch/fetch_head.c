@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digits.h"
+
 /* RFC 9110 section 5.6.2: tchar, in lower case, and the slash of a media type. */
 #define TYPE_CHARS "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~/"
 /* Longer than any keeper of ours keeps, and far from what overflows: 68 years. */
@@ -38,19 +40,12 @@ is_word(const char *text, size_t length, const char *word)
 static int64_t
 head_read_seconds(const char *text, size_t length)
 {
-    int64_t seconds = 0;
+    int64_t seconds;
     if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
         text++;
         length -= 2;
     }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return 0;
-        seconds = seconds * 10 + (text[i] - '0');
-        if (seconds > AGE_MAX)
-            seconds = AGE_MAX;
-    }
-    return seconds;
+    return digits_take(text, length, AGE_MAX, &seconds) == length ? seconds : 0;
 }
 
 /* Octets up to the next comma that is not in quotes (RFC 9110 5.6.4). */

@@ -11,6 +11,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 
 static char *
 full_path(struct op *op, const char *name)
@@ -78,13 +79,6 @@ struct shipped_walk {
     int files;             /* seen */
 };
 
-static bool
-has_suffix(const char *name, const char *suffix)
-{
-    size_t length = strlen(name), wanted = strlen(suffix);
-    return length > wanted && strcmp(name + length - wanted, suffix) == 0;
-}
-
 /* By octets: alphasort() would go by the locale. */
 static int
 compare_entries(const struct dirent **a, const struct dirent **b)
@@ -110,7 +104,7 @@ walk_entry(struct op *op, struct shipped_walk *walk, const char *name, int depth
         return shipped_fail(op, name, path != NULL ? strerror(errno) : "no memory");
     if (S_ISDIR(info.st_mode))
         return walk_folder(op, walk, name, depth + 1);
-    if (!has_suffix(name, walk->suffix))
+    if (!words_end(name, walk->suffix))
         return AZ_OK;
     if (++walk->files > SHIPPED_FILES_MAX)
         return shipped_fail(op, name, "is one file too many");

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/digits.h"
 #include "policy/decide/engine_http.h"
 
 /* A number of this many digits fits every limit, and no counter overflows. */
@@ -36,14 +37,10 @@ read_decimal(const char *text, size_t length, unsigned base, size_t *ret)
     if (length == 0 || length > DIGITS_MAX)
         return false;
     for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned) (c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned) (c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (unsigned) (c - 'A') + 10
-                                                : base;
-        if (digit >= base)
+        int digit = digits_hex(text[i]);
+        if (digit < 0 || digit >= (int) base)
             return false;
-        number = number * base + digit;
+        number = number * base + (unsigned) digit;
     }
     *ret = number;
     return true;

@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/uri.h"
+#include "base/words.h"
 
 #define ENTRYPOINT "svc/decision/register"
 
@@ -73,17 +74,6 @@ document(struct op *op, const struct registration *registration)
     return question.registration != NULL ? question_register(op, &question) : NULL;
 }
 
-static bool
-has_grant(const json_t *words, const json_t *wanted)
-{
-    size_t index;
-    const json_t *word;
-    json_array_foreach (words, index, word)
-        if (json_equal(word, wanted))
-            return true;
-    return false;
-}
-
 /* The one member that other answers do not have; what is wrong with it, or NULL. */
 static const char *
 grants_fault(const json_t *grants, const json_t *asked)
@@ -97,7 +87,7 @@ grants_fault(const json_t *grants, const json_t *asked)
     json_array_foreach (grants, index, grant) {
         if (!json_is_string(grant))
             return "has another type";
-        if (!has_grant(asked, grant))
+        if (!words_array_has(asked, json_string_value(grant)))
             return "widens the request";
     }
     return NULL;
@@ -122,18 +112,6 @@ refuse_answer(struct op *op, const char *why, struct verdict *verdict)
     return AZ_UNAVAILABLE;
 }
 
-/* Those asked for that were granted, in the order they were asked for, once each. */
-static json_t *
-granted_of(struct op *op, const json_t *asked, const json_t *granted)
-{
-    size_t index;
-    json_t *word, *list = jsonx_own(op->mem, json_array());
-    json_array_foreach ((json_t *) (uintptr_t) asked, index, word)
-        if (has_grant(granted, word) && json_array_append(list, word) != 0)
-            return NULL;
-    return list;
-}
-
 enum az_status
 registration_ask(struct op *op, const struct registration *registration,
                  struct registration_verdict *ret)
@@ -153,7 +131,7 @@ registration_ask(struct op *op, const struct registration *registration,
     const char *why = grants_fault(grants, registration->grant_types);
     if (why != NULL)
         return refuse_answer(op, why, &ret->verdict);
-    ret->grant_types = granted_of(op, registration->grant_types, grants);
+    ret->grant_types = words_array_within(op->mem, registration->grant_types, grants);
     return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 

@@ -6,15 +6,9 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "base/words.h"
 
 /* ---- paths ---- */
-
-static bool
-path_ends_with(const char *text, size_t length, const char *end)
-{
-    size_t size = strlen(end);
-    return length >= size && memcmp(text + length - size, end, size) == 0;
-}
 
 static const char *
 segment_fault(const char *segment, size_t length)
@@ -53,7 +47,7 @@ rule_path_fault(const char *path)
         return why;
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     if (strcmp(name, ".rego") == 0 || strcmp(name, ".cedar") == 0
-        || !(path_ends_with(path, length, ".rego") || path_ends_with(path, length, ".cedar")))
+        || !(words_end(path, ".rego") || words_end(path, ".cedar")))
         return "must be a name that ends in .rego or .cedar";
     return NULL;
 }
@@ -61,7 +55,7 @@ rule_path_fault(const char *path)
 const char *
 rule_kind(const char *path)
 {
-    return path_ends_with(path, strlen(path), ".cedar") ? "cedar" : "rego";
+    return words_end(path, ".cedar") ? "cedar" : "rego";
 }
 
 bool

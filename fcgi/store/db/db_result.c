@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/jsonx.h"
 #include "store/db/db.h"
 
@@ -35,16 +36,6 @@ db_written(const PGresult *result)
     return strtoll(PQcmdTuples((PGresult *) (uintptr_t) result), NULL, 10);
 }
 
-static int
-db_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
 enum az_status
 db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsigned char **ret,
               size_t *ret_len)
@@ -57,7 +48,7 @@ db_get_octets(TALLOC_CTX *mem, const PGresult *result, int row, int column, unsi
     if (octets == NULL)
         return AZ_SERVER_ERROR;
     for (size_t i = 0; i < len; i++) {
-        int high = db_hex_digit(text[2 + 2 * i]), low = db_hex_digit(text[3 + 2 * i]);
+        int high = digits_hex(text[2 + 2 * i]), low = digits_hex(text[3 + 2 * i]);
         if (high < 0 || low < 0) {
             talloc_free(octets);
             return AZ_INVALID;

@@ -11,6 +11,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/words.h"
 #include "crypto/digest.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
@@ -50,9 +51,7 @@ struct migration {
 static int
 is_migration(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return isdigit((unsigned char) entry->d_name[0]) && length > 4
-           && strcmp(entry->d_name + length - 4, ".sql") == 0;
+    return isdigit((unsigned char) entry->d_name[0]) && words_end(entry->d_name, ".sql");
 }
 
 static enum az_status
