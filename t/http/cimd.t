@@ -355,7 +355,7 @@ my $disable = $stack->admin(
 );
 is( $disable->status, 200, 'the administrator disables it' ) or diag( $disable->text );
 page(
-    ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/unknown or disabled/,
+    ask( $app, redirect_uri => 'https://app.example/new' ), 400, qr/The client is disabled/,
     '... and it is refused at once: page' );
 $stack->sql("UPDATE client SET enabled = true WHERE client_id = '$app'");
 goes_on( ask( $app, redirect_uri => 'https://app.example/new' ), '... enabled again: at once too' );
