@@ -319,9 +319,9 @@ admin_error( evaluate( auditId => $_ ), 404, "refused: an audit row $_ that is n
 admin_error( $stack->admin( POST => $where, json => \%fine, key => $_->[0] ), 401, "refused: $_->[1] is 401" )
   for [ undef, 'no key' ], [ 'wrong-key-of-admin-77aa', 'a wrong key' ];
 
-# Stored documents that cannot be replayed: {"a":1} (the first dictionary and a literal of LZ4), and octets that are none.
+# Stored documents that cannot be replayed: {"a":1} (dictionary 5 and a literal of LZ4), and octets that are none.
 my $spare = decide( 'r-spare', '/token', \@crm, @grant );
-$stack->sql("UPDATE audit_log SET policy_input = '\\x0107707b2261223a317d' WHERE id = $spare");
+$stack->sql("UPDATE audit_log SET policy_input = '\\x0507707b2261223a317d' WHERE id = $spare");
 admin_error(
     evaluate( auditId => $spare ), 422, 'replay: an input that names no evaluation is 422',
     error => 'unprocessable',      members => { error_description => qr/give a path/ } );
