@@ -34,7 +34,7 @@ static const struct { const char *before, *after, *changes, *name; } answers[] =
     {"{'allow':true}", "{'allow':true,'jit_single_use':true}", "['jit_single_use']", "single use"},
     {"{'allow':true}", "{'allow':true,'obligations':{'step-up':[]},'extensions':{'risk':'low'},'claims':{'x':1}}", "['obligations','extensions','claims']", "obligations, extensions, claims"},
     {"{'allow':true,'matched_segments':['binding:clients/a']}", "{'allow':true,'matched_segments':['binding:clients/b']}", "['matched_segments']", "what matched, which resource servers see"},
-    {"{'allow':true}", "{'allow':true,'of_tomorrow':1}", "['of_tomorrow']", "a member nobody knows"},
+    {"{'allow':true}", "{'allow':true,'of_tomorrow':1}", "['of_tomorrow']", "an unknown member"},
     {"{'a':1}", "{'a':{}}", "['a']", "another type"},
     {"{'allow':true}", "null", "['']", "undefined now"},
     {"null", "{'allow':true}", "['']", "undefined then"},

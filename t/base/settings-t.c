@@ -308,7 +308,7 @@ test_sources(TALLOC_CTX *mem)
     is_str(load_file(mem, text, strlen(text), &cfg), "", "file and environment together");
     unsetenv("SVC_LOG_LEVEL");
     is_str(cfg->log_level, "error", "the environment wins over the file (architecture.md 6)");
-    is_int(cfg->rate_limit_window, 30, "... for what it sets, and for nothing else");
+    is_int(cfg->rate_limit_window, 30, "... only for the settings that it names");
     is_str(cfg->credential_key, "the older name in a file", "the older name counts in a file");
     setenv("SVC_GATEWAY_CREDENTIAL_KEY", "older", 1);
     is_str(load(mem, &problems)->credential_key, "older",

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# bundle deploy, pull, history, diff, rollback: a directory is the unit of policy, so that it can live in git. On the real
-# engine, since what it refuses must be shown with the line it speaks of (policy.md 2.4, specification 2.6 and 7.2).
+# bundle deploy, pull, history, diff, rollback: a directory holds the policy, so that it can live in git. They run on the real
+# engine, because its refusals must be shown with the line that they name (policy.md 2.4, specification 2.6 and 7.2).
 use strict;
 use warnings;
 
@@ -63,7 +63,7 @@ is( sql(q{SELECT string_agg(path || '=' || enabled, ',' ORDER BY path) FROM poli
     'rules are stored, tests are not, bundle.json disables (no rego in it is no matter)' );
 is( sql(q{SELECT content FROM policy_rule WHERE path = 'custom/issue.rego'}) . "\n", $rule, '... octet by octet' );
 is( sql(q{SELECT payload FROM policy_data WHERE data_key = 'my.row'}), q({"b":0.1,"a":[1,"\u00e9{",{}]}),
-    'a payload loses its white space and nothing else' );
+    'a payload loses only its white space' );
 is( sql(q{SELECT b.trigger_source || ' ' || b.triggered_by FROM bundle b JOIN bundle_state s ON s.served = b.id}),
     'deploy authzctl', 'the bundle says where it came from' );
 
@@ -125,7 +125,7 @@ for my $stranger ( 'custom/other.rego', 'notes.txt', 'data/other.json', 'data/x/
 }
 is( ctl( [ qw(bundle pull --json), tree() ], env => $env )->{json}{rowsOutsideBundle}, 0, 'pull --json counts' );
 
-# Nothing is written outside the directory, whatever lies in it or in the database.
+# Nothing is written outside the directory, whatever it or the database contains.
 my $outside = tree( 'issue.rego' => 'theirs' );
 my $linked  = tree( 'x'          => '' );
 unlink "$linked/x";
@@ -471,7 +471,7 @@ is( ctl( [ qw(bundle deploy --json), $new ], %away )->{json}{error}, 'opa_unreac
 is( $stack->{postgres}->sql( 'SELECT count(*) FROM policy_rule WHERE NOT shipped', $alone ) + 0, 0,
     '... and everything is as before' );
 my $trusted = ctl_is(
-    0, [ qw(bundle deploy -q), $new ], 'deploy where nobody is waited for',
+    0, [ qw(bundle deploy -q), $new ], 'deploy without waiting for the engines',
     env => { %{ $away{env} }, SVC_BUNDLE_CONFIRM_ACTIVATION => 'false' } );
 like( $trusted->{out}, qr/\A$hex unconfirmed\n\z/, '... is unconfirmed (decisions.md "Deploy modes")' );
 

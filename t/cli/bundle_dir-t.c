@@ -218,7 +218,7 @@ remove_all(const char *place)
         if (unlinkat(root, names[i], 0) != 0)
             unlinkat(root, names[i], AT_REMOVEDIR);
     close(root);
-    is_int(rmdir(place), 0, "nothing else was made");
+    is_int(rmdir(place), 0, "no other file was made");
 }
 
 int

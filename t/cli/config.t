@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# config check, show and doc: what is told, what is masked, what each needs.
+# config check, show and doc: their output, masked secrets, and what each verb needs.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# db migrate and db status, and what verbs say of a database that does not fit.
+# db migrate and db status, and the refusals of a database with another schema.
 use strict;
 use warnings;
 
@@ -72,7 +72,7 @@ ctl_is(
 my $missing = ctl_is( 78, [qw(db migrate)], 'migrate needs all settings', env => \%bare );
 like( $missing->{err}, qr/^authzctl: SVC_CREDENTIAL_KEY: is not set/m, '... and names those that are missing' );
 
-# Another credential key would seal what nobody can open.
+# With another credential key the sealed values could not be opened.
 my $sealed = ctl_is(
     1, [qw(db migrate)], 'migrate with another credential key',
     env => { %$env, SVC_CREDENTIAL_KEY => 'z' x 20 } );

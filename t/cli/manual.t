@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# authzctl(8): made from the table of verbs, complete, up to date, sound roff.
+# authzctl(8): made from the table of verbs, complete, up to date, and valid roff.
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# policy data list, get, set, delete: rows are held against their schema before anything is written, then published.
+# policy data list, get, set, delete: rows are checked against their schema before anything is written, then published.
 use strict;
 use warnings;
 

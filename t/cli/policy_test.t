@@ -225,7 +225,7 @@ for ( 1 .. 400 ) {
     Time::HiRes::sleep(0.05);
 }
 ok( -d $place, 'a run half-way has its directory' );
-is( ( stat $place )[2] & 0777, 0700, '... which nobody else may look into' );
+is( ( stat $place )[2] & 0777, 0700, '... which no other account can read' );
 kill 'TERM', $pid;
 waitpid $pid, 0;
 is( $? & 127, 15, 'SIGTERM ends it by that signal' );

@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The command line: help at every level, and what is refused with status 64 before anything is looked at.
+# The command line: help at every level, and refusals with status 64 before anything is read.
 use strict;
 use warnings;
 

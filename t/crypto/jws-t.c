@@ -257,7 +257,7 @@ test_sign_refused(TALLOC_CTX *mem)
            "sign refuses a public key");
     char *large = talloc_zero_size(mem, JWS_OCTETS_MAX);
     is_int(jws_sign(mem, pair, "ES256", NULL, large, JWS_OCTETS_MAX, &text), AZ_INVALID,
-           "sign refuses what nobody would take");
+           "sign refuses a token that no verifier would accept");
     ok(text == (char *) mem, "... and leaves the output alone");
     json_t *claims = jsonx_own(mem, json_pack("{s:s}", "sub", "x"));
     struct jws *jws = NULL;

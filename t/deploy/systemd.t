@@ -45,7 +45,7 @@ for my $pool (@POOLS) {
         "the socket of $pool is in the directory of all" );
     is( "@{ $socket{$pool}{FileDescriptorName} }", $pool, '... has the name by which the daemon knows it' );
     is( "@{ $socket{$pool}{SocketMode} } @{ $socket{$pool}{Service} }", '0660 authz.service',
-        '... is not for everybody, and starts the daemon' );
+        '... is closed to other accounts, and starts the daemon' );
     like( "@{ $service->{Requires} }", qr/(?:\A| )authz-$pool\.socket(?: |\z)/, '... and the daemon needs it' );
 }
 like(

@@ -1,5 +1,5 @@
-# /authorize while the database is away: the client hears temporarily_unavailable where it is known, else the user reads a page;
-# and afterwards all goes on (oauth.md C15; performance.md R2).
+# /authorize while the database is away: a known client gets temporarily_unavailable by redirect, otherwise the user sees a page.
+# Afterwards everything works again (oauth.md C15; performance.md R2).
 use strict;
 use warnings;
 

@@ -1,6 +1,6 @@
-# Hosts of client metadata that hang, in all the ways a host can: they hold a quarter of the web workers at most, each for
-# SVC_CIMD_FETCH_TIMEOUT_SECONDS at most, and everybody else is served meanwhile (specification 8 "CIMD fetch timeout"; decisions.md
-# "Readings: Browser side"; architecture.md 7).
+# Hosts of client metadata that hang, in every way a host can: they hold at most a quarter of the web workers, each for at most
+# SVC_CIMD_FETCH_TIMEOUT_SECONDS, and all other requests are served meanwhile (specification 8 "CIMD fetch timeout"; decisions.md
+# "Half of the pool fetches"; architecture.md 7).
 use strict;
 use warnings;
 
@@ -57,11 +57,11 @@ $peer->set(
     '/never' => { delay => 10 }, '/drops' => { body => '{}', drip => 0.5 },
     '/stops' => { body  => '{"client_id":"x"}', stall => 5 } );
 my %address = (
-    'a host that never answers'           => $peer->url('/never'),
-    'a host that sends by drops'          => $peer->url('/drops'),
-    'a host that stops in the body'       => $peer->url('/stops'),
-    'a host that accepts nothing'         => silent('c'),
-    'a host to which nobody gets through' => 'http://127.0.0.1:' . $full->sockport . '/c',
+    'a host that never answers'         => $peer->url('/never'),
+    'a host that sends by drops'        => $peer->url('/drops'),
+    'a host that stops in the body'     => $peer->url('/stops'),
+    'a host that accepts nothing'       => silent('c'),
+    'a host that accepts no connection' => 'http://127.0.0.1:' . $full->sockport . '/c',
 );
 for my $name ( sort keys %address ) {
     my $start  = time;

@@ -1,5 +1,5 @@
-# The head of a FastCGI request that comes in pieces, as Apache sends it: a stop signal between two of them does not cut it, and
-# what is cut off between two of them is no request (architecture.md 3; FastCGI 1.0 section 5.2).
+# The head of a FastCGI request may come in pieces, as Apache sends it: a stop signal between two pieces does not cut it off, and a
+# head that ends between two pieces is no request (architecture.md 3; FastCGI 1.0 section 5.2).
 use strict;
 use warnings;
 

@@ -1,5 +1,5 @@
-# A table that somebody has locked, and /revoke while the database is away: 503, and what was answered so does not happen later;
-# 200 only for what was done (specification 3; oauth.md 3.4; performance.md R2).
+# A table that another session has locked, and /revoke while the database is away: the answer is 503, the request does not take
+# effect later, and 200 is given only for what was done (specification 3; oauth.md 3.4; performance.md R2).
 use strict;
 use warnings;
 

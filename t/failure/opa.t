@@ -209,7 +209,7 @@ my @widening = (
         qr/resource_types are missing/ ],
     [   'a resource type beside the one asked',                [ resource_types => 'urn:r:orders' ],
         { resource_types => [ 'urn:r:orders', 'urn:r:all' ] }, qr/resource_types widens/ ],
-    [   'a resource type nobody tied to the resource',         [ resource => $api ],
+    [   'a resource type that is not tied to the resource',    [ resource => $api ],
         { resource => $api, resource_types => ['urn:r:all'] }, qr/resource_types widens/ ],
     [   'details with an action more', \@details,
         { authorization_details => [ { %{ $paid->[0] }, actions => [ 'initiate', 'cancel' ] } ] },
@@ -299,7 +299,7 @@ refused(
 refused( ask_about($plain), qr/revision r9-000000000000, which is not acceptable/, 'revision: and shows nothing' );
 is( issued(), $rows, 'revision: no token was left behind' );
 
-# ---- slow: bounded by the policy timeout, and a late answer is nobody's
+# ---- slow: bounded by the policy timeout, and a late answer is not used
 
 # The answer, which must come when the timeout is over; the bound is wide for the sake of a busy machine.
 sub in_time {

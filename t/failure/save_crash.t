@@ -1,6 +1,6 @@
-# A policy save that is cut off between any two of its steps: the saver killed, PostgreSQL restarted, the engine stopped or
-# killed. Rows, served bundle and engine agree again by themselves, tokens are issued, and no decision was ever made by a
-# bundle that was taken back (policy.md 2.4; decisions.md "Which revisions may decide").
+# A policy save is interrupted between any two of its steps: the saver is killed, PostgreSQL restarts, the engine is stopped or
+# killed. Rows, served bundle and engine agree again without help, tokens are issued, and no decision was ever made with a
+# bundle that was withdrawn (policy.md 2.4; decisions.md "Which revisions may decide").
 use strict;
 use warnings;
 
@@ -43,7 +43,7 @@ sub quietly {
 
 # ---- the means of stopping a save at a step
 
-# A session of somebody else's that takes locks and keeps them.
+# Another session that takes locks and keeps them.
 sub hold {
     my ($sql) = @_;
     $holder = Authz::Process->start(
@@ -258,7 +258,7 @@ sub try_step {
     note( sprintf '%s: %.1f s', $name, time - $start );
     check_rows( $step, $event, $answer, $old, $name );
     is( $answer->status, 200, "$name: the save goes on" ) or diag( $answer->text ) if $event->{goes_on};
-    isnt( $answer->status, 200, "$name: nobody was told that it is done" )         if $event->{lost};
+    isnt( $answer->status, 200, "$name: the caller was not told that it is done" ) if $event->{lost};
     return;
 }
 
@@ -306,6 +306,6 @@ is( join( "\n", $policy->wrong_decisions ), '',
     'no decision names a revision that was taken back (decisions.md "Which revisions may decide")' );
 is( join( "\n", $load->wrong ), '', 'what was acknowledged to clients meanwhile holds' );
 is( join( ' ', grep { !/\A(?:200|5\d\d|0 )/ } sort keys %{ $load->outcomes } ), '',
-    'and nothing else than 200 and 5xx was answered' );
+    'and every answer was 200 or 5xx' );
 
 done_testing;

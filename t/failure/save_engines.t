@@ -1,5 +1,5 @@
-# Saves on several engines, of which one refuses, is dead, is stopped, is late, or cannot write its disk: a save stands when all
-# that are heard of have it, else everything is as before, and no decision was made by what was taken back (policy.md 2.4;
+# Saves with several engines, one of which refuses, is dead, is stopped, is late, or cannot write its disk: a save stands if every
+# engine that reports has it; otherwise everything is as before, and no decision was made with the withdrawn bundle (policy.md 2.4;
 # decisions.md "Which revisions may decide"; specification 7.2).
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
 # Workers that are killed or stopped under load: nothing acknowledged is lost, single use stays single, counters go on,
-# the dead are replaced, and who is asked to stop finishes what it has in hand (architecture.md 3; specification 8
+# killed workers are replaced, and a worker that is asked to stop finishes its request (architecture.md 3; specification 8
 # "Graceful shutdown wait"; performance.md R1, R11, R14, R15).
 use strict;
 use warnings;
@@ -24,7 +24,7 @@ my $pools = 4 + 4 + 2;    # workers of the core pool, of the web pool and of the
 
 sub until_true { return Authz::Process::until_true(@_) }
 
-# A process that has ended, whoever should have waited for it.
+# True if a process has ended, whether or not its parent has waited for it.
 sub gone {
     my ($pid) = @_;
     open my $in, '<', "/proc/$pid/stat" or return 1;
@@ -114,7 +114,7 @@ my $limited = Authz::Stack->start(
 my $killer = Authz::Process->start( name => 'killer', code => sub { hit( $limited, 'KILL', 60, 0.04 ) } );
 my %count  = ( in => 0, out => 0, lost => 0 );
 for my $round ( 1 .. 200 ) {
-    last if $round > 25 && $count{out} > 0;    # those that reach nobody are not counted
+    last if $round > 25 && $count{out} > 0;    # requests that reach no worker are not counted
     my $http   = $limited->client;
     my $octets = $http->octets(
         'POST', '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ],
@@ -130,10 +130,10 @@ ok( $count{in} <= $limit && $count{in} + $count{lost} >= $limit,
 is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.1' ] )
       ->status, 429, 'rate limit: the count is not forgotten' );
 is( $limited->http->post( '/revoke', form => [ token => 'x' ], headers => [ 'X-Forwarded-For' => '192.0.2.2' ] )
-      ->status, 200, 'rate limit: and nobody else is counted for it' );
+      ->status, 200, 'rate limit: and other addresses are not counted for it' );
 $limited->stop;
 
-# ---- SIGTERM to workers under load: nobody notices (R15)
+# ---- SIGTERM to workers under load: no request fails (R15)
 
 my $calm  = Authz::Load->start( $stack, %who );
 my $stops = hit( $stack, 'TERM', 3, 0.08, $calm );
@@ -180,7 +180,7 @@ sub stops {
     my @answer = answers(@socket);
     is( join( ' ', map { $_->status } @answer ), '200 200 200', "$name: requests in hand are finished" )
       or diag( map { $_->text } @answer );
-    is( issued() - $rows, 3, "$name: and nothing else is issued" );
+    is( issued() - $rows, 3, "$name: and no other token is issued" );
     my $took = until_true(
         10,
         sub {
@@ -204,7 +204,7 @@ my ( $status, @token ) = stops( 'SIGTERM to the service', sub { $slow->{service}
 is( $status, 0, 'SIGTERM to the service: it ends with status 0' );
 is( scalar( grep { -e "$slow->{dir}/$_.sock" } qw(core web bundles) ), 0,
     'SIGTERM to the service: its sockets are gone' );
-cmp_ok( $slow->token(@crm)->status, '>=', 500, 'SIGTERM to the service: nobody answers any more' );
+cmp_ok( $slow->token(@crm)->status, '>=', 500, 'SIGTERM to the service: no worker answers any more' );
 starts( 'SIGTERM to the service', @token );
 ( $status, @token ) = stops( 'SIGINT to the service', sub { $slow->{service}->stop( 'INT', 15 ) } );
 is( $status, 0, 'SIGINT to the service: it ends with status 0' );
@@ -230,7 +230,7 @@ is( join( ' ', map { $_->status } answers(@socket) ), '200 200',
 oauth_ok( $slow->token( @crm, scope => 'orders.read' ), {}, 'SIGHUP to the service: it issues tokens' );
 ok( $slow->{service}->alive, 'SIGHUP to the service: and goes on' );
 
-# SHUTDOWN_PHASE_TIMEOUT: who has a request in hand gets that time, however many others end meanwhile.
+# SHUTDOWN_PHASE_TIMEOUT: a worker with a request in hand gets that time, however many others end meanwhile.
 $slow->restart_service( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
 @socket = in_flight( 2, 2.5 );
 my $parent = $slow->{service};

@@ -63,7 +63,7 @@ check_stored(struct request *req, struct authorization *authorization)
     MUST(strcmp(jsonx_dump(req->op.mem, again), text) == 0);
 }
 
-/* A redirect leads where the client is, whatever is put into its query. */
+/* A redirect leads to the client, whatever its query contains. */
 static void
 check_redirect(struct request *req, const char *state)
 {

@@ -41,7 +41,7 @@ check_if_match(TALLOC_CTX *mem, const char *value)
     bool seen = header_if_match(value, DIGEST);
     MUST(seen == holds(mem, value));
     MUST(!header_if_match(value, NULL));
-    /* A list that names the row names it whatever else is in it. */
+    /* A list that names the row does so whatever else it holds. */
     if (strchr(value, '"') != NULL)
         MUST(header_if_match(talloc_asprintf(mem, "\"" DIGEST "\", %s", value), DIGEST));
     MUST(!seen || strchr(value, '*') != NULL || strstr(value, "\"" DIGEST "\"") != NULL);
@@ -63,7 +63,7 @@ check_wait(TALLOC_CTX *mem, const char *value)
     MUST(seconds >= 0 && seconds <= WAIT_MAX);
     MUST(seconds == 0 || strcasestr(value, "wait=") != NULL);
     MUST(header_prefer_wait(value, 1) == (seconds > 0));
-    /* The first counts, whatever comes after it. */
+    /* The first one counts, whatever follows it. */
     MUST(header_prefer_wait(talloc_asprintf(mem, "wait=7,%s", value), WAIT_MAX) == 7);
     if (strcasestr(value, "wait=") == NULL)
         MUST(header_prefer_wait(talloc_asprintf(mem, "%s,wait=7", value), WAIT_MAX) == 7);

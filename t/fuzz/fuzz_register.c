@@ -60,7 +60,7 @@ check_good(const struct register_metadata *metadata, const json_t *claims)
     MUST(!json_is_true(json_object_get(metadata->members, "dpop_bound_access_tokens")));
     MUST(strcmp(metadata->auth_method, "private_key_jwt") != 0);
     MUST(metadata->confidential == (strcmp(metadata->auth_method, "none") != 0));
-    /* Beside a statement nobody names software but the statement. */
+    /* With a statement, software_id and software_version come from the statement alone. */
     if (claims != NULL && !json_is_string(json_object_get(claims, "software_id")))
         MUST(json_object_get(metadata->members, "software_id") == NULL);
 }

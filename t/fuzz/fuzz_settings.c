@@ -1,4 +1,4 @@
-/* authz.conf: whatever it holds, every setting keeps to its row. */
+/* authz.conf: whatever the file holds, every setting stays within the limits of its row. */
 #include "config.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Software statements whose signature nobody checks: an input is header and payload, a line each.
- * Those of other issuers are left out, for they need the database. */
+/* Software statements without a check of the signature: an input is header and payload, a line
+ * each. Those of other issuers are left out, for they need the database. */
 #include "config.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ is_ours(TALLOC_CTX *mem, const char *text)
     struct jwt_claims claims;
     if (jws_parse_unverified(mem, text, strlen(text), &jws, NULL) != AZ_OK
         || jwt_claims_parse(mem, jws, &claims, NULL) != AZ_OK)
-        return true; /* refused before anybody looks for the issuer */
+        return true; /* refused before the issuer is looked up */
     return claims.iss == NULL || strcmp(claims.iss, ISSUER) == 0;
 }
 

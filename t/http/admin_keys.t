@@ -1,4 +1,4 @@
-# /admin/api and its key; /bundles and its key (specification 4.12, 5, 7.2; decisions.md "UMA, delegation, AuthZEN, admin").
+# /admin/api and its key; /bundles and its key (specification 4.12, 5, 7.2; decisions.md "Admin keys").
 use strict;
 use warnings;
 

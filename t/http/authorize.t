@@ -1,4 +1,4 @@
-# GET and POST /authorize: what is refused, and where the refusal goes: a page as long as nobody knows where the client is,
+# GET and POST /authorize: refusals and where they go: a page until the client and its redirect_uri are known,
 # then a redirect with error, error_description, state and iss (oauth.md 3.2, RFC 6749 4.1.2.1, RFC 9207).
 use strict;
 use warnings;
@@ -109,7 +109,7 @@ sub is_upstream {
 
 is_upstream( get(%good), 'a good request is sent on to the provider' );
 
-# ---- pages: nobody knows where the client is
+# ---- pages: the client or its redirect_uri is not known
 
 sub without { my ( $name, %change ) = @_; my %given = ( %good, %change ); delete $given{$name}; return get(%given) }
 page( without('client_id'), 400, 'invalid_request', 'page: client_id missing' );

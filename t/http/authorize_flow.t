@@ -1,5 +1,5 @@
-# From /authorize to a code: what is sent on to the provider, single sign-on, prompt, max_age and id_token_hint, several
-# providers and none, and rows that change on the way (oauth.md 3.2 and 5, decisions.md "Browser side").
+# From /authorize to a code: parameters that are passed to the provider, single sign-on, prompt, max_age and id_token_hint, several
+# providers and none, and rows that change on the way (oauth.md 3.2 and 5, decisions.md "Choosing a provider", "Consent").
 use strict;
 use warnings;
 
@@ -82,7 +82,7 @@ is( length $asks{$_}, 43, "... $_ has 256 bits" ) for qw(state nonce code_challe
 isnt( $asks{nonce}, 'n-1', '... nonce is ours, not the client\'s' );
 is( $asks{login_hint},                     'ann@example.org', '... login_hint is passed on' );
 is( "$asks{acr_values}|$asks{ui_locales}", 'x y|de',          '... and so are acr_values and ui_locales' );
-is( $asks{prompt},                         undef,             '... no prompt that nobody asked for' );
+is( $asks{prompt},                         undef,             '... no prompt that the client did not ask for' );
 my $cookie = ( $ann->cookies( $stack->base ) )[0];
 like( $cookie->{text}, qr/; HttpOnly; SameSite=Lax\z/, '... the mark of this browser is set (RFC 9700 4.7)' );
 my $row = $stack->sql('SELECT count(*) FROM sign_in');
@@ -184,7 +184,7 @@ code_ok(
     "prompt=none with the session's own id_token_hint", hops => 1 );
 $idp->user( { sub => 'zoe', name => 'Zoe' } );
 my $zoe = Authz::Browser->new;
-code_ok( back( $zoe, %good ), 'somebody else signs in' );
+code_ok( back( $zoe, %good ), 'another user signs in' );
 error_is(
     back( $zoe, %good, prompt => 'none', id_token_hint => $hint ), 'login_required',
     '... whose session is not the one of the hint' );

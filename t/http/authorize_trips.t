@@ -94,7 +94,7 @@ note( 'callback: ', join ' | ', @trip );
 is( scalar @trip, 3, 'callback: one trip before the provider is asked, two afterwards' )
   or diag( map {"\n  $_"} @trip );
 
-# A provider comes while somebody is at another: names are made of the list as it is when the session is made.
+# A provider is added while a user is signing in at another: names are made from the list as it is when the session is made.
 $idp->user( { sub => 'late|bob' } );
 ( $browser, $to ) = at_callback();
 Authz::Idp->start->register( $stack, idpId => 'late' );
@@ -103,7 +103,7 @@ is( scalar @trip, 5, '... two more, when the list is not as remembered: it is re
   or diag( map {"\n  $_"} @trip );
 is( $stack->sql(q{SELECT count(*) || ' ' || min(subject) FROM subject WHERE upstream_sub = 'late|bob'}),
     '1 ' . MIME::Base64::encode_base64url( Digest::SHA::sha256( $idp->issuer . "\0late|bob" ) ),
-    '... nobody takes a name of the provider that came (decisions.md "Subject identifiers")' );
+    '... no subject gets a name of the added provider (decisions.md "Subject identifiers")' );
 is( $stack->sql(
         'SELECT count(*) FROM browser_session s JOIN subject USING (subject) WHERE upstream_sub = \'late|bob\''),
     1,

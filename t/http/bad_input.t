@@ -1,4 +1,4 @@
-# Input nobody sends in good faith: the error of oauth.md C1 to C7, never a 5xx, and the service lives on.
+# Malformed and hostile input: it gets the error of oauth.md C1 to C7, never a 5xx, and the service lives on.
 use strict;
 use warnings;
 

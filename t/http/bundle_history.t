@@ -1,4 +1,4 @@
-# /admin/api/bundle-audit: what was served and when, its rows, what differs, and the way back (specification 2.6, 4.12;
+# /admin/api/bundle-audit: the bundles that were served, their rows, differences, and rollback (specification 2.6, 4.12;
 # gateway-admin.md 3.6; decisions.md "Bundle diff").
 use strict;
 use warnings;
@@ -140,7 +140,7 @@ is( $latest->member('bundleSizeBytes'),  length served()->body,    'latest: of t
 is_deeply( get("/$_->{id}")->json, $_, "GET {id}: $_->{triggerSource}" ) for @all;
 admin_error( get("/$_"), 404, "GET {id}: $_ is 404" )
   for 0, 999999, '99999999999999999999', '-1', 'x', "$third->{id}x", '%2031', 'Latest';
-is( $stack->admin( DELETE => "$top/latest" )->status,          405, 'nobody deletes history' );
+is( $stack->admin( DELETE => "$top/latest" )->status,          405, 'history cannot be deleted' );
 is( $stack->admin( GET    => "$top$_", key => undef )->status, 401, "$_ without the admin key is 401" )
   for '', '/latest', "/$third->{id}", "/$third->{id}/content", "/diff?from=1&to=2";
 is( $stack->admin( POST => "$top/$third->{id}/rollback", key => undef )->status, 401,

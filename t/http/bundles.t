@@ -1,5 +1,5 @@
-# GET /bundles/svc held until there is something new, and POST /bundles/status: what an engine sends, and what somebody who has
-# the bundle key might send instead (policy.md 2.2, 2.4; decisions.md "Which revisions may decide"). The keys are tested in
+# GET /bundles/svc is held until a new bundle is published; POST /bundles/status takes what an engine sends, and what an attacker
+# with the bundle key might send instead (policy.md 2.2, 2.4; decisions.md "Which revisions may decide"). The keys are tested in
 # admin_keys.t.
 use strict;
 use warnings;
@@ -83,16 +83,16 @@ ok( $took >= 1.9 && $took < 15, 'a long poll: it is held as long as it asks for'
 is( headers( answer_of( poll( $old, 'wait=25' ) ) ), "200 $held " . etag(),
     'a long poll with another ETag is answered at once' );
 
-# A candidate that is refused is taken back from whoever has got it.
+# A refused candidate is withdrawn from every engine that fetched it.
 $waits = poll( etag(), 'wait=25' );
 is_held($waits);
 $start = time;
 is( $engine->deploy( rules => { 'custom/poll.rego' => "package custom.poll\n\nv := no_such_function(1)\n" } )->status,
     422, 'a rule that is refused' );
 my $candidate = answer_of($waits)->header('ETag');
-isnt( $candidate, etag(), 'a refused candidate: it was served to who waited' );
+isnt( $candidate, etag(), 'a refused candidate: it was served to the engine that waited' );
 is( headers( answer_of( poll( $candidate, 'wait=25' ) ) ), "200 $held " . etag(),
-    'a refused candidate: who has it gets the one before it at once (policy.md 2.4)' );
+    'a refused candidate: an engine that has it gets the bundle before it at once (policy.md 2.4)' );
 cmp_ok( time - $start, '<', 20, 'a refused candidate: without waiting' );
 
 # ---- what else may stand in the headers
@@ -116,7 +116,7 @@ for my $prefer (
     ok( is_held($waits), "Prefer $prefer: held" );
     close $waits;
     $stack->sql('NOTIFY svc_bundle');
-    publish();    # who left is let go
+    publish();    # a client that left is let go
     $current = etag();
     ok( until_true( sub { !$stack->busy('bundles') } ), "Prefer $prefer: and let go" );
 }
@@ -174,7 +174,7 @@ for ( 1 .. 3 ) {
 }
 is( push_status( status_of('test-9') )->status, 200,
     'a status push gets through while all polls are held that may be' );
-$stack->sql(q{DELETE FROM engine_instance WHERE instance <> 'test-1'});    # nobody waits for it below
+$stack->sql(q{DELETE FROM engine_instance WHERE instance <> 'test-1'});    # no save below waits for it
 publish();
 $current = etag();
 is( join( ' / ', map { headers( answer_of($_) ) } @waits ), "200 $held $current / 200 $held $current",
@@ -221,7 +221,7 @@ is( push_status( status_of( 'n' x 128 ) )->status,        200, 'limit: a name of
 is( $stack->sql(q{SELECT count(*) FROM engine_instance}), 3,   'what was refused left no row' );
 is( push_status( { labels => { instance => 'test-7' }, bundles => {} } )->status, 200,
     'an engine that has fetched nothing yet is answered 200' );
-is( reported('test-7'),                   '',  'and is nobody to wait for' );
+is( reported('test-7'),                   '',  'and no save waits for it' );
 is( push_status( status_of('') )->status, 200, 'an engine whose OPA_INSTANCE is not set (its label is empty)' );
 is( reported(''), '', 'is not one with all others that have no name: the second would hide what the first refused' );
 is( reported('an-id'), $engine->active . ' ', 'but goes by its id' );
@@ -233,12 +233,12 @@ sub token { return $real->token( @crm, scope => 'orders.read' ) }
 my $acceptable = $engine->state->{acceptable};
 push_status( status_of( 'test-1', active_revision => 'f' x 32 ) );
 is( reported('test-1'), 'f' x 32 . ' ',
-    'somebody says under the name of the engine that it has a revision nobody knows' );
+    'a forged report in the name of the engine names an unknown revision' );
 is( $engine->state->{acceptable}, $acceptable, 'which may decide as little as before' );
 oauth_ok( token(), {}, 'and the engine itself decides on' );
 admin_ok( publish(), 200, { activation => 'confirmed' }, 'a save asks the engine itself' );
 
-# The engine stands still; somebody says it has taken, or refused, the candidate.
+# The engine is stopped; a forged report says that it has taken, or refused, the candidate.
 sub save_and_say {
     my ( $rule, %status ) = @_;
     until_true( sub { $real->busy('bundles') } )

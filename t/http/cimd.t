@@ -1,5 +1,5 @@
 # Clients that are known by the metadata document at their client_id (specification 4.2 "CIMD rules"; oauth.md 3.2 CIMD,
-# S13; decisions.md "Readings: Browser side"; draft-ietf-oauth-client-id-metadata-document).
+# S13; decisions.md "CIMD documents"; draft-ietf-oauth-client-id-metadata-document).
 use strict;
 use warnings;
 
@@ -188,10 +188,10 @@ goes_on( ask( serve($long) ), 'an address of 256 characters' );
 
 my $number = 0;
 for my $case (
-    [ 'another client_id',              'letter for letter',               client_id     => 'https://app.example/c' ],
-    [ 'no client_id',                   'client_id is required',           client_id     => undef ],
-    [ 'no redirect_uris',               'redirect_uris is required',       redirect_uris => undef ],
-    [ 'empty redirect_uris',            'redirect_uris must have at least 1 item', redirect_uris => [] ],
+    [ 'another client_id',   'letter for letter',                       client_id     => 'https://app.example/c' ],
+    [ 'no client_id',        'client_id is required',                   client_id     => undef ],
+    [ 'no redirect_uris',    'redirect_uris is required',               redirect_uris => undef ],
+    [ 'empty redirect_uris', 'redirect_uris must have at least 1 item', redirect_uris => [] ],
     [ 'a redirect URI with javascript', 'redirect_uris\[1\]', redirect_uris => [ $back, 'javascript:alert(1)' ] ],
     [ 'too many redirect URIs',         'at most 3',     redirect_uris => [ map {"https://app.example/$_"} 1 .. 4 ] ],
     [ 'client_secret',                  'client_secret', client_secret => 'x' ],
@@ -216,7 +216,7 @@ for my $case (
 my $rich = serve(
     '/rich', software_id => 'x', application_type => 'native',
     grant_types => [qw(authorization_code refresh_token urn:x)], response_types => ['code'], unknown => { a => [1] } );
-goes_on( ask($rich), 'members nobody here knows are ignored' );
+goes_on( ask($rich), 'unknown members are ignored' );
 
 # ---- answers that are no document
 
@@ -277,7 +277,7 @@ for my $path (qw(/slow /drip)) {
     is( $peer->hits($path), 1, '... it was not asked again' );
 }
 my $shut = 'http://localhost:' . Authz::Web::free_port() . '/c';
-page( ask($shut), 400, qr/cannot be reached/, 'a port where nobody listens: page' );
+page( ask($shut), 400, qr/cannot be reached/, 'a port without a listener: page' );
 
 # ---- many at once
 
@@ -323,7 +323,7 @@ goes_on( ask($kept), 'Cache-Control: max-age=86400' ) for 1 .. 3;
 is( $peer->hits('/kept'), 1, '... it is fetched once' );
 sleep $TTL + 1.2;
 goes_on( ask($kept), '... after SVC_CIMD_CACHE_TTL_SECONDS' );
-is( $peer->hits('/kept'), 2, '... it is fetched again, whatever it says' );
+is( $peer->hits('/kept'), 2, '... it is fetched again, whatever its Cache-Control says' );
 sleep $TTL + 1.2;
 $peer->set( '/kept' => { status => 500 } );
 page( ask($kept), 400, qr/does not answer/, 'a kept document past its time is not used when it cannot be fetched' );
@@ -418,7 +418,7 @@ oauth_error(
     '... nor does one that registers' );
 serve( '/logo', client_name => 'Renamed', logo_uri => 'https://app.example/new.png' );
 $stack->sql("UPDATE fetched_document SET expires_at = now() WHERE url = '$logo'");
-like( code_for($logo), qr/\A\S{40,}\z/, 'cap: who has a row is served' );
+like( code_for($logo), qr/\A\S{40,}\z/, 'cap: a client that has a row is served' );
 is( $stack->sql("SELECT client_name, logo_uri FROM client WHERE client_id = '$logo'"),
     "Renamed\thttps://app.example/new.png", '... and its row follows its document' );
 $stack->sql( "DELETE FROM client WHERE client_id = '$rich' OR client_id = '" . $peer->url('/last') . q{'} );
@@ -433,7 +433,7 @@ sub ask_strict { my ($client_id) = @_; return $strict->http->get( target($client
 $peer->forget;
 page(
     ask_strict( serve('/strict') ), 400, qr/unknown or disabled/,
-    'http without SVC_CIMD_ALLOW_INSECURE_LOCALHOST: a name nobody knows' );
+    'http without SVC_CIMD_ALLOW_INSECURE_LOCALHOST: an unknown client' );
 is( $peer->hits, 0, '... and nothing is asked' );
 SKIP: {
     skip 'no IO::Socket::SSL', 6 if !eval { require IO::Socket::SSL; 1 };

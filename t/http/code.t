@@ -23,7 +23,7 @@ my @once = $stack->make_client( 'plain', { %code, grants => ['authorization_code
 my @none = $stack->make_client( 'none',  { %code, grants => ['client_credentials'] } );
 Authz::Grant->people($stack);
 
-# Codes and tokens, as texts that nobody else may see.
+# Codes and tokens: texts that must not appear anywhere else.
 my @secret = ( $web[1], $Authz::Grant::VERIFIER );
 
 sub code { my (%option) = @_; push @secret, Authz::Grant->code( $stack, client => 'web', %option ); return $secret[-1] }
@@ -70,7 +70,7 @@ oauth_ok(
     redeem( code( scope => 'openid orders.read' ), scope => 'orders.write' ),
     { scope => same_words('openid orders.read') }, 'code: a scope at /token is no parameter of this grant' );
 
-# ---- who gets a refresh token
+# ---- clients that get a refresh token
 
 oauth_ok(
     Authz::Grant->redeem( $stack, 'spa', Authz::Grant->code( $stack, client => 'spa' ) ),

@@ -1,4 +1,4 @@
-# The consent page (decisions.md "Consent"; oauth.md 5 "Consent"; gateway-admin.md 1.2) and what operators see of it.
+# The consent page (decisions.md "Consent"; oauth.md 5 "Consent"; gateway-admin.md 1.2) and the admin API for remembered consents.
 use strict;
 use warnings;
 
@@ -57,7 +57,7 @@ sub got_code {
 sub waiting  { return $stack->sql('SELECT count(*) FROM consent_request') }
 sub consents { return $stack->sql('SELECT count(*) FROM consent') }
 
-# ---- who is asked, and what the page shows
+# ---- users who are asked, and what the page shows
 
 my $ann = Authz::Browser->new;
 authorize( $ann, 'admin' );
@@ -68,7 +68,7 @@ my $page = authorize(
 is_asked( $page, 'a client that registered itself: the page comes after the sign-in' );
 for my $row (
     [ 'Client &lt;b&gt;dyn&lt;/b&gt;'       => "the client's name, escaped" ],
-    [ 'Nobody at .* has checked'            => '... that nobody checked' ],
+    [ 'Nobody at .* has checked'            => '... that the client was not checked' ],
     [ 'dyn\.example'                        => 'where the code goes' ],
     [ '>email<'                             => 'the scopes' ],
     [ 'https://api\.example/x'              => 'the resource' ],
@@ -87,11 +87,11 @@ like(
     $policy, qr{form-action 'self' https://dyn\.example:8443 },
     "form-action names the client's origin (decisions.md \"Consent\")" );
 like( $policy, qr{default-src 'none'},     'nothing else is loaded' );
-like( $policy, qr{frame-ancestors 'none'}, 'nobody frames it (clickjacking)' );
+like( $policy, qr{frame-ancestors 'none'}, 'it cannot be framed (clickjacking)' );
 is( $page->header('Cache-Control'),                     'no-store',    'no-store' );
 is( $page->header('Referrer-Policy'),                   'no-referrer', 'no-referrer: the token is in the address' );
 is( waiting(),                                          1,             'the request waits' );
-is( authorize( $ann, 'dyn', prompt => 'none' )->status, 302,           'prompt=none asks nobody' );
+is( authorize( $ann, 'dyn', prompt => 'none' )->status, 302,           'prompt=none shows no page' );
 is( back_of($ann)->{error}, 'consent_required', '... but says consent_required (OpenID Connect Core 3.1.2.6)' );
 
 # ---- the answer: of this session, once, from our page
@@ -120,7 +120,7 @@ refused( $eve->get("$url?id=$field{id}"),                                       
 refused( $eve->post( $url, form => [ id => $field{id}, decision => 'allow' ] ), "another session cannot answer" );
 refused(
     Authz::Browser->new->post( $url, form => [ id => $field{id}, decision => 'allow' ] ),
-    'nobody without a session can' );
+    'a browser without a session cannot answer' );
 refused(
     $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ], cross_site => 1 ),
     "another site's form comes without the cookie (SameSite)" );
@@ -188,7 +188,7 @@ is( join( ' ', sort map { $_->status } @answer ), '302 ' . join( ' ', (400) x 7 
 
 sub asks { my ( $name, $id, %more ) = @_; return is_asked( authorize( $ann, $id, %more ), $name ) }
 sub asks_not { my ( $name, $id, %more ) = @_; authorize( $ann, $id, %more ); return got_code( $ann, $name ) }
-asks_not( 'remembered: the same again asks nobody', 'dyn' );
+asks_not( 'remembered: the same request again shows no page', 'dyn' );
 asks_not( '... in another order of the scopes', 'dyn', scope => 'email openid' );
 asks( 'another scope asks', 'dyn', scope    => 'openid email profile' );
 asks( 'a resource asks',    'dyn', resource => 'https://api.example/x' );
@@ -294,11 +294,13 @@ my $all = $stack->admin( GET => '/admin/api/consents' );
 is( $all->status, 200, 'GET consents' );
 my ($one) = grep { $_->{clientId} eq 'dyn' && $_->{scope} =~ /email/ } @{ $all->json };
 is_deeply( [ sort keys %$one ], [qw(clientId grantedAt id redirectHost scope subjectId)], '... its members' );
-is( "$one->{subjectId} $one->{redirectHost}", 'ann dyn.example', '... who and where to' );
+is( "$one->{subjectId} $one->{redirectHost}", 'ann dyn.example', '... the subject and the redirect host' );
 is( scalar @{ $stack->admin( GET => '/admin/api/consents?subjectId=ann&clientId=dyn' )->json },
     scalar( grep { $_->{clientId} eq 'dyn' && $_->{subjectId} eq 'ann' } @{ $all->json } ),
     '... by subject and client' );
-is_deeply( $stack->admin( GET => '/admin/api/consents?subjectId=nobody' )->json, [], '... none of nobody' );
+is_deeply(
+    $stack->admin( GET => '/admin/api/consents?subjectId=nobody' )->json, [],
+    '... none for an unknown subject' );
 is( $stack->admin( GET => '/admin/api/consents', key => undef )->status, 401, '... only with the admin key' );
 asks_not( '(dyn is remembered)', 'dyn' );
 is( $stack->admin( DELETE => "/admin/api/consents/$one->{id}", key => undef )->status, 401,

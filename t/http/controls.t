@@ -1,4 +1,4 @@
-# /admin/api/controls, /settings and /{id}: what policy can be told, and what it answers (specification 4.12; policy.md
+# /admin/api/controls, /settings and /{id}: the settings of policy and the reasons it gives (specification 4.12; policy.md
 # 6.4).
 use strict;
 use warnings;

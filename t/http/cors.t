@@ -1,4 +1,4 @@
-# Pages of other origins: which endpoints they may call, and that no cookie is ever part of it (gateway-admin.md 1.3; oauth.md 3.2:
+# CORS: the endpoints that pages of other origins may call, never with cookies (gateway-admin.md 1.3; oauth.md 3.2:
 # never /authorize, never the admin API).
 use strict;
 use warnings;

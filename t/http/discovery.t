@@ -56,7 +56,7 @@ for my $flag (qw(request_parameter_supported request_uri_parameter_supported cla
 }
 is( scalar( () = $answer[0]->body =~ /:\s*null/g ), 0, 'discovery: no member is null' );
 
-# Whatever is advertised answers; whatever is not built yet is not advertised.
+# Every advertised endpoint answers; an endpoint that is not built yet is not advertised.
 for my $name ( grep {/_endpoint\z|_uri\z/} sort keys %$document ) {
     like( $document->{$name}, qr/\A\Q$issuer\E\//, "discovery: $name lies below the issuer" );
     my $path = substr $document->{$name}, length $issuer;

@@ -120,7 +120,7 @@ static const struct {
     {"GET", "*", 404, NULL, NULL, "an asterisk"},
     {"GET", "/admin/nothing", 401, NULL, NULL, "an unknown path below /admin asks for the key first (specification 5.3)"},
     {"GET", "/admin/", 401, NULL, NULL, "... the place itself too"},
-    {"DELETE", "/admin/api/admin-keys", 401, NULL, NULL, "... a wrong method does, and Allow tells nobody that the path exists"},
+    {"DELETE", "/admin/api/admin-keys", 401, NULL, NULL, "... a wrong method does too, and no Allow says that the path exists"},
     {"GET", "/admin/api/clients", 401, NULL, NULL, "... as does a path that exists"},
     {"GET", "/admin", 404, NULL, NULL, "/admin alone is not below it"},
     {"GET", "/Admin/api/clients", 404, NULL, NULL, "nor is another spelling"},
@@ -270,7 +270,7 @@ test_log(TALLOC_CTX *mem, struct az *az)
     log_level_set("info");
 }
 
-/* Credentials before the body: what nobody may send is not read. */
+/* Credentials are checked before the body: the body of an unauthorized request is not read. */
 static void
 test_order(TALLOC_CTX *mem, struct az *az)
 {
@@ -379,7 +379,7 @@ test_rate_limit(TALLOC_CTX *mem)
     is_int(fake_status(post_token(mem, az, "/token", "192.0.2.2", NULL).fake), 503,
            "another address has its own count");
     is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "198.51.100.1").fake), 429,
-           "X-Forwarded-For helps nobody while no proxy is trusted (specification 8)");
+           "X-Forwarded-For is ignored while no proxy is trusted (specification 8)");
     cfg->trusted_proxy_count = 1;
     is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "198.51.100.1").fake), 503,
            "behind a trusted proxy it names the client");
@@ -390,7 +390,7 @@ test_rate_limit(TALLOC_CTX *mem)
            "SVC_RATE_LIMIT_ENABLED=false (specification 8)");
 }
 
-/* A failure where nobody knows a client to tell it: a page (here without its template: plain text).
+/* A failure without a known client to redirect to: a page (here without its template: plain text).
  */
 static void
 check_page(const struct exchange *got, int status, const char *error, const char *name)
@@ -472,7 +472,7 @@ test_long_forwarded(TALLOC_CTX *mem)
         ok(logged_address(mem, az, sizes[i], ", 198.51.100.9", "\"ip\":\"198.51.100.9\""),
            "X-Forwarded-For of %zu octets: its last entry counts (specification 8)", sizes[i]);
         ok(!logged_address(mem, az, sizes[i], ", evil", "192.0.2.7"),
-           "... and one that is no address is nobody's, not the connection's");
+           "... and one that is no address gives no address, not the connection's");
     }
     struct exchange got = ask(mem, az, "GET", "/health/live", NULL, NULL);
     ok(strstr(got.log, "\"ip\":\"192.0.2.7\"") != NULL, "without the header the connection's");

@@ -94,7 +94,7 @@ test_room(TALLOC_CTX *mem)
     is_int(found, DOCUMENT_MEMORY_MAX - 1, "... and of no other");
 }
 
-/* A request that reads a document keeps it, whatever another step of the request makes of the
+/* A request that reads a document keeps it, whatever another step of the request does to the
  * memory. */
 static void
 test_lives(TALLOC_CTX *mem)
@@ -114,7 +114,7 @@ test_lives(TALLOC_CTX *mem)
     for (int i = 0; i < 2 * DOCUMENT_MEMORY_MAX; i++)
         remember(&later, i + 2, i, 60);
     is_str(text, "https://a.example", "... also one that is pushed out");
-    ok(first.json->refcount == 1, "... and then nobody else holds it");
+    ok(first.json->refcount == 1, "... and then it has no other holder");
     remember(&later, 9, 0, 60);
     ok(document_recall(&later, key(9), 0, &second), "another is handed out");
     talloc_free(later.mem);

@@ -1,5 +1,5 @@
-# The documents of both evaluations, whole: what policy is asked and what is kept of its answer, member by member
-# (policy.md 6.2, 6.5, 6.6); and what an operator's rules add to the answer, as callers see it.
+# The whole documents of both evaluations: the question to policy and the stored answer, member by member
+# (policy.md 6.2, 6.5, 6.6); and the members that an operator's rules add to the answer, as callers see them.
 use strict;
 use warnings;
 

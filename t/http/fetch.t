@@ -1,4 +1,4 @@
-# Requests to servers of others, against one that misbehaves: whom we ask, how long, how much, and what we say of ourselves
+# Requests to other servers, against one that misbehaves: allowed addresses, time and size limits, and the headers that are sent
 # (architecture.md 7, specification 5.6, oauth.md 3.1 J8 and 3.2 CIMD; SSRF: CVE-2026-1180, CVE-2026-4366).
 use strict;
 use warnings;
@@ -64,7 +64,7 @@ is_deeply(
 my ($asked) = $peer->requests('/a');
 is_deeply(
     [ sort keys %{ $asked->{headers} } ], [qw(accept host user-agent)],
-    'we say what we take and who we are, no more: no cookie, no coding of ours' );
+    'a request has Accept and User-Agent, but no cookie and no Accept-Encoding' );
 is( $asked->{headers}{accept}, 'application/json', 'Accept: application/json' );
 $a = fetch( $peer->url('/error') );
 is_deeply( [ @{$a}{qw(fault http type max_age)} ], [ 'ok', 500, 'text/plain', -1 ], 'an HTTP error is an answer' );
@@ -125,7 +125,7 @@ for my $host (
         "https://$host:$tport/a", 'address', "https://$host is at a special address (CVE-2026-4366)",
         env => { %ca, SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS => 'localhost' } );
 }
-is( $tls->hits, $before, '... and nobody was connected' );
+is( $tls->hits, $before, '... and no connection was made' );
 fault_is( "https://localhost:$tport/a", 'ok', 'an address is special but for the hosts of the list', env => \%ca );
 
 my $six = eval { Authz::Peer->start( address => '::1', host => '[::1]' ) };
@@ -167,7 +167,7 @@ fault_is(
     $peer->url('/a'), 'ok', 'no proxy variable is honoured (decisions.md "No proxy variable is honoured")',
     env => { %proxy, no_proxy => '' } );
 fault_is( $tls->url('/a'), 'ok', 'nor for https', env => { %ca, %proxy, no_proxy => '' } );
-is( $trap->hits, 0, '... nobody went there' );
+is( $trap->hits, 0, '... it got no request' );
 my $home = Authz::Stack::runtime_dir('home');
 Authz::Web::write_file( "$home/.netrc",  "machine localhost login me password secret\n" );
 Authz::Web::write_file( "$home/.curlrc", "header = \"X-Mine: 1\"\n" );
@@ -283,7 +283,7 @@ my $busy =
 cmp_ok( $busy->{took}, '<', 2, '... at once' );
 isnt(
     $busy->{status}, fetch("http://localhost:$shut/")->{status},
-    '... and not as what cannot be had: nobody was asked' );
+    '... and not as unreachable: no request was sent' );
 like( $busy->{public}, qr/try again/, '... it may come again' );
 kill 'KILL', $held[0]->pid;
 $held[0]->wait(5);

@@ -134,7 +134,7 @@ test_places(TALLOC_CTX *mem)
         fetch_place_drop(&place[i]);
     }
     is_int(fetch_place_take(&op[0], FETCH_SAFE_HTTP, &place[0]), FETCH_OK,
-           "giving back twice harms nobody");
+           "giving back twice does no harm");
     fetch_place_drop(&place[0]);
 }
 
@@ -148,12 +148,12 @@ test_held(TALLOC_CTX *mem)
     struct fetch_place outer, inner, none;
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_OK, "of 2 workers one fetches");
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK,
-           "who holds the place needs no other");
+           "a holder of a place needs no other");
     is_int(inner.fd, -1, "... and takes none");
     fetch_place_drop(&inner);
     is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_FAULT_BUSY,
            "... and the end of the inner use leaves the place with its holder");
-    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK, "... who may use it again");
+    is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK, "... and may use it again");
     fetch_place_drop(&inner);
     fetch_place_drop(&outer);
     is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &none), FETCH_OK,
@@ -201,7 +201,7 @@ test_without(TALLOC_CTX *mem)
     is_int(place.fd, -1, "... and holds none");
     az->pool_workers = 4;
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_OURS,
-           "a directory that takes no file: nobody fetches");
+           "a directory that takes no file: no fetch is made");
 }
 
 int

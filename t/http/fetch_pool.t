@@ -1,5 +1,5 @@
 # Slow hosts of others and the workers of the web pool: at most half of them wait, the rest serve (decisions.md "Half of
-# the pool fetches"); and of that half, client metadata gets half, so that slow hosts which anybody can name keep no
+# the pool fetches"); and of that half, client metadata gets half, so that slow hosts in client_ids of strangers keep no
 # provider waiting.
 use strict;
 use warnings;
@@ -69,11 +69,11 @@ is( $form->status,                503,   '... a form, too' );
 is( $form->header('Refresh'),     undef, '... which a browser would not send again' );
 is( $form->header('Retry-After'), 1,     '... it is told when to come' );
 is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/authorize'}), 1,
-    '... and who is sent away leaves no audit row: nothing was asked or changed' );
-is( $peer->hits,                2, '... and nobody is asked' );
+    '... and a request that is sent away leaves no audit row: nothing was asked or changed' );
+is( $peer->hits,                2, '... and no other server is asked' );
 is( scalar $stack->busy('web'), 2, 'the rest of the pool is free' );
 my ( $status, $took ) = timed('/authorize?client_id=unknown');
-is( $status, 400, '... and serves who needs no host of others' );
+is( $status, 400, '... and requests that need no other server are served' );
 cmp_ok( $took, '<', 5, '... at once' );
 
 kill 'KILL', ( $stack->busy('web') )[0];

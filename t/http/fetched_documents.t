@@ -155,7 +155,7 @@ is( get( client_metadata => $away )->{fault}, 'connect', 'a host that refuses' )
 my $back = Authz::Peer->start( port => $port );
 $back->set( '/x' => { body => {} } );
 is( get( client_metadata => $away )->{fault}, 'connect', '... is not asked again' );
-is( $back->hits,                              0,         '... by anybody' );
+is( $back->hits,                              0,         '... by any process' );
 is( sql("SELECT round(extract(epoch FROM failed_until - ended_at)) FROM fetched_document WHERE url = '$away'"), 5,
     '... for 5 s (decisions.md "CIMD documents")' );
 sql("UPDATE fetched_document SET failed_until = failed_until - interval '5 seconds' WHERE url = '$away'");
@@ -164,7 +164,7 @@ $peer->set( '/slow' => { delay => 8, body => {} } );
 is( get( client_metadata => $peer->url('/slow') )->{fault}, 'timeout', 'one that is too slow' );
 my $start = time;
 is( get( client_metadata => $peer->url('/slow') )->{fault}, 'timeout', '... is left alone too' );
-cmp_ok( time - $start, '<', 2, '... and nobody waits for it' );
+cmp_ok( time - $start, '<', 2, '... and no process waits for it' );
 is( $peer->hits('/slow'), 1, '... it was asked once' );
 
 # ---- an old one must do
@@ -240,7 +240,9 @@ for my $kind (qw(keys discovery)) {
     is( $mine->{trips}, 0, '... one that is new enough for an unknown key serves' );
 }
 my $theirs = get( client_metadata => $peer->url('/mine-client_metadata'), not_before => [ 0, 0, 0 ] );
-is_deeply( [ @$theirs{qw(fault trips)} ], [ 'ok', 1 ], 'metadata of clients are not remembered: anybody names them' );
+is_deeply(
+    [ @$theirs{qw(fault trips)} ], [ 'ok', 1 ],
+    'client metadata are not remembered: any stranger can name them' );
 $peer->set( '/mine-new' => [ { body => { v => 1 } }, { body => { v => 2 } } ] );
 my $mine = get( keys => $peer->url('/mine-new'), not_before => [ 0, 0, $future ] );
 cmp_ok( $mine->{trips}, '>', 0, 'one that is too old for an unknown key is not taken' );
@@ -316,7 +318,7 @@ is( join( ' ', map { $_->{document}{v} } @many ), '2 2 2 2 2 2', '6 workers miss
 is( $peer->hits('/renew'),                        2,             '... by one fetch' );
 is( scalar( grep { $_->{changed} } @many ),       1,             '... and one tells of the change' );
 
-# ---- the one who fetches dies
+# ---- the process that fetches dies
 
 $peer->set( '/dies' => [ { body => '{ }', stall => 1 }, { body => {} } ] );
 my $holder = ask( client_metadata => $peer->url('/dies') );
@@ -341,7 +343,7 @@ sql(    "UPDATE fetched_document SET leased_until = now() + interval '30 seconds
       . $peer->url('/old-wait')
       . "'" );
 is( get( keys => $peer->url('/old-wait') )->{document}{old}, 1,
-    'keys past their time serve too when the one who fetches does not come back' );
+    'expired keys serve too when the process that fetches does not come back' );
 $peer->set( '/late' => [ { delay => 5, body => { v => 1 } }, { body => { v => 2 } } ] );
 $holder = ask( client_metadata => $peer->url('/late'), env => { SVC_CIMD_FETCH_TIMEOUT_SECONDS => 30 } );
 Authz::Process::until_true( 20, sub { $peer->hits('/late') == 1 } );
@@ -361,8 +363,9 @@ Authz::Process::until_true( 20, sub { $peer->hits('/held2') + $peer->hits('/held
 $start = time;
 is( get( client_metadata => $peer->url('/new'), workers => 8 )->{fault}, 'busy',
     'two fetches hold the two places of 8 workers: no third' );
-is( get( client_metadata => $peer->url('/held2'), workers => 8 )->{fault}, 'busy', '... nor anybody who would wait' );
-is( get( client_metadata => $peer->url('/cimd'),  workers => 8 )->{fault}, 'ok',   '... what is kept is served' );
+is( get( client_metadata => $peer->url('/held2'), workers => 8 )->{fault}, 'busy',
+    '... nor a process that would wait' );
+is( get( client_metadata => $peer->url('/cimd'), workers => 8 )->{fault}, 'ok', '... what is kept is served' );
 later( '/keys', 3600 );
 is( get( keys => $peer->url('/keys'), workers => 8 )->{fault}, 'ok', '... keys are fetched: their places are others' );
 cmp_ok( time - $start, '<', 3, '... all at once' );
@@ -386,8 +389,8 @@ sql(    "UPDATE fetched_document SET leased_until = now() + interval '1 minute' 
       . "'" );
 later( '/bad-html', 0 );
 is( prune(), 0, 'housekeeping' );
-is( column( '/first',     'count(*)' ), 0, '... forgets what nobody asked for in a week' );
-is( column( '/good-deep', 'count(*)' ), 1, '... and not what somebody did' );
+is( column( '/first',     'count(*)' ), 0, '... forgets a document that was not used for a week' );
+is( column( '/good-deep', 'count(*)' ), 1, '... and keeps one that was used' );
 is( column( '/bad-array', 'count(*)' ), 0, '... and what never was a document' );
 is( column( '/bad-html',  'count(*)' ), 1, '... but no lease' );
 later( '/cimd', 3500 );

@@ -253,7 +253,7 @@ static const struct {
     {BODY_JSON, "application/json", "13", "{\"a\":1,\"a\":2}", AZ_INVALID_FIELDS, "a member twice"},
     {BODY_JSON, "application/json", "0", "", AZ_INVALID_FIELDS, "no body where one is needed"},
     {BODY_JSON_OPTIONAL, NULL, "0", "", AZ_OK, "no body where none is needed"},
-    {BODY_NONE, NULL, "99", "x", AZ_OK, "a body nobody asked for is not read"},
+    {BODY_NONE, NULL, "99", "x", AZ_OK, "the body of a route without parameters is not read"},
 };
 /* clang-format on */
 

@@ -71,7 +71,7 @@ my ( $header, $claims ) = Authz::Grant->jwt($text);
 my %keys = keys_now();
 is( $header->{alg}, 'RS256', 'ID token: RS256' );
 ok( $keys{ $header->{kid} }, '... by a published key, named by kid' );
-is( join( ' ', sort keys %$header ), 'alg kid typ', '... and nothing else in the header' );
+is( join( ' ', sort keys %$header ), 'alg kid typ', '... and no other member in the header' );
 ok( verified( $text, $keys{ $header->{kid} } ), '... which OpenSSL verifies' );
 ok( !verified( $text =~ s/[.]\K(.)/$1 eq 'a' ? 'b' : 'a'/er, $keys{ $header->{kid} } ),
     '... and which covers the claims' );

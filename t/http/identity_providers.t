@@ -1,4 +1,4 @@
-# /admin/api/identity-providers: all five operations, field limits, sealed secrets, what ends with a provider
+# /admin/api/identity-providers: all five operations, field limits, sealed secrets, sessions that end with a provider
 # (specification 2.3, 4.12, 7.2; oauth.md 5 "Identity provider PUT"; decisions.md "Browser side").
 use strict;
 use warnings;
@@ -121,7 +121,7 @@ for my $bad ( '.', '..', 'a/b', 'a b', "\x{e4}", 'a%20', '', 7, "a\n" ) {
         fields => ['idpId'] );
 }
 admin_error(
-    create( name => "Corp\x{202e}" ), 400, 'POST: a name must not have characters nobody can see',
+    create( name => "Corp\x{202e}" ), 400, 'POST: a name must not have invisible characters',
     fields => ['name'] );
 admin_error(
     create( clientSecret => "a\x01" ), 400, 'POST: nor a clientSecret control characters',
@@ -216,7 +216,8 @@ cmp_ok(
     'PUT: the version moves on' );
 cmp_ok(
     sql('SELECT last_value FROM identity_provider_version_seq'), '>', sql('SELECT max(version) FROM identity_provider'),
-    'the sequence moves once more after the commit: who read it in between does not take old rows for the newest' );
+    'the sequence moves once more after the commit: a process that read it in between does not take old rows for the newest'
+);
 
 # ---- what ends with a provider (oauth.md 5 "Transitions")
 
@@ -247,7 +248,7 @@ admin_ok(
     'PUT: enabling again' );
 is( sessions(), 's3', '... brings none back' );
 admin_ok( put( 'plain', issuer => 'https://moved.example' ), 200, undef, 'PUT: another issuer' );
-is( sessions(), '', '... ends the sessions too: another party proved who they are' );
+is( sessions(), '', '... ends the sessions too: another issuer vouched for them' );
 session( 's4', 'corp' );
 session( 's5', 'plain' );
 

@@ -75,7 +75,7 @@ is( $stack->sql(
     't',
     '... does not move the day back' );
 
-# ---- who is removed
+# ---- clients that are removed
 
 $stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')});
 $stack->sql(q{INSERT INTO identity_provider (idp_id, issuer) VALUES ('corp', 'https://idp.example')});

@@ -1,4 +1,4 @@
-# POST /introspect: who may ask, who is shown what, and what policy makes of a token now (specification 2.13, 3, 4.5;
+# POST /introspect: callers, the audience rule, and evaluation 2 (specification 2.13, 3, 4.5;
 # oauth.md 3.4; decisions.md "Introspection has an audience").
 use strict;
 use warnings;
@@ -95,7 +95,7 @@ my $revoked = $stack->token_text( @rs, scope => 'introspection' );
 $stack->revoke( @rs, token => $revoked );
 oauth_error( ask_bearer( $revoked, $token ), 401, 'invalid_token', 'introspect: a revoked Bearer is 401' );
 
-# The caller comes before what it asks: its 401 before the 400 of the body, whoever the caller is said to be (oauth.md 3.4).
+# The caller is checked before the body: its 401 comes before the 400 of the body, for every kind of credential (oauth.md 3.4).
 my %caller = (
     'a Bearer that is no token of ours'    => [ Authorization => 'Bearer zzz' ],
     'an empty Bearer'                      => [ Authorization => 'Bearer  ' ],
@@ -123,7 +123,7 @@ my @may =
 for my $headers (@may) {
     oauth_error(
         $stack->http->post( '/introspect', headers => [ @$headers, @urlencoded ], body => $_->[0] ), 400,
-        'invalid_request', "introspect: one who may ask, $_->[1]: 400" ) for @bad_body;
+        'invalid_request', "introspect: an entitled caller, $_->[1]: 400" ) for @bad_body;
 }
 oauth_error(
     $stack->http->post(

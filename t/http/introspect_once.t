@@ -1,4 +1,4 @@
-# A jit_single_use token is shown once, whoever asks, however often and wherever (specification 3; decisions.md "Single
+# A jit_single_use token is shown once, however many callers and instances ask for it (specification 3; decisions.md "Single
 # use"; performance.md R11).
 use strict;
 use warnings;

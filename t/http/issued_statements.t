@@ -47,7 +47,7 @@ is_deeply(
 my $said = part( $jwt, 1 );
 is_deeply( { map { ( $_ => $said->{$_} ) } keys %claims }, \%claims, 'its claims: those given' );
 is( join( ' ', sort keys %$said ), 'client_id client_name exp grants iat iss scope software_id',
-    'and iss, iat, exp and client_id, nothing else' );
+    'and only iss, iat, exp and client_id besides' );
 is( $said->{iss},                $stack->base, 'iss is our issuer' );
 is( $said->{client_id},          'crm',        'client_id is the client' );
 is( $said->{exp} - $said->{iat}, 7200,         'it lives for SVC_SOFTWARE_STATEMENT_LIFETIME_SECONDS' );

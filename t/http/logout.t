@@ -143,7 +143,7 @@ for my $row (
         logout( $ann, id_token_hint => $token, post_logout_redirect_uri => $uri ),
         "a URI that is not registered is a page, never a redirect: $what", qr/not registered for this client/ );
 }
-is( live('ann'), 1, '... and nobody was logged out' );
+is( live('ann'), 1, '... and no session ended' );
 refused(
     logout( $ann, id_token_hint => $token, client_id => 'wiki' ),
     'an ID token of another client than client_id is refused', qr/another client/ );
@@ -172,7 +172,7 @@ refused(
     '... not in the host', qr/not registered for this client/ );
 is_out(
     logout( $nobody, client_id => 'off', post_logout_redirect_uri => 'https://off.example/bye' ), 'ann',
-    'a disabled client is gone to by nobody' );
+    'a disabled client gets no redirect' );
 is_out(
     logout( $nobody, client_id => 'nobody', post_logout_redirect_uri => 'https://evil.example/' ), 'ann',
     'nor is one that is not known' );
@@ -183,15 +183,15 @@ is_out( logout( $nobody, post_logout_redirect_uri => $bye{crm} ), 'ann', 'withou
 ( $ann, $token ) = sign_in( ann => 'crm' );
 my ( $eve, $foreign ) = sign_in( eve => 'crm' );
 my $page = logout( $ann, client_id => 'crm', post_logout_redirect_uri => $bye{crm}, state => 's' );
-is_asked( $page, 'ann', 'without an ID token the user is asked: no page of another logs anybody out' );
-like( $page->body, qr/ann\@example\.org/, '... with who is signed in' );
-like( $page->body, qr/The crm/,           '... and who asks' );
+is_asked( $page, 'ann', 'without an ID token the user is asked, so that no other site can log users out' );
+like( $page->body, qr/ann\@example\.org/, '... with the signed-in user' );
+like( $page->body, qr/The crm/,           '... and the client that asks' );
 like(
     $page->header('Content-Security-Policy') // '', qr/frame-ancestors 'none'/,
-    '... nobody frames it (clickjacking)' );
+    '... it cannot be framed (clickjacking)' );
 is_asked( logout($ann),                              'ann', 'without anything' );
 is_asked( logout( $ann, id_token_hint => $foreign ), 'ann', "with another user's ID token" );
-is( live('eve'), 1, '... who stays, too' );
+is( live('eve'), 1, '... whose session stays, too' );
 is_asked( logout( $ann, id_token_hint => 'garbage' ), 'ann', 'with garbage' );
 is_asked(
     logout( $ann, id_token_hint => $idp->id_token( { iss => $base, sub => 'ann', aud => 'crm' } ) ), 'ann',
@@ -210,26 +210,26 @@ sub send_form {
 }
 my $text = qr/another session or was open too long/;
 refused( send_form( $eve,    $field{token} ), "another session cannot send the form (CSRF)", $text );
-refused( send_form( $nobody, $field{token} ), 'nobody without a session can',                $text );
+refused( send_form( $nobody, $field{token} ), 'a browser without a session cannot answer',   $text );
 refused( send_form( $ann, $field{token}, cross_site => 1 ), "another site's form comes without the cookie", $text );
 refused(
     send_form( $ann, $field{token}, headers => [ Origin => 'https://evil.example' ] ),
     '... and its Origin is refused', $text );
-refused( send_form( $ann, 'A' x length $field{token} ),     'a token that nobody made', $text );
-refused( send_form( $ann, substr( $field{token}, 0, -4 ) ), 'a part of it',             $text );
-refused( send_form( $ann, 'no base64url!' ),                'garbage',                  $text );
+refused( send_form( $ann, 'A' x length $field{token} ),     'a made-up token', $text );
+refused( send_form( $ann, substr( $field{token}, 0, -4 ) ), 'a part of it',    $text );
+refused( send_form( $ann, 'no base64url!' ),                'garbage',         $text );
 is_asked( $ann->get( logout_url( token => $field{token} ) ), 'ann', 'a GET with it does nothing: the page again' );
 $ann->submit( $page, stop => qr{\Ahttps://} );
 is( $ann->url,   "$bye{crm}&state=s", 'the user says yes: logged out, back at the client, with state' );
 is( live('ann'), 0,                   '... the session is gone' );
-is( live('eve'), 1,                   "... nobody else's" );
+is( live('eve'), 1,                   "... no other user's" );
 refused( send_form( $ann, $field{token} ), 'the form is of that session alone', $text );
 $page = logout( $eve, client_id => 'crm', post_logout_redirect_uri => $bye{crm} );
 like(
     $page->header('Content-Security-Policy'), qr/form-action 'self' http: https:;/,
     "form-action lets the way through the provider and back" );
 
-# ---- what expired is nobody's wish
+# ---- expired forms
 
 my $ended = () = $idp->seen('end_session');
 for my $with ( 0, 1 ) {

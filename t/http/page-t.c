@@ -98,7 +98,7 @@ test_headers(TALLOC_CTX *mem, struct az *az)
         const char *csp = header(req, "Content-Security-Policy");
         is_int(req->res.status, 200, "%s: is answered", names[i]);
         is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8", names[i]);
-        is_str(header(req, "X-Frame-Options"), "DENY", "%s: is framed by nobody (oauth.md 3.2)",
+        is_str(header(req, "X-Frame-Options"), "DENY", "%s: cannot be framed (oauth.md 3.2)",
                names[i]);
         is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer", names[i]);
         ok(csp != NULL && strncmp(csp, "default-src 'none'; style-src 'sha256-", 38) == 0,
@@ -138,7 +138,7 @@ test_warnings(TALLOC_CTX *mem, struct az *az)
     const char *body = show(mem, az, "consent", "{'verified':true}", NULL)->res.body;
     ok(strstr(body, "class=\"note\"") == NULL, "consent: nothing to warn of");
     body = show(mem, az, "consent", "{'verified':false}", NULL)->res.body;
-    ok(strstr(body, unchecked) != NULL, "consent: nobody has checked the client");
+    ok(strstr(body, unchecked) != NULL, "consent: the page says that the client was not checked");
     body = show(mem, az, "consent", "{}", NULL)->res.body;
     ok(strstr(body, unchecked) != NULL, "consent: ... also when nothing is said of it");
     body = show(mem, az, "consent", "{'verified':true,'loopback':true}", NULL)->res.body;

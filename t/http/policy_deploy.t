@@ -1,4 +1,4 @@
-# POST /admin/api/policy-bundle/deploy: modes, counts, what is protected, all or nothing, limits (specification 2.4 to
+# POST /admin/api/policy-bundle/deploy: modes, counts, protected rules and rows, all or nothing, limits (specification 2.4 to
 # 2.6, 7.2; decisions.md "Deploy modes" and "Readings: Admin API"; gateway-admin.md 3.6).
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-# POST /admin/api/policy-rules/evaluate: an input tried out, a decision replayed, with the engine's trace
+# POST /admin/api/policy-rules/evaluate: trying an input, replaying a decision, and the engine's trace
 # (gateway-admin.md 3.6 "Try-it"; policy.md 1, 6.2; decisions.md "Audited").
 use strict;
 use warnings;
@@ -252,7 +252,7 @@ is( $stack->sql(
         "SELECT string_agg(DISTINCT concat_ws(' ', endpoint, operation, outcome), '+') FROM audit_log WHERE request_id LIKE 'try-%' AND http_status = 200"
     ),
     "$where evaluatePolicy allowed",
-    'audit: who asks policy leaves a row (decisions.md "Audited"), which names this endpoint' );
+    'audit: a request that asks policy leaves a row (decisions.md "Audited"), which names this endpoint' );
 is( $stack->sql("SELECT count(*) FROM audit_log WHERE request_id LIKE 'try-%'"), $number, 'audit: exactly one each' );
 is( $stack->sql(
         "SELECT count(*) FROM audit_log WHERE request_id LIKE 'try-%' AND (policy_input IS NOT NULL OR policy_decision IS NOT NULL)"

@@ -1,4 +1,4 @@
-# /admin/api/policy-rules: list, read, create, replace, upsert by path, delete; what is refused, by us and by the engine
+# /admin/api/policy-rules: list, read, create, replace, upsert by path, delete; refusals by the service and by the engine
 # (specification 2.4, 7.2; gateway-admin.md 3.6; decisions.md "Namespace", "Readings: Admin API").
 use strict;
 use warnings;

@@ -115,8 +115,9 @@ is( admitted( $stack, 5,  '198.51.100.1:4711' ), '0 in, 5 out', 'trusted 1: nor 
 is( admitted( $stack, 40, undef ),       '40 in, 0 out', 'trusted 1: without the header the connection counts' );
 is( admitted( $stack, 5,  undef ),       '0 in, 5 out',  'trusted 1: and is limited' );
 is( admitted( $stack, 5,  '127.0.0.1' ), '0 in, 5 out',  'trusted 1: the same address by either way has one count' );
-is( admitted( $stack, 40, 'unknown' ),   '40 in, 0 out', 'trusted 1: who cannot be told from whom is not the proxy' );
-is( admitted( $stack, 5,  $_ ),          '0 in, 5 out',  "trusted 1: all of them are counted as one: '$_'" )
+is( admitted( $stack, 40, 'unknown' ), '40 in, 0 out',
+    'trusted 1: requests without an entry do not count for the proxy' );
+is( admitted( $stack, 5, $_ ), '0 in, 5 out', "trusted 1: all of them are counted as one: '$_'" )
   for '10.0.0.1, x', '999.1.1.1', '10.0.0.1,';
 
 my $zero = Authz::Stack->start( beside => $stack, settings => {%on} );
@@ -131,7 +132,7 @@ is( admitted( $two, 5, '1.1.1.1, 198.51.100.7, 10.0.0.2' ), '0 in, 5 out',
     'trusted 2: what stands before and after it changes nothing' );
 is( admitted( $two, 5, '198.51.100.8, 10.0.0.1' ), '5 in, 0 out', 'trusted 2: another one is another client' );
 is( admitted( $two, 40, '198.51.100.9' ), '40 in, 0 out',
-    'trusted 2: with one entry alone nobody knows the client, and all such count as one' );
+    'trusted 2: with one entry alone the client is unknown, and all such requests count as one client' );
 is( admitted( $two, 5, '198.51.100.10' ), '0 in, 5 out',
     'trusted 2: a caller that leaves the list short does not choose its address' );
 
@@ -161,6 +162,6 @@ is( $three[0], '5 in, 5 out',  "window of $window s: five of ten are let in" );
 is( $three[1], '0 in, 10 out', "window of $window s: none in the middle of it" );
 is( $three[2], '5 in, 5 out', "window of $window s: refused requests did not extend it (decisions.md \"Rate limit\")" );
 $stack->restart_service( settings => { SVC_RATE_LIMIT_ENABLED => 'false' } );
-is( admitted( $stack, 60, '192.0.2.1' ), '60 in, 0 out', 'SVC_RATE_LIMIT_ENABLED=false: nobody is refused' );
+is( admitted( $stack, 60, '192.0.2.1' ), '60 in, 0 out', 'SVC_RATE_LIMIT_ENABLED=false: no request is refused' );
 
 done_testing;

@@ -1,5 +1,5 @@
 # Codes and refresh tokens at the same moment on two instances (decisions.md "Codes", "Reuse"; performance.md R11):
-# exactly the allowed successes, then the family dies, and never an error of ours.
+# exactly the allowed successes, then the family dies, and never a 5xx.
 use strict;
 use warnings;
 
@@ -80,7 +80,7 @@ for my $round ( 1 .. 2 ) {
     oauth_ok( Authz::Grant->refresh( $one, \@web, $token ), {}, '... and the refresh token' );
 }
 
-# Redeemed and revoked at the same moment: whatever came first, what was revoked stays dead.
+# Redeemed and revoked at the same moment: in either order, a revoked token stays dead.
 my ( $late, $odd ) = ( 0, 0 );
 for my $round ( 1 .. 10 ) {
     my $token  = first( 'spa', 'spa' );
@@ -97,7 +97,7 @@ for my $round ( 1 .. 10 ) {
 is( $odd,  0, 'refresh and revoke at once: no error of ours, ten times' );
 is( $late, 0, '... and nothing of a revoked family lives' );
 
-# All of it at once, on both instances: whatever the order, no error of ours, and no token of a dead family lives.
+# All of it at once, on both instances: in any order there is no 5xx, and no token of a dead family lives.
 my $admin = [ 'X-Admin-API-Key' => $Authz::Stack::KEY{SVC_ADMIN_API_KEY} ];
 my ( %failed, %alive );
 for my $round ( 1 .. 4 ) {

@@ -186,7 +186,7 @@ my ( $dead, $dead_access ) = family( \@web );
 is( $stack->revoke( @other, token => $dead )->status, 200, "revoke: another client's refresh token: 200" );
 oauth_ok( refresh( \@web, $dead ), {}, '... and nothing happens' );
 is( $stack->http->post( '/revoke', form => [ token => $dead ] )->status, 200,
-    'revoke: by nobody, a confidential client\'s: 200' );
+    'revoke: a confidential client\'s token without credentials: 200' );
 oauth_ok( refresh( \@web, $dead ), {}, '... and nothing happens' );
 is( $stack->revoke( @web, token => $dead_access )->status, 200, 'revoke: an access token' );
 inactive( $stack->introspect( @rs, $dead_access ), '... which is dead' );
@@ -198,7 +198,7 @@ refused( refresh( \@web, $dead ), '... which is dead' );
 inactive( $stack->introspect( @rs, $alive->member('access_token') ), '... and its access tokens' );
 my ($public) = family('spa');
 is( $stack->http->post( '/revoke', form => [ token => $public ] )->status, 200,
-    "revoke: a public client's refresh token, by nobody (oauth.md S2)" );
+    "revoke: a public client's refresh token without credentials (oauth.md S2)" );
 refused( refresh( 'spa', $public ), '... it is dead' );
 
 # The last access token of a family may outlive it by a day: so long its refresh token is good for revoking.
@@ -212,7 +212,7 @@ INSERT INTO refresh_token (id, expires_at, secret_hash, grant_id, issued_at) VAL
 UPDATE token_grant SET expires_at = now() - interval '1 day' WHERE id = '$grant';
 SQL
 refused( refresh( \@web, $past ), 'refresh: of a family that ended yesterday' );
-inactive( $stack->introspect( @rs, $past ), '... which is shown to nobody' );
+inactive( $stack->introspect( @rs, $past ), '... which introspects inactive' );
 oauth_ok( $stack->introspect( @rs, $outliving ), { active => true }, '... though an access token of it still lives' );
 is( $stack->revoke( @web, token => $past )->status, 200, 'revoke: the refresh token of a family that ended' );
 inactive( $stack->introspect( @rs, $outliving ), '... ends its access tokens (oauth.md 3.4)' );

@@ -238,7 +238,7 @@ oauth_error(
     'require_statement: 400 invalid_client_metadata (decisions.md "Registration refused")' );
 policy( { dcr => { require_statement => false }, enabled => false } );
 oauth_error( register(), 403, 'access_denied', 'switched off: 403 access_denied' );
-is( register()->header('WWW-Authenticate'), undef, 'without a challenge: nobody is asked who they are' );
+is( register()->header('WWW-Authenticate'), undef, 'without a challenge: registration takes no credentials' );
 oauth_error(
     register( grant_types => ['client_credentials'] ), 403, 'access_denied',
     'switched off speaks before other reasons' );

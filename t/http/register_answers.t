@@ -55,7 +55,7 @@ oauth_error( told( ['close'] ), 503, 'temporarily_unavailable', 'an engine that 
 oauth_error(
     told( [ set => { 'provenance.bundles.svc.revision' => 'never-heard-of' } ] ), 503,
     'temporarily_unavailable',                                                    'a revision that may not decide' );
-is( sql('SELECT count(*) FROM client'), $clients, 'none of them registers anybody' );
+is( sql('SELECT count(*) FROM client'), $clients, 'none of them registers a client' );
 
 my $cut = told( [ set => { 'result.grant_types' => ['authorization_code'], 'result.scopes' => ['b'] } ] );
 is( $cut->status, 201, 'an answer that narrows registers' );
@@ -69,13 +69,13 @@ members_are(
     { grant_types => ['refresh_token'], response_types => [] }, 'without authorization_code there is no response' );
 oauth_error(
     told( [ set => { 'result.grant_types' => [] } ] ), 400, 'invalid_client_metadata',
-    'an allow without grant types registers nobody' );
+    'an allow without grant types registers no client' );
 oauth_error(
     told( [ drop => ['result.grant_types'] ] ), 400, 'invalid_client_metadata',
     'an absent list is an empty one' );
 oauth_error(
     told( [ set => { 'result.scopes' => [] } ] ), 400, 'invalid_client_metadata',
-    'an allow that grants none of the scopes registers nobody: a client without scope has no ceiling' );
+    'an allow that grants none of the scopes registers no client: a client without scope has no ceiling' );
 is( sql(q{SELECT outcome FROM audit_log WHERE endpoint = '/register' ORDER BY id DESC LIMIT 1}), 'denied',
     'audited as a deny' );
 members_are(

@@ -1,5 +1,5 @@
 # POST /register with a software statement (specification 4.7, 5.6; oauth.md 3.5; decisions.md "Software statements of
-# others", "Policy"; RFC 7591 2.3).
+# others", "Statement trust"; RFC 7591 2.3).
 use strict;
 use warnings;
 
@@ -58,7 +58,7 @@ sub asked {
         ) );
 }
 
-# ---- who may speak
+# ---- issuers that are trusted
 
 refused(
     register( statement( claims() ) ), 'an issuer that is not in the trust row: unapproved_software_statement',
@@ -185,7 +185,7 @@ taken( register($new), {}, 'an unknown kid: the keys are fetched once more' );
 is( count( $publisher, 'jwks' ), $before + 1, 'once' );
 $stack->restart_service;    # a worker that still remembers the old set takes the old key for a minute at most
 refused( register($jwt),                                      'a statement of the key that is gone' );
-refused( register( statement( claims(), kid => 'made-up' ) ), 'a kid that nobody has' );
+refused( register( statement( claims(), kid => 'made-up' ) ), 'an unknown kid' );
 is( count( $publisher, 'jwks' ), $before + 1, 'within a minute unknown kids cause no more fetches (oauth.md J8)' );
 
 # ---- entries with more about the issuer
@@ -219,7 +219,7 @@ misbehaving( 'keys that are HTML',           jwks      => { type     => 'text/ht
 misbehaving( 'keys that are no set',         jwks      => { keys     => undef } );
 misbehaving( 'keys elsewhere: redirects are not followed (CVE-2026-4366)', jwks => { redirect => "$issuer/jwks" } );
 misbehaving( 'keys without end',                                           jwks => { huge     => 100_000 } );
-misbehaving( 'keys of nobody',                                             jwks => { keys     => [] } );
+misbehaving( 'an empty key set',                                           jwks => { keys     => [] } );
 misbehaving( 'a connection that is closed',                                discovery => { close => 1 } );
 trust('http://127.0.0.1:1');
 refused( register( statement( claims( iss => 'http://127.0.0.1:1' ) ) ), 'an issuer that is not there' );
@@ -330,7 +330,7 @@ my $dcr =
   ->json;
 oauth_error(
     $stack->token( @$dcr{qw(client_id client_secret)} ), 400, 'unauthorized_client',
-    'at /token: a software_id that nobody vouches for gets nothing' );
+    'at /token: a software_id that no statement vouches for gets nothing' );
 
 # ---- policy
 
@@ -355,7 +355,7 @@ refused(
     register( statement( claims( software_id => 'banned' ), tamper => 1 ) ),
     'but is not asked about a forged one' );
 
-# ---- verification switched off skips the signature, and nothing else
+# ---- verification switched off skips only the signature
 
 $stack->restart_service( settings => { SVC_SOFTWARE_STATEMENT_VERIFY => 'false' } );
 $before = count( $publisher, 'jwks' );
@@ -366,7 +366,7 @@ my $unchecked = taken(
     { client_name => 'Stated' },
     'not verified: a wrong signature is taken' );
 is( count( $publisher, 'jwks' ), $before, 'no key is fetched' );
-ok( !asked()->{statement}{verified}, 'policy hears that nobody looked' );
+ok( !asked()->{statement}{verified}, 'policy is told that the signature was not verified' );
 is( asked()->{registration}{software_id}, undef, 'and no software_id' );
 oauth_error(
     $stack->token( @$unchecked{qw(client_id client_secret)} ), 400, 'unauthorized_client',
@@ -395,7 +395,7 @@ $before = sql('SELECT count(*) FROM client');
 $stack->{opa}->stop;
 oauth_error(
     register($new), 503, 'temporarily_unavailable',
-    'without the engine nobody registers (decisions.md "Engine down, slow or answering nonsense" outcomes)' );
+    'without the engine no client is registered (decisions.md "Engine down, slow or answering nonsense")' );
 oauth_error(
     $stack->http->post( '/register', json => { redirect_uris => ['https://app.example/cb'] } ), 503,
     'temporarily_unavailable', 'also without a statement' );

@@ -67,8 +67,9 @@ empty_200(
     'revoke: client_secret_post works' );
 is( active($token), 'dead', 'revoke: and revokes' );
 
-# Tokens of a public client: anybody who holds one may end it (specification 3). No grant gives public clients tokens yet, so
-# the client is made public for the revocations, and confidential again to look at the tokens.
+# Tokens of a public client: a caller that holds one may revoke it without credentials (specification 3). No grant gives
+# public clients tokens yet, so the client is made public for the revocations, and confidential again to look at the
+# tokens.
 $stack->bind( 'spa', {%cc} );
 my @public = map { $stack->token_text(@spa) } 1 .. 4;
 type_is( 'spa', 'public' );
@@ -135,7 +136,7 @@ for my $case ( [ 0, 1, 'first' ], [ 31, 128, 'last' ] ) {
     empty_200(
         $stack->revoke( @crm, token => $forged ),
         "revoke: a token whose secret differs in a bit of its $case->[2] octet gets 200" );
-    is( active($forged), 'dead', 'revoke: nobody is shown one' );
+    is( active($forged), 'dead', 'revoke: it introspects inactive' );
 }
 is( active($token), 'active', 'revoke: and the token lives' );
 empty_200( $stack->revoke( @crm, token => $token ), 'revoke: the right one' );

@@ -1,6 +1,6 @@
-# Round trips to PostgreSQL per request, counted on the wire (the figures of the first milestone; architecture.md 4). A trip is
-# a Sync or simple Query message of the client, whatever the answer is waited for or not. Warm: the worker has prepared its
-# statements and cached the client. Cold: the first request of a worker, which may cost more.
+# Round trips to PostgreSQL per request, counted on the wire (performance.md 3.6; architecture.md 4). A trip is a Sync or simple
+# Query message of the client, whether or not the answer is waited for. Warm: the worker has prepared its statements and cached
+# the client. Cold: the first request of a worker, which may cost more.
 use strict;
 use warnings;
 

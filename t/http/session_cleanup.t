@@ -92,7 +92,7 @@ is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), 
 my ( $status, $text ) = $stack->authzctl('maintain');
 is( $status, 0, 'maintain runs the job' ) or diag($text);
 is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '2 1 1',
-    'all that is over is removed, in batches, and nothing else' );
+    'everything that has ended is removed, in batches, and nothing that has not' );
 is( count('subject'), 1, 'subjects stay' );
 like( $stack->sql("SELECT outcome FROM job WHERE name = 'sessions'"), qr/\A2403 /, '... and the count is recorded' );
 

@@ -78,7 +78,7 @@ test_directory(TALLOC_CTX *mem)
     }
     chmod(dir, 0700);
     ok(symlink(dir, link) == 0, "a link to a good directory");
-    refused_dir(mem, link, "it: who owns the link owns the place");
+    refused_dir(mem, link, "it: the owner of the link decides where it leads");
     close(open(file, O_CREAT | O_WRONLY, 0600));
     refused_dir(mem, file, "a file");
     refused_dir(mem, talloc_asprintf(mem, "%s/a/b", base), "a directory whose parent is missing");
@@ -228,7 +228,7 @@ test_full(TALLOC_CTX *mem)
         snprintf(address, sizeof(address), "10.0.%u.%u", i >> 8 & 255, i & 255);
         again += admit(shared, address, START, 1);
     }
-    is_int(again, 0, "... and who had a counter keeps it");
+    is_int(again, 0, "... and an address that had a counter keeps it");
     in = 0;
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(address, sizeof(address), "11.0.%u.%u", i >> 8 & 255, i & 255);
@@ -264,7 +264,7 @@ test_processes(TALLOC_CTX *mem)
     close(channel[0]);
     close(channel[1]);
     is_int(in, LIMIT, "%d processes at once: exactly the limit gets in (shared.h)", PROCESSES);
-    is_int(admitted(shared, "192.0.2.1", START, LIMIT, 1), 0, "... and nobody after them");
+    is_int(admitted(shared, "192.0.2.1", START, LIMIT, 1), 0, "... and no request after them");
 }
 
 /* A process that takes a place and waits; its id when it has it, else 0. */

@@ -58,7 +58,7 @@ sub is_page {
         is( $answer->header('Location'), undef, 'no redirect' );
         like( $answer->body, $text // qr/unknown, already used or expired/, 'it says why' );
         is( $answer->header('Cache-Control'), 'no-store', 'no-store' );
-        like( $answer->header('Content-Security-Policy') // '', qr/frame-ancestors 'none'/, 'nobody frames it' );
+        like( $answer->header('Content-Security-Policy') // '', qr/frame-ancestors 'none'/, 'it cannot be framed' );
     };
 }
 
@@ -219,7 +219,7 @@ $thief->set_cookie( $base, "svc_sid=$planted; Path=/" );
 authorize($thief);
 isnt(
     $thief->cookie( $base, 'svc_sid' )->{value}, $planted,
-    'an id that somebody put into the browser never becomes a session' );
+    'an id that an attacker put into the browser never becomes a session' );
 
 # ---- which cookies count
 
@@ -309,7 +309,7 @@ is( enable(0)->status,          200,    '(the provider is disabled)' );
 my $calls = () = $idp->seen('token');
 $mid->follow( $way, stop => qr{\A\Q$back\E} );
 is( back_of($mid)->{error}, 'access_denied',
-    'a provider that was disabled in mid-flow signs nobody in (oauth.md 5 "Transitions")' );
+    'no sign-in through a provider that was disabled in mid-flow (oauth.md 5 "Transitions")' );
 is( scalar( () = $idp->seen('token') ), $calls, '... and is not asked' );
 is( audit(q{outcome || ' ' || request_summary}),
     'rejected {"idpId":"corp","reason":"The identity provider has been disabled"}', '... and the audit says why' );
@@ -402,7 +402,7 @@ is( scalar( grep { $_->status == 302 && $_->header('Location') =~ $code } @answe
 ) or diag( map { $_->text } @answer );
 cmp_ok( $told, '>', 0, "... $told times the page that asks again" );
 is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE operation = 'authorizeCallback'}), $rows + 8,
-    '... and eight audit rows: who is sent away leaves none' );
+    '... and eight audit rows: a request that is sent away leaves none' );
 is( $stack->sql("SELECT count(*) || min(subject) FROM subject WHERE upstream_sub = 'dave'"), '1dave',
     '... and one subject' );
 

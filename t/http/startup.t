@@ -129,7 +129,9 @@ SKIP: {
     skip 'only root can give a directory away', 1 if $> != 0;
     mkdir "$dir/theirs", 0700;
     chown 12345, -1, "$dir/theirs";
-    refused( "start: somebody else's is refused", ['SVC_RUNTIME_DIR'], SVC_RUNTIME_DIR => "$dir/theirs" );
+    refused(
+        "start: a directory of another account is refused", ['SVC_RUNTIME_DIR'],
+        SVC_RUNTIME_DIR => "$dir/theirs" );
 }
 
 # The schema: an older one is refused, a database that is away is not (architecture.md 4).

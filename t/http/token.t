@@ -1,4 +1,4 @@
-# POST /token, client_credentials: what is issued, and how clients authenticate (specification 2.12, 4.4; oauth.md 3.1,
+# POST /token, client_credentials: the issued token, and client authentication (specification 2.12, 4.4; oauth.md 3.1,
 # 3.3).
 use strict;
 use warnings;

@@ -1,5 +1,5 @@
-# POST /token: scope, resource, resource types, authorization details, and how policy's answers come back
-# (oauth.md 3.1 C14, C15, 3.3; decisions.md "/token outcomes", "Policy").
+# POST /token: scope, resource, resource types, authorization details, and policy's answers
+# (oauth.md 3.1 C14, C15, 3.3; decisions.md "/token outcomes", "Entitlements").
 use strict;
 use warnings;
 

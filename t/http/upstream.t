@@ -76,7 +76,7 @@ my @lies = (
     [ 'access_denied',              'no sub',                    id_token  => { sub      => undef } ],
     [ 'access_denied',              'no ID token',               token     => { id_token => undef } ],
     [ 'access_denied',              'userinfo of another',       userinfo  => { sub      => 'eve' } ],
-    [ 'access_denied',              'a code nobody gave',        authorize => { code     => 'made-up' } ],
+    [ 'access_denied',              'a made-up code',            authorize => { code     => 'made-up' } ],
     [ 'temporarily_unavailable',    'a server error',            token     => { status   => 500 } ],
     [ 'temporarily_unavailable',    'slow',                      token     => { delay    => 4 } ],
     [ 'temporarily_unavailable',    'huge',                      token     => { huge     => 70_000 } ],
@@ -118,7 +118,7 @@ is( $victim->get($cross)->status, 400, 'an answer at another provider\'s callbac
 %back = Authz::Browser::query( $victim->url );
 ok( defined $back{code}, '... and neither used the sign-in up' ) or diag( $hop[-1]->text );
 is( $victim->get($answer)->status, 400, 'an answer is taken once' );
-is( $victim->get( $answer =~ s/state=[^&]*/state=x/r )->status, 400, 'a state nobody made is refused' );
+is( $victim->get( $answer =~ s/state=[^&]*/state=x/r )->status, 400, 'a made-up state is refused' );
 is( $victim->get( $answer =~ s/state=[^&]*&?//r )->status,      400, 'no state is refused' );
 
 # ---- a provider disabled, or gone, in mid-flow

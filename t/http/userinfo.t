@@ -34,7 +34,7 @@ sub get {
 }
 sub post { my (@form) = @_; return $stack->http->post( '/userinfo', form => \@form ) }
 
-# 401 with the challenge, whatever is wrong.
+# 401 with the challenge, whatever the fault.
 sub refused {
     my ( $answer, $name ) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;

@@ -9,7 +9,7 @@ const { ISSUER, RESOURCE_PORT, CIMD_URL, REDIRECT_URI } = process.env;
 const base = `http://127.0.0.1:${RESOURCE_PORT}`, serverUrl = `${base}/mcp`;
 const how = CIMD_URL ? 'metadata document' : 'registration';
 
-// The resource: says who may give tokens for it (RFC 9728), nothing else.
+// The resource: it only names the authorization server for its tokens (RFC 9728).
 const resource = http.createServer((req, res) => {
     if (req.url.startsWith('/.well-known/oauth-protected-resource')) {
         res.setHeader('Content-Type', 'application/json');
@@ -52,7 +52,7 @@ await run(async () => {
     const first = { ...provider.kept };
     ok(first.access_token && first.refresh_token && first.scope, `MCP SDK by ${how}: access token, refresh token and scope are said`, Object.keys(first));
     is(await auth(provider, { serverUrl }), 'AUTHORIZED', `MCP SDK by ${how}: the refresh token works without the user`);
-    is(provider.redirected, 1, `MCP SDK by ${how}: ... and nobody was asked again`);
+    is(provider.redirected, 1, `MCP SDK by ${how}: ... and the user was not asked again`);
     ok(provider.kept.access_token !== first.access_token && provider.kept.refresh_token !== first.refresh_token, `MCP SDK by ${how}: a public client's refresh token is rotated`);
     // Hosts refresh in parallel: within the window each gets a pair (gateway-admin finding 7).
     const old = { ...provider.kept }, twins = [new Provider(), new Provider(), new Provider()];

@@ -1,5 +1,5 @@
 # mod_auth_openidc, the certified relying party of Apache httpd, against the whole service: a page behind it is reached through
-# a sign-in, says who came, and logout ends both sessions.
+# a sign-in and names the user, and logout ends both sessions.
 use strict;
 use warnings;
 

@@ -29,7 +29,7 @@ await run(async () => {
         'openid-client: the code works once (RFC 6749 4.1.2)');
     await fails(() => client.fetchUserInfo(config, tokens.access_token, claims.sub), /401|invalid_token/, 'openid-client: ... and its replay ends the tokens it gave (RFC 9700 4.13)');
 
-    // Signed in already: the second authorization asks nobody, also with prompt=none.
+    // Signed in already: the second authorization shows no page, also with prompt=none.
     const again = await authorize(config, browser, { prompt: 'none' });
     ok(again.access_token && again.claims().sub === claims.sub, 'openid-client: prompt=none with a live session gives the same person (OpenID Connect Core 3.1.2.1)');
     const stranger = client.buildAuthorizationUrl(config, { ...parameters, prompt: 'none' }).href;

@@ -174,7 +174,7 @@ test_properties(void)
                       && c.registration != 0);
     }
     ok(!page, "prompt=none never shows a page and never leaves for the provider (oauth.md 3.2)");
-    ok(!loop, "who comes from the provider is never sent there again");
+    ok(!loop, "a browser that comes from the provider is never sent there again");
     ok(!stranger, "no code and no consent page without a session");
     ok(!unasked, "no code without consent where it is due");
 }

@@ -1,5 +1,5 @@
-# We as a relying party of an identity provider: where the browser is sent, how a code is redeemed, and every way in
-# which the provider may misbehave (oauth.md 5 "Upstream callback"; OpenID Connect Core 3.1; RFC 9207; RFC 9700 4.4).
+# The service as a relying party of an identity provider: the redirect to it, redeeming its code, and every way in
+# which it may misbehave (oauth.md 5 "Upstream callback"; OpenID Connect Core 3.1; RFC 9207; RFC 9700 4.4).
 # oidc/upstream.h by t/oidc/redeemer.
 use strict;
 use warnings;
@@ -74,7 +74,7 @@ is_deeply(
     {   response_type  => 'code', client_id             => 'authz', redirect_uri => "$issuer/authorize/callback/corp",
         scope          => 'openid profile email', state => 's-1',   nonce        => 'n-1',
         code_challenge => $CHALLENGE,             code_challenge_method => 'S256' },
-    'code, our client there, our callback of this provider, state, nonce and PKCE, and nothing else' );
+    'code, our client there, our callback of this provider, state, nonce and PKCE, and no other parameter' );
 %sent = Authz::Browser::query(
     url_of(
         'corp', login_hint => 'ann@x.example', acr_values => 'gold silver', ui_locales => 'de',
@@ -161,7 +161,7 @@ my @lie = (
     [ { at_hash  => 'AAAAAAAAAAAAAAAAAAAAAA' },  qr/at_hash/,        'at_hash of another access token' ],
     [ { alg      => 'none' },                    qr/compact/,        'alg none' ],
     [ { alg      => 'HS256' },                   qr/alg/,            'alg HS256 with our client secret' ],
-    [ { kid      => 'unknown' },                 qr/no key fits/,    'a kid nobody knows' ],
+    [ { kid      => 'unknown' },                 qr/no key fits/,    'an unknown kid' ],
     [ { stranger => 1 },                         qr/signature/,      'signed by a stranger with a known kid' ],
     [ { stranger => 1, kid => undef },           qr/signature/,      'signed by a stranger, no kid' ],
     [ { tamper   => 1 },                         qr/signature/,      'a changed signature' ],

@@ -252,7 +252,7 @@ test_keys(TALLOC_CTX *mem)
 {
     bool stale;
     is_str(check(mem, sign(mem, other, "RS256", "JWT", "{}"), &usual, &stale),
-           "no key fits the token", "a kid nobody knows is refused");
+           "no key fits the token", "an unknown kid is refused");
     ok(stale, "... and newer keys may have it");
     struct jwk nameless = *other;
     nameless.kid = NULL;

@@ -1,5 +1,6 @@
-# The way of a person through the service in a real browser, by keyboard alone: chooser, identity provider, consent, client, and
-# out again (decisions.md "Browser side"; oauth.md 3.2 and 5). What a page's policy forbids would end the way.
+# A user's way through the service in a real browser, by keyboard alone: chooser, identity provider, consent, client,
+# logout (decisions.md "Browser side"; oauth.md 3.2 and 5). A step that a page's own Content-Security-Policy forbids
+# would fail.
 use strict;
 use warnings;
 

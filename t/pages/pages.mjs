@@ -114,7 +114,7 @@ for (const [name, page] of Object.entries(cases)) {
   await looksRight(tab, name);
   await worksByKeyboard(tab, name);
   is(tab.faults, [], `${name}: the browser has nothing to complain of, nothing offends the Content-Security-Policy`);
-  is(tab.loads, [], `${name}: nothing else is asked of any server`);
+  is(tab.loads, [], `${name}: no other request is sent to any server`);
   await tab.browserContext().close();
 }
 
@@ -142,7 +142,7 @@ for (const decision of [['Allow', 'allow'], ['Cancel', 'deny']]) {
   is(seen.posted.map(p => p.form), [{ id: 'form-token', decision: decision[1] }], `consent: Enter on ${decision[0]} posts the form token and ${decision[1]}, once`);
   is(seen.at, `${client}/callback?code=x`, `consent: the redirect to the client's origin is followed (decisions.md "Consent")`);
   is(seen.faults, [], 'consent: and nothing offends the Content-Security-Policy');
-  is(seen.posted.map(p => [p.origin, p.referer]), [['null', undefined]], 'consent: the form tells nobody where it stood (Referrer-Policy)');
+  is(seen.posted.map(p => [p.origin, p.referer]), [['null', undefined]], 'consent: the form sends no referrer (Referrer-Policy)');
 }
 {
   const seen = await answers('consent', 'Allow', '&closed');

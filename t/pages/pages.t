@@ -1,4 +1,4 @@
-# The pages in a real browser: no complaint of Chromium, nothing to scroll for at 320 px, usable by keyboard, contrast
+# The pages in a real browser: no console message, no horizontal scrolling at 320 px, usable by keyboard, contrast
 # in both colour schemes; the consent form's redirect passes the page's own policy (decisions.md "Consent").
 use strict;
 use warnings;

@@ -207,7 +207,7 @@ test_values(TALLOC_CTX *mem)
            "... and stored once");
     is_str(read_answer(mem, "{}", "{'allow':false}", &read), NULL, "a bare deny");
     ok(!read.allow && !read.jit && !read.refresh && !read.has_ttl && read.resource == NULL,
-       "... says nothing else");
+       "... holds no other member");
     ok(json_is_array(read.scopes) && json_array_size(read.scopes) == 0, "... no scopes, not NULL");
     ok(json_is_array(read.reasons) && json_array_size(read.reasons) == 0, "... nor reasons");
 }

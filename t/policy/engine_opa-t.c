@@ -180,7 +180,7 @@ static const struct { const char *status, *body, *detail, *name; } answers[] = {
     {"200 OK", "{\"result\":{\"allow\":false},\"result\":{\"allow\":true},\"provenance\":{\"bundles\":{\"svc\":{\"revision\":\"r1\"}}}}", "", "a member twice: the last one would win"},
     {"200 OK", "{\"result\":{\"allow\":false,\"allow\":true},\"provenance\":{\"bundles\":{\"svc\":{\"revision\":\"r1\"}}}}", "", "... inside the result"},
     {"200 OK", "{\"result\":{\"expires_in_override\":9223372036854775808}}", "", "an integer beyond 64 bits"},
-    {"200 OK", "{\"result\":{\"allow\":true}}", "no bundle", "no provenance: who knows which rules decided"},
+    {"200 OK", "{\"result\":{\"allow\":true}}", "no bundle", "no provenance: the revision that decided is unknown"},
     {"200 OK", "{\"result\":{\"allow\":true},\"provenance\":{}}", "no bundle", "a provenance without bundles"},
     {"200 OK", "{\"result\":{\"allow\":true},\"provenance\":{\"bundles\":{}}}", "no bundle", "... without ours"},
     {"200 OK", "{\"result\":{\"allow\":true},\"provenance\":{\"bundles\":{\"other\":{\"revision\":\"r1\"}}}}", "no bundle", "... with another alone"},
@@ -190,7 +190,7 @@ static const struct { const char *status, *body, *detail, *name; } answers[] = {
     {"200 OK", "{\"result\":{\"allow\":true},\"provenance\":{\"bundles\":{\"svc\":{\"revision\":7}}}}", "no bundle", "a revision that is a number"},
     {"200 OK", "{\"result\":{\"allow\":true},\"provenance\":{\"revision\":\"r1\"}}", "no bundle", "the revision in the old place, of no bundle"},
     {"200 OK", "[]", "no bundle", "an array"},
-    {"200 OK\r\nContent-Encoding: gzip", "\x1f\x8b\x08", "", "an encoding nobody asked for"},
+    {"200 OK\r\nContent-Encoding: gzip", "\x1f\x8b\x08", "", "an encoding that was not requested"},
 };
 static const struct { const char *text, *detail, *name; } wires[] = {
     {"", "", "a connection closed without a word"},
@@ -371,12 +371,12 @@ test_away(TALLOC_CTX *mem)
     struct bench bench = bench_new(mem, TIMEOUT_MS);
     struct engine_answer answer;
     struct engine_status status;
-    is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a socket nobody accepts on");
+    is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a socket that accepts no connection");
     bench.az->engine = engine_new(mem, "unix:/nonexistent/opa.sock", TIMEOUT_MS);
     is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: no socket");
     is_int(engine_revision(&bench.op, &status), AZ_UNAVAILABLE, "... for the status too");
     bench.az->engine = engine_new(mem, "http://127.0.0.1:1", TIMEOUT_MS);
-    is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a port nobody listens on");
+    is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a port without a listener");
     bench = bench_new(mem, PATIENCE_MS);
     setenv("http_proxy", "http://127.0.0.1:1", 1);
     setenv("ALL_PROXY", "http://127.0.0.1:1", 1);

@@ -24,7 +24,7 @@ struct fake_engine {
     pid_t server;     /* the process that answers, 0 when none runs */
 };
 
-/* A socket that is bound and listens; nobody answers yet. Freed with mem, server included. */
+/* A socket that is bound and listens; no server answers yet. Freed with mem, server included. */
 struct fake_engine *fake_engine_new(TALLOC_CTX *mem);
 
 /* Answers the next `count` requests, in a process of its own. Ends a server before it. */

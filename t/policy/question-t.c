@@ -135,7 +135,7 @@ test_members(struct az *az)
            "the service as caller says no more, whatever else is set");
     made = ask_introspect(&op, words);
     ok(json_object_get(json_object_get(made, "caller"), "service") == NULL,
-       "a client as caller is no service, whatever the context says");
+       "a client as caller is never the service, whatever the context says");
     json_decref(words);
     talloc_free(op.mem);
 }

@@ -439,7 +439,7 @@ test_shipped(void)
             is_str(failing(mem, schema, row), "", "... which it takes");
             json_object_set_new(row, "no_such_setting", json_true());
             is_str(failing(mem, schema, row), "/no_such_setting",
-                   "... and refuses with a member nobody reads");
+                   "... and refuses one with an unknown keyword");
             seen++;
         }
         free(entries[i]);

@@ -274,7 +274,7 @@ sub headers {
             'SVC-Config' => '/nonexistent' ],
         form => [ grant_type => 'client_credentials' ] );
     oauth_ok( $token, {}, 'a Proxy header does not become HTTP_PROXY, nor do others become settings (CVE-2016-5385)' );
-    ok( !IO::Select->new($trap)->can_read(0.1), '... and nobody called at that address' );
+    ok( !IO::Select->new($trap)->can_read(0.1), '... and that address got no connection' );
     return;
 }
 
@@ -369,7 +369,7 @@ sub bodies {
     my $huge = $http->post( $self->at('/token'), @with, body => 'x' x 11_000_000 );
     is( $huge->status, 413, 'a body over the web server\'s own limit is 413' ) or diag( $huge->text );
     my $unread = $http->post( $self->at('/nothing/here'), @with, body => 'x' x 200_000 );
-    is( $unread->status, 404, 'a body that nobody reads does not cut the answer off' ) or diag( $unread->text );
+    is( $unread->status, 404, 'a body that is not read does not cut the answer off' ) or diag( $unread->text );
     return;
 }
 
@@ -470,7 +470,7 @@ sub nothing_broke {
     unlike(
         $log,
         qr/worker ended|AddressSanitizer|runtime error|malformed header|WARNING: unknown config-key|is not defined/,
-        'and nobody complained in a log' );
+        'and no log has a complaint' );
     my @bad = grep { /"status":5\d\d/ && !/health|bundles/ } split /\n/, $log;
     is( scalar @bad, 0, 'and no request was answered with 5xx' ) or diag( join "\n", @bad );
     return;

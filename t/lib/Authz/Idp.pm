@@ -5,7 +5,7 @@ package Authz::Idp;
 #   my $idp = Authz::Idp->start;                     public => 1: our client there has no secret
 #   $idp->register( $stack, idpId => 'corp', ... );  POST /admin/api/identity-providers; the row as answered
 #   $idp->user( { sub => 'ann', name => 'Ann', auth_time => ..., acr => ..., amr => [...], userinfo => {...} } );
-#   $idp->user(undef);                               nobody is signed in
+#   $idp->user(undef);                               no user is signed in
 #   $idp->misbehave( id_token => { aud => 'x' }, token => { status => 500 } );   until behave()
 #   $idp->seen('authorize');                         parameters of the requests to an endpoint; the last one in scalar context
 #   $idp->rotate;                                    a new signing key; the old one is not published any more
@@ -14,7 +14,7 @@ package Authz::Idp;
 # misbehave: for each endpoint (discovery, authorize, token, jwks, userinfo, end_session)
 #   status => N, body => TEXT, type => MEDIA_TYPE, delay => SECONDS, redirect => URL, huge => OCTETS, close => 1, drip => 1
 # and every other word is a member of its document (authorize: a parameter of its redirect) to set, or with undef to leave
-# out. id_token: alg (none, HS256, RS256, PS256, ES256), kid, header => {...}, stranger => 1 (signed by a key nobody knows),
+# out. id_token: alg (none, HS256, RS256, PS256, ES256), kid, header => {...}, stranger => 1 (signed by an unpublished key),
 # tamper => 1, raw => TEXT; every other word is a claim to set, or with undef to leave out.
 
 use strict;

@@ -58,7 +58,7 @@ sub command {
     return ( node(), "$dir/$file", @argument );
 }
 
-# Environment that names a new key and a certificate that nobody trusts, for servers of a test by https.
+# Environment with a new key and an untrusted certificate, for a test's https servers.
 sub tls {
     my $dir = Authz::Process::directory();
     my ( $status, $text ) = Authz::Process->run(

@@ -1,6 +1,6 @@
 package Authz::Peer;
 
-# A web server of somebody else, on a free loopback port, that answers as the test says: discovery, key sets, client
+# A third party's web server on a free loopback port that answers as the test says: discovery, key sets, client
 # metadata, statement issuers; and one that misbehaves. What is set holds from the next request on, in all processes.
 #
 #   my $peer = Authz::Peer->start;                       # or tls => 1, tls => { name => 'other.example' }, address => '::1'

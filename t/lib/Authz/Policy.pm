@@ -153,7 +153,7 @@ sub agree {
     return '';
 }
 
-# ---- who decided
+# ---- the revisions that decided
 
 # Revisions that must not have decided: tried, and never stood.
 sub withdrawn {

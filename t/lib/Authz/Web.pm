@@ -178,7 +178,7 @@ sub give_to_apache {
     return;
 }
 
-# Apache's account must get to the program; a build below somebody's home directory is out of its reach.
+# Apache's account must get to the program; a build below a home directory is out of its reach.
 sub _apache_variables {
     my ($stack) = @_;
     mkdir "$stack->{dir}/bin"                                                               or die "mkdir: $!";
