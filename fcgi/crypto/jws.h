@@ -16,7 +16,7 @@
 #include "crypto/jwk.h"
 #include "crypto/jwk_set.h"
 
-/* Longer tokens do not occur; a longer one would only be work for us (oauth.md, J2). */
+/* Longer tokens do not occur; a longer one would only be work for us (oauth.md J2). */
 #define JWS_OCTETS_MAX (16 * 1024)
 
 /* Depth of a header: the object, a jwk in it, an array of that. */

@@ -82,7 +82,8 @@ static enum az_status
 read_metadata(struct registering *reg)
 {
     struct op *op = &reg->req->op;
-    /* What does not work yet is refused (decisions.md "Readings"). */
+    /* Grants and methods that do not work yet are refused (decisions.md "What works is
+     * advertised"). */
     const struct register_rules rules = {
         .max_redirect_uris = op->az->cfg->max_redirect_uris,
         .grant_types = grants_registrable(op->mem),
@@ -124,7 +125,8 @@ make_question(struct registering *reg)
         .verified = reg->statement.verified,
         .claims = reg->statement.claims,
     };
-    /* Anybody may say any name: one that nobody vouches for is kept from policy (decisions.md). */
+    /* Any client may claim any name, so policy sees one only from a verified statement
+     * (decisions.md "software_id"). */
     if (reg->statement.verified)
         reg->question.software_id =
             json_string_value(json_object_get(wanted->members, "software_id"));
