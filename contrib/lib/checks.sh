@@ -23,7 +23,7 @@ check() {
     set -e
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
-        if [ "$name" = tests ]; then tail -n 40 "$log"; fi
+        case $name in tests | sanitize) tail -n 40 "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -87,6 +87,8 @@ check_perl() {
     printf 'files that perltidy would change (perltidy -b -bext=/ FILE):\n%s\n' "$wrong"
     return 1
 }
+
+check_citations() { "$TOP/contrib/lib/citations" "$TOP"; }
 
 check_shell() {
     local file
@@ -160,7 +162,7 @@ tests_counted() {
 
 # check_tests BUILD [TEST…]
 check_tests() {
-    local build=$WORK/build-$1 log=$UP_DIR/make-check.log rc=0
+    local build=$WORK/build-$1 log=$UP_DIR/make-check-$1.log rc=0
     shift
     cd "$build"
     if [ $# -gt 0 ]; then set -- TESTS="$*"; fi
@@ -182,6 +184,13 @@ check_sanitized() {
     export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     check_tests sanitize "$@"
+}
+
+# As part of the whole: a build and an installed tree of its own.
+check_sanitize() {
+    export AUTHZ_PREFIX=$WORK/inst-sanitize
+    check_build sanitize --enable-sanitize CFLAGS='-O1 -g'
+    check_sanitized "$@"
 }
 
 check_valgrind() {
