@@ -23,6 +23,7 @@ use Socket           qw(SOCK_STREAM);
 use Time::HiRes      qw(sleep);
 
 use Authz::Process ();
+use Authz::Server  ();
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
@@ -31,7 +32,11 @@ sub start {
     my $self = bless { path => $path, upstream => $upstream, control => "$path.ctl" }, $class;
     $self->tell('pass');
     my $listen = IO::Socket::UNIX->new( Local => $path, Listen => 64, Type => SOCK_STREAM ) or die "$path: $!";
-    $self->{process} = Authz::Process->start( name => 'fake-opa', code => sub { $self->_accept($listen) } );
+    $self->{process} = Authz::Process->start(
+        name => 'fake-opa',
+        code => sub {
+            Authz::Server::accept_each( $listen, sub { $self->_serve( $_[0] ) } );
+        } );
     return $self;
 }
 
@@ -48,45 +53,6 @@ sub tell {
 # Return how many decisions were asked for since the start.
 sub asked { my ($self) = @_; return ( -s "$self->{path}.count" ) // 0 }
 
-sub _accept {
-    my ( $self, $listen ) = @_;
-    $SIG{CHLD} = 'IGNORE';
-    while (1) {
-        my $client = $listen->accept or next;
-        my $pid    = fork // next;
-        if ( $pid == 0 ) {
-            close $listen;
-            $SIG{CHLD} = 'DEFAULT';
-            $self->_serve($client);
-            POSIX::_exit(0);
-        }
-        close $client;
-    }
-    return;
-}
-
-sub _read_message {
-    my ($socket) = @_;
-    my $text = '';
-    while ( $text !~ /\r\n\r\n/ ) { sysread( $socket, $text, 65536, length $text ) or return }
-    my ( $head, $body ) = split /\r\n\r\n/, $text, 2;
-    if ( $head =~ /^Transfer-Encoding: *chunked/im ) {
-        my $whole = '';
-        while (1) {
-            while ( $body !~ /\A[0-9A-Fa-f]+\r\n/ ) { sysread( $socket, $body, 65536, length $body ) or return }
-            $body =~ s/\A([0-9A-Fa-f]+)\r\n//;
-            my $size = hex $1;
-            while ( length $body < $size + 2 ) { sysread( $socket, $body, 65536, length $body ) or return }
-            $whole .= substr $body, 0, $size;
-            substr $body, 0, $size + 2, '';
-            return ( $head, $whole ) if $size == 0;
-        }
-    }
-    my $length = $head =~ /^Content-Length: *(\d+)/im ? $1 : 0;
-    while ( length $body < $length ) { sysread( $socket, $body, 65536, length $body ) or return }
-    return ( $head, $body );
-}
-
 sub _order {
     my ($self) = @_;
     open my $in, '<', $self->{control} or return { do => 'pass' };
@@ -96,8 +62,8 @@ sub _order {
 sub _serve {
     my ( $self, $client ) = @_;
     my $upstream = IO::Socket::UNIX->new( Peer => $self->{upstream}, Type => SOCK_STREAM );
-    while ( my ( $head, $body ) = _read_message($client) ) {
-        my $decision = $head =~ m{\APOST /v1/data/};
+    while ( my $request = Authz::Server::read_message($client) ) {
+        my $decision = $request->{first} =~ m{\APOST /v1/data/};
         my $order    = $decision ? $self->_order : { do => 'pass' };
         if ($decision) {
             open my $count, '>>', "$self->{path}.count";
@@ -109,9 +75,10 @@ sub _serve {
         my $text = $order->{value};
         if ( $order->{do} !~ /\A(?:text|raw)\z/ ) {
             last if !$upstream;
-            syswrite $upstream, "$head\r\n\r\n$body";
-            ( my $answer_head, $text ) = _read_message($upstream) or last;
-            $order->{status} //= ( $answer_head =~ /\AHTTP\S+ (\d+)/ )[0];
+            Authz::Server::put( $upstream, "$request->{head}\r\n\r\n$request->{body}" );
+            my $answer = Authz::Server::read_message($upstream) or last;
+            $text = $answer->{body};
+            $order->{status} //= ( $answer->{first} =~ /\AHTTP\S+ (\d+)/ )[0];
         }
         _answer( $client, $order, $text ) or last;
     }
@@ -134,18 +101,9 @@ sub _answer {
         return;
     }
     if ( $order->{do} eq 'drip' ) {
-        for my $octet ( split //, $head . $text ) {
-            syswrite $client, $octet or return;
-            sleep 1;
-        }
-        return 1;
+        return Authz::Server::put( $client, $head . $text, 1 );
     }
-    local $SIG{PIPE} = 'IGNORE';
-    my $whole = $order->{do} eq 'raw' ? $text : $head . $text;
-    for ( my $at = 0 ; $at < length $whole ; ) {
-        my $put = syswrite $client, $whole, 65536, $at or return;
-        $at += $put;
-    }
+    Authz::Server::put( $client, $order->{do} eq 'raw' ? $text : $head . $text ) or return;
     return $order->{do} ne 'raw' || $order->{stay};
 }
 

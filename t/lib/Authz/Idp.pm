@@ -27,6 +27,7 @@ use MIME::Base64     ();
 use Time::HiRes      qw(sleep time);
 
 use Authz::Process ();
+use Authz::Server  ();
 
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
 my %CONTROL  = map { $_ => 1 } qw(status body type delay redirect huge close drip);
@@ -51,7 +52,11 @@ sub start {
     $self->{control} =
       { user => { sub => 'ann', name => 'Ann Example', email => 'ann@example.org' }, key => 'rsa1', misbehave => {} };
     $self->_tell;
-    $self->{process} = Authz::Process->start( name => "idp$number", code => sub { $self->_accept($listen) } );
+    $self->{process} = Authz::Process->start(
+        name => "idp$number",
+        code => sub {
+            Authz::Server::accept_each( $listen, sub { $self->_serve( $_[0] ) } );
+        } );
     close $listen;
     return $self;
 }
@@ -195,38 +200,16 @@ sub id_token {
 
 # ---- the server
 
-sub _accept {
-    my ( $self, $listen ) = @_;
-    $SIG{CHLD} = 'IGNORE';
-    while (1) {
-        my $client = $listen->accept or next;
-        my $pid    = fork // next;
-        if ( $pid == 0 ) {
-            close $listen;
-            $SIG{CHLD} = 'DEFAULT';
-            $SIG{PIPE} = 'DEFAULT';
-            eval { $self->_serve($client); 1 } or print STDERR $@;
-            POSIX::_exit(0);
-        }
-        close $client;
-    }
-    return;
-}
-
 sub _serve {
     my ( $self, $socket ) = @_;
-    my $text = '';
-    while ( $text !~ /\r\n\r\n/ ) { sysread( $socket, $text, 65536, length $text ) or return }
-    my ( $head, $body ) = split /\r\n\r\n/, $text, 2;
-    my $length = $head =~ /^Content-Length: *(\d+)/im ? $1 : 0;
-    while ( length $body < $length ) { sysread( $socket, $body, 65536, length $body ) or return }
-    my ( $method, $target ) = $head =~ m{\A(\S+) (\S+) HTTP/1} or return;
+    my $request = Authz::Server::read_message($socket) or return;
+    my ( $method, $target ) = $request->{first} =~ m{\A(\S+) (\S+) HTTP/1} or return;
     my ( $path, $query ) = split /\?/, $target, 2;
     $self->{control} = $json->decode( _slurp("$self->{dir}/control") );
     my $name = $ENDPOINT{$path};
     return _answer( $socket, 404, 'text/plain', [], 'not here' ) if !defined $name;
-    my %header = map { /\A([^:]+): *(.*?)\s*\z/s ? ( lc $1, $2 ) : () } split /\r\n/, $head;
-    my %param  = _pairs( $method eq 'POST' ? $body : $query );
+    my %header = %{ $request->{headers} };
+    my %param  = _pairs( $method eq 'POST' ? $request->{body} : $query );
     my ( $status, $document, @more ) = $self->can("_do_$name")->( $self, \%param, \%header );
     $self->_note(
         $name,
@@ -275,11 +258,7 @@ sub _answer {
       "HTTP/1.1 $status Told\r\nContent-Type: $type\r\nConnection: close\r\nContent-Length: " . length($body) . "\r\n";
     my @header = @$header;
     while ( my ( $name, $value ) = splice @header, 0, 2 ) { $text .= "$name: $value\r\n" }
-    $text .= "\r\n$body";
-    for ( my $at = 0 ; $at < length $text ; ) {
-        $at += syswrite( $socket, $text, $drip ? 1 : 65536, $at ) // return;
-        sleep 0.5 if $drip;
-    }
+    Authz::Server::put( $socket, "$text\r\n$body", $drip ? 0.5 : 0 );
     return;
 }
 

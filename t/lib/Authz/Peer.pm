@@ -29,6 +29,7 @@ use Socket         qw(SOL_SOCKET SO_LINGER);
 use Time::HiRes    qw(sleep);
 
 use Authz::Process ();
+use Authz::Server  ();
 
 my $json = JSON::PP->new->utf8->canonical->allow_nonref->convert_blessed;
 
@@ -44,7 +45,11 @@ sub start {
     $self->{certificate} = certificate( %{ ref $option{tls} ? $option{tls} : {} } ) if $option{tls};
     require IO::Socket::SSL if $option{tls};
     $self->set;
-    $self->{process} = Authz::Process->start( name => "peer$number", code => sub { $self->_accept($listen) } );
+    $self->{process} = Authz::Process->start(
+        name => "peer$number",
+        code => sub {
+            Authz::Server::accept_each( $listen, sub { $self->_serve( $_[0] ) if $self->_start_tls( $_[0] ) } );
+        } );
     return $self;
 }
 
@@ -131,25 +136,6 @@ sub _write {
 
 # ---- the server
 
-sub _accept {
-    my ( $self, $listen ) = @_;
-    $SIG{CHLD} = 'IGNORE';
-    while (1) {
-        my $client = $listen->accept or next;
-        my $pid    = fork // next;
-        if ( $pid == 0 ) {
-            close $listen;
-            $SIG{CHLD} = 'DEFAULT';
-            $SIG{PIPE} = 'IGNORE';
-            $self->_serve($client) if $self->_start_tls($client);
-            close $client;
-            POSIX::_exit(0);
-        }
-        close $client;
-    }
-    return;
-}
-
 sub _start_tls {
     my ( $self, $client ) = @_;
     return 1 if !$self->{tls};
@@ -160,29 +146,14 @@ sub _start_tls {
 
 sub _serve {
     my ( $self, $client ) = @_;
-    while ( my $request = _read($client) ) {
-        my $answer = $self->_note($request);
+    while ( my $request = Authz::Server::read_message($client) ) {
+        my ( $method, $target ) = split / /, $request->{first};
+        my $answer = $self->_note(
+            {   method => $method, target => $target, path => ( split /\?/, $target )[0],
+                %$request{qw(headers body)} } );
         _answer( $client, $answer ) or last;
     }
     return;
-}
-
-sub _read {
-    my ($client) = @_;
-    my $text = '';
-    while ( $text !~ /\r\n\r\n/ ) {
-        sysread( $client, $text, 65536, length $text ) or return;
-        return if $text !~ /\A[A-Z]/;    # no HTTP
-    }
-    my ( $head,   $body )   = split /\r\n\r\n/, $text, 2;
-    my ( $first,  @line )   = split /\r\n/,     $head;
-    my ( $method, $target ) = split / /,        $first;
-    my %header = map { /^([^:]+):\s*(.*?)\s*\z/ ? ( lc $1 => $2 ) : () } @line;
-    my $length = $header{'content-length'} // 0;
-    while ( length $body < $length ) { sysread( $client, $body, 65536, length $body ) or return }
-    return {
-        method => $method, target => $target, path => ( split /\?/, $target )[0], headers => \%header,
-        body   => $body };
 }
 
 # Writes it down, and finds the answer: the nth of the list for the nth request of the path.
@@ -199,16 +170,6 @@ sub _note {
     return $answers->[ $before < @$answers ? $before : -1 ];
 }
 
-sub _put {
-    my ( $client, $octets, $drip ) = @_;
-    for ( my $at = 0 ; $at < length $octets ; ) {
-        my $put = syswrite $client, $octets, $drip ? 1 : 16384, $at or return;
-        $at += $put;
-        sleep $drip if $drip;
-    }
-    return 1;
-}
-
 sub _head {
     my ( $answer, @framing ) = @_;
     my @field = ( 'Content-Type' => $answer->{type} // 'application/json', @{ $answer->{headers} // [] }, @framing );
@@ -222,19 +183,19 @@ sub _answer {
     my ( $client, $answer ) = @_;
     sleep $answer->{delay} if $answer->{delay};
     setsockopt $client, SOL_SOCKET, SO_LINGER, pack 'ii', 1, 0 if $answer->{reset};
-    return                                                       if $answer->{reset} || $answer->{close};
-    return _put( $client, $answer->{raw}, $answer->{drip} ) && 0 if defined $answer->{raw};
+    return                                                                     if $answer->{reset} || $answer->{close};
+    return Authz::Server::put( $client, $answer->{raw}, $answer->{drip} ) && 0 if defined $answer->{raw};
     my $body = $answer->{body} // '';
     $body = ( ref $body ? $json->encode($body) : $body ) . ' ' x ( $answer->{pad} // 0 );
     if ( $answer->{chunked} || $answer->{endless} ) {
-        _put( $client, _head( $answer, 'Transfer-Encoding' => 'chunked' ), $answer->{drip} ) or return;
+        Authz::Server::put( $client, _head( $answer, 'Transfer-Encoding' => 'chunked' ), $answer->{drip} ) or return;
         my $chunk = sprintf "%x\r\n%s\r\n", length $body, $body;
-        do { _put( $client, $chunk, $answer->{drip} ) or return } while $answer->{endless};
-        return _put( $client, "0\r\n\r\n" );
+        do { Authz::Server::put( $client, $chunk, $answer->{drip} ) or return } while $answer->{endless};
+        return Authz::Server::put( $client, "0\r\n\r\n" );
     }
     my $whole = _head( $answer, 'Content-Length' => length $body );
     my $cut   = $answer->{truncate} // $answer->{stall};
-    _put( $client, $whole . substr( $body, 0, $cut // length $body ), $answer->{drip} ) or return;
+    Authz::Server::put( $client, $whole . substr( $body, 0, $cut // length $body ), $answer->{drip} ) or return;
     IO::Select->new($client)->can_read(600) if defined $answer->{stall};
     return !defined $cut;
 }

@@ -13,6 +13,7 @@ use Socket           qw(SOCK_STREAM);
 use Time::HiRes      qw(sleep);
 
 use Authz::Process ();
+use Authz::Server  ();
 
 sub start {
     my ( $class, $dir, $upstream_dir, $port ) = @_;
@@ -22,7 +23,12 @@ sub start {
     my $listen = IO::Socket::UNIX->new( Local => $self->{path}, Listen => 64, Type => SOCK_STREAM )
       or die "$self->{path}: $!";
     chmod 0666, $self->{path};
-    $self->{process} = Authz::Process->start( name => 'pg-proxy', code => sub { $self->_accept($listen) } );
+    $self->{process} = Authz::Process->start(
+        name => 'pg-proxy',
+        code => sub {
+            open $self->{out}, '>>', $self->{record} or die "$self->{record}: $!";
+            Authz::Server::accept_each( $listen, sub { $self->_serve( $_[0] ) } );
+        } );
     return $self;
 }
 
@@ -47,23 +53,6 @@ sub trips {
     seek $in, $before, 0;
     chomp( my @trip = readline $in );
     return @trip;
-}
-
-sub _accept {
-    my ( $self, $listen ) = @_;
-    $SIG{CHLD} = 'IGNORE';
-    open $self->{out}, '>>', $self->{record} or die "$self->{record}: $!";
-    while (1) {
-        my $client = $listen->accept or next;
-        my $pid    = fork // next;
-        if ( $pid == 0 ) {
-            close $listen;
-            $self->_serve($client);
-            POSIX::_exit(0);
-        }
-        close $client;
-    }
-    return;
 }
 
 sub _serve {
