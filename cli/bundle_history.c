@@ -9,6 +9,7 @@
 #include "input.h"
 #include "output.h"
 #include "policy/save/bundle_diff.h"
+#include "policy/save/rollback.h"
 #include "store/policy/bundle_history.h"
 #include "verbs.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/jsonx.h"
 #include "output.h"
-#include "policy/save/save.h"
+#include "policy/save/shipped.h"
 #include "store/db/partitions.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"

@@ -11,7 +11,7 @@
 #include "output.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/save.h"
+#include "policy/save/save_data.h"
 #include "store/policy/policy_rows.h"
 #include "verbs.h"
 

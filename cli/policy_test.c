@@ -22,6 +22,7 @@
 #include "policy/rows/rule.h"
 #include "policy/rows/schema.h"
 #include "policy/save/rule_check.h"
+#include "policy/save/save_data.h"
 #include "run.h"
 #include "verbs.h"
 

@@ -11,7 +11,7 @@
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "policy/save/bundle_diff.h"
-#include "policy/save/deploy.h"
+#include "policy/save/rollback.h"
 #include "store/policy/bundle_history.h"
 
 const struct route_param bundle_audit_list_params[] = {

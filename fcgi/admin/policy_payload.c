@@ -12,7 +12,7 @@
 #include "http/route.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
-#include "policy/save/save.h"
+#include "policy/save/save_data.h"
 
 /* ---- PolicyDataDto ---- */
 

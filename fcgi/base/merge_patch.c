@@ -4,14 +4,14 @@
 
 #include <stdint.h>
 
-/* Jansson reads through pointers that are not const. */
+/* Return the value without const: Jansson's functions take pointers that are not const. */
 static json_t *
 plain(const json_t *value)
 {
     return (json_t *) (uintptr_t) value;
 }
 
-/* RFC 7396 section 2, the function MergePatch. */
+/* MergePatch of RFC 7396 section 2. */
 json_t *
 merge_patch(const json_t *target, const json_t *patch)
 {

@@ -5,10 +5,10 @@
 #include <jansson.h>
 
 /*
- * The target with the patch laid over it: null removes a member, an object is merged, anything else
- * replaces. Members that stay keep their place, new ones come last. Target and patch are left as
- * they were; target NULL counts as an empty object. A new reference of the caller; NULL when out of
- * memory. Depth is bounded by that of the two, which the parser limits.
+ * Return the target with the patch applied: null removes a member, an object is merged, any other
+ * value replaces. Members that stay keep their place, new ones come last. Target and patch are not
+ * changed; target NULL counts as an empty object. The result is a new reference; NULL: no memory.
+ * It nests no deeper than the two, whose depth the parser limits.
  */
 json_t *merge_patch(const json_t *target, const json_t *patch);
 

@@ -278,7 +278,7 @@ my @entry = (
         'a rule in package system' ],
     [ 'data/svc.no.json', '{}', qr/Keys below svc belong to the service/,        'a row below svc' ],
     [ 'data/system.json', '{}', qr/The key system belongs to the policy engine/, 'a row of the engine' ],
-    [ 'custom/x.cedar', 'permit(principal,action,resource);', qr/cedar rules are not supported yet/, 'a Cedar rule' ],
+    [ 'custom/x.cedar', 'permit(principal,action,resource);', qr/Cedar rules are not supported yet/, 'a Cedar rule' ],
     [ 'custom/x.rego',  '',                                   qr/must not be empty/,                 'an empty rule' ],
     [   'custom/x.rego', '# ' . 'x' x 524287, qr/is too large; it must be a readable file of at most 524288 octets/,
         'a rule one octet too large' ],

@@ -76,7 +76,7 @@ my @refused = (
     [   'svc/mine.rego', "package custom.mine\n", qr/svc\/mine\.rego belongs to the service and cannot be changed/,
         'a path of ours' ],
     [ 'svc/decision/issue.rego', "package custom.mine\n", qr/belongs to the service/, 'a shipped rule' ],
-    [   'custom/x.cedar', 'permit(principal, action, resource);', qr/cedar rules are not supported yet/,
+    [   'custom/x.cedar', 'permit(principal, action, resource);', qr/Cedar rules are not supported yet/,
         'an enabled Cedar rule' ],
 );
 for my $case (@refused) {

@@ -144,33 +144,35 @@ my @nonsense  = (
             [   "a result that is $_",
                 [   text => $json->encode( { provenance => document()->{provenance}, result => 0 } ) =~
                       s/"result":0/"result":$_/r ],
-                qr/result is no object/ ]
+                qr/result is not an object/ ]
         } 'true',
         '"true"',
         '[{"allow":true}]',
         'null',
         '1' ),
-    [ 'an empty result', [ text => $json->encode( { %{ document() }, result => {} } ) ], qr/allow is no boolean/ ],
-    (   map { [ "allow that is $_", [ text => edited( '"allow":true', "\"allow\":$_" ) ], qr/allow is no boolean/ ] }
-          '"true"', '1', 'null', '{}', '[true]', '"false"' ),
-    (   map { [ "scopes that are $_", [ text => edited( '["orders.read"]', $_ ) ], qr/scopes has another type/ ] }
+    [ 'an empty result', [ text => $json->encode( { %{ document() }, result => {} } ) ], qr/allow is not a boolean/ ],
+    (   map { [ "allow that is $_", [ text => edited( '"allow":true', "\"allow\":$_" ) ], qr/allow is not a boolean/ ] }
+          '"true"',
+        '1', 'null', '{}', '[true]',
+        '"false"' ),
+    (   map { [ "scopes that are $_", [ text => edited( '["orders.read"]', $_ ) ], qr/scopes has a wrong type/ ] }
           '"orders.read"', '[5]', '{"orders.read":true}', 'true', '["orders.read",null]' ),
     (   map {
             [   "a lifetime of $_", [ text => edited( '"expires_in_override":null', "\"expires_in_override\":$_" ) ],
-                qr/expires_in_override is no integer/ ]
+                qr/expires_in_override is not an integer/ ]
         } '"60"',
         '60.5', '1e9',
         'true' ),
     (   map {
             [   "jit_single_use that is $_", [ text => edited( '"jit_single_use":false', "\"jit_single_use\":$_" ) ],
-                qr/jit_single_use is no boolean/ ]
+                qr/jit_single_use is not a boolean/ ]
         } '"true"',
         '0',
         '[]' ),
-    [ 'a resource that is a list', [ text => text( resource => [$api] ) ], qr/resource is no string/ ],
+    [ 'a resource that is a list', [ text => text( resource => [$api] ) ], qr/resource is not a string/ ],
     [   'obligations that are a list', [ text => text( obligations => [ { type => 'step-up' } ] ) ],
-        qr/obligations has another type/ ],
-    [ 'claims that are a text', [ text => text( claims => 'sub=root' ) ], qr/claims is no object/ ],
+        qr/obligations has a wrong type/ ],
+    [ 'claims that are a text', [ text => text( claims => 'sub=root' ) ], qr/claims is not an object/ ],
     [   'a reason without a code', [ text => text( deny_reasons => [ {} ] ) ],
         qr/deny_reasons holds an entry without code/ ],
     [   'a scope that was not asked', [ text => text( scopes => [ 'orders.read', 'orders.write' ] ) ], qr/scopes widens/

@@ -343,7 +343,7 @@ my $cedar = 'permit (principal, action, resource);';
 refused(
     'Cedar: an enabled rule is 422 (decisions.md "Cedar rules")',
     { rules => [ $fine, rule( 'acme/a.cedar', $cedar ) ] }, 422, error => 'bundle_not_activated',
-    members => { error_description => 'cedar rules are not supported yet', rolledBack => true } );
+    members => { error_description => 'Cedar rules are not supported yet', rolledBack => true } );
 my $kept = etag();
 deployed(
     'Cedar: one that is switched off is stored',

@@ -343,7 +343,7 @@ my $refusal;
 refuse(
     sub { $refusal = post( 'acme/a.cedar', $cedar ) }, 422, 'an enabled Cedar rule is 422',
     error => 'bundle_not_activated' );
-is( $refusal->member('error_description'), 'cedar rules are not supported yet', '... and says why' );
+is( $refusal->member('error_description'), 'Cedar rules are not supported yet', '... and says why' );
 ok( $refusal->member('rolledBack'), '... with rolledBack: true' );
 my $off = post( 'acme/a.cedar', $cedar, enabled => JSON::PP::false );
 admin_ok( $off, 201, { kind => 'cedar', content => $cedar, enabled => sub { !$_[0] } }, 'a disabled one is stored' );

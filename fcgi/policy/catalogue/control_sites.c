@@ -9,30 +9,30 @@
 
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* A piece of the text; start NULL: there is none. */
+/* A part of the text; start NULL: none. */
 struct span {
     const char *start;
     size_t length;
 };
 
-/* One file. */
+/* State of the scan of one file. */
 struct scan {
     struct op *op;
     const char *id;      /* of the control */
     const char *file;    /* its name */
     struct span package; /* as declared */
-    struct span rule;    /* that the line is in */
+    struct span rule;    /* of the current line */
     int line;            /* number, from 1 */
     json_t *sites;       /* found so far */
 };
 
 static bool
-piece_is(struct span piece, const char *text)
+span_is(struct span span, const char *text)
 {
-    return piece.length == strlen(text) && memcmp(piece.start, text, piece.length) == 0;
+    return span.length == strlen(text) && memcmp(span.start, text, span.length) == 0;
 }
 
-/* The value of a member written `"name": "value"` in a line. */
+/* Return the value of a member written `"name": "value"` in a line. */
 static struct span
 member_text(struct span line, const char *name)
 {
@@ -44,7 +44,7 @@ member_text(struct span line, const char *name)
     return (struct span){end != NULL ? at : NULL, end != NULL ? (size_t) (end - at) : 0};
 }
 
-/* A site in the line that is scanned; without code it is the package. */
+/* Add a site at the current line; without code it is the package. */
 static enum az_status
 add_site(struct scan *scan, struct span code)
 {
@@ -62,23 +62,23 @@ add_site(struct scan *scan, struct span code)
     return AZ_OK;
 }
 
-/* A line that begins in its first column: the package, a rule, or something else. */
+/* Scan a line that begins in the first column: the package, a rule, or something else. */
 static enum az_status
 scan_head(struct scan *scan, struct span line)
 {
     struct span word = {line.start, strspn(line.start, WORD)};
-    if (piece_is(word, "default") || piece_is(word, "package")) {
+    if (span_is(word, "default") || span_is(word, "package")) {
         const char *next = word.start + word.length + strspn(word.start + word.length, " ");
-        bool package = piece_is(word, "package");
+        bool package = span_is(word, "package");
         word = (struct span){next, strspn(next, package ? WORD "." : WORD)};
         if (package) {
             const char *own = talloc_asprintf(scan->op->mem, "svc.controls.%s", scan->id);
             scan->package = word;
-            return own != NULL && piece_is(word, own) ? add_site(scan, (struct span){NULL, 0})
-                                                      : AZ_OK;
+            return own != NULL && span_is(word, own) ? add_site(scan, (struct span){NULL, 0})
+                                                     : AZ_OK;
         }
     }
-    if (!piece_is(word, "import") && !piece_is(word, "else"))
+    if (!span_is(word, "import") && !span_is(word, "else"))
         scan->rule = word;
     return AZ_OK;
 }
@@ -96,7 +96,7 @@ scan_line(struct scan *scan, struct span line)
     }
     struct span code = member_text(line, "\"code\": \""),
                 control = member_text(line, "\"control\": \"");
-    if (code.start == NULL || control.start == NULL || !piece_is(control, scan->id))
+    if (code.start == NULL || control.start == NULL || !span_is(control, scan->id))
         return AZ_OK;
     return add_site(scan, code);
 }
@@ -116,7 +116,7 @@ control_sites_scan(struct op *op, const char *id, const char *file, const char *
     return st;
 }
 
-/* What the walk over the files carries. */
+/* State of the walk over the files. */
 struct hunt {
     const char *id;
     json_t *sites;

@@ -19,7 +19,7 @@ controls_no_memory(struct op *op)
 
 /* ---- the catalogue ---- */
 
-/* What every control has. */
+/* The members that every control has. */
 static const struct {
     const char *name;
     json_type type;
@@ -34,7 +34,7 @@ static const struct {
     {"reasons",     JSON_ARRAY },
 };
 
-/* The name of a member that a control lacks, or NULL. */
+/* Return the name of a member that a control lacks, or NULL. */
 static const char *
 find_lack(const json_t *control)
 {
@@ -66,8 +66,8 @@ load_catalogue(struct op *op, json_t **ret)
             lack = find_lack(control);
     if (!json_is_array(catalogue) || lack != NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "SVC_DATA_DIR: policy/" CATALOGUE " is no array of controls: %s",
-                       lack != NULL ? lack : "no array");
+                       "SVC_DATA_DIR: policy/" CATALOGUE " is not an array of controls: %s",
+                       lack != NULL ? lack : "not an array");
     *ret = catalogue;
     return AZ_OK;
 }
@@ -87,7 +87,7 @@ load_schema(struct op *op, const char *key, json_t **ret)
 
 /* ---- settings ---- */
 
-/* Adds the settings of all rows of a control. */
+/* Add the settings of all rows of a control. */
 static enum az_status
 add_settings(struct op *op, const json_t *control, json_t *settings)
 {
@@ -107,7 +107,7 @@ add_settings(struct op *op, const json_t *control, json_t *settings)
     return st;
 }
 
-/* Their names alone. */
+/* List the names of a control's settings. */
 static enum az_status
 list_settings(struct op *op, const json_t *control, json_t **ret)
 {
@@ -179,7 +179,7 @@ controls_list(struct op *op, json_t **ret)
     return st;
 }
 
-/* The rows of a control with their schemas. */
+/* List the rows of a control with their schemas. */
 static enum az_status
 make_rows(struct op *op, const json_t *control, json_t **ret)
 {
@@ -201,7 +201,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
     return st;
 }
 
-/* A control's own members are the catalogue's; this adds what is found elsewhere. */
+/* Describe a control: its members of the catalogue, its schemas and its sites. */
 static enum az_status
 describe_control(struct op *op, const json_t *control, json_t **ret)
 {

@@ -26,7 +26,7 @@ shipped_fail(struct op *op, const char *name, const char *why)
                    op->az->cfg->data_dir, name, why);
 }
 
-/* fopen() opens a folder too; reading it is what fails. */
+/* Read a whole file; return its fault, or NULL. fopen() also opens a folder; reading that fails. */
 static const char *
 read_whole(struct op *op, const char *path, const char **ret)
 {
@@ -41,13 +41,13 @@ read_whole(struct op *op, const char *path, const char **ret)
     if (why == NULL && length > SHIPPED_FILE_MAX)
         why = "is too large";
     if (why == NULL && memchr(text, '\0', length) != NULL)
-        why = "is not a text";
+        why = "contains a NUL";
     if (why != NULL) {
         talloc_free(text);
         return why;
     }
     text[length] = '\0';
-    /* The walk reads many files. */
+    /* Give back what the file does not need: the walk reads many files. */
     char *fitted = talloc_realloc(op->mem, text, char, (unsigned) length + 1);
     *ret = fitted != NULL ? fitted : text;
     return NULL;
@@ -71,15 +71,15 @@ shipped_json(struct op *op, const char *name, json_t **ret)
     return st;
 }
 
-/* A walk over a folder and those in it. */
+/* A walk over a folder and its subfolders. */
 struct shipped_walk {
     const char *suffix;    /* of the files that count */
-    shipped_file_fn *take; /* hears of them */
-    void *arg;             /* its own */
+    shipped_file_fn *take; /* called for each file */
+    void *arg;             /* of take */
     int files;             /* seen */
 };
 
-/* By octets: alphasort() would go by the locale. */
+/* Compare by octets; alphasort() compares by the locale. */
 static int
 compare_entries(const struct dirent **a, const struct dirent **b)
 {
@@ -107,7 +107,7 @@ walk_entry(struct op *op, struct shipped_walk *walk, const char *name, int depth
     if (!words_end(name, walk->suffix))
         return AZ_OK;
     if (++walk->files > SHIPPED_FILES_MAX)
-        return shipped_fail(op, name, "is one file too many");
+        return shipped_fail(op, name, "exceeds the limit of files");
     enum az_status st = shipped_text(op, name, &text);
     return st == AZ_OK ? walk->take(op, walk->arg, name, text) : st;
 }

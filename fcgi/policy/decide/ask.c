@@ -9,16 +9,16 @@
 #include "base/pack.h"
 #include "policy/decide/engine.h"
 
-/* Pause between two questions while a save is being confirmed; OPA needs 10 to 50 ms to activate.
- */
+/* Pause between two questions while a save is being confirmed, in milliseconds; OPA needs 10 to 50
+ * ms to activate a bundle. */
 #define PAUSE_MS 20
 
 bool
 ask_again(struct op *op, int64_t started_ms, const char *revision)
 {
     if (clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
-        op_fail(op, AZ_UNAVAILABLE, NULL,
-                "policy engine decides by revision %s, which is not acceptable", revision);
+        op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine uses revision %s, which is not acceptable",
+                revision);
         return false;
     }
     struct timespec pause = {0, PAUSE_MS * 1000000L};
@@ -26,7 +26,7 @@ ask_again(struct op *op, int64_t started_ms, const char *revision)
     return true;
 }
 
-/* How the answer was got (policy.md 6.6). */
+/* Add the engine, its revision and its duration to the output (policy.md 6.6). False: no memory. */
 static bool
 describe_answer(json_t *output, const struct engine_answer *answer)
 {
@@ -71,12 +71,12 @@ ask_note_error(struct op *op, struct verdict *verdict)
     struct jsonx_build output = {verdict->decision.output, false};
     jsonx_set(&output, "error", why != NULL ? why : json_string_nocheck("no decision"));
     if (!output.lost)
-        pack_output(op, verdict); /* without it the row is written all the same, and says less */
+        pack_output(op, verdict); /* on failure the row is written without the error */
 }
 
 /*
- * For the audit of a question without a decision: what was asked and what went wrong. An answer
- * that was refused is not kept: nobody who reads the row may take it for a decision.
+ * Note the question and the error for the audit of a request without a decision. A refused answer
+ * is not kept, so that no reader of the row takes it for a decision.
  */
 static void
 note_no_decision(struct op *op, const struct engine_answer *answer, struct verdict *ret)

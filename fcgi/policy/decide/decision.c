@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "policy/decide/registry.h"
 
-/* Reason categories in the order in which the first one speaks (decisions.md), and what each means
- * at /token. */
+/* Reason categories with their status at /token. The first category in this order that has a reason
+ * decides the status of a deny. */
 /* clang-format off */
 static const struct category { const char *name; enum az_status status; } categories[] = {
     {"client",       AZ_UNAUTHORIZED_CLIENT},
@@ -29,7 +29,7 @@ static const struct category { const char *name; enum az_status status; } catego
 /* clang-format on */
 #define CATEGORIES (sizeof(categories) / sizeof(categories[0]))
 
-/* Names a policy may not put into `claims`: they are the server's to say (draft AuthZEN issuance
+/* Names that a policy may not put into `claims`: the server sets them (draft AuthZEN issuance
  * profile). */
 static const char *const reserved_claims[] = {"iss",       "iat",   "jti", "sub",
                                               "aud",       "exp",   "nbf", "scope",
@@ -75,7 +75,8 @@ all_strings(const json_t *array)
     return true;
 }
 
-/* The member, with null as absent; *ret_ok false when its type is another. */
+/* Return a member, or NULL if it is absent or null; *ret_ok becomes false if it has another type.
+ */
 static json_t *
 typed_member(const json_t *result, const char *name, json_type type, bool *ret_ok)
 {
@@ -87,7 +88,8 @@ typed_member(const json_t *result, const char *name, json_type type, bool *ret_o
     return value;
 }
 
-/* A rule that adds lists may name a scope twice; the token has it once (RFC 6749 3.3: a set). */
+/* Drop repeated items: a rule that joins lists may name a scope twice, but a scope is a set (RFC
+ * 6749 3.3). */
 static void
 drop_repeats(json_t *array)
 {
@@ -99,7 +101,7 @@ drop_repeats(json_t *array)
             }
 }
 
-/* Members whose value must be an array of strings, or an object. */
+/* Read the members whose value must be an array or an object. */
 static enum az_status
 read_containers(struct op *op, const json_t *result, struct decision *decision)
 {
@@ -121,35 +123,35 @@ read_containers(struct op *op, const json_t *result, struct decision *decision)
         bool ok = true;
         *members[i].at = typed_member(result, members[i].name, members[i].type, &ok);
         if (!ok || (members[i].strings && !all_strings(*members[i].at)))
-            return refuse_member(op, members[i].name, "has another type");
+            return refuse_member(op, members[i].name, "has a wrong type");
     }
     drop_repeats(decision->scopes);
     return AZ_OK;
 }
 
-/* true, false, or absent for false. */
+/* Read a boolean; absent and null count as false. */
 static enum az_status
 read_flag(struct op *op, const json_t *result, const char *name, bool *ret)
 {
     const json_t *flag = json_object_get(result, name);
     if (flag != NULL && !json_is_null(flag) && !json_is_boolean(flag))
-        return refuse_member(op, name, "is no boolean");
+        return refuse_member(op, name, "is not a boolean");
     *ret = json_is_true(flag);
     return AZ_OK;
 }
 
-/* allow, resource, lifetime, single use, refresh: the scalars. */
+/* Read the scalars: allow, resource, lifetime, single use, refresh. */
 static enum az_status
 read_decision_scalars(struct op *op, const json_t *result, struct decision *decision)
 {
     const json_t *allow = json_object_get(result, "allow");
     bool ok = true;
     if (!json_is_boolean(allow))
-        return refuse_member(op, "allow", "is no boolean");
+        return refuse_member(op, "allow", "is not a boolean");
     decision->allow = json_is_true(allow);
     decision->resource = json_string_value(typed_member(result, "resource", JSON_STRING, &ok));
     if (!ok)
-        return refuse_member(op, "resource", "is no string");
+        return refuse_member(op, "resource", "is not a string");
     enum az_status st = read_flag(op, result, "jit_single_use", &decision->jit);
     if (st == AZ_OK)
         st = read_flag(op, result, "refresh", &decision->refresh);
@@ -157,15 +159,15 @@ read_decision_scalars(struct op *op, const json_t *result, struct decision *deci
         return st;
     const json_t *ttl = typed_member(result, "expires_in_override", JSON_INTEGER, &ok);
     if (!ok)
-        return refuse_member(op, "expires_in_override", "is no integer");
+        return refuse_member(op, "expires_in_override", "is not an integer");
     decision->has_ttl = ttl != NULL;
     decision->ttl =
         json_integer_value(ttl) > DECISION_TTL_MAX ? DECISION_TTL_MAX : json_integer_value(ttl);
     return AZ_OK;
 }
 
-/* RFC 9396 6.2: an entry is covered by another of the same type whose members are equal or, for
- * lists, hold its items. */
+/* True if `wider` covers the entry (RFC 9396 6.2): the members are equal or, if they are lists,
+ * those of `wider` hold the items of the entry. */
 static bool
 entry_within(json_t *entry, json_t *wider)
 {
@@ -174,7 +176,7 @@ entry_within(json_t *entry, json_t *wider)
     if (!json_is_object(entry) || !json_is_object(wider))
         return false;
     if (json_object_size(entry) != json_object_size(wider))
-        return false; /* a restriction that is left out would widen */
+        return false; /* to leave out a restriction would widen the entry */
     json_object_foreach (entry, name, value) {
         const json_t *limit = json_object_get(wider, name);
         bool lists = json_is_array(value) && json_is_array(limit);
@@ -186,14 +188,15 @@ entry_within(json_t *entry, json_t *wider)
     return true;
 }
 
-/* Which answered entry each asked one covers; entry numbers plus one, 0 for none. */
+/* An assignment of answered entries to requested ones. */
 struct cover {
     const json_t *details, *wider;
-    size_t *owner;
-    bool *seen; /* asked entries looked at for the entry in hand */
+    size_t *owner; /* of each requested entry: number of the answered one plus 1, 0 for none */
+    bool *seen;    /* requested entries tried for the current answered one */
 };
 
-/* Finds an asked entry for one answered entry, moving others to their second choice if need be. */
+/* Find a requested entry for an answered one, moving others to another choice if necessary
+ * (augmenting paths of bipartite matching). */
 static bool
 cover_entry(struct cover *cover, size_t index)
 {
@@ -210,7 +213,8 @@ cover_entry(struct cover *cover, size_t index)
     return false;
 }
 
-/* Each asked entry covers one answered entry at most: one payment asked for is not two. */
+/* True if the requested entries cover the answered ones. Each covers one at most: a request for one
+ * payment does not cover two. */
 static bool
 details_within(struct op *op, const json_t *details, const json_t *wider)
 {
@@ -233,8 +237,8 @@ details_within(struct op *op, const json_t *details, const json_t *wider)
     return true;
 }
 
-/* Types beyond the named ones are right only when the registry says that the named resource is
- * theirs. */
+/* Check the resource types. Types beyond the requested ones are accepted only if the registry ties
+ * them to the requested resource. */
 static enum az_status
 check_types(struct op *op, const struct decision *decision, const struct decision_bounds *bounds)
 {
@@ -268,10 +272,11 @@ check_bounds(struct op *op, const struct decision *decision, const struct decisi
         return refuse_member(op, "resource", "is not the requested one");
     if (bounds->resource != NULL && decision->resource == NULL)
         return refuse_member(op, "resource",
-                             "is missing: a token for everything instead of one resource");
+                             "is missing, which would give a token for every resource");
     if (json_array_size(bounds->resource_types) > 0
         && json_array_size(decision->resource_types) == 0)
-        return refuse_member(op, "resource_types", "are missing: a token for everything instead");
+        return refuse_member(op, "resource_types",
+                             "is missing, which would give a token for every type");
     if (decision->details != NULL && !details_within(op, decision->details, bounds->details))
         return refuse_member(op, "authorization_details", "widens the request");
     return check_types(op, decision, bounds);
@@ -306,8 +311,8 @@ compare_reasons(const void *left, const void *right)
     return order != 0 ? order : compare_member(a, b, "code");
 }
 
-/* Every reason is an object with a code; sorted, so that the same facts always give the same first
- * reason. */
+/* Sort the reasons, so that the same facts always give the same first reason. Each must be an
+ * object with a code. */
 static enum az_status
 sort_reasons(struct op *op, struct decision *decision)
 {
@@ -337,7 +342,7 @@ drop_reserved_claims(struct op *op, json_t *output)
     bool ok = true;
     json_t *claims = typed_member(output, "claims", JSON_OBJECT, &ok);
     if (!ok)
-        return refuse_member(op, "claims", "is no object");
+        return refuse_member(op, "claims", "is not an object");
     for (size_t i = 0; claims != NULL && i < sizeof(reserved_claims) / sizeof(reserved_claims[0]);
          i++)
         json_object_del(claims, reserved_claims[i]);
@@ -350,7 +355,7 @@ decision_read(struct op *op, json_t *result, const struct decision_bounds *bound
 {
     struct decision decision = {.output = result, .revision = ret->revision};
     if (!json_is_object(result))
-        return refuse_member(op, "result", result == NULL ? "is undefined" : "is no object");
+        return refuse_member(op, "result", result == NULL ? "is undefined" : "is not an object");
     enum az_status st = read_decision_scalars(op, result, &decision);
     if (st == AZ_OK)
         st = read_containers(op, result, &decision);

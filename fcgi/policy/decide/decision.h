@@ -1,5 +1,5 @@
-/* The engine's answer, read strictly and held against the question: it can only narrow
- * (policy.md 6.2). */
+/* The engine's answer, read strictly and checked against the question: it can only narrow the
+ * request (policy.md 6.2). */
 #ifndef AZ_POLICY_DECIDE_DECISION_H
 #define AZ_POLICY_DECIDE_DECISION_H
 
@@ -9,12 +9,12 @@
 
 #include "base/op.h"
 
-/* Longest lifetime policy can give (decisions.md "Tokens"). Seconds. */
+/* Longest lifetime that policy can give, in seconds. */
 #define DECISION_TTL_MAX 86400
 
 /* A checked answer. Values are borrowed from `output`, which lives on op->mem. */
 struct decision {
-    bool allow;             /* the one thing that counts, strictly boolean */
+    bool allow;             /* strictly boolean */
     json_t *scopes;         /* array of strings; never NULL */
     const char *resource;   /* indicator, or NULL */
     json_t *resource_types; /* array, or NULL */
@@ -27,12 +27,11 @@ struct decision {
     json_t *reasons;        /* array sorted by category, control, code; never NULL */
     json_t *segments;       /* array, or NULL */
     json_t *extensions;     /* object, or NULL */
-    json_t
-        *output; /* the whole answer without reserved claims, with what ask.c says of the engine */
-    const char *revision; /* bundle revision that decided */
+    json_t *output;         /* the whole answer without reserved claims; ask.c adds the engine */
+    const char *revision;   /* bundle revision that decided */
 };
 
-/* What an answer may at most hold. NULL lists hold nothing; a NULL ceiling does not limit. */
+/* The bounds of an answer. A NULL list is empty; a NULL ceiling does not limit. */
 struct decision_bounds {
     json_t *scopes;         /* requested or default (issue), or baseline (introspect) */
     json_t *ceiling;        /* further limit, or NULL */
@@ -40,24 +39,23 @@ struct decision_bounds {
     json_t *resource_types; /* requested or baseline types */
     json_t *details;        /* requested or baseline entries */
     bool types_by_resource; /* types the registry ties to `resource` may be added (issue) */
-    bool open_scopes;       /* no scopes were asked for: `scopes` is no bound (register) */
-    bool open_types;        /* so `resource_types` */
+    bool open_scopes;       /* no scopes were requested, so `scopes` is no bound (register) */
+    bool open_types;        /* likewise for `resource_types` */
 };
 
 /*
- * Reads the value of an entrypoint; ret->revision says on entry which revision decided.
- * AZ_UNAVAILABLE with the member in the fault's detail when it is undefined, misses `allow`, has a
- * wrong type anywhere, or widens a bound: nonsense is never an allow, and never a deny that looks
- * like one.
+ * Read the value of an entrypoint; on entry, ret->revision is the revision that decided.
+ * AZ_UNAVAILABLE, with the member in the fault's detail: the value is undefined, lacks `allow`, has
+ * a member of a wrong type, or widens a bound. Such an answer is neither an allow nor a deny.
  */
 enum az_status decision_read(struct op *op, json_t *result, const struct decision_bounds *bounds,
                              struct decision *ret);
 
-/* The OAuth outcome of a deny at /token by its first reason's category (decisions.md); its message
- * in *ret_text. */
+/* Return the OAuth outcome of a deny at /token, by the category of its first reason; *ret_text is
+ * that reason's message. */
 enum az_status decision_deny_status(const struct decision *decision, const char **ret_text);
 
-/* Whether a reason with this code is among the reasons. */
+/* True if one of the reasons has this code. */
 bool decision_has_code(const struct decision *decision, const char *code);
 
 #endif

@@ -10,13 +10,13 @@
 #include "base/clock.h"
 #include "policy/decide/engine.h"
 
-/* Octets first read at a time; a decision with its head is under 4 kB. */
+/* Octets of the first read; a decision with its header is under 4 kB. */
 #define READ_SIZE 4096
 
 struct engine {
     CURL *curl;                  /* the connection; NULL when there is none */
-    int socket;                  /* of curl, to wait on */
-    const char *address;         /* as configured, for the operator */
+    int socket;                  /* of the connection, to wait on */
+    const char *address;         /* as configured, for messages */
     char *socket_path;           /* UNIX socket, or NULL */
     char *base;                  /* http://opa, or the address without its path */
     char *host;                  /* value of Host (RFC 9112 3.2) */
@@ -24,7 +24,7 @@ struct engine {
     char error[CURL_ERROR_SIZE]; /* libcurl's own words */
 };
 
-/* One request and what came back. */
+/* One request and its answer. */
 struct exchange {
     struct op *op;
     int64_t deadline_ms; /* monotonic */
@@ -33,7 +33,7 @@ struct exchange {
     char *octets;
     size_t used, size;
     size_t answer_max; /* octets of the body */
-    bool dead;         /* the connection was gone before an octet of the answer came */
+    bool dead;         /* the connection was closed before any octet of the answer arrived */
 };
 
 static void
@@ -50,7 +50,7 @@ engine_destroy(struct engine *engine)
     return 0;
 }
 
-/* https://host:port/path becomes https://host:port, with host:port for the Host field. */
+/* Take https://host:port from https://host:port/path, and host:port for the Host field. */
 static bool
 read_address(struct engine *engine, const char *url)
 {
@@ -94,7 +94,7 @@ engine_http_fail(struct exchange *exchange, struct engine *engine, const char *w
                    engine->address);
 }
 
-/* Opens the connection, TLS included. */
+/* Open the connection, TLS included. */
 static enum az_status
 connect_engine(struct exchange *exchange, struct engine *engine)
 {
@@ -109,7 +109,7 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     if (engine->socket_path != NULL)
         curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, engine->socket_path);
     curl_easy_setopt(curl, CURLOPT_URL, engine->base);
-    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* no proxy variable may redirect our questions */
+    curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* no proxy variable may redirect questions */
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long) left);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, engine->error);
@@ -127,7 +127,7 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     return AZ_OK;
 }
 
-/* Waits until the connection is ready, at most until the deadline. */
+/* Wait until the connection is ready, at most until the deadline. */
 static bool
 wait_for(const struct exchange *exchange, const struct engine *engine, short events)
 {
@@ -165,7 +165,7 @@ make_buffer_room(struct exchange *exchange)
 {
     if (exchange->used < exchange->size)
         return true;
-    /* Chunks of OPA are 2 kB and more: their framing never doubles an answer. */
+    /* OPA sends chunks of 2 kB and more, so their framing never doubles an answer. */
     size_t most = HTTP_ANSWER_HEAD_MAX + 2 * exchange->answer_max;
     size_t size = exchange->size == 0 ? READ_SIZE : exchange->size * 4;
     size = size < most ? size : most;
@@ -182,7 +182,7 @@ make_buffer_room(struct exchange *exchange)
 static enum az_status
 receive_answer(struct exchange *exchange, struct engine *engine, struct http_answer *ret)
 {
-    bool ready = false; /* TLS may hold octets that the socket no longer shows */
+    bool ready = false; /* TLS may hold octets that poll() no longer reports */
     for (;;) {
         size_t got = 0;
         if (!make_buffer_room(exchange)) {
@@ -213,7 +213,8 @@ receive_answer(struct exchange *exchange, struct engine *engine, struct http_ans
     }
 }
 
-/* Octets nobody asked for, or the end: the next answer would not be the one to our question. */
+/* True if unrequested octets or the end of the connection have arrived: the next answer would not
+ * belong to the next question. */
 static bool
 is_stale(const struct engine *engine)
 {
@@ -221,7 +222,7 @@ is_stale(const struct engine *engine)
     return poll(&ready, 1, 0) != 0;
 }
 
-/* One try; exchange->dead says whether another connection may help. */
+/* Try the exchange once; exchange->dead is set if another connection may help. */
 static enum az_status
 try_exchange(struct exchange *exchange, struct engine *engine, struct http_answer *ret)
 {

@@ -1,25 +1,26 @@
 #include "config.h"
 
+#include "policy/decide/engine.h"
+
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "policy/decide/engine.h"
 #include "policy/decide/engine_http.h"
 
-/* The bundle's name in opa.yaml (decisions.md "Policy"). */
+/* The bundle's name in etc/opa/opa.yaml. */
 #define BUNDLE "svc"
 
-/* How the message of an error begins that was met before there was a bundle to judge. */
+/* Beginning of the message of an error in fetching a bundle. */
 #define FETCH_FAILED "request failed"
 
-/* What OPA's data API wants around an input document. */
+/* The envelope of an input document in OPA's data API. */
 #define BODY_BEFORE "{\"input\":"
 #define BODY_AFTER "}"
 
-/* Which bundle answered, and by which engine. */
+/* Read the revision of the bundle that answered, and the version of the engine. */
 static enum az_status
 read_provenance(struct op *op, const json_t *answer, const char **ret_revision,
                 const char **ret_version)
@@ -64,7 +65,7 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     return st;
 }
 
-/* Cuts a text between two code points. */
+/* Cut a text to ENGINE_MESSAGE_MAX octets, between two code points. */
 static char *
 cut_text(char *text)
 {
@@ -77,7 +78,7 @@ cut_text(char *text)
     return text;
 }
 
-/* The first of the engine's errors with its place, else `otherwise`. */
+/* Return the first of the engine's errors with its place, or else `otherwise`. */
 static const char *
 first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
 {
@@ -85,7 +86,7 @@ first_error(TALLOC_CTX *mem, const json_t *errors, const char *otherwise)
     const json_t *place = json_object_get(first, "location");
     const char *detail = json_string_value(json_object_get(first, "message"));
     const char *file = json_string_value(json_object_get(place, "file"));
-    /* ENGINE_STATUS_FLAGS makes a real of it. */
+    /* ENGINE_STATUS_FLAGS reads integers as reals. */
     double row = json_number_value(json_object_get(place, "row"));
     if (detail != NULL && file != NULL)
         return cut_text(talloc_asprintf(mem, "%s:%d: %s", file + (*file == '/'),
@@ -140,7 +141,7 @@ engine_revision(struct op *op, struct engine_status *ret)
     return AZ_OK;
 }
 
-/* ---- trying out ---- */
+/* ---- trials ---- */
 
 const char *const engine_explain_words[ENGINE_EXPLAIN_COUNT] = {
     [ENGINE_EXPLAIN_OFF] = "",        [ENGINE_EXPLAIN_NOTES] = "notes",
@@ -157,9 +158,9 @@ engine_refuse(struct op *op, struct engine_trial *ret, const char *error, const 
 }
 
 /*
- * A question it could not answer: 500 for what goes wrong while rules are evaluated (two values of
- * one rule), 400 and 404 for what it does not take. Its error has a code and a message; what has
- * none is not the engine speaking.
+ * Read an answer that is not 200. OPA answers 500 when an evaluation fails (one rule with two
+ * values), and 400 or 404 for a question that it does not accept. Its error has a code and a
+ * message; a body without them does not come from OPA.
  */
 static enum az_status
 read_refusal(struct op *op, const struct http_answer *answer, struct engine_trial *ret)
@@ -179,8 +180,8 @@ read_refusal(struct op *op, const struct http_answer *answer, struct engine_tria
                            : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* JSON that we do not take (a number beyond 64 bits, a NUL) is the doing of a rule. What is no JSON
- * is not. */
+/* Refuse an answer that cannot be read. JSON outside of our limits (a number beyond 64 bits, a NUL)
+ * is the fault of a rule; an answer that is not JSON is not. */
 static enum az_status
 refuse_unreadable(struct op *op, const struct http_answer *answer, const char *why,
                   struct engine_trial *ret)
@@ -209,7 +210,7 @@ read_trial(struct op *op, const struct http_answer *answer, struct engine_trial 
     ret->explanation = json_object_get(body, "explanation");
     const char *line = json_string_value(json_array_get(ret->explanation, 0));
     if (json_array_size(ret->explanation) == 1 && line != NULL && *line == '\0')
-        json_array_clear(ret->explanation); /* how OPA writes a trace of no lines */
+        json_array_clear(ret->explanation); /* OPA writes a trace without lines this way */
     ret->metrics = json_object_get(body, "metrics");
     return AZ_OK;
 }

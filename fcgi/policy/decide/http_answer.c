@@ -1,15 +1,16 @@
 #include "config.h"
 
+#include "policy/decide/http_answer.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "base/digits.h"
-#include "policy/decide/engine_http.h"
 
-/* A number of this many digits fits every limit, and no counter overflows. */
+/* Longest number, in digits: it exceeds every limit here and overflows no counter. */
 #define DIGITS_MAX 9
 
-/* What the header fields say of the body. */
+/* The framing of the body, from the header fields. */
 struct framing {
     bool has_length, chunked;
     size_t length;
@@ -29,9 +30,9 @@ answer_too_large(struct http_answer *ret)
     return answer_broken(ret, "the body is too large");
 }
 
-/* A number of 1 to DIGITS_MAX digits that fills text. */
+/* Read a text that is a number of 1 to DIGITS_MAX digits. */
 static bool
-read_decimal(const char *text, size_t length, unsigned base, size_t *ret)
+answer_read_number(const char *text, size_t length, unsigned base, size_t *ret)
 {
     size_t number = 0;
     if (length == 0 || length > DIGITS_MAX)
@@ -58,13 +59,13 @@ read_status_line(const char *line, size_t length, struct http_answer *ret)
 {
     size_t status;
     if (length < 13 || memcmp(line, "HTTP/1.1 ", 9) != 0 || line[12] != ' '
-        || !read_decimal(line + 9, 3, 10, &status))
+        || !answer_read_number(line + 9, 3, 10, &status))
         return false;
     ret->status = (int) status;
     return true;
 }
 
-/* One field; NULL, or why the answer is refused. */
+/* Read one field. Return the reason to refuse the answer, or NULL. */
 static const char *
 read_answer_field(const char *line, size_t length, struct framing *framing, struct http_answer *ret)
 {
@@ -79,8 +80,8 @@ read_answer_field(const char *line, size_t length, struct framing *framing, stru
         end--;
     size_t size = (size_t) (end - value);
     if (token_is(line, name, "Content-Length")) {
-        if (framing->has_length || !read_decimal(value, size, 10, &framing->length))
-            return "Content-Length is repeated or no number within the limit";
+        if (framing->has_length || !answer_read_number(value, size, 10, &framing->length))
+            return "Content-Length is repeated or not a number within the limit";
         framing->has_length = true;
     } else if (token_is(line, name, "Transfer-Encoding")) {
         if (framing->chunked || !token_is(value, size, "chunked"))
@@ -94,7 +95,7 @@ read_answer_field(const char *line, size_t length, struct framing *framing, stru
     return NULL;
 }
 
-/* The line that begins at octets; *ret_next is behind its CRLF. */
+/* Find the end of the line that begins at octets; *ret_next is behind its line feed. */
 static bool
 find_line(const char *octets, const char *end, size_t *ret_length, const char **ret_next)
 {
@@ -106,7 +107,7 @@ find_line(const char *octets, const char *end, size_t *ret_length, const char **
     return true;
 }
 
-/* Status line and header fields; *ret_body is where the body begins. */
+/* Read the status line and the header fields; *ret_body is the offset of the body. */
 static enum http_answer_state
 read_head(const char *octets, size_t length, struct framing *framing, struct http_answer *ret,
           size_t *ret_body)
@@ -119,7 +120,7 @@ read_head(const char *octets, size_t length, struct framing *framing, struct htt
             || memchr(line, '\r', size) != NULL)
             return answer_broken(ret, "a line that does not end in CRLF");
         if (first && !read_status_line(line, size, ret))
-            return answer_broken(ret, "no status line of HTTP/1.1");
+            return answer_broken(ret, "no HTTP/1.1 status line");
         if (!first && size == 0) {
             *ret_body = (size_t) (next - octets);
             return HTTP_ANSWER_WHOLE;
@@ -132,8 +133,8 @@ read_head(const char *octets, size_t length, struct framing *framing, struct htt
 }
 
 /*
- * RFC 9112 section 7.1, without extensions and trailer fields, which no engine sends. The first
- * walk only measures; the second joins, once everything is there.
+ * Read chunks (RFC 9112 section 7.1) without extensions and trailer fields, which no engine sends.
+ * The first walk only measures; the second joins the chunks, once all have arrived.
  */
 static enum http_answer_state
 read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http_answer *ret)
@@ -141,14 +142,14 @@ read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http
     const char *at = octets, *end = octets + length, *next;
     size_t used = 0, size, chunk;
     while (find_line(at, end, &size, &next)) {
-        if (size == 0 || at[size - 1] != '\r' || !read_decimal(at, size - 1, 16, &chunk))
+        if (size == 0 || at[size - 1] != '\r' || !answer_read_number(at, size - 1, 16, &chunk))
             return answer_broken(ret, "a chunk without a size");
         if (chunk > body_max - used)
             return answer_too_large(ret);
         if ((size_t) (end - next) < chunk + 2)
             return HTTP_ANSWER_MORE;
         if (next[chunk] != '\r' || next[chunk + 1] != '\n')
-            return answer_broken(ret, "a chunk that does not end where it says");
+            return answer_broken(ret, "a chunk that does not have its size");
         if (join)
             memmove(octets + used, next, chunk);
         used += chunk;
@@ -174,7 +175,7 @@ http_answer_read(char *octets, size_t length, size_t body_max, struct http_answe
     size_t there = length - head;
     ret->body = octets + head;
     if (framing.has_length == framing.chunked)
-        return answer_broken(ret, "the length of the body is not told in one way");
+        return answer_broken(ret, "the body has no length, or two");
     if (framing.chunked) {
         state = read_chunks(ret->body, there, body_max, false, ret);
         return state == HTTP_ANSWER_WHOLE ? read_chunks(ret->body, there, body_max, true, ret)

@@ -9,18 +9,18 @@
 #include "base/settings.h"
 #include "policy/decide/engine.h"
 
-/* The document format; grows when a member changes its meaning. */
+/* Version of the document format; it grows when a member changes its meaning. */
 #define SCHEMA 1
 
 #define NS_PER_MS 1000000
 
-/* What is said of a document that is being written: memory may end anywhere, and a question that
- * lacks a member (a statement that cuts, say) must not be asked. */
+/* State of a document that is being written. Memory may run out anywhere, and a question that lacks
+ * a member (for example a statement that restricts the client) must not be asked. */
 struct draft {
     bool lost; /* a member could not be set */
 };
 
-/* Sets a member to a value that is handed over; NULL: it could not be made. */
+/* Set a member to a value that is handed over; NULL: it could not be made. */
 static void
 draft_set_new(struct draft *draft, json_t *object, const char *name, json_t *value)
 {
@@ -28,7 +28,7 @@ draft_set_new(struct draft *draft, json_t *object, const char *name, json_t *val
         draft->lost = true;
 }
 
-/* Sets a text member unless it is NULL. */
+/* Set a text member unless it is NULL. */
 static void
 draft_set_text(struct draft *draft, json_t *object, const char *name, const char *text)
 {
@@ -36,7 +36,7 @@ draft_set_text(struct draft *draft, json_t *object, const char *name, const char
         draft_set_new(draft, object, name, json_string_nocheck(text));
 }
 
-/* Sets a borrowed value unless it is NULL. */
+/* Set a borrowed value unless it is NULL. */
 static void
 draft_set_value(struct draft *draft, json_t *object, const char *name, json_t *value)
 {
@@ -53,16 +53,16 @@ request_part(struct draft *draft, const struct op *op, const struct question *fr
     draft_set_text(draft, part, "id", op->request_id);
     draft_set_text(draft, part, "flow_id", frame->flow_id);
     draft_set_text(draft, part, "endpoint", frame->endpoint);
-    /* The clock three ways: Rego's time functions take nanoseconds, rows hold seconds, people read
-     * the text. */
+    /* The time in three forms: Rego's time functions take nanoseconds, rows hold seconds, and
+     * people read the text. */
     draft_set_new(draft, part, "now", json_integer(op_now(op)));
     draft_set_new(draft, part, "time_ns", json_integer(op->now_ms * NS_PER_MS));
     draft_set_text(draft, part, "time", time);
     return part;
 }
 
-/* Statement claims are type-checked here: a wrong type counts as an empty list, so that it cuts
- * (policy.md 6.5). */
+/* Check the types of statement claims: a claim of a wrong type becomes an empty list, so that it
+ * restricts the client (policy.md 6.5). */
 static void
 check_statement_claims(struct draft *draft, json_t *claims)
 {
@@ -81,7 +81,7 @@ check_statement_claims(struct draft *draft, json_t *claims)
         draft_set_new(draft, claims, "scope", json_string(""));
 }
 
-/* The statement of a client as it is stored. */
+/* Return the part for a client's stored statement. */
 static json_t *
 statement_part(struct draft *draft, struct op *op, const struct client *client)
 {
@@ -171,7 +171,7 @@ question_subject(const char *id, const struct question_user *user)
         draft_set_text(&draft, part, "idp", user->idp);
         draft_set_text(&draft, part, "acr", user->acr);
         draft_set_value(&draft, part, "amr", user->amr);
-        if (user->auth_time > 0) /* 0: the provider did not say */
+        if (user->auth_time > 0) /* 0: unknown */
             draft_set_new(&draft, part, "auth_time", json_integer(user->auth_time));
         draft_set_value(&draft, part, "claims", user->claims);
     }
@@ -210,7 +210,7 @@ question_issue(struct op *op, const struct issue_question *question)
     return draft.lost ? NULL : input;
 }
 
-/* Of the stored pdpInput, what evaluation 2 looks at. */
+/* Return the members of the stored pdpInput that evaluation 2 reads. */
 static json_t *
 issued_part(struct draft *draft, const json_t *stored)
 {
@@ -232,7 +232,7 @@ question_introspect(struct op *op, const struct introspect_question *question)
         return NULL;
     json_t *caller = json_object();
     if (question->service) {
-        /* Built here alone: nothing of a request gets into this object under that name. */
+        /* Nothing of a request can set this member: it is set here alone. */
         draft_set_new(&draft, caller, "service", json_true());
         draft_set_text(&draft, caller, "client_id", question->caller->client_id);
     } else {

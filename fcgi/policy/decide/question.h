@@ -1,5 +1,5 @@
-/* The input document of a decision (policy.md 6.2), built from plain structs: rules never see a
- * request. */
+/* The input document of a decision (policy.md 6.2), built from plain structs, so that rules never
+ * see a request. */
 #ifndef AZ_POLICY_DECIDE_QUESTION_H
 #define AZ_POLICY_DECIDE_QUESTION_H
 
@@ -9,17 +9,17 @@
 #include "base/op.h"
 #include "store/clients/clients.h"
 
-/* What both evaluations carry. NULL members are left out of the document. */
+/* The common part of all questions. NULL members are left out of the document. */
 struct question {
     const char *endpoint;        /* the route's pattern */
     const char *ip;              /* client address */
     const char *user_agent;      /* User-Agent */
     const char *flow_id;         /* ties requests together */
-    const struct client *client; /* whose token it is (to be); NULL for an unknown token */
-    const char *auth_method;     /* how the client authenticated, on the wire's name */
+    const struct client *client; /* owner of the token; NULL for an unknown token */
+    const char *auth_method;     /* how the client authenticated, by its name on the wire */
 };
 
-/* A user as subject, as the identity provider said at the sign-in. NULL members are left out. */
+/* A user as subject, as the identity provider described the sign-in. NULL members are left out. */
 struct question_user {
     const char *iss;   /* issuer of the provider */
     const char *idp;   /* its idpId */
@@ -31,25 +31,27 @@ struct question_user {
 
 /* Evaluation 1. */
 struct issue_question {
-    struct question frame;            /* common part */
-    const char *grant_type;           /* wire value */
-    int64_t default_ttl;              /* configured lifetime, seconds */
-    const char *subject_id;           /* who */
-    const struct question_user *user; /* what is known of a user; NULL: the client itself */
-    const char *resource;             /* RFC 8707 indicator, or NULL */
-    json_t *resource_types;           /* array of type URIs, or NULL */
-    json_t *scopes;                   /* array of requested scopes; never NULL */
-    json_t *default_scopes; /* array: what an omitted scope asks for, else empty; never NULL */
-    json_t *ceiling;        /* array: what the server itself may grant; NULL = no ceiling */
-    json_t *details;        /* RFC 9396 array, or NULL */
+    struct question frame;  /* common part */
+    const char *grant_type; /* wire value */
+    int64_t default_ttl;    /* configured lifetime, seconds */
+    const char *subject_id; /* id of the subject */
+    const struct question_user
+        *user;              /* the sign-in of a user; NULL: the subject is the client itself */
+    const char *resource;   /* RFC 8707 indicator, or NULL */
+    json_t *resource_types; /* array of type URIs, or NULL */
+    json_t *scopes;         /* array of requested scopes; never NULL */
+    json_t
+        *default_scopes; /* array: the scopes of a request without scope, else empty; never NULL */
+    json_t *ceiling;     /* array: the most that the server may grant; NULL: no ceiling */
+    json_t *details;     /* RFC 9396 array, or NULL */
 };
 
-/* Evaluation 2. Without `token` it only asks about the caller. */
+/* Evaluation 2. Without `token` it asks about the caller alone. */
 struct introspect_question {
-    struct question frame;       /* common part; client = whose token it is, as the row is now */
-    const struct client *caller; /* who asks */
+    struct question frame;       /* common part; its client is the token's, as its row is now */
+    const struct client *caller; /* the client that asks */
     const char *caller_method;   /* how it authenticated; "bearer" with a token of its own */
-    bool service; /* it is us who asks, for an endpoint of our own; caller: the token's client */
+    bool service; /* the service asks for an endpoint of its own; caller is the token's client */
     json_t *caller_token; /* {scopes, resource?, resource_types} of a Bearer caller, or NULL */
     json_t *token;        /* {kind, iat, exp, scopes, jit_single_use}, or NULL */
     json_t *baseline;     /* pdpOutput, or NULL */
@@ -57,25 +59,25 @@ struct introspect_question {
     json_t *context;      /* what the resource server supplied, or NULL */
 };
 
-/* A registration (RFC 7591; decisions.md "Policy"). frame.client is NULL: there is none yet. */
+/* A registration (RFC 7591). frame.client is NULL: the client does not exist yet. */
 struct register_question {
     struct question frame; /* common part */
-    json_t *registration;  /* what is asked for, in the document's form; never NULL */
-    const char *issuer;    /* who signed the software statement; NULL: there is none */
+    json_t *registration;  /* the requested metadata, in the document's form; never NULL */
+    const char *issuer;    /* signer of the software statement; NULL: there is none */
     bool verified;         /* its signature was checked */
     json_t *claims;        /* its claims; NULL without one */
 };
 
-/* The claim that marks stored claims whose signature nobody checked. */
+/* The claim that marks stored claims whose signature was not checked. */
 #define STATEMENT_UNVERIFIED "urn:svc:unverified"
 
-/* The scopes that are asked for: the requested ones, or else the default (policy.md 6.2). */
+/* Return the scopes that are asked for: the requested ones, or else the default (policy.md 6.2). */
 json_t *question_asked(const struct issue_question *question);
 
-/* The member `subject` of a document; a new reference, NULL when memory is short. */
+/* Return the member `subject` of a document, a new reference; NULL: no memory. */
 json_t *question_subject(const char *id, const struct question_user *user);
 
-/* The documents; owned by op->mem, NULL when memory is short. */
+/* Return the document of a question, owned by op->mem; NULL: no memory. */
 json_t *question_issue(struct op *op, const struct issue_question *question);
 json_t *question_introspect(struct op *op, const struct introspect_question *question);
 json_t *question_register(struct op *op, const struct register_question *question);

@@ -10,8 +10,7 @@
 
 #define ENTRYPOINT "svc/decision/register"
 
-/* {uri, scheme, loopback} for each: a rule must not have to take addresses apart (policy.md 6.5).
- */
+/* Return {uri, scheme, loopback}, so that a rule need not parse addresses (policy.md 6.5). */
 static json_t *
 address_part(struct op *op, const json_t *value)
 {
@@ -35,9 +34,9 @@ addresses(struct op *op, const json_t *redirect_uris)
     return list;
 }
 
-/* Scope as on the wire: words with one space between. */
+/* Return the scope as on the wire: words separated by one space. */
 static const char *
-join_lists(TALLOC_CTX *mem, const json_t *words)
+join_scopes(TALLOC_CTX *mem, const json_t *words)
 {
     char *text = talloc_strdup(mem, "");
     size_t index;
@@ -52,7 +51,8 @@ static json_t *
 document(struct op *op, const struct registration *registration)
 {
     const char *scope = NULL;
-    if (registration->scopes != NULL && (scope = join_lists(op->mem, registration->scopes)) == NULL)
+    if (registration->scopes != NULL
+        && (scope = join_scopes(op->mem, registration->scopes)) == NULL)
         return NULL;
     json_t *list = addresses(op, registration->redirect_uris);
     if (list == NULL)
@@ -74,7 +74,7 @@ document(struct op *op, const struct registration *registration)
     return question.registration != NULL ? question_register(op, &question) : NULL;
 }
 
-/* The one member that other answers do not have; what is wrong with it, or NULL. */
+/* Return the fault of grant_types, the one member that other answers do not have; or NULL. */
 static const char *
 grants_fault(const json_t *grants, const json_t *asked)
 {
@@ -83,17 +83,17 @@ grants_fault(const json_t *grants, const json_t *asked)
     if (grants == NULL || json_is_null(grants))
         return NULL;
     if (!json_is_array(grants))
-        return "is no array";
+        return "is not an array";
     json_array_foreach (grants, index, grant) {
         if (!json_is_string(grant))
-            return "has another type";
+            return "has a wrong type";
         if (!words_array_has(asked, json_string_value(grant)))
             return "widens the request";
     }
     return NULL;
 }
 
-/* An answer that was refused is not kept, as in ask.c: nobody may take it for a decision. */
+/* Refuse an answer. Like ask.c, keep nothing of it that a reader could take for a decision. */
 static enum az_status
 refuse_answer(struct op *op, const char *why, struct verdict *verdict)
 {
@@ -135,8 +135,9 @@ registration_ask(struct op *op, const struct registration *registration,
     return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* Codes that mean more than "these metadata are not taken", in the order in which they speak. */
-static const struct outcome {
+/* Codes with a status of their own, the first one first; any other deny is
+ * AZ_INVALID_CLIENT_METADATA. */
+static const struct register_outcome {
     const char *code;
     enum az_status status;
 } outcomes[] = {

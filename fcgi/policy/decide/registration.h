@@ -1,16 +1,16 @@
-/* svc/decision/register: may this client register, and as what. */
+/* svc/decision/register: may this client register, and with which grant types and scopes. */
 #ifndef AZ_POLICY_DECIDE_REGISTRATION_H
 #define AZ_POLICY_DECIDE_REGISTRATION_H
 
 #include "policy/decide/ask.h"
 
-/* What is asked for, and by whom. Lists are arrays of strings. */
+/* The requested registration. Lists are arrays of strings. */
 struct registration {
     struct question frame;   /* common part */
     json_t *redirect_uris;   /* never empty */
-    json_t *grant_types;     /* never empty: a bound of the answer */
+    json_t *grant_types;     /* never empty; a bound of the answer */
     json_t *response_types;  /* may be empty */
-    json_t *scopes;          /* a bound of the answer; NULL: none were named */
+    json_t *scopes;          /* a bound of the answer; NULL: none were requested */
     const char *auth_method; /* token_endpoint_auth_method */
     const char *client_name; /* or NULL */
     const char *software_id; /* of a statement whose signature was checked, or NULL */
@@ -22,20 +22,19 @@ struct registration {
 /* The checked answer. */
 struct registration_verdict {
     struct verdict verdict; /* allow, scopes, resource_types, reasons, revision, packed documents */
-    json_t *grant_types;    /* of those asked for; never NULL, empty unless allowed */
+    json_t *grant_types; /* those of the requested ones that are granted; never NULL, empty unless
+                            allowed */
 };
 
-/*
- * Asks once. AZ_OK with an answer, allow or deny; AZ_UNAVAILABLE when there is none that counts, as
- * ask_issue() has it, and for one that grants what was not asked for.
- */
+/* Ask once. AZ_OK with an answer, allow or deny. AZ_UNAVAILABLE: there is no valid answer, as in
+ * ask_issue(), or it grants a grant type that was not requested. */
 enum az_status registration_ask(struct op *op, const struct registration *registration,
                                 struct registration_verdict *ret);
 
 /*
- * Why an answer registers nobody: the deny's outcome by its reasons (policy.md 6.5), or an allow
- * that grants none of what was asked. AZ_OK: it registers. *ret_text is the reason's message or
- * NULL.
+ * Return the status of an answer: AZ_OK if the client may be registered; otherwise the status of
+ * the deny by its reasons (policy.md 6.5), or of an allow that grants none of what was requested.
+ * *ret_text is the reason's message or NULL.
  */
 enum az_status registration_refusal(const struct registration *registration,
                                     const struct registration_verdict *verdict,

@@ -8,7 +8,7 @@
 #include "store/policy/policy_rows.h"
 
 #define ROW "svc.registry.resource_types"
-/* The row's schema is flat; this is far above it. */
+/* Nesting of the row; its schema needs far less. */
 #define DEPTH_MAX 32
 
 bool
@@ -28,7 +28,7 @@ resource_equal(const char *a, const char *b)
     return bare && length_b == length_a + 1 && strncmp(a, b, length_a) == 0 && b[length_a] == '/';
 }
 
-/* The row as it was published with one revision. Kept by the process; replaced, never changed. */
+/* The row as published with one revision. The process keeps it, and replaces it as a whole. */
 struct registry {
     const char *revision; /* NULL: nothing is published yet */
     json_t *row;          /* NULL: the bundle has no such row */
@@ -50,7 +50,8 @@ make_registry(struct op *op, const char *revision, const char *payload, struct r
     return AZ_OK;
 }
 
-/* The registry as it is served now; read whole only when the process has another revision's. */
+/* Return the registry as it is served now. The row is read only if the process has another
+ * revision. */
 static enum az_status
 fetch_served(struct op *op, const struct registry **ret)
 {
@@ -66,7 +67,7 @@ fetch_served(struct op *op, const struct registry **ret)
     if ((st = make_registry(op, revision, payload, &made)) != AZ_OK)
         return st;
     if (revision != NULL) {
-        /* The old one lives to the end of the operation, which may be looking at it. */
+        /* The old one lives to the end of the operation, which may still use it. */
         if (kept != NULL)
             talloc_steal(op->mem, kept);
         op->az->registry = talloc_steal(op->az, made);
@@ -76,15 +77,14 @@ fetch_served(struct op *op, const struct registry **ret)
 }
 
 /*
- * The registry that an answer of `revision` is held against (policy.md 6.4): the kept one when it
- * is that revision's, else the served one, read anew.
+ * Return the registry against which an answer of `revision` is checked (policy.md 6.4): the kept
+ * one if it has that revision, otherwise the served one, read again.
  *
- * Why an old registry widens nothing: it is used for answers of its own revision alone, so the
- * engine and this check read the same row; and what such an answer grants is written only while
- * that revision may decide (token_insert compares it with the acceptable ones in the statement
- * that writes). Once a change is confirmed the old revision is acceptable no more, and with it goes
- * what its registry allowed. An engine that names a revision that is not the served one gets the
- * served registry, which is the newest configuration.
+ * An old registry cannot widen a grant. It is used only for answers of its own revision, so the
+ * engine and this check read the same row; and such a grant is written only while its revision is
+ * acceptable (token_insert compares the two in the statement that writes). Once a change is
+ * confirmed, the old revision is no longer acceptable. An answer of a revision that is not served
+ * is checked against the served registry, which is the newest configuration.
  */
 static enum az_status
 find_registry(struct op *op, const char *revision, const struct registry **ret)

@@ -8,7 +8,7 @@
 #include "store/policy/policy_rows.h"
 
 #define ROW "svc.operator.controls.trust"
-/* The row's schema is flat; this is far above it. */
+/* Nesting of the row; its schema needs far less. */
 #define DEPTH_MAX 32
 
 static const char *const trust_list_names[TRUST_LISTS] = {
@@ -22,7 +22,7 @@ json_text_is(const json_t *value, const char *text)
     return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
-/* An optional member; false when it is there and no array of strings. */
+/* Read an optional member; false if it is present and not an array of strings. */
 static bool
 read_words(const json_t *entry, const char *name, const json_t **ret)
 {

@@ -1,5 +1,5 @@
-/* The trust row (svc.operator.controls.trust) as C reads it: whose tokens and software statements
- * are believed. Nothing of an issuer that is not in it is ever fetched. */
+/* Reading the trust row (svc.operator.controls.trust), which names the issuers whose tokens and
+ * software statements are trusted. Nothing is fetched from an issuer that is not in it. */
 #ifndef AZ_POLICY_DECIDE_TRUST_H
 #define AZ_POLICY_DECIDE_TRUST_H
 
@@ -18,22 +18,23 @@ enum trust_list {
 /* An entry. Texts live as long as the row. */
 struct trust_issuer {
     const char *issuer;          /* as in its tokens */
-    const char *jwks_uri;        /* where its keys are; NULL: found by discovery */
+    const char *jwks_uri;        /* address of its keys; NULL: found by discovery */
     const json_t *audiences;     /* array: its tokens must name one of them; NULL: any or none */
     const json_t *subject_types; /* array of kinds of subject; NULL: any */
 };
 
 /*
- * Looks an issuer up in the payload of the row: the first entry that names it, byte for byte. An
- * entry is an address or an object with more about it. False when it is not there, and for an entry
- * that is broken: its demands cannot be known.
+ * Find an issuer in the payload of the row: the first entry with its name, compared octet by octet.
+ * An entry is an address, or an object with further members. False: there is none, or the entry is
+ * malformed, so that its conditions are unknown.
  */
 bool trust_read(const json_t *row, enum trust_list list, const char *issuer,
                 struct trust_issuer *ret);
 
 /*
- * The same in the row as it is published. One trip: statements and exchanged tokens are seldom, and
- * an issuer that was struck off must not be asked once more. *ret_found false for an unknown one.
+ * Find an issuer in the published row. Takes one trip to the database each time: statements and
+ * exchanged tokens are rare, and a removed issuer must not be contacted again. *ret_found is false
+ * for an unknown issuer.
  */
 enum az_status trust_find(struct op *op, enum trust_list list, const char *issuer,
                           struct trust_issuer *ret, bool *ret_found);

@@ -23,7 +23,7 @@ data_check(struct op *op, const char *data_key, const char *schema, const json_t
     enum az_status st = schema_validate(op->mem, value, payload, &failures);
     if (st == AZ_INVALID) {
         *ret_failures = failures;
-        return op_fail(op, AZ_UNPROCESSABLE, "The payload breaks the schema of its row",
+        return op_fail(op, AZ_UNPROCESSABLE, "The payload does not match the schema of its row",
                        "%zu failures against the schema of %s", json_array_size(failures),
                        data_key);
     }

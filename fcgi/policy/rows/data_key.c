@@ -16,7 +16,7 @@ policy_data_key_fault(const char *key)
         size_t length = strspn(key, word);
         key += length;
         if (length == 0 || (*key != '.' && *key != '\0'))
-            return "must be words of A-Z a-z 0-9 _ - with dots between them";
+            return "must be words of A-Z a-z 0-9 _ - separated by dots";
         if (*key++ == '\0')
             return NULL;
     }

@@ -24,7 +24,7 @@ segment_fault(const char *segment, size_t length)
 }
 
 /*
- * The two suffixes also keep out the names that the engine reads as something else: data.json,
+ * The two suffixes also exclude the names that the engine treats differently: data.json,
  * policy.wasm, plan.json, and all that end in .manifest or .signatures.json (policy.md 2.3).
  */
 const char *
@@ -68,15 +68,15 @@ rule_path_is_ours(const char *path)
 /* ---- packages ---- */
 
 /*
- * The engine's declaration (OPA v1/ast/parser.go, parsePackage; v1/ast/internal/scanner):
+ * The package declaration (OPA v1/ast/parser.go, parsePackage; v1/ast/internal/scanner):
  *
  *   module  = [BOM] blanks "package" blank blanks word *( "." word / "[" blanks text blanks "]" )
  *   blanks  = *( blank / comment )         blank   = SP / HTAB / LF / CR
  *   comment = "#" *( anything but LF )     word    = ( ALPHA / "_" ) *( ALPHA / DIGIT / "_" )
  *   text    = DQUOTE *char DQUOTE / "`" *char "`"
  *
- * The name ends at the first blank or comment. Keywords are words here. What the engine takes
- * beyond this is refused: decimal digits of other scripts in words, escapes in texts, texts in
+ * The name ends at the first blank or comment. Keywords are words here. Other forms that the engine
+ * accepts are refused: decimal digits of other scripts in words, escapes in texts, texts in
  * parentheses, the wildcard `_` as first word, something other than a blank after the name, names
  * over RULE_PACKAGE_MAX.
  */
@@ -99,7 +99,7 @@ skip_rego_blanks(const char *c)
     }
 }
 
-/* Octets of the word at c; 0 when there is none. */
+/* Return the length of the word at c, in octets; 0 if there is none. */
 static size_t
 word_length(const char *c)
 {
@@ -108,8 +108,8 @@ word_length(const char *c)
     return *c >= '0' && *c <= '9' ? 0 : strspn(c, letters);
 }
 
-/* Whether an octet may stand in a text: no dot, so that the joined name has one reading; nothing
- * that ends, escapes or hides. */
+/* True if an octet may be part of a text: no dot, so that the joined name is unambiguous; no quote,
+ * no escape and no control character. */
 static bool
 is_text(char c)
 {
@@ -117,8 +117,8 @@ is_text(char c)
 }
 
 /*
- * The member in brackets at c. Its text begins at *ret_text and has *ret_length octets. Where the
- * declaration goes on, or NULL when it is not read.
+ * Read the member in brackets at c. Its text begins at *ret_text and has *ret_length octets. Return
+ * the place behind it, or NULL if its form is not supported.
  */
 static const char *
 read_bracket(const char *c, const char **ret_text, size_t *ret_length)
@@ -138,7 +138,7 @@ read_bracket(const char *c, const char **ret_text, size_t *ret_length)
     return *c == ']' ? c + 1 : NULL;
 }
 
-/* The member after the name's first word, with a dot or in brackets. */
+/* Read a member after the name's first word, with a dot or in brackets. */
 static const char *
 read_package_member(const char *c, const char **ret_text, size_t *ret_length)
 {
@@ -151,7 +151,7 @@ read_package_member(const char *c, const char **ret_text, size_t *ret_length)
     return *ret_length > 0 ? c + 1 + *ret_length : NULL;
 }
 
-/* The name that begins at c. */
+/* Read the name that begins at c. */
 static enum rule_package
 read_package_name(TALLOC_CTX *mem, const char *c, const char **ret)
 {

@@ -1,42 +1,44 @@
-/* What a rule must be before it is worth publishing: its path, its kind, and the package it
- * declares (decisions.md "Policy" and "Admin API"). Everything else the engine judges. */
+/* Checks of a rule before it is published: its path, its kind, and the package that it declares.
+ * The engine checks everything else. */
 #ifndef AZ_POLICY_ROWS_RULE_H
 #define AZ_POLICY_ROWS_RULE_H
 
 #include <stdbool.h>
 #include <talloc.h>
 
-/* Octets of a path (PolicyRuleDto.path, specification 2.4); the same as ARCHIVE_PATH_MAX. */
+/* Longest path, in octets (PolicyRuleDto.path, specification 2.4); the same as ARCHIVE_PATH_MAX. */
 #define RULE_PATH_MAX 512
-/* Octets of one rule's text: far more than anybody reads, and less than an admin body holds. */
+/* Longest text of one rule, in octets: far longer than a readable rule, and less than the body of
+ * an admin request may have. */
 #define RULE_CONTENT_MAX (512 << 10)
-/* Octets of a package's name that we read: twice the longest data key. */
+/* Longest package name, in octets: twice the longest data key. */
 #define RULE_PACKAGE_MAX 512
 
 /*
- * What keeps a text from being a rule's path, or NULL: 1 to 512 octets of UTF-8, relative, ending
- * in .rego or .cedar, no empty, `.` or `..` segment, no backslash or control character, and no name
- * that the engine reads as something else (policy.md 2.3).
+ * Return the fault of a rule's path, or NULL. A path has 1 to 512 octets of UTF-8, is relative,
+ * ends in .rego or .cedar, and has no empty, `.` or `..` segment, no backslash or control
+ * character, and no name that the engine treats differently (policy.md 2.3).
  */
 const char *rule_path_fault(const char *path);
 
-/* "cedar" or "rego", by the path's suffix. */
+/* Return "cedar" or "rego", by the path's suffix. */
 const char *rule_kind(const char *path);
 
-/* Whether a path is the service's own: svc and below. */
+/* True if a path belongs to the service: svc and below. */
 bool rule_path_is_ours(const char *path);
 
-/* What a Rego text declares. */
+/* The package declaration of a Rego text. */
 enum rule_package {
-    RULE_PACKAGE_NONE,   /* no package: the engine will refuse it, with the place */
-    RULE_PACKAGE_NAMED,  /* *ret is its name, words joined by dots */
-    RULE_PACKAGE_UNREAD, /* a form that we do not read, though the engine may: refuse it */
+    RULE_PACKAGE_NONE,   /* no package: the engine refuses it, with the place */
+    RULE_PACKAGE_NAMED,  /* *ret is its name, words separated by dots */
+    RULE_PACKAGE_UNREAD, /* a form that is not supported here, though the engine may accept it:
+                            refuse it */
 };
 
 /*
- * Reads the package declaration as the engine does: comments and white space before and between its
- * tokens, words and ["text"] members. An operator's rule that got into package svc or system by a
- * form that only the engine understands would be a rule of ours.
+ * Read the package declaration as the engine does: comments and white space before and between its
+ * tokens, words and ["text"] members. Attack: an operator's rule that entered package svc or system
+ * by a form that only the engine understands would act as a rule of the service.
  */
 enum rule_package rule_package(TALLOC_CTX *mem, const char *content, const char **ret);
 

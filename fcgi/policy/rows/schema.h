@@ -1,10 +1,11 @@
 /*
  * The part of JSON Schema 2020-12 that the rows of policy data are described with (policy.md 6.4).
  *
- *   checks       type properties required additionalProperties items enum const pattern minimum
- * maximum minLength maxLength minItems maxItems uniqueItems anyOf format references   $defs, at the
- * top alone; {"$ref": "#/$defs/name"}, without any other member annotations  title description
- * default examples $schema x-... formats      uri cidr timezone hh:mm
+ *   checks       type properties required additionalProperties items enum const pattern
+ *                minimum maximum minLength maxLength minItems maxItems uniqueItems anyOf format
+ *   references   $defs, at the top alone; {"$ref": "#/$defs/name"}, without any other member
+ *   annotations  title description default examples $schema x-...
+ *   formats      uri cidr timezone hh:mm
  *
  * Any other keyword is a fault of the schema: what a schema says is checked or refused, never
  * ignored. So is a reference to a definition that does not exist or that contains the reference. An

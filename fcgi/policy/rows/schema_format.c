@@ -10,10 +10,10 @@
 
 #include "base/uri.h"
 
-/* Where tzdata lies on every system we know. */
+/* Directory of the tz database on all supported systems. */
 #define ZONES "/usr/share/zoneinfo"
 
-/* Characters of the longest name, America/Argentina/ComodRivadavia, and room to grow. */
+/* Longest name, in characters; the longest today is America/Argentina/ComodRivadavia, with 32. */
 #define ZONE_MAX 64
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -29,8 +29,8 @@ is_uri(const char *text)
     return good;
 }
 
-/* address "/" length, as Go's ParseCIDR (and so OPA's net.cidr_contains) takes it: no leading
- * zeros, no zone. */
+/* True for address "/" length, as Go's ParseCIDR (and so OPA's net.cidr_contains) accepts it: no
+ * leading zeros, no zone. */
 static bool
 is_cidr(const char *text)
 {
@@ -51,9 +51,9 @@ is_cidr(const char *text)
 }
 
 /*
- * Names of the tz database: words of letters, digits, _, + and - with / between them, each
- * beginning with a letter. So no dot, no empty word, no way up or out of the directory. posix/ and
- * right/ exist on some hosts only.
+ * Names of the tz database are words of letters, digits, _, + and -, separated by /, each beginning
+ * with a letter. There is no dot and no empty word, so a name cannot leave the directory. posix/
+ * and right/ exist on some hosts only, so they are refused.
  */
 static bool
 zone_syntax_ok(const char *text)
@@ -76,8 +76,8 @@ schema_format_knows_zones(void)
     return access(ZONES "/UTC", R_OK) == 0;
 }
 
-/* RFC 8536 section 3.1: a zone's file begins with TZif; lists and other files of the directory do
- * not. */
+/* True if the file of a zone exists. It begins with TZif (RFC 8536 section 3.1); lists and other
+ * files of the directory do not. */
 static bool
 zone_exists(const char *name)
 {
@@ -97,7 +97,7 @@ is_zone(const char *text)
     return zone_syntax_ok(text) && (!schema_format_knows_zones() || zone_exists(text));
 }
 
-/* 00:00 to 23:59. */
+/* True for 00:00 to 23:59. */
 static bool
 is_minute(const char *text)
 {

@@ -4,20 +4,20 @@
 
 #include <stdbool.h>
 
-/* One format: OPA must be able to use what passes, because a rule that cannot evaluate its check
- * denies everybody. */
+/* One format. OPA must be able to use every text that passes, because a rule that cannot evaluate
+ * its check denies every request. */
 struct schema_format {
     const char *name;    /* as in a schema */
-    const char *message; /* what a failing text is told */
+    const char *message; /* of a failure */
     bool (*matches)(const char *text);
 };
 
-/* The row of a format, NULL for an unknown one. */
+/* Return the row of a format; NULL: unknown. */
 const struct schema_format *schema_format_find(const char *name);
 
 /*
- * Whether names of time zones can be looked up on this host. Without the tz database only their
- * syntax is checked, and whoever accepts a row must say so.
+ * True if this host can look up the names of time zones. Without the tz database only their syntax
+ * is checked, and the answer to the writer of a row must say so (data_check_warning).
  */
 bool schema_format_knows_zones(void);
 

@@ -13,8 +13,9 @@
 #include "store/policy/engines.h"
 
 /*
- * What the engine beside us says when asked counts as its report: its own may be late or lost.
- * Returns its active revision, NULL when it does not answer. A status is long, and a wait has many.
+ * Ask the engine beside this process and store its answer as its report: its own may be late or
+ * lost. Return its active revision, or NULL when it does not answer. The status lives on memory of
+ * its own, because it is long and a wait asks many times.
  */
 static const char *
 ask_and_report(struct op *op)
@@ -39,8 +40,8 @@ ask_and_report(struct op *op)
     return active;
 }
 
-/* Waits for a notification, at most one poll interval and what is left. False when the time is up.
- */
+/* Wait for a notification, at most one poll interval and the time that is left. False when the time
+ * is up. */
 static bool
 wait_for_news(struct op *op, int64_t started)
 {
@@ -52,7 +53,7 @@ wait_for_news(struct op *op, int64_t started)
     return true;
 }
 
-/* Looks at the reports; when they decide nothing, asks the engine beside us and looks again. */
+/* Read the reports; if they decide nothing, ask the engine beside this process and read again. */
 static enum az_status
 look_at_reports(struct op *op, int64_t bundle, bool ask, struct activation *ret)
 {
@@ -88,7 +89,7 @@ activation_await(struct op *op, unsigned session, int64_t bundle, struct activat
         if (ret->taken || ret->refusal != NULL)
             return AZ_OK;
         if (*op->az->stopping)
-            return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is told to stop");
+            return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is stopping");
         if (!wait_for_news(op, started))
             return AZ_OK;
     }

@@ -12,7 +12,7 @@
 #define BLOCK 512
 /* ustar's name field (POSIX.1-2017 pax, "ustar Interchange Format"). */
 #define NAME_FIELD 100
-/* gzip wrapper for deflateInit2 */
+/* windowBits of deflateInit2 for a gzip wrapper */
 #define GZIP_WINDOW (15 + 16)
 
 struct archive {
@@ -47,7 +47,7 @@ path_ok(const char *path)
     return true;
 }
 
-/* One ustar header; everything that could differ between two builds is a constant. */
+/* Write one ustar header. Everything that could differ between two builds is a constant. */
 static enum az_status
 put_header(struct archive *archive, const char *name, size_t name_length, char type, size_t length)
 {
@@ -79,7 +79,7 @@ put_content(struct archive *archive, const void *content, size_t length)
     return st;
 }
 
-/* A PAX extended header: "LENGTH path=VALUE\n", where LENGTH counts itself. */
+/* Write a PAX extended header: "LENGTH path=VALUE\n", where LENGTH counts itself. */
 static enum az_status
 put_long_path(struct archive *archive, const char *path)
 {

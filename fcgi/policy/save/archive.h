@@ -1,4 +1,4 @@
-/* The bundle archive: a gzip'd tar that is the same octets for the same rows (policy.md 2.3). */
+/* The bundle archive: a gzip'd tar, octet for octet the same for the same rows (policy.md 2.3). */
 #ifndef AZ_POLICY_SAVE_ARCHIVE_H
 #define AZ_POLICY_SAVE_ARCHIVE_H
 
@@ -14,18 +14,18 @@
 
 struct archive;
 
-/* An empty archive on mem. */
+/* Return an empty archive on mem; NULL: no memory. */
 struct archive *archive_new(TALLOC_CTX *mem);
 
 /*
- * Adds one regular file. Owner, mode and time are constants. A path over 100 octets goes into a PAX
+ * Add one regular file. Owner, mode and time are constants. A path over 100 octets goes into a PAX
  * record. AZ_INVALID for a path that is empty, too long, absolute, or has an empty, `.` or `..`
  * segment, a backslash or a control character.
  */
 enum az_status archive_add(struct archive *archive, const char *path, const void *content,
                            size_t length);
 
-/* Ends the tar and compresses it; the octets belong to mem. */
+/* End the tar and compress it; the octets belong to mem. */
 enum az_status archive_finish(TALLOC_CTX *mem, struct archive *archive, unsigned char **ret,
                               size_t *ret_length);
 

@@ -10,12 +10,12 @@
 #include "policy/save/archive.h"
 #include "policy/save/bundle_conflicts.h"
 
-/* Hex digits of the hash of the rows that name a revision. 128 bits: a bundle with the name of
- * another one would not be published. */
+/* Hex digits of the rows' hash that name a revision. A bundle with the revision of another one
+ * would not be published, so 128 bits. */
 #define REVISION_DIGITS 32
 #define ROW_DEPTH_MAX 64
 
-/* Puts a row at its place: the key split on dots into nested objects. */
+/* Put a row at its place: the key is split at its dots into nested objects. */
 static enum az_status
 place_row(struct op *op, json_t *root, const char *key, const char *payload)
 {
@@ -32,10 +32,10 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
     }
     return json_object_set(at, key, value) == 0
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s does not fit", key);
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s collides with another row", key);
 }
 
-/* data.json: the rows in one document, members sorted. */
+/* Build data.json: the rows in one document, members sorted. */
 static enum az_status
 build_data(struct op *op, const struct bundle_rows *rows, char **ret)
 {
@@ -53,10 +53,10 @@ static enum az_status
 bundle_too_large(struct op *op)
 {
     return op_fail(op, AZ_TOO_LARGE,
-                   "All rules and rows together would be more than a bundle holds", NULL);
+                   "The rules and rows together exceed the size limit of a bundle", NULL);
 }
 
-/* The revision: a hash over all that the archive holds but itself. */
+/* Name the revision: a hash over everything in the archive except the revision itself. */
 static enum az_status
 name_revision(struct op *op, const struct bundle_rows *rows, const char *data, const char **ret)
 {

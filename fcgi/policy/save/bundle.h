@@ -8,22 +8,22 @@
 /* The bundle's name in URLs and opa.yaml. */
 #define BUNDLE_NAME "svc"
 
-/* A bundle and the rows it was built from. */
+/* A bundle and the rows that it is built from. */
 struct bundle_build {
     struct bundle_rows rows;
     char *data;               /* data.json */
-    struct bundle_new bundle; /* source, who and pending are the caller's to set */
+    struct bundle_new bundle; /* the caller sets source, who and pending */
 };
 
 /*
- * Reads the rows as they stand in the open transaction and names their revision: the same rows have
- * the same. Rows that would collide in the engine (two data keys, a key and a package, two paths):
- * AZ_CONFLICT. More than ARCHIVE_MAX: AZ_TOO_LARGE.
+ * Read the rows as they are in the open transaction and name their revision: the same rows have the
+ * same revision. AZ_CONFLICT: rows would collide in the engine (two data keys, a key and a package,
+ * two paths). AZ_TOO_LARGE: more than ARCHIVE_MAX.
  */
 enum az_status bundle_read(struct op *op, struct bundle_build *ret);
 
-/* Makes the archive of what was read, in the same transaction: the same octets for the same
- * revision. AZ_TOO_LARGE as above. */
+/* Make the archive of the rows that were read, in the same transaction: the same octets for the
+ * same revision. AZ_TOO_LARGE as above. */
 enum az_status bundle_pack(struct op *op, struct bundle_build *build);
 
 #endif

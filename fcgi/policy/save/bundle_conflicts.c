@@ -8,14 +8,15 @@
 #include "base/jsonx.h"
 #include "policy/rows/rule.h"
 
-/* Names of one kind, for finding one at or above another: a name is looked up by its beginnings, so
- * that a bundle of many rows costs no more than each of them. */
+/* Names of one kind. A name at or above another one is found by looking up the other's beginnings,
+ * so the cost grows with the number of rows, not with its square. */
 struct sorted_names {
-    struct jsonx_build set; /* name to where it stands */
+    struct jsonx_build set; /* name to a text that says whose name it is */
     char separator;         /* between the words of a name */
 };
 
-/* Where the longest name stands that is `name` (with `itself`) or lies above it; NULL if none. */
+/* Return the text of the longest name that lies above `name`, or with `itself` is `name`; NULL if
+ * none. */
 static const char *
 find_above(const struct sorted_names *names, const char *name, bool itself)
 {
@@ -40,7 +41,8 @@ collide(struct op *op, const char *what, const char *name, const char *other)
                    talloc_asprintf(op->mem, "%s %s overlaps %s", what, name, other), NULL);
 }
 
-/* Packages by name; a rule whose package we cannot read could be anywhere. */
+/* Collect the packages by name. A rule whose package cannot be read could be anywhere, so it is
+ * refused. */
 static enum az_status
 collect_packages(struct op *op, const struct bundle_rows *rows, struct sorted_names *packages)
 {
@@ -55,7 +57,8 @@ collect_packages(struct op *op, const struct bundle_rows *rows, struct sorted_na
         case RULE_PACKAGE_UNREAD:
             return op_fail(
                 op, AZ_CONFLICT,
-                talloc_asprintf(op->mem, "The package of %s is written in a form that is not read",
+                talloc_asprintf(op->mem,
+                                "The package declaration of %s is in a form that is not supported",
                                 rows->rule_path[i]),
                 NULL);
         case RULE_PACKAGE_NONE:

@@ -1,4 +1,4 @@
-/* Rows that cannot be in one bundle (decisions.md "Admin API"). */
+/* Rows that cannot be in one bundle. */
 #ifndef AZ_POLICY_SAVE_BUNDLE_CONFLICTS_H
 #define AZ_POLICY_SAVE_BUNDLE_CONFLICTS_H
 
@@ -6,9 +6,9 @@
 #include "store/policy/bundles.h"
 
 /*
- * AZ_CONFLICT, naming both, when the engine would refuse the rows or read one for another: a data
- * key at or below another one, a key and a package of which one lies at or below the other, a path
- * below another path. Said before anything is published.
+ * Check the rows before anything is published. AZ_CONFLICT, naming both, if the engine would refuse
+ * the rows or take one for another: a data key at or below another one, a key and a package of
+ * which one lies at or below the other, a path below another path.
  */
 enum az_status bundle_check_conflicts(struct op *op, const struct bundle_rows *rows);
 

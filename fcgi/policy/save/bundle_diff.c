@@ -13,8 +13,8 @@
 /* The two kinds of rows: members of bundle_history_content. */
 static const struct row_kind {
     const char *list; /* in the content, and in the answer */
-    const char *name; /* what a row is called by */
-    const char *text; /* what it says */
+    const char *name; /* member with its name */
+    const char *text; /* member with its text */
     bool json;        /* the text is JSON */
 } kinds[] = {
     {"rules", "path",    "content", false},
@@ -33,7 +33,7 @@ struct row_pair {
     size_t count;
 };
 
-/* One diff on its way. */
+/* State of one diff. */
 struct work {
     TALLOC_CTX *mem; /* of the diff alone */
     const struct row_kind *kind;
@@ -47,7 +47,7 @@ compare_rows(const void *a, const void *b)
     return strcmp(((const struct row *) a)->name, ((const struct row *) b)->name);
 }
 
-/* A missing member counts as empty: the content is our own. */
+/* Return a member, "" if it is missing: the service wrote the content itself. */
 static const char *
 row_member(const json_t *row, const char *name)
 {
@@ -72,8 +72,8 @@ read_rows(const struct work *work, const json_t *content, struct row_pair *ret)
     return true;
 }
 
-/* JSON as it is compared: one member to a line, sorted. What is no JSON is compared as it stands.
- */
+/* Return JSON as it is compared: one member to a line, sorted. A payload that is not JSON is
+ * compared as it is. */
 static char *
 pretty(TALLOC_CTX *mem, const char *payload)
 {
@@ -86,7 +86,7 @@ pretty(TALLOC_CTX *mem, const char *payload)
     return copy;
 }
 
-/* The entry of `changed`; the diff is null when it does not fit. */
+/* Return an entry of `changed`; its diff is null if it does not fit. */
 static json_t *
 changed_entry(const struct row_kind *kind, const struct row *from, const struct row *to,
               const char *diff)
@@ -97,7 +97,7 @@ changed_entry(const struct row_kind *kind, const struct row *from, const struct 
     return json_pack("{s:s,s:s?,s:o*}", kind->name, from->name, "diff", diff, "versions", versions);
 }
 
-/* The same row in both: nothing unless it says something else. */
+/* Compare a row that is in both bundles, and add an entry if it differs. */
 static bool
 compare_texts(struct work *work, const struct row *from, const struct row *to)
 {
@@ -126,7 +126,7 @@ compare_pair(struct work *work, const struct row *from, const struct row *to)
     return compare_texts(work, from, to);
 }
 
-/* Both lists are sorted: one walk along them. */
+/* Compare two sorted lists in one walk. */
 static bool
 compare_lists(struct work *work, const struct row_pair *from, const struct row_pair *to)
 {

@@ -7,16 +7,17 @@
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy_private.h"
+#include "policy/save/save_data.h"
 
-/* One application: what is there, and what becomes of it. */
+/* One application: the rows that exist, and the changes to them. */
 struct deploy_step {
     struct deploy_work *work;
     struct deploy_counts *counts;
     struct deploy_rows rows;
     struct deploy_deletes deletes;
-    bool *shipped;       /* of each listed rule: it is a shipped one */
-    bool *known;         /* of each listed row: it is there */
-    const char **schema; /* of each listed row, or NULL */
+    bool *shipped;       /* for each listed rule: it is a shipped one */
+    bool *known;         /* for each listed row: it exists */
+    const char **schema; /* for each listed row, or NULL */
 };
 
 static enum az_status
@@ -40,7 +41,7 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
 
-/* A rule that is there: a shipped one stays as it is, one that is not listed may have to go. */
+/* Judge an existing rule: a shipped one stays, one that is not listed may be deleted. */
 static void
 judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
 {
@@ -73,8 +74,8 @@ judge_row(struct deploy_step *step, const struct deploy_data_row *row)
     }
 }
 
-/* A listed rule. In a rollback one of ours that is shipped no more is left out: the program that
- * came with it is gone. */
+/* Judge a listed rule. A rollback leaves out rules below svc that are no longer shipped: they
+ * belong to an earlier version of the program. */
 static enum az_status
 judge_listed_rule(struct op *op, struct deploy_step *step, size_t i)
 {
@@ -92,7 +93,7 @@ judge_listed_rule(struct op *op, struct deploy_step *step, size_t i)
     return AZ_OK;
 }
 
-/* A listed row: its key must be free for operators, its payload fit its schema. */
+/* Judge a listed row: operators may use its key, and its payload matches its schema. */
 static enum az_status
 judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
 {

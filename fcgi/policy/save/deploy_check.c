@@ -1,4 +1,3 @@
-/* What can be said of a deploy's entries without the database. */
 #include "config.h"
 
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "policy/save/deploy_private.h"
 #include "policy/save/rule_check.h"
 
-/* Faults told: more help nobody, and a deploy has up to 10,000 entries. */
+/* Faults reported: a deploy has up to 10,000 entries, and no caller reads as many faults. */
 #define DEPLOY_FAULTS_MAX 100
 
 static enum az_status
@@ -20,7 +19,7 @@ deploy_no_memory(struct op *op)
     return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
 
-/* A fault of a whole list, or with a member's name of its entry i. */
+/* Record a fault of a whole list or, with the name of a member, of its entry i. */
 static void
 add_fault(struct op *op, struct deploy_work *work, const char *list, size_t i, const char *member,
           const char *why)
@@ -40,7 +39,7 @@ deploy_find(const json_t *index, const char *name)
     return place != NULL ? (int) json_integer_value(place) : -1;
 }
 
-/* Why a text cannot be stored, or NULL. */
+/* Return the fault of a text that is to be stored, or NULL. */
 static const char *
 row_text_fault(const char *text)
 {
@@ -51,14 +50,14 @@ row_text_fault(const char *text)
     return utf8_valid(text, strlen(text)) ? NULL : "must be UTF-8";
 }
 
-/* Enters a name; one that is listed before is a fault. */
+/* Enter a name; return a fault if it is listed before. */
 static const char *
 enter_name(struct op *op, struct deploy_work *work, json_t *index, const char *list, size_t i,
            const char *name)
 {
     int before = deploy_find(index, name);
     if (before >= 0)
-        return talloc_asprintf(op->mem, "is listed before, in %s[%d]", list, before);
+        return talloc_asprintf(op->mem, "is already listed in %s[%d]", list, before);
     if (json_object_set_new(index, name, json_integer((json_int_t) i)) != 0)
         work->lost = true;
     return NULL;
@@ -79,7 +78,7 @@ check_rule_entry(struct op *op, struct deploy_work *work, size_t i)
         add_fault(op, work, "rules", i, "content", why);
 }
 
-/* What is wrong with the text of a payload, or NULL. */
+/* Parse a payload; return its fault, or NULL. */
 static const char *
 read_payload(struct op *op, const char *text, json_t **ret)
 {
@@ -106,7 +105,8 @@ check_data_entry(struct op *op, struct deploy_work *work, size_t i)
         add_fault(op, work, "data", i, "payload", why);
 }
 
-/* What was in a bundle once is not too much to be gone back to: many small deploys add up. */
+/* A rollback has no limit: many small deploys may have added up to more than one deploy can hold.
+ */
 static enum az_status
 check_counts(struct op *op, struct deploy_work *work)
 {
@@ -121,16 +121,16 @@ check_counts(struct op *op, struct deploy_work *work)
     return json_object_size(work->result.faults) == 0 ? AZ_OK : AZ_INVALID_FIELDS;
 }
 
-/* The same refusal, naming the rule: one among many is looked for. */
+/* Repeat the refusal with the place of the rule. */
 static enum az_status
-say_which(struct op *op, enum az_status st, size_t i)
+name_rule(struct op *op, enum az_status st, size_t i)
 {
     const char *text = talloc_asprintf(op->mem, "rules[%zu]: %s", i, op->fault.public_text);
     az_fault_clear(&op->fault);
     return op_fail(op, st, text, NULL);
 }
 
-/* Rules of the service's own paths are looked at when the shipped ones are known. */
+/* Rules below svc are judged later, when the shipped ones are known. */
 static enum az_status
 check_rules(struct op *op, struct deploy_work *work)
 {
@@ -144,7 +144,7 @@ check_rules(struct op *op, struct deploy_work *work)
             add_fault(op, work, "rules", i, "content", op->fault.public_text);
             az_fault_clear(&op->fault);
         } else if (st != AZ_OK) {
-            return say_which(op, st, i);
+            return name_rule(op, st, i);
         }
     }
     if (work->lost)
@@ -167,7 +167,7 @@ check_entries(struct op *op, struct deploy_work *work)
     return st == AZ_OK ? check_rules(op, work) : st;
 }
 
-/* Hex SHA-256 of a text, on op->mem. */
+/* Return the hex SHA-256 of a text, on op->mem; NULL: no memory. */
 static const char *
 stored_digest(struct op *op, const char *text)
 {
@@ -175,7 +175,7 @@ stored_digest(struct op *op, const char *text)
     return hex != NULL && sha256_hex(text, strlen(text), hex) == AZ_OK ? hex : NULL;
 }
 
-/* Columns of a table that is written in one statement. */
+/* Return an empty column of a table that one statement writes. */
 static const char **
 new_column(struct op *op, size_t count)
 {

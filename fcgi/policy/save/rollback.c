@@ -1,7 +1,6 @@
-/* Going back to the rows of a bundle that was. */
 #include "config.h"
 
-#include "policy/save/deploy.h"
+#include "policy/save/rollback.h"
 
 static const char *
 stored_member(const json_t *row, const char *name)

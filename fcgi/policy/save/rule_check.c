@@ -13,11 +13,11 @@ check_package(struct op *op, const char *content)
     const char *package = "";
     switch (rule_package(op->mem, content, &package)) {
     case RULE_PACKAGE_NONE:
-        return AZ_OK; /* the engine says so, with the place */
+        return AZ_OK; /* the engine reports it, with the place */
     case RULE_PACKAGE_UNREAD:
         return op_fail(op, AZ_INVALID_FIELDS,
-                       "must declare its package as words of A-Z a-z 0-9 _ with dots between them, "
-                       "or members in brackets with a plain text",
+                       "must declare its package as words of A-Z a-z 0-9 _ separated by dots, or "
+                       "with members in brackets that are plain texts",
                        NULL);
     case RULE_PACKAGE_NAMED:
         break;
@@ -39,5 +39,5 @@ rule_check(struct op *op, const char *path, const char *content, bool enabled,
         return op_fail(op, AZ_INVALID_FIELDS, "must have at most 524288 octets", NULL);
     if (strcmp(rule_kind(path), "cedar") != 0)
         return check_package(op, content);
-    return enabled ? save_refuse(op, ret, "cedar rules are not supported yet") : AZ_OK;
+    return enabled ? save_refuse(op, ret, "Cedar rules are not supported yet") : AZ_OK;
 }

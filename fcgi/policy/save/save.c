@@ -12,12 +12,12 @@
 #include "store/db/db.h"
 #include "store/policy/bundle_history.h"
 
-/* One save on its way. */
+/* State of one save. */
 struct save {
     const struct save_plan *plan;
     unsigned session;              /* that holds the lock */
-    struct bundle_served previous; /* what was served when it began */
-    struct bundle_build build;     /* what it would be */
+    struct bundle_served previous; /* served when the save began */
+    struct bundle_build build;     /* the bundle with the change */
     bool changed;                  /* the bundle differs */
     int64_t id;                    /* of the row published */
     struct save_outcome outcome;
@@ -49,7 +49,7 @@ save_refuse(struct op *op, struct save_refusal *ret, const char *description)
     return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s", description);
 }
 
-/* Makes the change in the open transaction and builds the bundle it gives, if it is another one. */
+/* Make the change in the open transaction and build its bundle, if it differs. */
 static enum az_status
 make_change(struct op *op, struct save *save)
 {
@@ -73,7 +73,7 @@ make_change(struct op *op, struct save *save)
     return AZ_OK;
 }
 
-/* Whether the change works, and what it would give; nothing stays of it. */
+/* Make the change and build its bundle, then roll back. */
 static enum az_status
 rehearse(struct op *op, struct save *save)
 {
@@ -87,7 +87,8 @@ rehearse(struct op *op, struct save *save)
     return st;
 }
 
-/* Rows and bundle in one transaction: what is served is always built from the rows. */
+/* Write the rows and publish the bundle in one transaction, so that the bundle that is served
+ * always matches the rows. */
 static enum az_status
 write_and_publish(struct op *op, struct save *save)
 {
@@ -102,7 +103,8 @@ write_and_publish(struct op *op, struct save *save)
     return db_end(op, st);
 }
 
-/* The candidate, served from now on; only by who still holds the lock. */
+/* Publish the candidate, which is served from now on; save_begin() makes sure that the session
+ * still holds the lock. */
 static enum az_status
 publish(struct op *op, struct save *save)
 {
@@ -114,8 +116,8 @@ publish(struct op *op, struct save *save)
     return db_end(op, st);
 }
 
-/* What the engines took is what is stored: rows that somebody changed past us meanwhile would stand
- * under a revision that is not theirs. */
+/* Make sure that the rows are those the engines activated. Rows that were changed meanwhile without
+ * the save lock would be stored under a revision that is not theirs. */
 static enum az_status
 check_same(struct op *op, const struct save *save)
 {
@@ -127,7 +129,7 @@ check_same(struct op *op, const struct save *save)
     return st;
 }
 
-/* The change once more, now to stay, together with the end of the candidate's trial. */
+/* Make the change again, this time to keep it, and confirm the candidate. */
 static enum az_status
 apply_plan(struct op *op, struct save *save)
 {
@@ -144,8 +146,8 @@ apply_plan(struct op *op, struct save *save)
     return db_end(op, st);
 }
 
-/* Serves the bundle before it again. On another session when ours was lost: then only if nobody
- * holds the lock, else he does it himself. */
+/* Serve the previous bundle again. If the session with the lock was lost, do it on another session,
+ * and only if no other save holds the lock; otherwise that save does it. */
 static void
 take_back(struct op *op, const struct save *save, const char *status)
 {
@@ -155,10 +157,10 @@ take_back(struct op *op, const struct save *save, const char *status)
                             : bundle_reconcile(&after, NULL);
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "candidate not withdrawn",
-                 "%s; whoever serves or saves next does it", after.fault.detail);
+                 "%s; the next save or bundle request withdraws it", after.fault.detail);
 }
 
-/* The time is up: which engine is it that says nothing? */
+/* Describe a save that ran out of time, with the engine that did not report. */
 static const char *
 describe_delay(struct op *op, const struct activation *activation)
 {
@@ -199,7 +201,7 @@ save_and_keep(struct op *op, struct save *save, bool wait)
     return st;
 }
 
-/* Rehearsed, published, waited for; then applied, or taken back. */
+/* Rehearse, publish and wait; then apply or withdraw. */
 static enum az_status
 save_strictly(struct op *op, struct save *save)
 {
@@ -209,7 +211,7 @@ save_strictly(struct op *op, struct save *save)
         save->outcome.activation = SAVE_REHEARSED;
         return st;
     }
-    /* Nothing that the engines would see: a disabled rule, the same text again. */
+    /* The engines would see no difference: a disabled rule, or the same text again. */
     if (!save->changed)
         return save_and_keep(op, save, true);
     st = publish(op, save);

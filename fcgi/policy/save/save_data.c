@@ -1,10 +1,10 @@
-/* Saving one data row. */
 #include "config.h"
+
+#include "policy/save/save_data.h"
 
 #include <string.h>
 
 #include "policy/rows/data_key.h"
-#include "policy/save/save.h"
 #include "store/policy/policy_rows.h"
 
 enum save_owner
@@ -15,7 +15,7 @@ save_key_owner(const char *data_key, bool known)
     return policy_name_lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
 }
 
-/* The change, and what was found when it was made. */
+/* The change, and the state of its row. */
 struct row_save {
     const struct data_change *change;
     bool created; /* there was no such row */
@@ -30,7 +30,7 @@ check_data_row(struct op *op, const struct data_change *change, const struct pol
         return op_fail(op, AZ_PROTECTED, "The row is shipped with a control and cannot be deleted",
                        NULL);
     if (change->must_be_new && row->payload != NULL)
-        return op_fail(op, AZ_CONFLICT, NULL, "there is a row %s", change->data_key);
+        return op_fail(op, AZ_CONFLICT, NULL, "row %s exists", change->data_key);
     if (change->if_match != NULL
         && (row->digest == NULL || strcmp(row->digest, change->if_match) != 0))
         return op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL);

@@ -1,17 +1,16 @@
-/* Loading the policy that comes with the program: rules, schemas, and the data rows that are not
- * there yet. */
 #include "config.h"
+
+#include "policy/save/shipped.h"
 
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "policy/catalogue/shipped_files.h"
-#include "policy/save/save.h"
 #include "store/policy/policy_rows.h"
 
-/* What the load carries along. */
+/* State of one load. */
 struct load {
-    const char **paths; /* rules seen, for the pruning */
+    const char **paths; /* of the shipped rules; others are deleted */
     size_t count;       /* of them */
     int *changed;       /* rows written */
 };
@@ -22,13 +21,13 @@ ship_rule(struct op *op, void *arg, const char *name, const char *text)
     struct load *load = arg;
     if (load->count == SHIPPED_FILES_MAX)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "more than %d shipped rules", SHIPPED_FILES_MAX);
-    if (*text == '\0') /* a copy that was cut off */
+    if (*text == '\0') /* a file that was copied in part */
         return op_fail(op, AZ_SERVER_ERROR, NULL, "SVC_DATA_DIR: policy/%s is empty", name);
     load->paths[load->count++] = name;
     return policy_ship_rule(op, name, text, load->changed);
 }
 
-/* The data key is the file's name without its folder and ending. */
+/* Return the data key: the file's name without folder and suffix. */
 static const char *
 key_of(struct op *op, const char *name)
 {

@@ -1,7 +1,7 @@
 /*
  * E. W. Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1 (1986): the
- * greedy algorithm of section 4. The texts are chosen by whoever may write policy, so each bound
- * that keeps its time and memory small has a way out that is still a diff.
+ * greedy algorithm of section 4. Administrators choose the texts, so each limit on time and memory
+ * has a fallback that is still an exact diff.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 
-/* One line with its line feed, which the last one may miss. */
+/* One line with its line feed, which the last one may lack. */
 struct diff_line {
     const char *text;
     size_t length;
@@ -23,7 +23,7 @@ struct diff_line {
 struct side {
     struct diff_line *line;
     size_t lines;
-    uint32_t *number; /* of the middle lines: equal lines have equal numbers */
+    uint32_t *number; /* of each middle line: equal lines have equal numbers */
     bool *changed;    /* removed from the old text, added in the new one */
 };
 
@@ -33,7 +33,7 @@ struct diff {
     size_t head, tail;    /* equal lines at the beginning and the end */
     size_t middle_from;   /* lines between them */
     size_t middle_to;     /* the same of the new text */
-    size_t *steps;        /* what is left of them */
+    size_t *steps;        /* steps left */
     uint32_t **row;       /* row[d][i]: lines of the old text that d edits reach on diagonal
                              2i - d */
 };
@@ -82,11 +82,11 @@ trim_equal_ends(struct diff *diff)
     diff->middle_to = to - diff->head;
 }
 
-/* ---- numbers for lines: the walk compares a line again and again ---- */
+/* ---- numbers for lines, because the walk compares each line many times ---- */
 
 struct numbered {
     struct diff_line line;
-    uint32_t *number; /* where its number goes */
+    uint32_t *number; /* receives its number */
 };
 
 static int
@@ -124,16 +124,16 @@ number_lines(struct diff *diff)
     return true;
 }
 
-/* ---- the shortest way (Myers, figure 2) ---- */
+/* ---- the shortest path (Myers, figure 2) ---- */
 
-/* Whether the way to diagonal i of d edits ends with a line added; else with one removed. */
+/* True if the path of d edits to diagonal i ends with a line added; otherwise with one removed. */
 static bool
 came_down(const uint32_t *before, size_t d, size_t i)
 {
     return i == 0 || (i < d && before[i - 1] < before[i]);
 }
 
-/* Along equal lines as far as they go; gives up when no steps are left. */
+/* Follow equal lines as far as they go. False: no steps are left. */
 static bool
 follow(struct diff *diff, size_t *x, size_t y)
 {
@@ -148,7 +148,7 @@ follow(struct diff *diff, size_t *x, size_t y)
     return true;
 }
 
-/* One edit more, on all diagonals. *ret_end: the one on which the end was reached. */
+/* Make one more edit on all diagonals. *ret_end: the diagonal on which the end was reached. */
 static bool
 walk_row(struct diff *diff, size_t d, bool *ret_done, size_t *ret_end)
 {
@@ -171,9 +171,9 @@ walk_row(struct diff *diff, size_t d, bool *ret_done, size_t *ret_end)
     return true;
 }
 
-/* Back from the end: each edit is one line removed or added. */
+/* Walk back from the end and mark each edit: one line removed or added. */
 static void
-mark_way(struct diff *diff, size_t d, size_t i)
+mark_path(struct diff *diff, size_t d, size_t i)
 {
     for (; d > 0; d--) {
         const uint32_t *before = diff->row[d - 1];
@@ -193,9 +193,9 @@ mark_all(struct diff *diff)
     memset(diff->to.changed + diff->head, true, diff->middle_to);
 }
 
-/* False: no shortest way within the bounds, or no memory for it. */
+/* Find the shortest path. False: there is none within the limits, or no memory. */
 static bool
-find_way(struct diff *diff)
+find_shortest(struct diff *diff)
 {
     size_t most = diff->middle_from + diff->middle_to, end = 0;
     bool found = false;
@@ -209,13 +209,13 @@ find_way(struct diff *diff)
             return false;
         if (!found)
             continue;
-        mark_way(diff, d, end);
+        mark_path(diff, d, end);
         return true;
     }
     return false;
 }
 
-/* Sorting takes so many comparisons of each line: log2 of TEXT_DIFF_LINES_MAX. */
+/* Comparisons of each line in sorting: log2 of TEXT_DIFF_LINES_MAX. */
 #define SORT_STEPS 17
 
 static void
@@ -228,13 +228,13 @@ mark(struct diff *diff)
                  && apart <= TEXT_DIFF_EDITS_MAX && *diff->steps >= count * SORT_STEPS;
     if (worth)
         *diff->steps -= count * SORT_STEPS;
-    if (!worth || !number_lines(diff) || !find_way(diff))
+    if (!worth || !number_lines(diff) || !find_shortest(diff))
         mark_all(diff);
 }
 
-/* ---- writing it ---- */
+/* ---- writing ---- */
 
-/* A place in both texts, and the stretch between two of them. */
+/* A place in both texts. */
 struct diff_place {
     size_t from, to;
 };
@@ -270,7 +270,8 @@ at_end(const struct diff *diff, struct diff_place at)
     return at.from == diff->from.lines && at.to == diff->to.lines;
 }
 
-/* Where the hunk ends whose first change is at `at`: changes that share context are one hunk. */
+/* Return the end of the hunk whose first change is at `at`. Changes that share context are one
+ * hunk. */
 static struct diff_place
 hunk_end(const struct diff *diff, struct diff_place at)
 {
@@ -286,7 +287,7 @@ hunk_end(const struct diff *diff, struct diff_place at)
     }
 }
 
-/* "line,count": a count of 1 is left out, and without lines it is the line before. */
+/* Write "line,count". A count of 1 is left out; a range without lines names the line before. */
 static void
 write_range(struct buf *out, char sign, size_t start, size_t end)
 {
@@ -328,7 +329,7 @@ write_hunk(struct buf *out, const struct diff *diff, struct diff_place at, struc
 static void
 write_diff(struct buf *out, const struct diff *diff, const char *name)
 {
-    /* A tab ends a name with blanks. */
+    /* A tab ends a name that contains blanks. */
     const char *end = strchr(name, ' ') != NULL ? "\t" : "";
     struct diff_place at = skip_unchanged(diff, (struct diff_place){0, 0});
     buf_append_format(out, "--- a/%s%s\n+++ b/%s%s\n", name, end, name, end);

@@ -1,0 +1,15 @@
+/* Going back to the rows of an earlier bundle. */
+#ifndef AZ_POLICY_SAVE_ROLLBACK_H
+#define AZ_POLICY_SAVE_ROLLBACK_H
+
+#include "policy/save/deploy.h"
+
+/*
+ * Restore the rows of an earlier bundle, given as bundle_history_content() returns them: a deploy
+ * with replace and bundle_only, and the source rollback. The content must live as long as the
+ * operation.
+ */
+enum az_status deploy_rollback(struct op *op, const json_t *content, const char *who,
+                               struct deploy_result *ret);
+
+#endif
