@@ -208,7 +208,7 @@ my @widening = (
     [   'no resource instead of the one asked: a token for everything', [ resource => $api ], {},
         qr/resource is missing/ ],
     [   'no resource types instead of those asked', [ resource_types => 'urn:r:orders' ], {},
-        qr/resource_types are missing/ ],
+        qr/resource_types is missing/ ],
     [   'a resource type beside the one asked',                [ resource_types => 'urn:r:orders' ],
         { resource_types => [ 'urn:r:orders', 'urn:r:all' ] }, qr/resource_types widens/ ],
     [   'a resource type that is not tied to the resource',    [ resource => $api ],

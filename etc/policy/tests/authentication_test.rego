@@ -27,7 +27,7 @@ introspect(row, over) := r if {
 
 demand(rule) := {"by_resource_type": {"urn:r:orders": rule}}
 
-test_nothing_demanded_allows if {
+test_a_row_without_demands_allows if {
 	issue({}, {}).allow
 	issue(demand({"acr": []}), {}).allow
 	issue({"by_resource_type": {"urn:r:stock": {"acr": ["urn:loa:3"]}}}, {}).allow
@@ -40,8 +40,8 @@ test_the_acr_must_be_listed if {
 
 test_a_subject_without_acr_is_refused if fixture.refused(issue(demand({"acr": ["urn:loa:2"]}), {}), "acr_too_low")
 
-# The fixture's now is 100 s after the sign-in.
-test_the_sign_in_may_be_so_old_and_no_older if {
+# In the fixture the present time is 100 s after the sign-in.
+test_the_sign_in_may_not_be_older_than_max_age if {
 	issue(demand({"max_age": 100}), user).allow
 	fixture.refused(issue(demand({"max_age": 99}), user), "auth_too_old")
 	fixture.refused(issue(demand({"max_age": 100}), {}), "auth_too_old")
@@ -55,7 +55,7 @@ test_dpop_must_be_valid_where_required if {
 	issue({"dpop_required_resource_types": ["urn:r:stock"]}, {}).allow
 }
 
-test_introspection_judges_the_sign_in_of_issuance if {
+test_introspection_checks_the_sign_in_at_issuance if {
 	introspect({}, {}).allow
 	introspect(demand({"acr": ["urn:loa:1"]}), {}).allow
 	fixture.refused(introspect(demand({"acr": ["urn:loa:2"]}), {}), "acr_too_low")
@@ -65,8 +65,8 @@ test_introspection_judges_the_sign_in_of_issuance if {
 	introspect({"dpop_required_resource_types": ["urn:r:orders"]}, {"token": {"cnf": {"jkt": "x"}}}).allow
 }
 
-# At introspection the proof on the wire is the resource server's, at issuance there is no token yet.
-test_the_key_binding_is_read_where_it_belongs if {
+# At introspection the DPoP proof is the resource server's; at issuance there is no token yet.
+test_the_key_binding_comes_from_the_proof_or_the_token if {
 	row := {"dpop_required_resource_types": ["urn:r:orders"]}
 	fixture.refused(introspect(row, {"environment": {"dpop": {"valid": true}}}), "dpop_required")
 	fixture.refused(issue(row, {"token": {"cnf": {"jkt": "x"}}}), "dpop_required")

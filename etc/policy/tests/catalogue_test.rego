@@ -1,5 +1,5 @@
-# Holds the catalogue, the rules, the rows and the schemas against each other. data.shipped is
-# what run-tests found.
+# Checks that the catalogue, the rules, the rows and the schemas agree. run-tests makes data.shipped of
+# them.
 package catalogue_test
 
 import data.fixture
@@ -29,7 +29,7 @@ test_every_reason_has_a_known_category if {
 	}
 }
 
-# RFC 6749 5.2: what an error_description may hold.
+# The characters of an error_description (RFC 6749 5.2).
 test_every_message_may_be_an_error_description if {
 	every r in listed {
 		regex.match(`^[\x20-\x21\x23-\x5B\x5D-\x7E]+$`, r[3])
@@ -51,7 +51,7 @@ test_every_shipped_row_is_owned_once if {
 	count(keys) == count(shipped.rows)
 }
 
-test_every_row_says_who_writes_it if {
+test_every_row_lists_its_writers if {
 	every c in shipped.catalogue {
 		every row in c.rows {
 			count(row.writers) > 0
@@ -105,7 +105,7 @@ test_every_entrypoint_exists if {
 	}
 }
 
-# ---- schemas: what they use, and what they refuse
+# ---- schemas: their keywords, and the rows that they refuse
 
 keywords := {
 	"$schema", "title", "description", "default", "x-control", "x-key", "type", "properties", "required",
@@ -113,8 +113,8 @@ keywords := {
 	"maxItems", "minLength", "maxLength", "uniqueItems", "format", "anyOf",
 }
 
-# All schemas and what is in them: the members of `properties`, `items`, `additionalProperties`
-# and `anyOf`, and not what stands in a `default`.
+# All schemas and the schemas in them: the members of `properties`, `items`, `additionalProperties` and
+# `anyOf`, but not the value of a `default`.
 subschemas := array.concat(
 	[schema | some schema in fixture.schemas],
 	[schema |
@@ -146,8 +146,8 @@ test_schemas_use_only_the_keywords_that_the_service_checks if {
 	}
 }
 
-# Each place of a row at which a value stands: what GET /admin/api/controls/settings lists. Items of
-# arrays are not settings, their members are.
+# The settings: each place of a row that has a value, as GET /admin/api/controls/settings lists them.
+# Items of arrays are not settings, but their members are.
 settings := [{"schema": schema, "required": is_required(path)} |
 	walk(fixture.schemas, [path, schema])
 	last := count(path) - 1
@@ -175,8 +175,8 @@ test_every_setting_has_a_type_and_a_description if {
 	}
 }
 
-# Its value when it is absent, or what its absence means.
-test_every_setting_says_what_holds_without_it if {
+# A setting has a default, or its description explains its absence.
+test_every_setting_has_a_default_or_explains_its_absence if {
 	every setting in settings {
 		absence_told(setting)
 	}
@@ -196,11 +196,11 @@ test_every_default_may_be_written if {
 
 writable(schema) if not "default" in object.keys(schema)
 
-# The engine matches no bare number or boolean.
+# json.match_schema does not accept a bare number or boolean.
 writable(schema) if json.match_schema({"default": schema["default"]}, {"properties": {"default": schema}})[0]
 
-# Entries of a map have names of the operator's: `x-key` says what names.
-test_every_map_says_what_its_keys_are if {
+# The operator chooses the keys of a map; `x-key` names them.
+test_every_map_names_its_keys if {
 	every schema in subschemas {
 		keyed(schema)
 	}
@@ -222,7 +222,7 @@ closed(schema) if schema.additionalProperties == false
 
 closed(schema) if is_object(schema.additionalProperties)
 
-# Free in form, and says so.
+# Free in form, explicitly.
 closed(schema) if schema.additionalProperties == true
 
 refused_rows := [

@@ -49,7 +49,7 @@ test_the_authentication_method_must_be_listed if {
 	ok.allow
 }
 
-test_the_authentication_method_is_judged_again_at_introspection if {
+test_the_authentication_method_is_checked_again_at_introspection if {
 	r := fixture.introspect({}) with data.svc.entitlements.bindings as fixture.bindings
 		with data.svc.operator.controls.client as {"allowed_auth_methods": ["private_key_jwt"]}
 	fixture.refused(r, "auth_method_not_allowed")

@@ -1,6 +1,5 @@
-# Holds each `default` of the schemas against the rules: a member that is absent decides as its
-# default does, and there is a world where another value decides otherwise, so that a wrong default
-# would show.
+# Checks each `default` of the schemas against the rules: an absent member has the effect of its default,
+# and in some case another value changes the decision, so that a wrong default is found.
 package defaults_test
 
 import data.fixture
@@ -35,7 +34,7 @@ token(top, path, i) := concat("", ["/{", object.get(top, array.concat(array.slic
 
 token(_, path, i) := "/{index}" if path[i] == "items"
 
-# ---- cases: where the setting stands in a row, and another value
+# ---- cases: the place of a setting in a row, and another value
 
 member(key, path, keyed, other, evaluation, over) := {
 	"setting": concat("", array.concat([key, "#"], [concat("", ["/", part]) | some part in keyed])),
@@ -75,7 +74,7 @@ loopback := registration({"redirect_uris": [{"uri": "http://127.0.0.1/cb", "sche
 
 private := registration({"redirect_uris": [{"uri": "com.example.app:/cb", "scheme": "com.example.app", "loopback": false}]})
 
-# A case of a member of the registration row, named as it lies.
+# A case of a member of the registration row; its name is its path.
 registering(path, other, over) := plain("public_client_policy", path, other, "register", over)
 
 registration_cases := [
@@ -111,7 +110,7 @@ row_cases := [
 	member(bindings_key, ["scopes"], ["scopes"], {"orders.read": {"groups": ["idp/ops"]}}, "issue", {}),
 ]
 
-# Where a binding may stand: its place, its name, and what makes it apply to the client.
+# The places of a binding: its path, its name, and the condition that makes it apply to the client.
 holders := array.concat(
 	[
 		{"at": ["clients", "crm"], "keyed": ["clients", "{client_id}"], "registration": "ADMIN"},
@@ -147,7 +146,7 @@ cases := array.concat(
 	array.concat(registration_cases, array.concat(row_cases, binding_cases)),
 )
 
-# ---- the data of a case: rows in which nothing is set but what the case needs
+# ---- the data of a case: rows with nothing but what the case needs
 
 bound := {
 	"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"],
@@ -211,7 +210,7 @@ test_there_is_a_case_for_every_default_of_a_row_that_is_read if {
 	tried == {setting | some setting, _ in defaults; not of_unread_row(setting)}
 }
 
-# Nothing exchanges tokens of others yet.
+# No endpoint exchanges tokens of other issuers yet.
 of_unread_row("svc.operator.controls.trust#/trusted_issuers")
 
 of_unread_row(setting) if {
@@ -221,7 +220,7 @@ of_unread_row(setting) if {
 	startswith(setting, concat("", [row.key, "#"]))
 }
 
-test_an_absent_setting_decides_as_its_default_does if {
+test_an_absent_setting_has_the_effect_of_its_default if {
 	untrue := {c.setting |
 		some c in cases
 		not decide(c, removed(c)) == decide(c, added(c, defaults[c.setting]))
@@ -229,7 +228,7 @@ test_an_absent_setting_decides_as_its_default_does if {
 	untrue == set()
 }
 
-test_another_value_decides_otherwise if {
+test_another_value_changes_the_decision if {
 	unseen := {c.setting |
 		some c in cases
 		not decide(c, added(c, c.other)) != decide(c, added(c, defaults[c.setting]))
@@ -237,7 +236,7 @@ test_another_value_decides_otherwise if {
 	unseen == set()
 }
 
-# Nothing decides by them yet: their defaults are what a new service has.
+# No rule reads these rows yet, so their defaults must be the shipped values.
 test_a_default_of_a_row_that_is_not_read_is_the_shipped_value if {
 	every setting, value in defaults {
 		is_shipped(setting, value)

@@ -68,7 +68,7 @@ test_a_broken_scopes_list_of_a_binding_gives_nothing if {
 	}
 }
 
-# The top-level list takes away, so it denies when it cannot be read.
+# The top-level list restricts, so it denies if it cannot be read.
 test_a_broken_scopes_restriction_denies if {
 	every scopes in [[], "x", false, null, ["orders.read"]] {
 		b := object.union(fixture.bindings, {"scopes": scopes})
@@ -80,7 +80,7 @@ test_a_broken_scopes_restriction_denies if {
 	}
 }
 
-# ---- scopes kept for groups
+# ---- scopes reserved for groups
 
 grouped := object.union(fixture.bindings, {"scopes": {"orders.read": {"groups": ["corp/ops"]}}})
 
@@ -108,7 +108,7 @@ test_a_workload_that_claims_groups_does_not if {
 	fixture.refused(issue(grouped, other), "scope_not_entitled")
 }
 
-test_a_restriction_gives_nothing if {
+test_a_restriction_grants_nothing if {
 	b := object.union(fixture.bindings, {"scopes": {"extra": {"groups": ["corp/ops"]}}})
 	r := issue(b, object.union(user(["ops"]), {"scopes": {"requested": ["extra"]}}))
 	fixture.refused(r, "scope_not_entitled")
@@ -132,7 +132,7 @@ test_a_typed_scope_that_the_registry_does_not_list_is_not_given if {
 	fixture.refused(mine(b, {}), "scope_not_entitled")
 }
 
-test_a_typed_scope_must_be_the_bindings_too if {
+test_a_typed_scope_must_be_in_the_binding_too if {
 	r := mine(with_cc({"resource_types": ["urn:r:orders"]}), {"scopes": {"requested": ["orders.read", "orders.write"]}})
 	r.scopes == ["orders.read"]
 }
@@ -172,14 +172,13 @@ test_another_resource_is_not if {
 
 test_a_client_without_resources_may_name_none if fixture.refused(mine(cc, named("https://api.example")), "resource_not_entitled")
 
-# oauth.md 2.7
 test_an_empty_path_and_a_slash_are_one_resource if {
 	mine(with_cc({"resources": ["https://api.example"]}), named("https://api.example/")).allow
 	mine(with_cc({"resources": ["https://api.example/"]}), named("https://api.example")).allow
 	mine(with_cc({"resources": ["http://api.example:8080/"]}), named("http://api.example:8080")).allow
 }
 
-test_no_other_slash_is_forgiven if {
+test_any_other_trailing_slash_names_another_resource if {
 	every pair in [
 		["https://api.example/orders", "https://api.example/orders/"],
 		["https://api.example/orders/", "https://api.example/orders"],
@@ -213,7 +212,7 @@ test_a_type_that_is_not_the_clients_is_refused if {
 
 gateway := with_cc({"resources": ["urn:svc:gateway"]})
 
-test_the_gateway_entitlement_covers_what_lies_under_it if {
+test_the_gateway_entitlement_covers_the_gateways_resources if {
 	mine(gateway, named("https://as.example/gateway/mcp/notes")).allow
 	mine(gateway, named("https://as.example/gateway/x")).allow
 }
@@ -238,29 +237,29 @@ statement(claims, over) := mine(
 	object.union({"client": {"registration": "STATEMENT", "statement": {"iss": "https://pub.example", "verified": true, "claims": claims}}}, over),
 )
 
-test_a_statement_without_claims_cuts_nothing if statement({}, {}).allow
+test_a_statement_without_claims_limits_nothing if statement({}, {}).allow
 
-test_a_statements_grants_cut if {
+test_a_statements_grants_limit_the_grants if {
 	statement({"grants": ["client_credentials"]}, {}).allow
 	every grants in [["authorization_code"], [], "client_credentials"] {
 		fixture.refused(statement({"grants": grants}, {}), "grant_not_entitled")
 	}
 }
 
-test_a_statements_scope_cuts if {
+test_a_statements_scope_limits_the_scopes if {
 	asked := {"scopes": {"requested": ["orders.read", "orders.write"]}}
 	statement({"scope": "orders.write openid"}, asked).scopes == ["orders.write"]
 	fixture.refused(statement({"scope": ""}, asked), "scope_not_entitled")
 	fixture.refused(statement({"scope": "orders"}, asked), "scope_not_entitled")
 }
 
-test_a_statements_resources_cut_indicators if {
+test_a_statements_resources_limit_indicators if {
 	statement({"resources": ["https://api.example/"]}, named("https://api.example")).allow
 	fixture.refused(statement({"resources": ["https://other.example"]}, named("https://api.example")), "resource_not_entitled")
 	fixture.refused(statement({"resources": []}, named("https://api.example")), "resource_not_entitled")
 }
 
-test_a_statements_resources_cut_the_gateway if {
+test_a_statements_resources_limit_the_gateway if {
 	statement({"resources": ["urn:svc:gateway"]}, named("https://as.example/gateway/x")).allow
 	statement({"resources": ["https://as.example/gateway/x"]}, named("https://as.example/gateway/x")).allow
 	fixture.refused(statement({"resources": ["https://as.example/gateway/y"]}, named("https://as.example/gateway/x")), "resource_not_entitled")
@@ -271,7 +270,7 @@ typed_statement(claims, over) := mine(
 	object.union({"client": {"registration": "STATEMENT", "statement": {"iss": "https://pub.example", "verified": true, "claims": claims}}}, over),
 )
 
-test_a_statements_resources_cut_types if {
+test_a_statements_resources_limit_types if {
 	typed := {"resource": {"types": ["urn:r:orders"]}}
 	typed_statement({"resources": ["urn:r:orders"]}, typed).allow
 	typed_statement({"resources": ["https://orders.example"]}, typed).allow
@@ -280,7 +279,7 @@ test_a_statements_resources_cut_types if {
 	fixture.refused(typed_statement({"resources": ["urn:r:stock"]}, named("https://orders.example")), "resource_not_entitled")
 }
 
-test_a_statement_cuts_only_statement_clients if {
+test_a_statement_limits_only_statement_clients if {
 	r := mine(cc, {"client": {"registration": "ADMIN", "statement": {"verified": true, "claims": {"grants": [], "scope": "", "resources": []}}}})
 	r.allow
 }

@@ -33,13 +33,13 @@ test_a_denied_range_is_refused if {
 
 test_an_address_outside_the_denied_ranges_is_allowed if issue({"deny_cidrs": ["10.0.0.0/8", "2001:db8::/32"]}).allow
 
-test_no_address_proves_nothing if {
+test_an_absent_address_denies if {
 	fixture.refused(issue_without({"allow_cidrs": ["0.0.0.0/0"]}, "environment/ip"), "ip_not_allowed")
 	fixture.refused(issue_without({"deny_cidrs": ["10.0.0.0/8"]}, "environment/ip"), "ip_not_allowed")
 }
 
-# A family has many addresses; each refresh is judged by its own (policy.md 6.2).
-test_a_refresh_token_is_of_no_address if {
+# A token family has many addresses; evaluation 1 checks the address of each refresh.
+test_introspection_of_a_refresh_token_ignores_addresses if {
 	every row in [{"allow_cidrs": ["10.0.0.0/8"]}, {"deny_cidrs": ["192.0.2.0/24"]}] {
 		r := fixture.introspect_without({"token": {"kind": "refresh_token"}}, ["issued/environment"]) with data.svc.entitlements.bindings as fixture.bindings
 			with data.svc.operator.controls.environment as row
@@ -55,7 +55,7 @@ test_a_refresh_token_is_of_no_address if {
 	fixture.refused(hours, "outside_hours")
 }
 
-# A rule that cannot evaluate its check denies (design: policy, shipped rules deny unless proved).
+# A rule that cannot evaluate its check denies.
 test_a_broken_range_denies if {
 	every row in [
 		{"allow_cidrs": ["192.0.2.0/33"]},
@@ -72,7 +72,7 @@ test_a_broken_range_denies if {
 	}
 }
 
-# The fixture's now is 11:00 UTC, in Berlin 12:00.
+# In the fixture the present time is 11:00 UTC, which is 12:00 in Berlin.
 test_open_hours_are_local if {
 	issue({"hours": {"tz": "Europe/Berlin", "from": "12:00", "to": "12:01"}}).allow
 	fixture.refused(issue({"hours": {"tz": "Europe/Berlin", "from": "12:01", "to": "18:00"}}), "outside_hours")
@@ -80,7 +80,7 @@ test_open_hours_are_local if {
 	issue({"hours": {"tz": "UTC", "from": "11:00", "to": "12:00"}}).allow
 }
 
-test_hours_may_pass_midnight if {
+test_hours_may_span_midnight if {
 	issue({"hours": {"tz": "UTC", "from": "22:00", "to": "11:01"}}).allow
 	issue({"hours": {"tz": "UTC", "from": "11:00", "to": "06:00"}}).allow
 	fixture.refused(issue({"hours": {"tz": "UTC", "from": "22:00", "to": "11:00"}}), "outside_hours")
@@ -100,7 +100,7 @@ test_broken_hours_deny if {
 	}
 }
 
-test_introspection_looks_at_the_address_of_issuance_and_at_now if {
+test_introspection_checks_the_address_of_issuance_and_the_present_time if {
 	introspect({"allow_cidrs": ["192.0.2.0/24"]}).allow
 	fixture.refused(introspect({"allow_cidrs": ["10.0.0.0/8"]}), "ip_not_allowed")
 	introspect({"hours": {"tz": "UTC", "from": "11:01", "to": "12:00"}}).allow

@@ -1,5 +1,5 @@
-# The plain case answers what the general one answers: held against each other on every world that
-# one, two or three changes make of a plain one. A world is the input and the data.
+# The plain case gives the answer of the general one. The two are compared on every world that one, two
+# or three changes make of a plain one. A world is an input with its data.
 package equivalence_test
 
 import data.fixture
@@ -22,7 +22,7 @@ own := ["bindings", "clients", "crm"]
 
 at(path) := array.concat(own, path)
 
-# Changes of what both evaluations look at.
+# Changes that concern both evaluations.
 data_changes := [
 	gone(own),
 	change(own, {"scopes": ["orders.read"]}),
@@ -169,11 +169,12 @@ changes := {
 	"introspect": array.concat(array.concat(client_changes("introspect"), data_changes), introspect_changes),
 }
 
-# The changes of one world each: none, one, two, and some of all threes. In the order of the list, so
-# that a change of the whole comes before one of its part; what cannot be made makes no world.
+# Lists of changes, one list for each world: none, one, two, and some of all threes. They keep the order
+# of the list, so that a change of a whole comes before a change of its part. A list with a change that
+# cannot be made gives no world.
 few(evaluation) := array.concat([[]], [[a] | some a in changes[evaluation]])
 
-# Of the pairs one in data.shipped.stride, which run-tests sets; of the threes fewer.
+# One pair in data.shipped.stride is used, which run-tests sets, and fewer threes.
 pairs(evaluation) := [[a, b] |
 	all := changes[evaluation]
 	some i, a in all
@@ -207,8 +208,8 @@ decide("introspect", w) := r if {
 		with data.custom as w.custom
 }
 
-# The two agree, and neither answers what no policy may: more than was asked, or a deny with a scope
-# or without a reason.
+# The two agree, and neither gives an answer that no policy may give: more than was requested, a deny with
+# a scope, or a deny without a reason.
 sound(evaluation, w) if {
 	r := decide(evaluation, w)
 	given := fixture.wire(r.answer)
@@ -230,7 +231,7 @@ denies_well(given, _) if {
 	count(given.deny_reasons) > 0
 }
 
-# Of an unknown token there is nothing to say, and a question without scopes is none.
+# Worlds with an unknown token or without scopes are not compared.
 denies_well(given, doc) if {
 	not doc.token
 	doc.evaluation != "issue"
@@ -269,8 +270,8 @@ test_the_plain_case_agrees_after_one_change if {
 	}
 }
 
-# Users: the code of a public client, the refresh of a confidential one under the ceiling of what was
-# granted, and the introspection of what they gave.
+# Users: a code of a public client, a refresh of a confidential client under the ceiling of its grant, and
+# the introspection of both tokens.
 peopled(evaluation) := [array.concat(start, rest) |
 	some [grant, type] in [["authorization_code", "public"], ["refresh_token", "confidential"]]
 	start := [
@@ -292,7 +293,7 @@ test_the_plain_case_agrees_on_users_after_one_change if {
 	}
 }
 
-# Without this the tests below could compare the general case with itself.
+# Otherwise the tests below could compare the general case with itself.
 test_the_plain_case_is_taken_in_some_worlds_and_not_in_others if {
 	every evaluation in ["issue", "introspect"] {
 		taken := [list | some list in few(evaluation); is_plain(evaluation, world(list))]

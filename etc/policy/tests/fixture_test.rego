@@ -87,10 +87,10 @@ registry := {
 	"rar": {"types": {"payment": {"actions": ["initiate"]}}},
 }
 
-# The bindings with one client's replaced.
+# The bindings, with those of one client replaced.
 bind(client, binding) := json.patch(bindings, [{"op": "add", "path": ["clients", client], "value": binding}])
 
-# A client that may have what the registry knows, and the resources that the tests name.
+# A client with all types of the registry, and with the resources that the tests name.
 wide := bind("crm", {
 	"grants": ["client_credentials"],
 	"scopes": ["orders.read", "orders.write", "stock.read"],
@@ -98,9 +98,9 @@ wide := bind("crm", {
 	"resources": ["https://api.example", "https://api.example/orders"],
 })
 
-# Decisions, with what an answer leaves out put back. The members of `over` replace those of the
-# fixture; `without` are removed. Undefined, and so a failed test, when the plain case answers other
-# than the general one.
+# Decisions, with the members that an answer leaves out put back. The members of `over` replace those of
+# the fixture; those of `without` are removed. A decision is undefined, and so the test fails, if the
+# plain case and the general one differ.
 issue(over) := issue_without(over, [])
 
 issue_without(over, without) := answer if {
@@ -132,7 +132,7 @@ agree(false, _)
 
 agree(true, 0)
 
-# An answer has `allow` and `scopes`, and of these what says something.
+# An answer has `allow` and `scopes`, and these unless they are empty.
 silent := {
 	"resource": null, "resource_types": [], "authorization_details": [], "expires_in_override": null,
 	"jit_single_use": false, "refresh": false, "obligations": {}, "deny_reasons": [],
@@ -147,7 +147,7 @@ full(answer) := object.union(silent, answer) if {
 	}
 }
 
-# As the service sees it: sets are arrays.
+# The answer as the service reads it: sets are arrays.
 wire(value) := json.unmarshal(json.marshal(value))
 
 codes(answer) := {r.code | some r in answer.deny_reasons}

@@ -24,7 +24,7 @@ test_a_token_that_is_still_entitled_is_shown_as_it_is if {
 }
 
 # An issuance leaves empty members out; one that wrote them is read in the same way.
-test_an_empty_member_of_the_baseline_is_an_absent_one if {
+test_an_empty_member_of_the_baseline_counts_as_absent if {
 	written := {
 		"resource": null, "resource_types": [], "authorization_details": [], "expires_in_override": null,
 		"jit_single_use": false, "obligations": {}, "extensions": {}, "claims": {},
@@ -57,7 +57,7 @@ test_a_baseline_without_scopes_denies if {
 	r.allow == false
 }
 
-test_single_use_is_answered_as_the_token_has_it if {
+test_the_answer_repeats_the_tokens_single_use if {
 	introspect(fixture.bindings, {"token": {"jit_single_use": true}}).jit_single_use == true
 }
 
@@ -103,7 +103,7 @@ test_a_token_without_scopes_stays_without if {
 	r.scopes == []
 }
 
-test_a_group_left_takes_the_scope if {
+test_a_user_who_left_the_group_loses_the_scope if {
 	b := object.union(fixture.bindings, {"scopes": {"orders.write": {"groups": ["corp/ops"]}}})
 	user := {"issued": {"subject": {"type": "user", "id": "alice", "idp": "corp", "claims": {"groups": ["ops"]}}}}
 	introspect(b, user).scopes == ["orders.read", "orders.write"]
@@ -188,7 +188,7 @@ test_a_token_is_shown_to_its_own_client if {
 	introspect(b, {"baseline": {"resource": "https://api.example"}, "caller": {"client_id": "crm"}}).allow
 }
 
-test_a_token_of_the_gateway_is_shown_to_who_holds_the_gateway if {
+test_a_token_for_the_gateway_is_shown_to_a_caller_with_the_gateway_entitlement if {
 	over := {"baseline": {"resource": "https://as.example/gateway/x"}}
 	b := fixture.bind("crm", {"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"], "resources": ["urn:svc:gateway"]})
 	fixture.refused(introspect(b, over), "caller_not_audience")
@@ -215,7 +215,7 @@ test_a_context_with_nothing_in_common_denies if {
 	fixture.codes(introspect(fixture.bindings, {"context": {"scopes": ["admin"]}})) == {"scope_not_in_token"}
 }
 
-test_a_context_that_asks_no_scope_is_shown_none if {
+test_a_context_with_an_empty_scope_list_is_shown_no_scope if {
 	r := introspect(fixture.bindings, {"context": {"scopes": []}})
 	r.allow
 	r.scopes == []
@@ -266,16 +266,16 @@ test_narrowing_to_the_contexts_resource_type if {
 	set_row({"narrow_to_context": true}, {}).scopes == ["orders.read", "orders.write"]
 }
 
-# What bounds an issuance does not speak about tokens that are out.
-test_the_ceiling_and_blocked_scopes_are_the_issuances if {
+# The limits of an issuance do not apply to tokens that were issued before.
+test_the_ceiling_and_blocked_scopes_apply_at_issuance_only if {
 	introspect(fixture.bindings, {"scopes": {"ceiling": []}}).scopes == ["orders.read", "orders.write"]
 	r := fixture.introspect({}) with data.svc.entitlements.bindings as fixture.bindings
 		with data.custom.issue.block_scopes as {"orders.read"}
 	r.scopes == ["orders.read", "orders.write"]
 }
 
-# The context never speaks for the token.
-test_the_context_overwrites_nothing if {
+# The context does not replace members of the token.
+test_the_context_does_not_replace_the_baseline if {
 	r := introspect(fixture.bindings, {"context": {
 		"client": {"enabled": true}, "token": {"scopes": ["admin"]},
 		"baseline": {"scopes": ["admin"]}, "caller": {"client_id": "crm"},

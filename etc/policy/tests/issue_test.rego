@@ -13,8 +13,8 @@ test_a_plain_request_is_allowed_with_what_its_binding_holds if {
 	}
 }
 
-# What is stored with every token, and parsed again at each introspection.
-test_an_answer_leaves_out_what_says_nothing if {
+# An answer is stored with every token and parsed again at each introspection.
+test_an_answer_leaves_out_empty_members if {
 	r := data.svc.decision.issue.result with input as fixture.issue_input
 		with data.svc.entitlements.bindings as fixture.bindings
 	object.keys(r) == {"allow", "scopes", "matched_segments"}
@@ -41,7 +41,7 @@ test_the_answer_has_the_same_members_when_denied if {
 	object.keys(allowed) == object.keys(denied)
 }
 
-test_nothing_is_issued_on_the_shipped_rows_to_an_admin_client if {
+test_the_shipped_rows_grant_nothing_to_an_admin_client if {
 	fixture.codes(fixture.issue({})) == {"grant_not_entitled", "scope_not_entitled"}
 }
 
@@ -79,7 +79,7 @@ test_an_omitted_scope_asks_for_the_default if {
 	r.scopes == ["orders.write"]
 }
 
-test_no_scope_at_all_is_a_token_without_scope if {
+test_no_requested_and_no_default_scope_gives_a_token_without_scope if {
 	r := fixture.issue({"scopes": {"requested": [], "default": []}}) with data.svc.entitlements.bindings as fixture.bindings
 	r.allow
 	r.scopes == []
@@ -98,7 +98,7 @@ test_the_other_evaluation_is_not_answered_here if {
 	r.allow == false
 }
 
-test_the_ceiling_cuts if {
+test_the_ceiling_limits_the_scopes if {
 	r := fixture.issue({"scopes": {"requested": ["orders.read", "orders.write"], "ceiling": ["orders.write"]}}) with data.svc.entitlements.bindings as fixture.bindings
 	r.scopes == ["orders.write"]
 }

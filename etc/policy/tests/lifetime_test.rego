@@ -24,12 +24,12 @@ test_the_smallest_wins if {
 	issue({"default_ttl": 600}, {"ttl": 900}).expires_in_override == 600
 }
 
-test_the_maximum_bounds if {
+test_the_maximum_limits_the_lifetime if {
 	issue({"max_ttl": 300}, {"ttl": 900}).expires_in_override == 300
 	issue({"max_ttl": 300}, {"ttl": 200}).expires_in_override == 200
 }
 
-test_the_maximum_bounds_the_configured_lifetime if {
+test_the_maximum_limits_the_configured_lifetime if {
 	issue({"max_ttl": 300}, {}).expires_in_override == 300
 	issue({"max_ttl": 3600}, {}).expires_in_override == null
 	issue({"max_ttl": 7200}, {}).expires_in_override == null
@@ -40,7 +40,7 @@ test_resource_types_have_lifetimes if {
 	issue_for({"by_resource_type": {"urn:r:stock": 30, "urn:r:orders": 5}}, {"resource_types": ["urn:r:stock"]}, stock).expires_in_override == 30
 }
 
-test_a_lifetime_of_nothing_denies if {
+test_a_lifetime_of_zero_denies if {
 	fixture.refused(issue({"default_ttl": 0}, {}), "ttl_zero")
 	fixture.refused(issue({"max_ttl": 0}, {}), "ttl_zero")
 	fixture.refused(issue({}, {"ttl": 0}), "ttl_zero")

@@ -1,10 +1,10 @@
-# What the rules read, found in the rules as the engine parses them. run-tests evaluates this once
-# over data.modules and gives the answer to the tests as data.found.
+# Finds the documents that the rules read, in the rules as the engine parses them. run-tests evaluates this
+# once over data.modules and passes the answer to the tests as data.found.
 package parsed
 
 found := {"reads": reads, "tops": tops, "gives": gives, "packages": object.keys(rules)}
 
-# What each rule reads, as dotted paths up to the first part that is not fixed.
+# The documents that each rule reads, as dotted paths up to the first part that is not fixed.
 reads := {name: {path |
 	some rule in list
 	known := object.union(names[package_name], aliases(rule))
@@ -29,7 +29,7 @@ package_of(module) := text(module.package.path)
 
 text(terms) := concat(".", [term.value | some term in terms])
 
-# What the names of a file stand for: imports, and rules of the same package. A package is one file.
+# The meaning of the names of a file: imports, and rules of the same package. A package is one file.
 names := {name: known |
 	some module in data.modules
 	name := package_of(module)
@@ -43,7 +43,7 @@ names := {name: known |
 
 last(terms) := terms[count(terms) - 1].value
 
-# Names that a rule gives to documents: `rows := data.svc.operator.controls`.
+# Local names of documents in a rule: `rows := data.svc.operator.controls`.
 aliases(rule) := {expression.terms[1].value: text(expression.terms[2].value) |
 	walk(rule, [_, expression])
 	expression.terms[0].value[0].value == "assign"
@@ -71,10 +71,10 @@ fixed(terms) := [part.value |
 	}
 ]
 
-# Documents that a rule gives a name to; what is read of them stands in `reads` too.
+# Documents with a local name in a rule; the members that are read are in `reads` too.
 tops := {path | some named in rules; some list in named; some rule in list; some path in aliases(rule)}
 
-# Which rules give reasons of which control.
+# The rules that give reasons of each control.
 gives := {[pair[1].value, name] |
 	some package_name, named in rules
 	some word, list in named

@@ -1,6 +1,6 @@
-# The plain case of each entrypoint steps aside when anything but the plain is asked, set or bound.
-# The fixture compares its answer with the general one; here every line of it meets an input on
-# which it alone would go wrong.
+# The plain case of each entrypoint does not apply if anything but the plain is requested or configured.
+# The fixture compares its answer with the general one; here each of its lines meets an input that it
+# alone excludes.
 package plain_test
 
 import data.fixture
@@ -27,7 +27,7 @@ malformed := object.union(fixture.bindings, {"scopes": ["orders.read"]})
 
 test_issue_type if fixture.refused(issue(fixture.bindings, {"client": {"type": "public"}}), "client_type_not_allowed")
 
-# Shown by an answer that `general` does not give here.
+# Detected by an answer that differs from `general`.
 taken(over) := r.allow if {
 	doc := object.union(fixture.issue_input, over)
 	r := data.svc.decision.issue.result with input as doc
@@ -117,7 +117,7 @@ test_introspect_row if {
 	}
 }
 
-# `general` is what decides, so that the plain case must not be the stricter of the two either.
+# `general` is the reference, so the plain case must not be stricter either.
 test_introspect_context_of_a_token_without_resource if {
 	r := introspect(fixture.bindings, {"context": {"resource": "https://x.example", "resource_type": "urn:r:orders", "scopes": ["orders.read"]}})
 	r.allow

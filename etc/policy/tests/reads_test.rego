@@ -1,5 +1,5 @@
-# Holds the catalogue against what the rules read: rows, members of the input, and which entrypoint
-# asks which control. data.found is what parsed.rego found in the rules.
+# Checks the catalogue against the documents that the rules read: rows, members of the input, and the
+# controls of each entrypoint. parsed.rego makes data.found of the rules.
 package reads_test
 
 import data.found
@@ -9,8 +9,8 @@ within(path, top) if path == top
 
 within(path, top) if startswith(path, concat("", [top, "."]))
 
-# Which rules a rule uses. Tables are whole documents here: a rule with a key is evaluated anew for
-# each key.
+# The rules that a rule uses. Tables are whole documents here, because a rule with a key would be
+# evaluated again for each key.
 uses := {name: used |
 	some name, paths in found.reads
 	used := {other |
@@ -49,7 +49,7 @@ test_every_row_that_a_rule_reads_is_owned if {
 	}
 }
 
-test_a_name_for_rows_is_above_rows_that_are_owned if {
+test_a_name_for_several_rows_covers_owned_rows_only if {
 	every top in found.tops {
 		is_above_a_row(top)
 	}
@@ -62,14 +62,14 @@ is_above_a_row(top) if {
 	within(key, top)
 }
 
-# A control that no entrypoint asks says so, and no rule reads its rows.
-unasked := {c.id | some c in shipped.catalogue; c.entrypoints == []}
+# A control that no entrypoint uses says so, and no rule reads its rows.
+unused := {c.id | some c in shipped.catalogue; c.entrypoints == []}
 
-test_a_control_that_is_not_asked_says_so if {
-	unasked == {c.id | some c in shipped.catalogue; contains(c.decides, "No endpoint of this version asks it.")}
+test_a_control_that_is_not_used_says_so if {
+	unused == {c.id | some c in shipped.catalogue; contains(c.decides, "No endpoint of this version uses it.")}
 }
 
-test_the_controls_whose_rows_are_not_read_are_those_that_are_not_asked if {
+test_the_controls_whose_rows_are_not_read_are_those_that_are_not_used if {
 	unread := {c.id |
 		some c in shipped.catalogue
 		some row in c.rows
@@ -77,10 +77,10 @@ test_the_controls_whose_rows_are_not_read_are_those_that_are_not_asked if {
 			not within(path, concat("", ["data.", row.key]))
 		}
 	}
-	unread == unasked
+	unread == unused
 }
 
-# ---- entrypoints: a control is asked where one of its rules is reached
+# ---- entrypoints: an entrypoint uses a control if it reaches one of its rules
 
 # The rules of a control: those of its package, and those that give its reasons elsewhere.
 own := {control: {name | some [other, name] in pairs; other == control} | some [control, _] in pairs}
@@ -115,7 +115,7 @@ test_every_package_of_a_control_is_in_the_catalogue if {
 
 # ---- members of the input
 
-# What a rule of several entrypoints reads at others alone.
+# Members that a rule of several entrypoints reads at one of them only.
 elsewhere("issue") := [
 	"input.baseline", "input.caller", "input.context", "input.issued", "input.registration", "input.statement",
 	"input.token",
@@ -131,7 +131,7 @@ elsewhere("register") := [
 	"input.scopes", "input.subject", "input.token",
 ]
 
-# `input.evaluation` says which of them it is, and decides nothing.
+# `input.evaluation` selects the entrypoint and is no input of a control.
 input_reads := {c.id: {path |
 	some name in graph.reachable(uses, own[c.id])
 	some path in found.reads[name]

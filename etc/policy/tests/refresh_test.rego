@@ -1,4 +1,4 @@
-# Who gets a refresh token beside the access token (decisions.md "Refresh tokens").
+# Refresh tokens are issued beside the access token to clients that may use them.
 package refresh_test
 
 import data.fixture
@@ -15,7 +15,7 @@ test_a_binding_that_holds_refresh_token_gives_one_with_a_code if {
 	r.refresh == true
 }
 
-test_the_plain_case_gives_it_too if {
+test_the_plain_case_gives_a_refresh_token_too if {
 	general := {"allow": false}
 	doc := object.union(fixture.issue_input, code({}))
 	r := data.svc.decision.issue.result with input as doc
@@ -24,7 +24,7 @@ test_the_plain_case_gives_it_too if {
 	r.refresh == true
 }
 
-test_ciba_begins_a_family_too if {
+test_ciba_begins_a_token_family_too if {
 	ciba := "urn:openid:params:grant-type:ciba"
 	r := fixture.issue({"request": {"grant_type": ciba}, "subject": user}) with data.svc.entitlements.bindings as fixture.bind("crm", {
 		"grants": [ciba, "refresh_token"],
@@ -33,7 +33,7 @@ test_ciba_begins_a_family_too if {
 	r.refresh == true
 }
 
-test_a_binding_without_it_gives_none if {
+test_a_binding_without_refresh_token_gives_none if {
 	r := fixture.issue(code({})) with data.svc.entitlements.bindings as fixture.bind("crm", {
 		"grants": ["authorization_code"],
 		"scopes": ["orders.read"],
@@ -42,8 +42,8 @@ test_a_binding_without_it_gives_none if {
 	r.refresh == false
 }
 
-# The family is there already, or there is none.
-test_no_other_grant_begins_one if {
+# These grants continue a family or have none.
+test_no_other_grant_begins_a_token_family if {
 	every grant in ["client_credentials", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange"] {
 		r := fixture.issue({"request": {"grant_type": grant}, "subject": user}) with data.svc.entitlements.bindings as fixture.bind("crm", {
 			"grants": [grant, "refresh_token"],
@@ -54,7 +54,7 @@ test_no_other_grant_begins_one if {
 	}
 }
 
-test_a_deny_gives_none if {
+test_a_deny_gives_no_refresh_token if {
 	r := fixture.issue(object.union(code({}), {"scopes": {"requested": ["admin"]}})) with data.svc.entitlements.bindings as renewing
 	not r.allow
 	r.refresh == false
@@ -76,7 +76,7 @@ stated_client(claims) := {
 	"statement": {"iss": "https://statements.example", "verified": true, "claims": claims},
 }
 
-test_a_statement_that_lists_grants_bounds_it if {
+test_a_statement_that_lists_grants_limits_refresh_tokens if {
 	with_it := fixture.issue(code(stated_client({"grants": ["authorization_code", "refresh_token"]}))) with data.svc.entitlements.bindings as renewing
 	with_it.refresh == true
 	without := fixture.issue(code(stated_client({"grants": ["authorization_code"]}))) with data.svc.entitlements.bindings as renewing

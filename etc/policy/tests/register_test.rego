@@ -7,7 +7,7 @@ row := shipped.rows["svc.operator.controls.public_client_policy"]
 
 trusting := {"statement_issuers": ["https://statements.example"]}
 
-# The answer under a registration row and a trust row.
+# The answer for a registration row and a trust row.
 under(rows, over) := under_without(rows, over, [])
 
 under_without(rows, over, without) := answer if {
@@ -23,7 +23,7 @@ registration(members) := {"registration": members}
 
 at(uri, scheme, loopback) := registration({"redirect_uris": [{"uri": uri, "scheme": scheme, "loopback": loopback}]})
 
-test_what_is_asked_for_is_granted if {
+test_a_request_within_the_row_is_granted if {
 	r := under(plain_rows, {})
 	r.allow
 	r.grant_types == ["authorization_code", "refresh_token"]
@@ -37,7 +37,7 @@ test_a_registration_without_scope_gets_the_default_ones if {
 	under_without(ruled({"dcr": {"default_scopes": []}}), {}, ["registration/scope"]).scopes == []
 }
 
-test_switched_off_means_plain_registrations_alone if {
+test_enabled_false_refuses_plain_registrations_only if {
 	fixture.refused(under(ruled({"enabled": false}), {}), "registration_disabled")
 	under(ruled({"enabled": false}), fixture.stated({})).allow
 }
@@ -59,7 +59,7 @@ test_enabled_of_another_type_denies if {
 	}
 }
 
-test_a_registration_of_no_known_mode_is_refused if {
+test_a_registration_of_an_unknown_mode_is_refused if {
 	every mode in ["", "STATEMENT", null, 1] {
 		r := under(plain_rows, registration({"mode": mode}))
 		fixture.refused(r, "registration_disabled")
@@ -98,7 +98,7 @@ test_the_authentication_method_must_be_allowed if {
 	fixture.refused(under(ruled({"dcr": {"allowed_auth_methods": "client_secret_basic"}}), {}), "auth_method_not_allowed")
 }
 
-test_redirect_addresses if {
+test_redirect_uris if {
 	under(plain_rows, at("http://127.0.0.1:5000/cb", "http", true)).allow
 	under(ruled({"redirect": {"allowed_schemes": ["com.example.app"]}}), at("com.example.app:/cb", "com.example.app", false)).allow
 	every over in [
@@ -116,14 +116,14 @@ test_redirect_addresses if {
 	fixture.refused(under(ruled({"redirect": {"allowed_schemes": "com.example.app"}}), at("com.example.app:/cb", "com.example.app", false)), "redirect_uri_not_allowed")
 }
 
-# An operator who lists http as a private scheme does not open it.
-test_http_is_no_private_scheme if {
+# Listing http as a private scheme does not allow it.
+test_http_is_not_a_private_scheme if {
 	fixture.refused(under(ruled({"redirect": {"allowed_schemes": ["http"]}}), at("http://app.example/cb", "http", false)), "redirect_uri_not_allowed")
 }
 
 # ---- software statements
 
-test_a_trusted_statement_is_taken if {
+test_a_trusted_statement_is_accepted if {
 	r := under(plain_rows, fixture.stated({}))
 	r.allow
 	r.grant_types == ["authorization_code", "refresh_token"]
@@ -148,7 +148,7 @@ test_a_broken_trust_row_denies if {
 	}
 }
 
-test_our_own_issuer_needs_no_entry if {
+test_the_services_own_issuer_needs_no_entry if {
 	under({"policy": row, "trust": {}}, object.union(fixture.stated({}), {"statement": {"iss": "https://as.example"}})).allow
 }
 
@@ -158,13 +158,13 @@ test_a_statement_without_issuer_or_verdict_is_refused if {
 	fixture.refused(under_without(plain_rows, fixture.stated({}), ["statement"]), "statement_not_trusted")
 }
 
-# Whoever sends a statement is judged by it.
+# A registration with a statement is checked by the statement.
 test_a_plain_registration_with_a_statement_is_refused if {
 	r := under(plain_rows, {"statement": {"iss": "https://statements.example", "verified": true, "claims": {}}})
 	fixture.refused(r, "statement_not_trusted")
 }
 
-test_verification_that_was_switched_off_is_no_refusal if {
+test_a_statement_with_verification_switched_off_is_accepted if {
 	under(plain_rows, object.union(fixture.stated({}), {"statement": {"verified": false}})).allow
 }
 
@@ -177,8 +177,8 @@ test_a_statement_may_be_required if {
 	}
 }
 
-# Each dimension is cut to the statement's claims where present (decisions.md "Entitlements").
-test_the_grants_of_a_statement_decide if {
+# Grants, scopes and resources are limited to the statement's claims, if present.
+test_the_grants_of_a_statement_replace_those_of_the_row if {
 	cut := under(plain_rows, fixture.stated({"grants": ["authorization_code"]}))
 	cut.allow
 	cut.grant_types == ["authorization_code"]
@@ -196,7 +196,7 @@ test_a_plain_registration_has_no_claims if {
 	fixture.refused(r, "grant_type_not_allowed")
 }
 
-test_the_scope_of_a_statement_cuts if {
+test_the_scope_of_a_statement_limits_the_scopes if {
 	over := object.union(fixture.stated({"scope": "orders.read"}), {"registration": {"mode": "statement", "scope": "orders.read orders.write"}})
 	under(plain_rows, over).scopes == ["orders.read"]
 	under(plain_rows, fixture.stated({"scope": "openid"})).scopes == []

@@ -44,7 +44,7 @@ test_one_bad_entry_refuses_all if {
 	fixture.refused(r, "rar_type_unknown")
 }
 
-# RFC 9396 5: values that the type does not know are refused.
+# Values that the type does not list are refused (RFC 9396 5).
 test_values_outside_the_registry_are_refused if {
 	every d in [{"type": "payment", "actions": ["cancel"]}, {"type": "payment", "actions": ["initiate", "cancel"]}, {"type": "payment", "actions": "initiate"}, {"type": "payment", "actions": {"a": "cancel"}}] {
 		fixture.refused(issue({"authorization_details": ["payment"]}, details(d)), "rar_value_unknown")
@@ -74,7 +74,7 @@ test_a_broken_row_denies if {
 	}
 }
 
-test_introspection_judges_types_and_details_again if {
+test_introspection_checks_types_and_details_again if {
 	typed := {"baseline": {"resource_types": ["urn:r:orders"], "authorization_details": [pay]}}
 	b := fixture.bind("crm", {"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"], "resource_types": ["urn:r:orders"], "authorization_details": ["payment"]})
 	ok := fixture.introspect(typed) with data.svc.entitlements.bindings as b

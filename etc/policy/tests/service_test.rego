@@ -1,4 +1,4 @@
-# The service itself as caller, for an endpoint of its own (decisions.md "Our own endpoints").
+# The service itself as caller, for one of its own endpoints (/userinfo).
 package service_test
 
 import data.fixture
@@ -7,19 +7,19 @@ service := {"service": true, "client_id": "crm"}
 
 baseline := object.union(fixture.introspect_input.baseline, {"resource": "https://api.example/orders"})
 
-# Replaces the whole caller: object.union would keep the members of the other.
+# Replaces the whole caller; object.union would keep members of the fixture's caller.
 ask(caller, over) := fixture.introspect_without(
 	object.union(object.union({"caller": caller}, over), {"caller": caller}),
 	["/caller/registration", "/caller/type", "/caller/auth_method"],
 )
 
-test_it_may_ask_without_a_binding if {
+test_the_service_may_introspect_without_a_binding if {
 	r := ask(service, {}) with data.svc.entitlements.bindings as fixture.bindings
 	r.allow
 	r.scopes == ["orders.read", "orders.write"]
 }
 
-test_it_is_what_every_token_is_for if {
+test_the_service_is_in_the_audience_of_every_token if {
 	r := ask(service, {"baseline": baseline}) with data.svc.entitlements.bindings as fixture.bind("crm", {
 		"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"],
 		"resources": ["https://api.example/orders"],
@@ -27,7 +27,7 @@ test_it_is_what_every_token_is_for if {
 	r.allow
 }
 
-test_no_row_keeps_it_out if {
+test_no_row_excludes_the_service if {
 	every row in [{"allow_callers": ["shop"]}, {"require_context": true}] {
 		r := ask(service, {}) with data.svc.entitlements.bindings as fixture.bindings
 			with data.svc.operator.controls.introspection as row
@@ -35,7 +35,7 @@ test_no_row_keeps_it_out if {
 	}
 }
 
-test_what_the_client_lost_is_lost_here_too if {
+test_rights_that_the_client_lost_are_not_shown_to_the_service if {
 	r := ask(service, {}) with data.svc.entitlements.bindings as {}
 	not r.allow
 }
@@ -47,8 +47,8 @@ test_only_true_makes_a_caller_the_service if {
 	}
 }
 
-# What a request brings stands in other members of the input.
-test_a_context_that_says_service_is_no_service if {
+# The values of a request are in other members of the input.
+test_a_context_cannot_mark_a_caller_as_the_service if {
 	r := fixture.introspect({"context": {"service": true, "caller": {"service": true}}, "caller": {"client_id": "nobody"}}) with data.svc.entitlements.bindings as fixture.bindings
 	fixture.refused(r, "introspection_not_entitled")
 }

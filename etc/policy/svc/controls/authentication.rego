@@ -6,13 +6,13 @@ package svc.controls.authentication
 import data.svc.lib.ask
 import data.svc.operator.controls.authentication as row
 
-# What the row demands for a resource type. A row or an entry that is not an object has no
-# demands to read, so that every `..._ok` below fails.
+# The row's demands for a resource type. If the row or the entry is not an object, this is undefined
+# and every `..._ok` below fails.
 demands(t) := object.get(object.get(row, "by_resource_type", {}), t, {})
 
 deny contains {
 	"code": "acr_too_low", "category": "environment", "control": "authentication",
-	"message": "the resource asks for a stronger sign-in", "detail": {"resource_type": t},
+	"message": "the resource requires a stronger sign-in", "detail": {"resource_type": t},
 } if {
 	some t in ask.types
 	not acr_ok(t)
@@ -24,7 +24,7 @@ acr_ok(t) if ask.subject.acr in demands(t).acr
 
 deny contains {
 	"code": "auth_too_old", "category": "environment", "control": "authentication",
-	"message": "the resource asks for a more recent sign-in", "detail": {"resource_type": t},
+	"message": "the resource requires a more recent sign-in", "detail": {"resource_type": t},
 } if {
 	some t in ask.types
 	not age_ok(t)
@@ -32,7 +32,7 @@ deny contains {
 
 age_ok(t) if object.get(demands(t), "max_age", null) == null
 
-# Numbers on both sides: in Rego a number is less than any string.
+# Both sides must be numbers: in Rego a number is less than any string.
 age_ok(t) if {
 	limit := demands(t).max_age
 	is_number(limit)
@@ -40,14 +40,14 @@ age_ok(t) if {
 	issued_at - ask.subject.auth_time <= limit
 }
 
-# The sign-in must be recent when the token is issued; it does not grow too old afterwards.
+# The sign-in must be recent when the token is issued. Its age does not count afterwards.
 issued_at := input.request.now if input.evaluation == "issue"
 
 issued_at := input.token.iat if input.evaluation == "introspect"
 
 deny contains {
 	"code": "dpop_required", "category": "environment", "control": "authentication",
-	"message": "the resource asks for a DPoP-bound token", "detail": {"resource_type": t},
+	"message": "the resource requires a DPoP-bound token", "detail": {"resource_type": t},
 } if {
 	some t in ask.types
 	not binding_ok(t)

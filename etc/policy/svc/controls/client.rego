@@ -1,6 +1,6 @@
 # METADATA
 # title: Client
-# description: Which clients may get and keep tokens at all.
+# description: The conditions for a client to get and keep tokens.
 package svc.controls.client
 
 import data.svc.lib.ask
@@ -14,15 +14,15 @@ type_ok if {
 	not grant in confidential_only
 }
 
-# Grants that prove nothing but the client itself, or act for somebody who is not there: a
-# client that cannot keep a secret must not have them.
+# Grants that prove only the client itself, or act for a user who is not present. A client that cannot
+# keep a secret must not use them.
 confidential_only := {
 	"client_credentials",
 	"urn:ietf:params:oauth:grant-type:token-exchange",
 	"urn:openid:params:grant-type:ciba",
 }
 
-# The row has one member. Anything but its absence or a list that holds the method fails.
+# The row has one member. The check passes only if the member is absent or lists the method.
 auth_method_ok if row == {}
 
 auth_method_ok if input.client.auth_method in row.allowed_auth_methods

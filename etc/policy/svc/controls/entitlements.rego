@@ -1,6 +1,6 @@
 # METADATA
 # title: Entitlements
-# description: Which grants, scopes and resources a client or a class of clients may have.
+# description: The grants, scopes and resources that a client or a class of clients may have.
 package svc.controls.entitlements
 
 import data.svc.entitlements.bindings
@@ -8,9 +8,9 @@ import data.svc.lib.ask
 import data.svc.lib.url
 import data.svc.registry.resource_types as registry
 
-# The bindings that apply to the client. Always by key, never by looking through the row: it may
-# hold any number of clients. A software_id counts only beside a verified statement: anybody may
-# register under any name.
+# The bindings that apply to the client. They are looked up by key, because the row may hold any number
+# of clients. A software_id counts only beside a verified statement, because any client may register
+# under any name.
 held contains b if b := bindings.clients[input.client.id]
 
 held contains b if b := bindings.registrations[input.client.registration]
@@ -53,7 +53,7 @@ grant_ok if {
 	ask.grant in b.grants
 }
 
-# A software statement that lists grants bounds the client to them.
+# A software statement that lists grants limits the client to them.
 deny contains {
 	"code": "grant_not_entitled", "category": "grant", "control": "entitlements",
 	"message": "the client is not entitled to this grant type",
@@ -67,8 +67,8 @@ grant_stated if ask.grant in input.client.statement.claims.grants
 
 # ---- refresh tokens
 
-# Whether a refresh token may go with the access token: at the grants that begin a family of
-# tokens, to a client that may use one.
+# True if a refresh token may be issued with the access token: for the grants that begin a family of
+# tokens, and for a client that may use the refresh_token grant.
 default refresh := false
 
 refresh if {
@@ -104,8 +104,8 @@ allowed contains s if {
 	s in b.scopes
 }
 
-# A binding with resource types gives a scope when the registry lists it for one of its types
-# that the request names, or for any of its types when the request names none.
+# A binding with resource types grants a scope if the registry lists it for one of the binding's types:
+# one that the request names, or any of them if the request names none.
 allowed contains s if {
 	some b in held
 	some t in b.resource_types
@@ -120,7 +120,7 @@ reached(_) if ask.types == set()
 
 reached(t) if t in ask.types
 
-# What the service itself may grant at most.
+# The ceiling is the most that the service itself may grant.
 cut contains s if {
 	input.evaluation == "issue"
 	ceiling := input.scopes.ceiling
@@ -128,7 +128,7 @@ cut contains s if {
 	not s in ceiling
 }
 
-# A software statement that lists scopes bounds the client to them.
+# A software statement that lists scopes limits the client to them.
 cut contains s if {
 	input.client.registration == "STATEMENT"
 	stated_scope := split(input.client.statement.claims.scope, " ")
@@ -136,21 +136,21 @@ cut contains s if {
 	not s in stated_scope
 }
 
-# A scope kept for groups goes to user subjects in one of them, and to nobody else.
+# A scope that is reserved for groups is granted only to users in one of them.
 cut contains s if {
 	some s in ask.scopes
 	_ := bindings.scopes[s]
 	not in_group(s)
 }
 
-# That list takes away, so a malformed one must not pass for an absent one.
+# The list restricts, so a malformed list must not count as an absent one.
 cut contains s if {
 	list := bindings.scopes
 	type_name(list) != "object"
 	some s in ask.scopes
 }
 
-# What an operator's rule blocks. A hook that is no set is refused in svc.lib.hooks.
+# The scopes that an operator's rule blocks. svc.lib.hooks denies if the hook is not a set.
 cut contains s if {
 	input.evaluation == "issue"
 	some s in data.custom.issue.block_scopes
@@ -162,7 +162,7 @@ in_group(s) if {
 	concat("/", [ask.subject.idp, group]) in bindings.scopes[s].groups
 }
 
-# Reasons for the scopes that are left out. They deny only when nothing is left.
+# Reasons for the scopes that are left out. They deny only if no scope is left.
 partial contains {
 	"code": "scope_not_entitled", "category": "scope", "control": "entitlements",
 	"message": "a requested scope is not granted", "detail": {"scope": s},
@@ -172,7 +172,7 @@ partial contains {
 	not s in granted
 }
 
-# ---- resources; entered only when the token names one
+# ---- resources; evaluated only if the token names one
 
 deny_resource contains {
 	"code": "resource_not_entitled", "category": "resource", "control": "entitlements",
@@ -199,7 +199,7 @@ indicator_ok if {
 	stated(url.forms(ask.indicator) | {"urn:svc:gateway"})
 }
 
-# The client's own resource types that the request names by their indicator.
+# The resource types of the client that the request names by their indicator.
 indicated contains t if {
 	forms := url.forms(ask.indicator)
 	some b in held
@@ -208,7 +208,7 @@ indicated contains t if {
 	stated(forms | {t})
 }
 
-# A type that the registry does not know is the registry's to refuse.
+# The control `registry` denies types that the registry does not know.
 deny_resource contains {
 	"code": "resource_not_entitled", "category": "resource", "control": "entitlements",
 	"message": "the client is not entitled to this resource", "detail": {"resource_type": t},
@@ -224,8 +224,8 @@ type_ok(t) if {
 	stated({t} | {i | i := registry.resource.types[t].indicator})
 }
 
-# A software statement that lists resources bounds the client to them. `names` are all the names
-# under which the statement may list one resource.
+# A software statement that lists resources limits the client to them. `names` are all the names under
+# which the statement may list one resource.
 stated(_) if input.client.registration != "STATEMENT"
 
 stated(_) if object.get(input.client.statement.claims, "resources", null) == null

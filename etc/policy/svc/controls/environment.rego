@@ -1,19 +1,19 @@
 # METADATA
 # title: Environment
-# description: From which addresses and at which hours tokens are issued and shown.
+# description: The addresses and the hours for which tokens are issued and shown.
 package svc.controls.environment
 
 import data.svc.operator.controls.environment as row
 
-# The address that asked for the token, at both evaluations: at introspection the connection is
-# the resource server's.
+# The address that requested the token, in both evaluations. At introspection the connection is the
+# resource server's, so the stored address counts.
 ip := input.environment.ip if input.evaluation == "issue"
 
 ip := input.issued.environment.ip if input.evaluation == "introspect"
 
 deny contains {
 	"code": "ip_not_allowed", "category": "environment", "control": "environment",
-	"message": "the address is not allowed",
+	"message": "requests from this IP address are not allowed",
 } if {
 	not inside
 }
@@ -29,7 +29,7 @@ inside if {
 
 deny contains {
 	"code": "ip_not_allowed", "category": "environment", "control": "environment",
-	"message": "the address is not allowed",
+	"message": "requests from this IP address are not allowed",
 } if {
 	not outside
 }
@@ -38,7 +38,7 @@ outside if object.get(row, "deny_cidrs", []) == []
 
 outside if of_no_address
 
-# Proven for each range: one that cannot be read proves nothing and so denies.
+# The address must be outside of every range. A range that cannot be read proves nothing, so it denies.
 outside if {
 	is_array(row.deny_cidrs)
 	every range in row.deny_cidrs {
@@ -48,13 +48,13 @@ outside if {
 
 deny contains {
 	"code": "outside_hours", "category": "environment", "control": "environment",
-	"message": "tokens are not given at this hour",
+	"message": "tokens are not available at this time of day",
 } if {
 	not open
 }
 
-# A refresh token is used with us alone, and there each use is judged by its own address. No one
-# address asked for it, so its introspection has none to look at.
+# A refresh token is used at this service only, where the address of each use is checked. It was not
+# requested from one address, so its introspection has no address to check.
 of_no_address if {
 	input.evaluation == "introspect"
 	input.token.kind == "refresh_token"
@@ -69,7 +69,7 @@ open if {
 	local_minute < to
 }
 
-# Hours that pass midnight. `from` equal to `to` is the whole day.
+# Hours that span midnight. If `from` equals `to`, they are the whole day.
 open if {
 	from := minutes(row.hours.from)
 	to := minutes(row.hours.to)

@@ -1,6 +1,6 @@
 # METADATA
 # title: Introspection
-# description: Who is shown which tokens, and how the caller's context narrows them.
+# description: The callers that may see a token, and the context that narrows it.
 package svc.controls.introspection
 
 import data.svc.controls.entitlements
@@ -9,7 +9,7 @@ import data.svc.lib.url
 import data.svc.operator.controls.introspection as row
 import data.svc.registry.resource_types as registry
 
-# ---- the caller: asked for live and dead tokens alike, so that the difference tells nothing
+# ---- the caller: checked for valid and invalid tokens alike, so that the answer does not tell them apart
 
 deny_caller contains {
 	"code": "introspection_not_entitled", "category": "client", "control": "entitlements",
@@ -20,7 +20,7 @@ deny_caller contains {
 
 deny_caller contains {
 	"code": "caller_not_allowed", "category": "client", "control": "introspection",
-	"message": "the caller is not among those allowed to introspect",
+	"message": "the caller is not one of the clients that may introspect",
 } if {
 	not caller_ok
 }
@@ -31,11 +31,11 @@ caller_ok if object.get(row, "allow_callers", []) == []
 
 caller_ok if input.caller.client_id in row.allow_callers
 
-# ---- the audience: a token that names a resource is shown to it and to the token's own client
+# ---- the audience: a token that names a resource is shown to that resource and to the token's client
 
 deny contains {
 	"code": "caller_not_audience", "category": "token", "control": "introspection",
-	"message": "the token is not meant for the caller",
+	"message": "the token is not intended for the caller",
 } if {
 	names_resource
 	not audience_ok
@@ -55,7 +55,7 @@ audience_ok if caller.is_audience
 
 deny contains {
 	"code": "context_missing", "category": "token", "control": "introspection",
-	"message": "the caller must say what the token is used for",
+	"message": "the request must state the context in which the token is used",
 } if {
 	not context_ok
 }
@@ -68,7 +68,7 @@ context_ok if input.context != {}
 
 deny contains {
 	"code": "context_resource_mismatch", "category": "token", "control": "introspection",
-	"message": "the token is not meant for the resource of the context",
+	"message": "the token is not intended for the resource in the context",
 } if {
 	_ := input.context.resource
 	names_resource
@@ -87,7 +87,7 @@ context_resource_ok if {
 
 deny contains {
 	"code": "context_resource_mismatch", "category": "token", "control": "introspection",
-	"message": "the token is not meant for the resource of the context",
+	"message": "the token is not intended for the resource in the context",
 } if {
 	_ := input.context.resource_type
 	names_resource
@@ -101,7 +101,7 @@ context_type_ok if {
 	indicator in url.forms(input.baseline.resource)
 }
 
-# ---- the scopes that are left of what the token was given
+# ---- the scopes of the token that are still granted
 
 shown := entitlements.granted - hidden
 
@@ -121,7 +121,7 @@ hidden contains s if {
 
 deny contains {
 	"code": "scope_not_in_token", "category": "token", "control": "introspection",
-	"message": "the token has none of the scopes of the context",
+	"message": "the token has none of the scopes in the context",
 } if {
 	some _ in input.context.scopes
 	shown == set()
@@ -129,7 +129,7 @@ deny contains {
 
 deny contains {
 	"code": "scope_not_in_token", "category": "token", "control": "introspection",
-	"message": "the token has none of the scopes of the context",
+	"message": "the token has none of the scopes in the context",
 } if {
 	shown == set()
 	entitlements.granted != set()
@@ -138,7 +138,7 @@ deny contains {
 
 deny contains {
 	"code": "policy_changed", "category": "token", "control": "introspection",
-	"message": "nothing of what the token was given is still granted",
+	"message": "policy no longer grants any scope of the token",
 } if {
 	entitlements.granted == set()
 	input.baseline.scopes != []

@@ -1,6 +1,6 @@
 # METADATA
 # title: Lifetime
-# description: How long an access token lives, and which tokens may be introspected only once.
+# description: The lifetime of access tokens, and the tokens that may be introspected only once.
 package svc.controls.lifetime
 
 import data.svc.controls.entitlements
@@ -26,8 +26,8 @@ wished contains n if {
 
 wished contains n if n := row.default_ttl
 
-# The smallest wins. `max_ttl` bounds it, and bounds the configured lifetime when none applies;
-# otherwise there is nothing to override.
+# The smallest lifetime applies, up to `max_ttl`. If there is none, `max_ttl` limits the configured
+# lifetime; otherwise nothing is overridden.
 override := min(wished | {n | n := row.max_ttl}) if wished != set()
 
 else := min({row.max_ttl, input.request.default_ttl}) if {
@@ -52,7 +52,7 @@ row_ok if {
 	seconds(object.get(row, "max_ttl", 1))
 }
 
-# Every wish, not only the smallest: in Rego a number is less than any string.
+# Check every lifetime, not only the smallest: in Rego a number is less than any string.
 deny contains {
 	"code": "ttl_zero", "category": "token", "control": "lifetime",
 	"message": "the token would have no valid lifetime",
@@ -67,7 +67,7 @@ seconds(n) if {
 	n > 0
 }
 
-# Whatever is not plainly `false` asks for single use.
+# Any value other than `false` means single use.
 single_use if {
 	some b in entitlements.held
 	b.jit_single_use != false

@@ -1,11 +1,11 @@
 # METADATA
 # title: Client registration
-# description: Who may register as a client, and as what.
+# description: The clients that may register themselves, and the metadata that they may register.
 package svc.controls.public_client_policy
 
 import data.svc.operator.controls.public_client_policy as row
 
-# `dcr` is required: a row without it, or of another type, makes every `..._ok` below fail.
+# `dcr` is required: in a row without it, or of a wrong type, every `..._ok` below fails.
 dcr := row.dcr
 
 redirect := object.get(row, "redirect", {})
@@ -21,13 +21,13 @@ default_scopes := object.get(dcr, "default_scopes", ["openid", "profile", "email
 
 deny contains {
 	"code": "registration_disabled", "category": "registration", "control": "public_client_policy",
-	"message": "clients may not register themselves here",
+	"message": "client registration is disabled",
 } if {
 	not open
 }
 
-# The switch is for registrations without a statement. The rest of the row must be readable for
-# both: lists that grant nothing when they are broken could as well limit nothing.
+# `enabled` applies to registrations without a statement. The rest of the row must be readable for both
+# kinds: a malformed list could grant nothing, but also limit nothing.
 open if {
 	input.registration.mode == "plain"
 	readable
@@ -52,7 +52,7 @@ readable if {
 
 deny contains {
 	"code": "grant_type_not_allowed", "category": "registration", "control": "public_client_policy",
-	"message": "a grant type is not allowed for clients that register themselves",
+	"message": "a requested grant type is not allowed for clients that register themselves",
 } if {
 	not grants_ok
 }
@@ -69,8 +69,8 @@ grants_ok if {
 	count(grant_types) > 0
 }
 
-# A statement that lists grants decides in place of the row, also beyond it: its issuer is trusted.
-# What it does not list is cut off.
+# A statement that lists grants replaces the row's list, even if it lists more, because its issuer is
+# trusted. Grants that it does not list are removed.
 states_grants if {
 	input.registration.mode == "statement"
 	_ := input.statement.claims.grants
@@ -96,11 +96,11 @@ deny_method contains {
 
 method_ok if input.registration.token_endpoint_auth_method in allowed_auth_methods
 
-# ---- redirect addresses
+# ---- redirect URIs
 
 deny contains {
 	"code": "redirect_uri_not_allowed", "category": "registration", "control": "public_client_policy",
-	"message": "a redirect address is not allowed for clients that register themselves",
+	"message": "a redirect URI is not allowed for clients that register themselves",
 } if {
 	not redirects_ok
 }
@@ -132,13 +132,13 @@ wanted := default_scopes if not asks
 
 wanted := split(input.registration.scope, " ") if asks
 
-# In the order they were asked for, or stand in the row.
+# In the order of the request or, without scope, of the row.
 scopes := [scope |
 	some scope in wanted
 	stated(scope)
 ]
 
-# A software statement that lists scopes bounds the client to them.
+# A software statement that lists scopes limits the client to them.
 stated(_) if not states_scope
 
 stated(scope) if scope in split(input.statement.claims.scope, " ")
@@ -148,7 +148,7 @@ states_scope if {
 	_ := input.statement.claims.scope
 }
 
-# ---- resources: those of the statement; a client names none when it registers
+# ---- resources: those of the statement; a registration itself names none
 
 resource_types contains type if {
 	input.registration.mode == "statement"

@@ -1,6 +1,6 @@
 # METADATA
 # title: Registry
-# description: Which resource types and authorization details types exist, and what they may hold.
+# description: The resource types and authorization details types that exist, and their values.
 package svc.controls.registry
 
 import data.svc.controls.entitlements
@@ -50,7 +50,7 @@ entitled(t) if {
 
 deny contains {
 	"code": "rar_value_unknown", "category": "details", "control": "registry",
-	"message": "authorization details hold a value that their type does not know",
+	"message": "the authorization details contain a value that their type does not allow",
 	"detail": {"type": d.type},
 } if {
 	some d in ask.details
@@ -65,7 +65,7 @@ values_ok(d, known) if {
 	schema_ok(d, known)
 }
 
-# A list that the registry does not give bounds nothing.
+# A list that is absent from the registry limits nothing.
 within(_, known, member) if object.get(known, member, null) == null
 
 within(d, known, member) if {

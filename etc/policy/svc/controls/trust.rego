@@ -1,6 +1,6 @@
 # METADATA
 # title: Trust
-# description: Whose software statements are believed.
+# description: The issuers of trusted software statements.
 package svc.controls.trust
 
 import data.svc.operator.controls.public_client_policy
@@ -32,7 +32,7 @@ statement_trusted if {
 	not input.statement == input.statement
 }
 
-# The service has looked at the signature; `verified` says whether. Our own issuer needs no entry.
+# The service has checked the signature and sets `verified`. Its own issuer needs no entry.
 statement_trusted if {
 	input.registration.mode == "statement"
 	is_boolean(input.statement.verified)

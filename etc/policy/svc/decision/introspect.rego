@@ -1,6 +1,6 @@
 # METADATA
 # title: Introspection
-# description: Evaluation 2. What a token that was once issued is still worth, and to this caller.
+# description: Evaluation 2. The rights that an issued token still has, as shown to this caller.
 # entrypoint: true
 package svc.decision.introspect
 
@@ -14,9 +14,9 @@ import data.svc.entitlements.bindings
 import data.svc.lib.answer
 import data.svc.lib.hooks
 
-# The plain case, as in svc.decision.issue: a token that names no resource, of a client whose own
-# binding still holds all of it, shown to a client whose own binding lets it introspect. The answer
-# is the one that `general` gives.
+# The plain case, as in svc.decision.issue: a token without resource, of a client whose own binding
+# still grants all of it, shown to a client whose own binding lets it introspect. The answer is the one
+# that `general` gives.
 result := {
 	"allow": true,
 	"scopes": shown,
@@ -56,10 +56,10 @@ result := {
 	not data.custom.introspect.claims == data.custom.introspect.claims
 } else := answer.of(general)
 
-# What an issuance answered besides scopes.
+# The members of an issuance's answer that make a token less plain.
 not_plain := {"authorization_details", "claims", "extensions", "obligations", "resource", "resource_types"}
 
-# An unknown token: the caller is judged all the same, and there is nothing to show.
+# An unknown token: the caller is checked nevertheless, and there is nothing to show.
 general := {
 	"allow": false,
 	"scopes": [],
@@ -122,7 +122,7 @@ deny contains r if {
 	some r in environment.deny
 }
 
-# The controls that look at resources are entered only when the token names one.
+# The controls that check resources are evaluated only if the token names one.
 deny contains r if {
 	introspection.names_resource
 	some r in entitlements.deny_resource
@@ -143,8 +143,8 @@ deny contains r if {
 	some r in registry.deny
 }
 
-# What issuance obliged to stays. The operator's rules may add to it; obligations of one type are
-# listed one after the other.
+# The obligations of the issuance stay. The operator's rules may add to them; obligations of one type
+# are joined.
 obligations := object.union(
 	together(old_obligations, new_obligations),
 	{type: array.concat(old_obligations[type], new_obligations[type]) |
@@ -166,7 +166,7 @@ claims := together(
 	{k: v | some k, v in data.custom.introspect.claims},
 )
 
-# Null in the stored answer is absent.
+# Null in the stored answer means absent.
 issued(name) := members if {
 	members := input.baseline[name]
 	is_object(members)

@@ -1,6 +1,6 @@
 # METADATA
 # title: Issuance
-# description: Evaluation 1. May this token be issued, with which scopes, for how long.
+# description: Evaluation 1. May this token be issued, and with which scopes and lifetime?
 # entrypoint: true
 package svc.decision.issue
 
@@ -15,13 +15,13 @@ import data.svc.lib.answer
 import data.svc.lib.ask
 import data.svc.lib.hooks
 
-# The plain case, which is most of the traffic: a client asks, for itself or for a user, for scopes
-# that its own binding holds, and nothing else is asked or set. Each line proves that a control
-# below has nothing to say, at a third of the cost of asking it. The answer is the one that
-# `general` gives; the tests compare the two on every input they have.
+# The plain case, which is most of the traffic: a client requests, for itself or for a user, scopes that
+# its own binding holds, and nothing else is requested or configured. Each line proves that a control
+# below gives no reason, at a third of the cost of evaluating it. The answer is the one that `general`
+# gives; the tests compare the two on all of their inputs.
 #
-# `not x == x` holds where x does not exist. A bare `not x` would hold for `false` too, and so
-# pass over a hook or a row of the wrong type.
+# `not x == x` holds if x does not exist. A bare `not x` would also hold for `false`, and so ignore a
+# hook or a row of the wrong type.
 result := object.union(
 	{
 		"allow": true,
@@ -32,7 +32,7 @@ result := object.union(
 ) if {
 	input.evaluation == "issue"
 
-	# These members and no other: a statement or a software_id makes the case less plain.
+	# Exactly these members: with a statement or a software_id the case is not plain.
 	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": _}
 	client.type_ok
 	not input.resource == input.resource
@@ -106,7 +106,7 @@ general := {
 	"claims": {},
 }
 
-# Controls are named one by one: a loop over them would drag every control into every decision.
+# Controls are listed one by one: a loop over them would evaluate every control in every decision.
 deny contains r if some r in client.deny
 
 deny contains r if some r in entitlements.deny
@@ -115,7 +115,7 @@ deny contains r if some r in lifetime.deny
 
 deny contains r if some r in hooks.issue_deny
 
-# Denied when scopes were asked for and none is left.
+# Deny if scopes were requested and none is left.
 deny contains r if {
 	entitlements.granted == set()
 	some r in entitlements.partial
@@ -126,7 +126,7 @@ deny contains r if {
 	some r in environment.deny
 }
 
-# The controls that look at resources are entered only when the request names one.
+# The controls that check resources are evaluated only if the request names one.
 deny contains r if {
 	input.resource
 	some r in entitlements.deny_resource

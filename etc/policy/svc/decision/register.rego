@@ -1,6 +1,6 @@
 # METADATA
 # title: Registration
-# description: May this client register, and with which grant types and scopes.
+# description: May this client register, and with which grant types and scopes?
 # entrypoint: true
 package svc.decision.register
 
@@ -9,7 +9,7 @@ import data.svc.controls.trust
 import data.svc.lib.answer
 import data.svc.lib.hooks
 
-# No plain case here: clients register seldom.
+# There is no plain case here, because clients register rarely.
 result := answer.of(general)
 
 general := {

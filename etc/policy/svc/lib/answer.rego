@@ -1,8 +1,9 @@
 # The shape of an answer.
 package svc.lib.answer
 
-# `allow` and `scopes` always; of the rest what says something. The service takes an absent member
-# for null, and every octet of an answer is stored with a token and sent back at its introspection.
+# An answer has `allow` and `scopes`, and the other members only if they are not empty. The service
+# reads an absent member as null. Every octet of an answer is stored with a token and sent back at each
+# introspection, so empty members are left out.
 of(members) := object.union(
 	{"allow": members.allow, "scopes": members.scopes},
 	{name: value |

@@ -1,8 +1,8 @@
-# What is asked, in the same words for both evaluations: at issuance the request says it, at
-# introspection the stored answer of the issuance (the baseline) does.
+# The question, by the same names for both evaluations. At issuance it comes from the request, at
+# introspection from the stored answer of the issuance (the baseline).
 #
-# `input.evaluation == "..."` comes first in every rule: the engine indexes it, so that the
-# rules of the other evaluation cost nothing.
+# `input.evaluation == "..."` comes first in every rule: the engine indexes it, so the rules of the
+# other evaluation cost nothing.
 package svc.lib.ask
 
 import data.svc.controls.entitlements
@@ -15,7 +15,7 @@ subject := input.subject if input.evaluation == "issue"
 
 subject := input.issued.subject if input.evaluation == "introspect"
 
-# An omitted scope asks for the client's default.
+# A request without scope asks for the client's default.
 scopes := input.scopes.requested if {
 	input.evaluation == "issue"
 	input.scopes.requested != []
@@ -42,8 +42,8 @@ details := input.authorization_details if input.evaluation == "issue"
 
 details := input.baseline.authorization_details if input.evaluation == "introspect"
 
-# The resource types that the token is about: those named by URI and those named by their
-# indicator. Empty for a token that names none.
+# The resource types of the token: those named by URI and those named by their indicator. Empty for a
+# token that names none.
 types contains t if {
 	input.evaluation == "issue"
 	some t in input.resource.types

@@ -1,4 +1,4 @@
-# The caller of /introspect: the same bindings, asked for somebody else than the token's client.
+# The caller of /introspect, which is usually not the token's client, and its bindings.
 package svc.lib.caller
 
 import data.svc.entitlements.bindings
@@ -14,23 +14,23 @@ held contains b if {
 	b := bindings.software[input.caller.software_id]
 }
 
-# The service itself, for an endpoint of its own that a token was shown to (/userinfo). It asks for
-# whoever holds the token, so it needs no binding and is what the token is for. The input says so
-# in a member that nothing of a request gets into.
+# The service itself, for one of its own endpoints that received a token (/userinfo). It asks on behalf
+# of the holder of the token, so it needs no binding and counts as the token's audience. The input marks
+# it by a member that no request can set.
 is_service if input.caller.service == true
 
 may_introspect if is_service
 
 is_audience if is_service
 
-# A client that authenticated needs a binding whose endpoints hold `introspect`.
+# A client with its own credentials needs a binding whose endpoints include `introspect`.
 may_introspect if {
 	not input.caller.token
 	some b in held
 	"introspect" in b.endpoints
 }
 
-# A Bearer caller needs one of two scopes in its token, and still the entitlement to it.
+# A Bearer caller needs one of two scopes in its token, and a binding that still grants that scope.
 may_introspect if {
 	some s in input.caller.token.scopes
 	s in {"introspection", "uma_protection"}
@@ -38,7 +38,7 @@ may_introspect if {
 	s in b.scopes
 }
 
-# The caller is what the token is for: one of its own bindings holds the resource or the type.
+# The caller is the audience of the token if one of its own bindings holds the resource or the type.
 is_audience if {
 	forms := url.forms(input.baseline.resource)
 	some b in held

@@ -1,11 +1,11 @@
-# What the operator's own rules may add: package custom.issue for evaluation 1, custom.introspect
-# for evaluation 2, custom.register for registrations (deny alone).
+# The hooks for the operator's own rules: package custom.issue for evaluation 1, custom.introspect for
+# evaluation 2, custom.register for registrations (deny only).
 #
 #   deny           set of reasons; a plain string is a reason of category policy
-#   block_scopes   set of scopes that are not issued (custom.issue alone)
-#   obligations, extensions, claims   objects that are put into the answer
+#   block_scopes   set of scopes that are not issued (custom.issue only)
+#   obligations, extensions, claims   objects that are added to the answer
 #
-# A hook of the wrong type denies: passing over it would turn a slip of the pen into an allow.
+# A hook of the wrong type denies: ignoring it would turn a typing error into an allow.
 package svc.lib.hooks
 
 issue_deny contains reason(r) if some r in data.custom.issue.deny
@@ -69,8 +69,8 @@ invalid(name) := {
 	"message": "an operator rule has the wrong type", "detail": {"rule": name},
 }
 
-# An operator's reason in the shape of ours. What it leaves out is filled in; a member of the
-# wrong type makes the whole reason ours.
+# An operator's reason in the form of the service's own. Missing members are filled in; if a member has
+# the wrong type, the whole reason is replaced by hook_invalid.
 reason(r) := {"code": r, "category": "policy", "control": "custom", "message": r} if is_string(r)
 
 else := object.union(

@@ -1,8 +1,8 @@
 # Comparing resource indicators.
 package svc.lib.url
 
-# The forms under which an indicator is known: itself, and `https://h` with `https://h/`. Only
-# an empty path makes the two equal; any other trailing slash names another resource.
+# The equal forms of an indicator: `https://h` and `https://h/` are the same resource. With a path, a
+# trailing slash names another resource.
 forms(indicator) := {indicator, concat("", [indicator, "/"])} if {
 	parts := split(indicator, "/")
 	count(parts) == 3
@@ -24,8 +24,8 @@ authority_only(indicator, parts) if {
 	not contains(indicator, "#")
 }
 
-# One of our gateway's resources. Dot segments, plain or percent-encoded, and backslashes are
-# refused: `/gateway/../admin` lies elsewhere for whoever resolves the address.
+# True for a resource behind the service's gateway. Dot segments, plain or percent-encoded, and
+# backslashes are refused: a program that resolves `/gateway/../admin` would leave the gateway.
 is_gateway(indicator) if {
 	prefix := concat("", [trim_suffix(input.issuer, "/"), "/gateway/"])
 	startswith(indicator, prefix)
