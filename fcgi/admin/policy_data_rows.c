@@ -38,7 +38,7 @@ policy_data_row_fetch(struct request *req, struct policy_row *ret)
     if (st == AZ_OK)
         st = policy_data_fetch_id(&req->op, id, ret);
     if (st == AZ_OK && ret->payload == NULL)
-        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no row of this id");
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no row with this id");
     return st;
 }
 

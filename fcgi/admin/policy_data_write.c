@@ -86,6 +86,6 @@ policy_data_respond(struct request *req, const struct policy_data_written *writt
     if (st != AZ_OK)
         return st;
     if (row.payload == NULL)
-        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "the row was deleted meanwhile");
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "the row was deleted after the save");
     return policy_respond(req, written->created ? 201 : 200, row.dto, row.digest);
 }

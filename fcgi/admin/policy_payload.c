@@ -3,12 +3,12 @@
 #include "admin/policy_payload.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "admin/policy_request.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/merge_patch.h"
+#include "http/form.h"
 #include "http/route.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
@@ -88,21 +88,14 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
 
 /* ---- patches ---- */
 
-static bool
-policy_patch_type_is(const char *type, const char *wanted)
-{
-    size_t length = type != NULL ? strcspn(type, "; \t") : 0;
-    return length == strlen(wanted) && strncasecmp(type, wanted, length) == 0;
-}
-
 enum az_status
 policy_patch_read(struct request *req, json_t **ret_patch)
 {
     const char *type = req->io->variable(req->io, "CONTENT_TYPE"), *why = NULL;
     json_t *patch;
     /* A JSON Patch (RFC 6902) read as a merge patch would write nonsense, so the type decides. */
-    if (!policy_patch_type_is(type, "application/merge-patch+json")
-        && !policy_patch_type_is(type, "application/json"))
+    if (!request_media_type_is(type, "application/merge-patch+json")
+        && !request_media_type_is(type, "application/json"))
         return op_fail(&req->op, AZ_MEDIA_TYPE,
                        "The content type must be application/merge-patch+json or application/json",
                        NULL);

@@ -137,7 +137,7 @@ resource_seal(struct request *req, const struct resource_reading *reading, struc
         || keyring_seal(req->op.mem, req->op.az->keyring, secret->purpose, place, reading->secret,
                         strlen(reading->secret), &box, &row->sealed_length)
                != AZ_OK)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the secret of a new %s cannot be sealed",
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "cannot seal the secret of this %s",
                        resource_of(req)->rows->noun);
     row->sealed = box;
     return AZ_OK;
@@ -175,7 +175,7 @@ resource_respond_created(struct request *req, const char *dto, const char *secre
         return respond_json_text(req, 201, dto);
     if (jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &json, NULL) != AZ_OK
         || json_object_set_new(json, resource->body->secret, shown = json_string(secret)) != 0)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the stored %s cannot be read back",
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "cannot read back the stored %s",
                        resource->rows->noun);
     enum az_status st = respond_json(req, 201, json);
     resource_wipe_json(shown);

@@ -133,19 +133,18 @@ request_parse_form(struct request *req, const char *text, size_t length)
     return AZ_OK;
 }
 
-/* RFC 9110 8.3: the media type without its parameters, compared without regard to case. */
-static bool
-form_media_type_is(const char *content_type, const char *wanted)
+bool
+request_media_type_is(const char *content_type, const char *wanted)
 {
-    size_t len = strcspn(content_type, "; \t");
-    return len == strlen(wanted) && strncasecmp(content_type, wanted, len) == 0;
+    size_t length = content_type != NULL ? strcspn(content_type, "; \t") : 0;
+    return length == strlen(wanted) && strncasecmp(content_type, wanted, length) == 0;
 }
 
 static bool
 media_type_is_json(const char *content_type)
 {
     size_t len = strcspn(content_type, "; \t");
-    return form_media_type_is(content_type, "application/json")
+    return request_media_type_is(content_type, "application/json")
            || (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
 }
 
@@ -188,7 +187,7 @@ read_form(struct request *req)
     const char *type = req->io->variable(req->io, "CONTENT_TYPE");
     if (req->body_length == 0)
         return AZ_OK;
-    if (type == NULL || !form_media_type_is(type, "application/x-www-form-urlencoded"))
+    if (!request_media_type_is(type, "application/x-www-form-urlencoded"))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "The content type must be application/x-www-form-urlencoded", NULL);
     return request_parse_form(req, req->body, req->body_length);

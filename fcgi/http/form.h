@@ -11,6 +11,10 @@ enum az_status request_read_body(struct request *req);
 /* Parse application/x-www-form-urlencoded text into req->param by the row's parameter table. */
 enum az_status request_parse_form(struct request *req, const char *text, size_t length);
 
+/* True if a Content-Type, which may be NULL, is this media type, whatever its parameters and case
+ * (RFC 9110 8.3). */
+bool request_media_type_is(const char *content_type, const char *wanted);
+
 /* Decode percent-encoding, and `+` as a space if `form`. On mem; NULL: a lone %, a NUL, text that
  * is not UTF-8, or no memory. */
 char *request_url_decode(TALLOC_CTX *mem, const char *text, size_t length, bool form);
