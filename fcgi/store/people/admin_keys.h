@@ -1,5 +1,5 @@
-/* Admin keys: found by an HMAC under the pepper, their plaintext is sealed
- * (specification 5.1, 5.5). */
+/* Admin keys, found by an HMAC under the pepper; their plaintext is stored sealed (specification
+ * 5.1, 5.5). */
 #ifndef AZ_STORE_PEOPLE_ADMIN_KEYS_H
 #define AZ_STORE_PEOPLE_ADMIN_KEYS_H
 

@@ -1,4 +1,4 @@
-/* Authorization requests that wait on the consent page, and what was allowed before. */
+/* Authorization requests that wait on the consent page, and remembered consents. */
 #ifndef AZ_STORE_PEOPLE_CONSENTS_H
 #define AZ_STORE_PEOPLE_CONSENTS_H
 
@@ -8,17 +8,18 @@
 #include "crypto/digest.h"
 #include "store/db/json_rows.h"
 
-/* The page may stay open so long. Seconds. */
+/* Longest time that the page may stay open. Seconds. */
 #define CONSENT_REQUEST_VALIDITY 600
 
-/* Puts a request down for the session; `id_hash` is of the form token. AZ_LOGIN_REQUIRED: the
- * session is over. One trip. */
+/* Store a request for the session; `id_hash` is the hash of the form token. AZ_LOGIN_REQUIRED: the
+ * session has ended. One trip. */
 enum az_status consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
                                       const unsigned char session[SHA256_OCTETS],
                                       const char *request);
 
-/* The request of a form token, when it is this session's and in time; *ret_request is NULL
- * otherwise. `take` deletes it: one answer counts. JSON text on op->mem. One trip. */
+/* Get the request of a form token if it belongs to this session and has not expired; *ret_request
+ * is NULL otherwise. `take` deletes it, so that only one answer counts. JSON text on op->mem. One
+ * trip. */
 enum az_status consent_request_get(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
                                    const unsigned char session[SHA256_OCTETS], bool take,
                                    const char **ret_request);

@@ -9,7 +9,7 @@
 
 #include "base/op.h"
 
-/* As stored. NULL: empty. */
+/* A stored provider. NULL: empty. */
 struct identity_provider {
     int64_t id;            /* internal key */
     int64_t version;       /* changes with every update */

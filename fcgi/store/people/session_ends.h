@@ -1,4 +1,4 @@
-/* The end of browser sessions: logout, an operator's word, expiry. */
+/* Ending browser sessions: by logout or by the administrator. */
 #ifndef AZ_STORE_PEOPLE_SESSION_ENDS_H
 #define AZ_STORE_PEOPLE_SESSION_ENDS_H
 
@@ -8,32 +8,32 @@
 #include "base/op.h"
 #include "store/db/json_rows.h"
 
-/* A session that was ended: what the provider's own logout wants to know. */
+/* A session that was ended, with the values that a logout at its provider needs. */
 struct session_end {
-    bool found;           /* there was one */
-    const char *subject;  /* whose */
+    bool found;           /* there was a session */
+    const char *subject;  /* its user */
     int64_t idp;          /* identity_provider.id */
-    const char *id_token; /* the provider's; wiped with op->mem; NULL: none that opens */
+    const char *id_token; /* ID token of the provider, wiped with op->mem; NULL: none that opens */
 };
 
-/* Ends the session of a cookie's hash, and the one an ID token of ours names by `sid` for `subject`
- * (each may be NULL). One trip; *ret is of the cookie's when there were two. The cookie's is not
- * found when it had expired. */
+/* End the session of a cookie's hash, and the one that an ID token of ours names by `sid` for
+ * `subject` (each may be NULL). One trip. *ret is the cookie's session if there were two. A
+ * cookie's session that had expired is not found. */
 enum az_status session_end(struct op *op, const unsigned char *id_hash, const char *sid,
                            const char *subject, struct session_end *ret);
 
-/* What a logout looks at before it does anything. */
+/* Facts that a logout checks before it does anything. */
 struct logout_facts {
-    const char *subject; /* of the cookie's session, or NULL: it has none that lives */
-    const char *label;   /* how people know that subject, or NULL */
+    const char *subject; /* user of the cookie's live session, or NULL */
+    const char *label;   /* name or address of that user, or NULL */
     int64_t idp;         /* identity_provider.id of that session; 0: none */
     bool client;         /* the client is there and enabled */
-    bool public_client;  /* its type */
+    bool public_client;  /* it is public */
     const char *name;    /* client_name, or NULL */
-    const char **uris;   /* its postLogoutRedirectUris, NULL at the end; NULL: no client */
+    const char **uris;   /* its postLogoutRedirectUris; ends with NULL; NULL: no client */
 };
 
-/* Reads them; id_hash and client_id may be NULL. One trip. */
+/* Fetch these facts; id_hash and client_id may be NULL. One trip. */
 enum az_status logout_facts_fetch(struct op *op, const unsigned char *id_hash,
                                   const char *client_id, struct logout_facts *ret);
 
