@@ -28,7 +28,8 @@ char *
 input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
            size_t *ret_length)
 {
-    FILE *file = is_standard(cli) ? stdin : fopen(cli->args[1], "re");
+    const bool standard = is_standard(cli);
+    FILE *file = standard ? stdin : fopen(cli->args[1], "re");
     const char *why = NULL;
     char octets[8192];
     BUF_AUTO buf;
@@ -47,7 +48,7 @@ input_read(const struct cli *cli, size_t max, const char *limit, const char *exp
         why = talloc_asprintf(cli->mem, "is larger than %s", limit);
     else if (buf.len == 0)
         why = "is empty";
-    if (file != stdin)
+    if (!standard)
         fclose(file);
     char *text = why == NULL ? buf_take(&buf, ret_length) : NULL;
     if (text == NULL)

@@ -59,7 +59,16 @@ op_now(const struct op *op)
     return op->now_ms / 1000;
 }
 
+/* Return the status of a failure, which is never AZ_OK: no caller goes on with results that are not
+ * there. */
+static inline enum az_status
+op_failed(enum az_status status)
+{
+    return status != AZ_OK ? status : AZ_SERVER_ERROR;
+}
+
+/* Record a failure of the operation (az_fail) and return its status. */
 #define op_fail(op, status, public_text, ...)                                                      \
-    az_fail(&(op)->fault, (status), (public_text), __VA_ARGS__)
+    op_failed(az_fail(&(op)->fault, (status), (public_text), __VA_ARGS__))
 
 #endif

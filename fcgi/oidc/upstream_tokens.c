@@ -80,10 +80,10 @@ basic_header(struct op *op, const char *client_id, const char *secret)
     gnutls_datum_t box = {NULL, 0}, plain;
     char *header = NULL;
     char *text = query_append(op->mem, "", pairs, 2); /* ?i=...&s=... */
-    if (text == NULL)
+    char *between = text != NULL ? strchr(text, '&') : NULL;
+    if (between == NULL)
         return NULL;
     /* In place: "&s=" becomes ":"; the values contain neither & nor = unescaped. */
-    char *between = strchr(text, '&');
     *between = ':';
     memmove(between + 1, between + 3, strlen(between + 3) + 1);
     plain.data = (unsigned char *) text + 3;

@@ -34,15 +34,18 @@ static const struct schema_type {
     {"number",  "a number",      NUMBERS                         },
     {"boolean", "true or false", BIT(JSON_TRUE) | BIT(JSON_FALSE)},
     {"null",    "null",          BIT(JSON_NULL)                  },
+    {NULL,      "nothing",       0                               }, /* any other name: no value has it */
 };
 
+/* Return the row of a type, the last one for a name that is none. */
 static const struct schema_type *
 find_type(const json_t *name)
 {
-    for (size_t i = 0; json_is_string(name) && i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(types[i].name, json_string_value(name)) == 0)
-            return &types[i];
-    return NULL;
+    const struct schema_type *type = types;
+    while (type->name != NULL
+           && (!json_is_string(name) || strcmp(type->name, json_string_value(name)) != 0))
+        type++;
+    return type;
 }
 
 /* Return the nth name of a `type`, which is one name or an array of them; NULL after the last. */
@@ -67,7 +70,7 @@ fault_type(const json_t *rule)
 {
     const json_t *name;
     for (size_t i = 0; (name = type_name(rule, i)) != NULL; i++)
-        if (find_type(name) == NULL)
+        if (find_type(name)->name == NULL)
             return "not a type";
     return type_name(rule, 0) != NULL ? NULL : "no type";
 }
