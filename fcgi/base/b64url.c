@@ -19,7 +19,7 @@ static const struct alphabet standard_alphabet = {'+', '/'};
 
 /* The value of one character, or -1. Bytes above 127 fall through every range. */
 static int
-digit_value(const struct alphabet *alphabet, char c)
+b64url_digit_value(const struct alphabet *alphabet, char c)
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -46,13 +46,13 @@ decoded_size(size_t len, size_t *ret)
 
 /* Decodes into out, which has room for decoded_size(len). */
 static bool
-decode(const struct alphabet *alphabet, const char *text, size_t len, unsigned char *out)
+decode_octets(const struct alphabet *alphabet, const char *text, size_t len, unsigned char *out)
 {
     uint32_t bits = 0;
     unsigned held = 0;
 
     for (size_t i = 0; i < len; i++) {
-        int value = digit_value(alphabet, text[i]);
+        int value = b64url_digit_value(alphabet, text[i]);
         if (value < 0)
             return false;
         bits = bits << 6 | (uint32_t) value;
@@ -76,7 +76,7 @@ decode_new(TALLOC_CTX *mem, const struct alphabet *alphabet, const char *text, s
     unsigned char *out = talloc_size(mem, size + 1);
     if (out == NULL)
         return AZ_SERVER_ERROR;
-    if (!decode(alphabet, text, len, out)) {
+    if (!decode_octets(alphabet, text, len, out)) {
         explicit_bzero(out, size);
         talloc_free(out);
         return AZ_INVALID;
@@ -99,7 +99,7 @@ b64url_decode_into(const char *text, size_t len, void *ret, size_t size)
     size_t need;
     if (!decoded_size(len, &need) || need != size)
         return AZ_INVALID;
-    if (!decode(&url_alphabet, text, len, ret)) {
+    if (!decode_octets(&url_alphabet, text, len, ret)) {
         explicit_bzero(ret, size);
         return AZ_INVALID;
     }

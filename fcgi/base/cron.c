@@ -35,12 +35,12 @@ static const struct kind {
 #define FIELDS (sizeof(kinds) / sizeof(kinds[0]))
 
 /* A place in one field. */
-struct reader {
+struct cron_reader {
     const char *at, *end;
 };
 
 static bool
-take(struct reader *in, char c)
+cron_take(struct cron_reader *in, char c)
 {
     if (in->at == in->end || *in->at != c)
         return false;
@@ -50,7 +50,7 @@ take(struct reader *in, char c)
 
 /* number = 1*2DIGIT */
 static bool
-read_number(struct reader *in, int *ret)
+cron_read_number(struct cron_reader *in, int *ret)
 {
     int64_t value;
     size_t digits = digits_take(in->at, (size_t) (in->end - in->at), 99, &value);
@@ -63,7 +63,7 @@ read_number(struct reader *in, int *ret)
 
 /* value = number / three letters of a name */
 static bool
-read_value(struct reader *in, const struct kind *kind, int *ret)
+cron_read_value(struct cron_reader *in, const struct kind *kind, int *ret)
 {
     for (int i = 0; kind->names != NULL && in->end - in->at >= 3 && kind->names[i] != NULL; i++)
         if (strncasecmp(in->at, kind->names[i], 3) == 0) {
@@ -72,7 +72,7 @@ read_value(struct reader *in, const struct kind *kind, int *ret)
             return true;
         }
     int value;
-    if (!read_number(in, &value) || value < kind->least || value > kind->most)
+    if (!cron_read_number(in, &value) || value < kind->least || value > kind->most)
         return false;
     *ret = value;
     return true;
@@ -80,21 +80,21 @@ read_value(struct reader *in, const struct kind *kind, int *ret)
 
 /* part = ( "*" / "?" / value [ "-" value ] ) [ "/" number ] */
 static bool
-read_part(struct reader *in, const struct kind *kind, uint64_t *bits)
+read_part(struct cron_reader *in, const struct kind *kind, uint64_t *bits)
 {
     int first = kind->least, last = kind->most, step = 1;
-    bool all = take(in, '*') || (kind->days && take(in, '?'));
+    bool all = cron_take(in, '*') || (kind->days && cron_take(in, '?'));
     bool range = all;
     if (!all) {
-        if (!read_value(in, kind, &first))
+        if (!cron_read_value(in, kind, &first))
             return false;
         last = first;
-        range = take(in, '-');
-        if (range && (!read_value(in, kind, &last) || last < first))
+        range = cron_take(in, '-');
+        if (range && (!cron_read_value(in, kind, &last) || last < first))
             return false;
     }
-    if (take(in, '/')) {
-        if (!read_number(in, &step) || step < 1)
+    if (cron_take(in, '/')) {
+        if (!cron_read_number(in, &step) || step < 1)
             return false;
         if (!range)
             last = kind->most;
@@ -106,13 +106,13 @@ read_part(struct reader *in, const struct kind *kind, uint64_t *bits)
 
 /* field = part *( "," part ) */
 static bool
-read_field(struct reader in, const struct kind *kind, uint64_t *ret)
+read_field(struct cron_reader in, const struct kind *kind, uint64_t *ret)
 {
     uint64_t bits = 0;
     do
         if (!read_part(&in, kind, &bits))
             return false;
-    while (take(&in, ','));
+    while (cron_take(&in, ','));
     if (in.at != in.end)
         return false;
     *ret = bits;
@@ -121,21 +121,21 @@ read_field(struct reader in, const struct kind *kind, uint64_t *ret)
 
 /* The fields' places; 0 when there are not five or six. */
 static size_t
-split(const char *text, struct reader field[FIELDS])
+cron_split(const char *text, struct cron_reader field[FIELDS])
 {
     size_t count = 0;
     for (const char *at = text + strspn(text, BLANKS); *at != '\0'; at += strspn(at, BLANKS)) {
         size_t length = strcspn(at, BLANKS);
         if (count == FIELDS)
             return 0;
-        field[count++] = (struct reader){at, at + length};
+        field[count++] = (struct cron_reader){at, at + length};
         at += length;
     }
     return count >= FIELDS - 1 ? count : 0;
 }
 
 static bool
-begins_any(const struct reader *field)
+begins_any(const struct cron_reader *field)
 {
     return *field->at == '*' || *field->at == '?';
 }
@@ -143,9 +143,9 @@ begins_any(const struct reader *field)
 enum az_status
 cron_parse(const char *text, struct cron *ret, const char **ret_why)
 {
-    struct reader field[FIELDS];
+    struct cron_reader field[FIELDS];
     uint64_t bits[FIELDS] = {BIT(0)};
-    size_t count = strlen(text) <= CRON_MAX ? split(text, field) : 0;
+    size_t count = strlen(text) <= CRON_MAX ? cron_split(text, field) : 0;
     size_t first = FIELDS - count; /* seconds are left out: second 0 */
     *ret_why = "must have five fields (minute hour day month weekday), or six with seconds first";
     if (count == 0)

@@ -20,7 +20,7 @@ static const char too_large[] = "JSON has a number that is too large";
 static const char repeated[] = "JSON has a repeated member name";
 static const char followed[] = "JSON is followed by other text";
 
-struct reader {
+struct jsonx_reader {
     TALLOC_CTX *mem;
     const char *at, *end;
     size_t depth; /* containers that may still be opened */
@@ -35,20 +35,20 @@ struct piece {
 };
 
 static bool
-fault(struct reader *reader, const char *why)
+fault(struct jsonx_reader *reader, const char *why)
 {
     reader->why = why;
     return false;
 }
 
 static bool
-is_digit(const struct reader *reader)
+is_digit(const struct jsonx_reader *reader)
 {
     return reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9';
 }
 
 static void
-skip_space(struct reader *reader)
+skip_space(struct jsonx_reader *reader)
 {
     while (reader->at < reader->end
            && (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\r'
@@ -58,7 +58,7 @@ skip_space(struct reader *reader)
 
 /* Takes c, after white space, if it is what comes next. */
 static bool
-take(struct reader *reader, char c)
+jsonx_take(struct jsonx_reader *reader, char c)
 {
     skip_space(reader);
     if (reader->at == reader->end || *reader->at != c)
@@ -68,14 +68,15 @@ take(struct reader *reader, char c)
 }
 
 static bool
-expect(struct reader *reader, char c)
+expect(struct jsonx_reader *reader, char c)
 {
-    return take(reader, c) || fault(reader, reader->at == reader->end ? ends_early : malformed);
+    return jsonx_take(reader, c)
+           || fault(reader, reader->at == reader->end ? ends_early : malformed);
 }
 
 /* The same string with its escapes replaced. */
 static bool
-decode(struct reader *reader, const char *text, size_t length, struct piece *ret)
+jsonx_decode(struct jsonx_reader *reader, const char *text, size_t length, struct piece *ret)
 {
     size_t decoded_length;
     char *decoded = talloc_size(reader->mem, length);
@@ -93,7 +94,7 @@ decode(struct reader *reader, const char *text, size_t length, struct piece *ret
 
 /* A string with escapes, or octets beyond ASCII, or a fault; its opening quote is read. */
 static bool
-read_rich_string(struct reader *reader, struct piece *ret)
+read_rich_string(struct jsonx_reader *reader, struct piece *ret)
 {
     const char *start = reader->at, *at = start;
     bool escaped = false;
@@ -114,14 +115,14 @@ read_rich_string(struct reader *reader, struct piece *ret)
         return fault(reader, bad_utf8);
     reader->at = at + 1;
     if (escaped)
-        return decode(reader, start, (size_t) (at - start), ret);
+        return jsonx_decode(reader, start, (size_t) (at - start), ret);
     *ret = (struct piece){start, (size_t) (at - start), NULL};
     return true;
 }
 
 /* The opening quote is read. */
 static bool
-read_piece(struct reader *reader, struct piece *ret)
+read_piece(struct jsonx_reader *reader, struct piece *ret)
 {
     size_t plain = jsonx_plain_length(reader->at, (size_t) (reader->end - reader->at));
     const char *stop = reader->at + plain;
@@ -134,7 +135,7 @@ read_piece(struct reader *reader, struct piece *ret)
 }
 
 static json_t *
-read_string(struct reader *reader)
+read_string(struct jsonx_reader *reader)
 {
     struct piece piece;
 
@@ -147,7 +148,7 @@ read_string(struct reader *reader)
 }
 
 static bool
-read_digits(struct reader *reader)
+read_digits(struct jsonx_reader *reader)
 {
     if (!is_digit(reader))
         return fault(reader, malformed);
@@ -158,7 +159,7 @@ read_digits(struct reader *reader)
 
 /* Fraction and exponent, of which one is there. What double the digits mean is Jansson's matter. */
 static json_t *
-read_real(struct reader *reader, const char *start)
+read_real(struct jsonx_reader *reader, const char *start)
 {
     json_error_t error = {0};
 
@@ -181,7 +182,7 @@ read_real(struct reader *reader, const char *start)
 }
 
 static json_t *
-read_number(struct reader *reader)
+jsonx_read_number(struct jsonx_reader *reader)
 {
     const char *start = reader->at;
     bool negative = *start == '-', fits = true;
@@ -211,7 +212,7 @@ read_number(struct reader *reader)
 }
 
 static json_t *
-read_word(struct reader *reader, const char *word, size_t length, json_t *value)
+read_word(struct jsonx_reader *reader, const char *word, size_t length, json_t *value)
 {
     if ((size_t) (reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) {
         fault(reader, malformed);
@@ -221,17 +222,17 @@ read_word(struct reader *reader, const char *word, size_t length, json_t *value)
     return value;
 }
 
-static json_t *read_value(struct reader *reader);
+static json_t *jsonx_read_value(struct jsonx_reader *reader);
 
 static bool
-read_member(struct reader *reader, json_t *object)
+read_member(struct jsonx_reader *reader, json_t *object)
 {
     struct piece name;
     size_t before = json_object_size(object);
 
     if (!expect(reader, '"') || !read_piece(reader, &name))
         return false;
-    json_t *value = expect(reader, ':') ? read_value(reader) : NULL;
+    json_t *value = expect(reader, ':') ? jsonx_read_value(reader) : NULL;
     bool set =
         value != NULL && json_object_setn_new_nocheck(object, name.text, name.length, value) == 0;
     talloc_free(name.decoded);
@@ -239,32 +240,32 @@ read_member(struct reader *reader, json_t *object)
 }
 
 static bool
-read_members(struct reader *reader, json_t *object)
+jsonx_read_members(struct jsonx_reader *reader, json_t *object)
 {
-    if (take(reader, '}'))
+    if (jsonx_take(reader, '}'))
         return true;
     do {
         if (!read_member(reader, object))
             return false;
-    } while (take(reader, ','));
+    } while (jsonx_take(reader, ','));
     return expect(reader, '}');
 }
 
 static bool
-read_items(struct reader *reader, json_t *array)
+read_items(struct jsonx_reader *reader, json_t *array)
 {
-    if (take(reader, ']'))
+    if (jsonx_take(reader, ']'))
         return true;
     do {
-        json_t *item = read_value(reader);
+        json_t *item = jsonx_read_value(reader);
         if (item == NULL || json_array_append_new(array, item) != 0)
             return false;
-    } while (take(reader, ','));
+    } while (jsonx_take(reader, ','));
     return expect(reader, ']');
 }
 
 static json_t *
-read_container(struct reader *reader, bool is_object)
+read_container(struct jsonx_reader *reader, bool is_object)
 {
     if (reader->depth == 0) {
         fault(reader, too_deep);
@@ -275,7 +276,7 @@ read_container(struct reader *reader, bool is_object)
         return NULL;
     reader->at++;
     reader->depth--;
-    if (!(is_object ? read_members(reader, value) : read_items(reader, value))) {
+    if (!(is_object ? jsonx_read_members(reader, value) : read_items(reader, value))) {
         json_decref(value);
         return NULL;
     }
@@ -284,7 +285,7 @@ read_container(struct reader *reader, bool is_object)
 }
 
 static json_t *
-read_value(struct reader *reader)
+jsonx_read_value(struct jsonx_reader *reader)
 {
     skip_space(reader);
     if (reader->at == reader->end) {
@@ -304,7 +305,7 @@ read_value(struct reader *reader)
     case 'n':
         return read_word(reader, "null", 4, json_null());
     default:
-        return read_number(reader);
+        return jsonx_read_number(reader);
     }
 }
 
@@ -313,8 +314,8 @@ jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth, jso
             const char **ret_why)
 {
     size_t depth = max_depth < JSONX_DEPTH_MAX ? max_depth : JSONX_DEPTH_MAX;
-    struct reader reader = {.mem = mem, .at = text, .end = text + len, .depth = depth};
-    json_t *value = read_value(&reader);
+    struct jsonx_reader reader = {.mem = mem, .at = text, .end = text + len, .depth = depth};
+    json_t *value = jsonx_read_value(&reader);
 
     skip_space(&reader);
     if (value != NULL && reader.at != reader.end) {

@@ -38,7 +38,7 @@ struct line {
 
 /* Keeps room for the closing `"}` and the line end. */
 static void
-put(struct line *line, char c)
+log_put(struct line *line, char c)
 {
     if (line->used < sizeof(line->text) - 4)
         line->text[line->used++] = c;
@@ -48,7 +48,7 @@ static void
 put_text(struct line *line, const char *text)
 {
     for (; *text != '\0'; text++)
-        put(line, *text);
+        log_put(line, *text);
 }
 
 /* A JSON string; anything but printable ASCII becomes \u00XX of the octet, which no terminal
@@ -57,21 +57,21 @@ static void
 put_string(struct line *line, const char *text)
 {
     char escape[8];
-    put(line, '"');
+    log_put(line, '"');
     for (size_t i = 0; text[i] != '\0' && i < VALUE_MAXIMUM && line->used < sizeof(line->text) - 16;
          i++) {
         unsigned char c = (unsigned char) text[i];
         if (c == '"' || c == '\\') {
-            put(line, '\\');
-            put(line, (char) c);
+            log_put(line, '\\');
+            log_put(line, (char) c);
         } else if (c < 0x20 || c > 0x7e) {
             snprintf(escape, sizeof(escape), "\\u%04x", c);
             put_text(line, escape);
         } else {
-            put(line, (char) c);
+            log_put(line, (char) c);
         }
     }
-    put(line, '"');
+    log_put(line, '"');
 }
 
 static void
@@ -81,9 +81,9 @@ put_field(struct line *line, const struct log_field *field)
         return;
     if (line->used > sizeof(line->text) - 64)
         return;
-    put(line, ',');
+    log_put(line, ',');
     put_string(line, field->name);
-    put(line, ':');
+    log_put(line, ':');
     if (field->is_number) {
         char number[32];
         snprintf(number, sizeof(number), "%lld", field->number);

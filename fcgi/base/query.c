@@ -22,7 +22,7 @@ query_escaped_length(const char *text)
 }
 
 static char *
-put(char *at, const char *octets, size_t length)
+query_put(char *at, const char *octets, size_t length)
 {
     memcpy(at, octets, length);
     return at + length;
@@ -54,7 +54,7 @@ query_append(TALLOC_CTX *mem, const char *url, const struct query_pair *pairs, s
     char *text = talloc_array(mem, char, (unsigned) size), *at = text;
     if (text == NULL)
         return NULL;
-    at = put(at, url, head);
+    at = query_put(at, url, head);
     const char *query = memchr(url, '?', head);
     /* "" where the query is there and ends open. */
     const char *between = query == NULL                                     ? "?"
@@ -63,13 +63,13 @@ query_append(TALLOC_CTX *mem, const char *url, const struct query_pair *pairs, s
     for (size_t i = 0; i < count; i++) {
         if (pairs[i].value == NULL)
             continue;
-        at = put(at, between, strlen(between));
-        at = put(at, pairs[i].name, strlen(pairs[i].name));
+        at = query_put(at, between, strlen(between));
+        at = query_put(at, pairs[i].name, strlen(pairs[i].name));
         *at++ = '=';
         at = put_escaped(at, pairs[i].value);
         between = "&";
     }
-    at = put(at, url + head, length - head);
+    at = query_put(at, url + head, length - head);
     *at = '\0';
     return text;
 }

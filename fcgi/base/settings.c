@@ -35,7 +35,7 @@ problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...
 }
 
 static const struct setting *
-find_row(const char *name)
+settings_find_row(const char *name)
 {
     for (const struct setting *row = settings_table; row->name != NULL; row++)
         if (strcmp(row->name, name) == 0 || (row->alias != NULL && strcmp(row->alias, name) == 0))
@@ -45,7 +45,7 @@ find_row(const char *name)
 
 /* Read a decimal number within the limits of the row; a duration may end in s, m, h or d. */
 static bool
-read_number(const struct setting *row, const char *text, long *ret)
+settings_read_number(const struct setting *row, const char *text, long *ret)
 {
     static const struct {
         char unit;
@@ -128,7 +128,7 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
         *ret_why = talloc_asprintf(
             mem, "must be a number from %ld to %ld%s", row->minimum, row->maximum,
             row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
-        return read_number(row, text, at);
+        return settings_read_number(row, text, at);
     }
     return false;
 }
@@ -180,7 +180,7 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
         value[len - 1] = '\0';
         value++;
     }
-    const struct setting *row = find_row(name);
+    const struct setting *row = settings_find_row(name);
     if (row != NULL)
         set_from(mem, cfg, row, value, origin, problems);
     else if (!name_is_foreign(name))

@@ -5,7 +5,7 @@
 static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 static int
-digit_value(char c)
+base62_digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -31,7 +31,7 @@ base62_decode(const char *text, uint32_t *ret)
     uint64_t value = 0;
 
     for (int i = 0; i < BASE62_LENGTH; i++) {
-        int digit = digit_value(text[i]);
+        int digit = base62_digit_value(text[i]);
         if (digit < 0)
             return AZ_INVALID;
         value = value * 62 + (uint64_t) digit;

@@ -62,7 +62,7 @@ has_private_member(const json_t *object)
 }
 
 static enum az_status
-refuse(const char *why, const char **ret_why)
+jwk_refuse(const char *why, const char **ret_why)
 {
     if (ret_why != NULL)
         *ret_why = why;
@@ -128,14 +128,14 @@ struct wanted_member {
 };
 
 static enum az_status
-read_members(TALLOC_CTX *mem, const json_t *object, const struct wanted_member *wanted,
-             size_t count, const char **ret_why)
+jwk_read_members(TALLOC_CTX *mem, const json_t *object, const struct wanted_member *wanted,
+                 size_t count, const char **ret_why)
 {
     for (size_t i = 0; i < count; i++) {
         enum az_status status =
             member_octets(mem, object, wanted[i].name, wanted[i].size, wanted[i].ret);
         if (status == AZ_INVALID)
-            return refuse(why_member, ret_why);
+            return jwk_refuse(why_member, ret_why);
         if (status != AZ_OK)
             return status;
     }
@@ -163,11 +163,11 @@ check_rsa(struct jwk *key, const gnutls_datum_t *n, const gnutls_datum_t *e, con
 {
     key->bits = bit_length(n);
     if (key->bits < JWK_RSA_BITS_MIN)
-        return refuse(why_weak, ret_why);
+        return jwk_refuse(why_weak, ret_why);
     if (key->bits > JWK_RSA_BITS_MAX || e->size > JWK_RSA_EXPONENT_MAX)
-        return refuse(why_large, ret_why);
+        return jwk_refuse(why_large, ret_why);
     if (!is_odd(n) || !is_odd(e) || bit_length(e) < 2)
-        return refuse(why_point, ret_why);
+        return jwk_refuse(why_point, ret_why);
     return AZ_OK;
 }
 
@@ -190,16 +190,17 @@ parse_rsa(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **r
         {"qi", 0, &qi},
     };
 
-    enum az_status status = read_members(mem, object, wanted, key->priv != NULL ? 8 : 2, ret_why);
+    enum az_status status =
+        jwk_read_members(mem, object, wanted, key->priv != NULL ? 8 : 2, ret_why);
     if (status == AZ_OK)
         status = check_rsa(key, &n, &e, ret_why);
     if (status != AZ_OK)
         return status;
     if (gnutls_pubkey_import_rsa_raw(key->pub, &n, &e) != 0)
-        return refuse(why_point, ret_why);
+        return jwk_refuse(why_point, ret_why);
     if (key->priv != NULL
         && gnutls_privkey_import_rsa_raw(key->priv, &n, &e, &d, &p, &q, &qi, &dp, &dq) != 0)
-        return refuse(why_pair, ret_why);
+        return jwk_refuse(why_pair, ret_why);
     return AZ_OK;
 }
 
@@ -211,7 +212,7 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
 
     key->curve = crv != NULL ? jwk_curve_find(crv) : NULL;
     if (key->curve == NULL || key->curve->kty != key->kty)
-        return refuse(why_crv, ret_why);
+        return jwk_refuse(why_crv, ret_why);
     size_t size = key->curve->octets;
     bool has_y = key->kty == JWK_EC;
     const struct wanted_member coordinates[] = {
@@ -221,17 +222,17 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
     const struct wanted_member secret[] = {
         {"d", size, &d}
     };
-    enum az_status status = read_members(mem, object, coordinates, has_y ? 2 : 1, ret_why);
+    enum az_status status = jwk_read_members(mem, object, coordinates, has_y ? 2 : 1, ret_why);
     if (status == AZ_OK && key->priv != NULL)
-        status = read_members(mem, object, secret, 1, ret_why);
+        status = jwk_read_members(mem, object, secret, 1, ret_why);
     if (status != AZ_OK)
         return status;
     if (gnutls_pubkey_import_ecc_raw(key->pub, key->curve->gnutls, &x, has_y ? &y : NULL) != 0)
-        return refuse(why_point, ret_why);
+        return jwk_refuse(why_point, ret_why);
     if (key->priv != NULL
         && gnutls_privkey_import_ecc_raw(key->priv, key->curve->gnutls, &x, has_y ? &y : NULL, &d)
                != 0)
-        return refuse(why_pair, ret_why);
+        return jwk_refuse(why_pair, ret_why);
     return AZ_OK;
 }
 
@@ -258,25 +259,25 @@ check_pair(const struct jwk *key, const char **ret_why)
     gnutls_sign_algorithm_t sign = gnutls_pk_to_sign((gnutls_pk_algorithm_t) algorithm, hash);
 
     if (key->kty != JWK_OKP && gnutls_privkey_verify_params(key->priv) != 0)
-        return refuse(why_pair, ret_why);
+        return jwk_refuse(why_pair, ret_why);
     int failed = gnutls_privkey_sign_data2(key->priv, sign, 0, &data, &signature);
     if (!failed)
         failed = gnutls_pubkey_verify_data2(key->pub, sign, 0, &data, &signature) < 0;
     gnutls_free(signature.data);
-    return failed ? refuse(why_pair, ret_why) : AZ_OK;
+    return failed ? jwk_refuse(why_pair, ret_why) : AZ_OK;
 }
 
 /* A member that is absent or a text of reasonable length, copied to the key. */
 static enum az_status
-read_name(struct jwk *key, const json_t *object, const char *name, const char **ret,
-          const char **ret_why)
+jwk_read_name(struct jwk *key, const json_t *object, const char *name, const char **ret,
+              const char **ret_why)
 {
     const json_t *value = json_object_get(object, name);
 
     if (value == NULL)
         return AZ_OK;
     if (!json_is_string(value) || json_string_length(value) > JWK_NAME_MAX)
-        return refuse(why_name, ret_why);
+        return jwk_refuse(why_name, ret_why);
     *ret = talloc_strdup(key, json_string_value(value));
     return *ret != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
@@ -293,10 +294,10 @@ read_key_ops(struct jwk *key, const json_t *object, const char **ret_why)
     if (ops == NULL)
         return AZ_OK;
     if (!json_is_array(ops))
-        return refuse(why_name, ret_why);
+        return jwk_refuse(why_name, ret_why);
     json_array_foreach (ops, i, op) {
         if (!json_is_string(op))
-            return refuse(why_name, ret_why);
+            return jwk_refuse(why_name, ret_why);
         /* Our own private keys say "sign"; their public half then verifies. */
         const char *text = json_string_value(op);
         if (strcmp(text, "verify") == 0 || (key->priv != NULL && strcmp(text, "sign") == 0))
@@ -308,11 +309,11 @@ read_key_ops(struct jwk *key, const json_t *object, const char **ret_why)
 static enum az_status
 read_names(struct jwk *key, const json_t *object, const char **ret_why)
 {
-    enum az_status status = read_name(key, object, "kid", &key->kid, ret_why);
+    enum az_status status = jwk_read_name(key, object, "kid", &key->kid, ret_why);
     if (status == AZ_OK)
-        status = read_name(key, object, "use", &key->use, ret_why);
+        status = jwk_read_name(key, object, "use", &key->use, ret_why);
     if (status == AZ_OK)
-        status = read_name(key, object, "alg", &key->alg, ret_why);
+        status = jwk_read_name(key, object, "alg", &key->alg, ret_why);
     if (status == AZ_OK)
         status = read_key_ops(key, object, ret_why);
     return status;
@@ -369,7 +370,7 @@ parse_into(struct jwk *key, const struct key_type *type, const json_t *object,
     enum az_status status = type->parse(scratch, key, object, ret_why);
     talloc_free(scratch);
     if (status == AZ_OK && !is_on_curve(key))
-        status = refuse(why_point, ret_why);
+        status = jwk_refuse(why_point, ret_why);
     if (status == AZ_OK && key->priv != NULL)
         status = check_pair(key, ret_why);
     if (status == AZ_OK)
@@ -382,14 +383,14 @@ jwk_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_accept accept, struct 
           const char **ret_why)
 {
     if (!json_is_object(object))
-        return refuse(why_not_object, ret_why);
+        return jwk_refuse(why_not_object, ret_why);
     if (accept == JWK_PUBLIC_ONLY && has_private_member(object))
-        return refuse(why_private, ret_why);
+        return jwk_refuse(why_private, ret_why);
     if (accept == JWK_PRIVATE && json_object_get(object, "d") == NULL)
-        return refuse(why_not_private, ret_why);
+        return jwk_refuse(why_not_private, ret_why);
     const struct key_type *type = key_type_find(object);
     if (type == NULL)
-        return refuse(why_kty, ret_why);
+        return jwk_refuse(why_kty, ret_why);
     struct jwk *key = jwk_new(mem);
     if (key == NULL)
         return AZ_SERVER_ERROR;
@@ -413,19 +414,19 @@ describe(struct jwk *key, const char **ret_why)
         key->kty = JWK_RSA;
         key->bits = bits;
         if (bits < JWK_RSA_BITS_MIN)
-            return refuse(why_weak, ret_why);
-        return bits > JWK_RSA_BITS_MAX ? refuse(why_large, ret_why) : AZ_OK;
+            return jwk_refuse(why_weak, ret_why);
+        return bits > JWK_RSA_BITS_MAX ? jwk_refuse(why_large, ret_why) : AZ_OK;
     case GNUTLS_PK_ECDSA:
     case GNUTLS_PK_EDDSA_ED25519:
         if (gnutls_pubkey_export_ecc_raw2(key->pub, &curve, NULL, NULL, 0) != 0)
             return AZ_SERVER_ERROR;
         key->curve = jwk_curve_find_gnutls(curve);
         if (key->curve == NULL)
-            return refuse(why_crv, ret_why);
+            return jwk_refuse(why_crv, ret_why);
         key->kty = key->curve->kty;
         return AZ_OK;
     default:
-        return refuse(why_kty, ret_why);
+        return jwk_refuse(why_kty, ret_why);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "crypto/jwk.h"
 
 static enum az_status
-refuse(const char *why, const char **ret_why)
+jwk_set_refuse(const char *why, const char **ret_why)
 {
     if (ret_why != NULL)
         *ret_why = why;
@@ -53,9 +53,9 @@ jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode, str
     const json_t *key;
 
     if (!json_is_array(keys))
-        return refuse("key set is not an object with an array named keys", ret_why);
+        return jwk_set_refuse("key set is not an object with an array named keys", ret_why);
     if (json_array_size(keys) > JWK_SET_KEYS_MAX)
-        return refuse("key set has too many keys", ret_why);
+        return jwk_set_refuse("key set has too many keys", ret_why);
     struct jwk_set *set = set_new(mem, json_array_size(keys));
     if (set == NULL)
         return AZ_SERVER_ERROR;
@@ -63,7 +63,7 @@ jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode, str
         enum az_status status = add_key(set, key, mode, &why);
         if (status != AZ_OK) {
             talloc_free(set);
-            return status == AZ_INVALID ? refuse(why, ret_why) : status;
+            return status == AZ_INVALID ? jwk_set_refuse(why, ret_why) : status;
         }
     }
     *ret = set;
@@ -77,7 +77,7 @@ jwk_set_parse_text(TALLOC_CTX *mem, const char *text, size_t len, enum jwk_set_m
     json_t *object;
 
     if (len > JWK_SET_OCTETS_MAX)
-        return refuse("key set is too large", ret_why);
+        return jwk_set_refuse("key set is too large", ret_why);
     TALLOC_CTX *scratch = talloc_new(mem);
     if (scratch == NULL)
         return AZ_SERVER_ERROR;

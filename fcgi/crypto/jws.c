@@ -15,7 +15,7 @@
  * PSS with a salt that is not as long as the digest is refused by GnuTLS.
  */
 /* clang-format off */
-static const struct jws_alg algs[] = {
+static const struct jws_alg jws_algs[] = {
     {"RS256", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA256},
     {"RS384", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA384},
     {"RS512", JWK_RSA, GNUTLS_ECC_CURVE_INVALID,   GNUTLS_SIGN_RSA_SHA512},
@@ -28,7 +28,7 @@ static const struct jws_alg algs[] = {
     {"EdDSA", JWK_OKP, GNUTLS_ECC_CURVE_ED25519,   GNUTLS_SIGN_EDDSA_ED25519},
 };
 
-static const char *const fault_texts[] = {
+static const char *const jws_fault_texts[] = {
     [JWS_FAULT_NONE]      = "token is good",
     [JWS_FAULT_SIZE]      = "token is too long",
     [JWS_FAULT_FORM]      = "token is not a compact JWS",
@@ -42,14 +42,14 @@ static const char *const fault_texts[] = {
 };
 /* clang-format on */
 
-#define ALG_COUNT (sizeof(algs) / sizeof(algs[0]))
+#define ALG_COUNT (sizeof(jws_algs) / sizeof(jws_algs[0]))
 
 const struct jws_alg *
 jws_alg_find(const char *name)
 {
     for (size_t i = 0; i < ALG_COUNT; i++)
-        if (strcmp(name, algs[i].name) == 0)
-            return &algs[i];
+        if (strcmp(name, jws_algs[i].name) == 0)
+            return &jws_algs[i];
     return NULL;
 }
 
@@ -64,19 +64,19 @@ const struct jws_alg *
 jws_alg_of_key(const struct jwk *key)
 {
     for (size_t i = 0; i < ALG_COUNT; i++)
-        if (jws_alg_fits(&algs[i], key))
-            return &algs[i];
+        if (jws_alg_fits(&jws_algs[i], key))
+            return &jws_algs[i];
     return NULL;
 }
 
 const char *
 jws_fault_text(enum jws_fault fault)
 {
-    return fault_texts[fault];
+    return jws_fault_texts[fault];
 }
 
 static enum az_status
-refuse(enum jws_fault fault, enum jws_fault *ret_fault)
+jws_refuse(enum jws_fault fault, enum jws_fault *ret_fault)
 {
     if (ret_fault != NULL)
         *ret_fault = fault;
@@ -88,7 +88,7 @@ refuse(enum jws_fault fault, enum jws_fault *ret_fault)
  * fourth part (five would be a JWE) are refused.
  */
 static bool
-split(const char *text, size_t len, const char *parts[3], size_t lens[3])
+jws_split(const char *text, size_t len, const char *parts[3], size_t lens[3])
 {
     const char *end = text + len;
 
@@ -133,12 +133,12 @@ read_header(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_f
 
     enum az_status status = jsonx_parse(jws, text, len, JWS_HEADER_DEPTH_MAX, &header, NULL);
     if (status != AZ_OK)
-        return refuse(status == AZ_INVALID ? JWS_FAULT_HEADER : JWS_FAULT_OURS, ret_fault);
+        return jws_refuse(status == AZ_INVALID ? JWS_FAULT_HEADER : JWS_FAULT_OURS, ret_fault);
     if (!json_is_object(header) || !read_text(header, "alg", &jws->alg) || jws->alg == NULL
         || !read_text(header, "kid", &jws->kid) || !read_text(header, "typ", &jws->typ))
-        return refuse(JWS_FAULT_HEADER, ret_fault);
+        return jws_refuse(JWS_FAULT_HEADER, ret_fault);
     if (has_extension(header))
-        return refuse(JWS_FAULT_EXTENSION, ret_fault);
+        return jws_refuse(JWS_FAULT_EXTENSION, ret_fault);
     jws->header = header;
     return AZ_OK;
 }
@@ -150,12 +150,12 @@ decode_parts(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_
     size_t lens[3];
     unsigned char *octets[3];
 
-    if (!split(text, len, parts, lens))
-        return refuse(JWS_FAULT_FORM, ret_fault);
+    if (!jws_split(text, len, parts, lens))
+        return jws_refuse(JWS_FAULT_FORM, ret_fault);
     for (int i = 0; i < 3; i++) {
         enum az_status status = b64url_decode(jws, parts[i], lens[i], &octets[i], &lens[i]);
         if (status != AZ_OK)
-            return refuse(status == AZ_INVALID ? JWS_FAULT_FORM : JWS_FAULT_OURS, ret_fault);
+            return jws_refuse(status == AZ_INVALID ? JWS_FAULT_FORM : JWS_FAULT_OURS, ret_fault);
     }
     jws->payload = octets[1];
     jws->payload_len = lens[1];
@@ -164,7 +164,7 @@ decode_parts(struct jws *jws, const char *text, size_t len, enum jws_fault *ret_
     jws->signed_len = (size_t) (parts[2] - text) - 1;
     jws->signed_text = talloc_strndup(jws, text, jws->signed_len);
     if (jws->signed_text == NULL)
-        return refuse(JWS_FAULT_OURS, ret_fault);
+        return jws_refuse(JWS_FAULT_OURS, ret_fault);
     return read_header(jws, (const char *) octets[0], lens[0], ret_fault);
 }
 
@@ -173,10 +173,10 @@ jws_parse_unverified(TALLOC_CTX *mem, const char *text, size_t len, struct jws *
                      enum jws_fault *ret_fault)
 {
     if (len > JWS_OCTETS_MAX)
-        return refuse(JWS_FAULT_SIZE, ret_fault);
+        return jws_refuse(JWS_FAULT_SIZE, ret_fault);
     struct jws *jws = talloc_zero(mem, struct jws);
     if (jws == NULL)
-        return refuse(JWS_FAULT_OURS, ret_fault);
+        return jws_refuse(JWS_FAULT_OURS, ret_fault);
     enum az_status status = decode_parts(jws, text, len, ret_fault);
     if (status == AZ_OK)
         *ret = jws;
@@ -282,10 +282,10 @@ jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct 
     unsigned tries = 0;
 
     if (!typ_accepted(jws, policy))
-        return refuse(JWS_FAULT_TYP, ret_fault);
+        return jws_refuse(JWS_FAULT_TYP, ret_fault);
     const struct jws_alg *alg = alg_accepted(jws, policy);
     if (alg == NULL)
-        return refuse(JWS_FAULT_ALG, ret_fault);
+        return jws_refuse(JWS_FAULT_ALG, ret_fault);
     for (size_t i = 0; i < policy->keys->count && tries < JWS_TRIES_MAX; i++) {
         const struct jwk *key = policy->keys->keys[i];
         if (!key_fits(key, jws, alg, policy))
@@ -297,5 +297,5 @@ jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct 
             return AZ_OK;
         }
     }
-    return refuse(tries > 0 ? JWS_FAULT_SIGNATURE : JWS_FAULT_KEY, ret_fault);
+    return jws_refuse(tries > 0 ? JWS_FAULT_SIGNATURE : JWS_FAULT_KEY, ret_fault);
 }

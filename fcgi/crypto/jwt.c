@@ -11,7 +11,7 @@
 #include "crypto/jws.h"
 
 /* clang-format off */
-static const char *const fault_texts[] = {
+static const char *const jwt_fault_texts[] = {
     [JWT_FAULT_NONE]     = "claims are good",
     [JWT_FAULT_JSON]     = "token payload is not a JSON object",
     [JWT_FAULT_TYPE]     = "a claim of the token is malformed",
@@ -34,11 +34,11 @@ static const char *const fault_texts[] = {
 const char *
 jwt_fault_text(enum jwt_fault fault)
 {
-    return fault_texts[fault];
+    return jwt_fault_texts[fault];
 }
 
 static enum az_status
-refuse(enum jwt_fault fault, enum jwt_fault *ret_fault)
+jwt_refuse(enum jwt_fault fault, enum jwt_fault *ret_fault)
 {
     if (ret_fault != NULL)
         *ret_fault = fault;
@@ -47,7 +47,7 @@ refuse(enum jwt_fault fault, enum jwt_fault *ret_fault)
 
 /* A string of reasonable size. */
 static bool
-read_name(const json_t *value, const char **ret)
+jwt_read_name(const json_t *value, const char **ret)
 {
     *ret = json_string_value(value);
     return json_is_string(value) && json_string_length(value) <= JWT_NAME_MAX;
@@ -57,7 +57,7 @@ static bool
 read_claim(const json_t *object, const char *name, const char **ret)
 {
     const json_t *value = json_object_get(object, name);
-    return value == NULL || read_name(value, ret);
+    return value == NULL || jwt_read_name(value, ret);
 }
 
 /* RFC 7519 section 4.1.3: a string, or an array of strings. */
@@ -72,12 +72,12 @@ read_aud(const json_t *object, struct jwt_claims *claims)
         return true;
     if (!json_is_array(value)) {
         claims->aud_count = 1;
-        return read_name(value, &claims->aud[0]);
+        return jwt_read_name(value, &claims->aud[0]);
     }
     if (json_array_size(value) > JWT_AUDIENCES_MAX)
         return false;
     json_array_foreach (value, i, item) {
-        if (!read_name(item, &claims->aud[i]))
+        if (!jwt_read_name(item, &claims->aud[i]))
             return false;
     }
     claims->aud_count = json_array_size(value);
@@ -108,12 +108,12 @@ jwt_claims_read(const json_t *object, struct jwt_claims *ret, enum jwt_fault *re
     struct jwt_claims claims = {.object = object};
 
     if (!json_is_object(object))
-        return refuse(JWT_FAULT_JSON, ret_fault);
+        return jwt_refuse(JWT_FAULT_JSON, ret_fault);
     if (!read_claim(object, "iss", &claims.iss) || !read_claim(object, "sub", &claims.sub)
         || !read_claim(object, "azp", &claims.azp) || !read_claim(object, "jti", &claims.jti)
         || !read_aud(object, &claims) || !read_time(object, "exp", &claims.exp)
         || !read_time(object, "nbf", &claims.nbf) || !read_time(object, "iat", &claims.iat))
-        return refuse(JWT_FAULT_TYPE, ret_fault);
+        return jwt_refuse(JWT_FAULT_TYPE, ret_fault);
     *ret = claims;
     return AZ_OK;
 }
@@ -127,7 +127,7 @@ jwt_claims_parse(TALLOC_CTX *mem, const struct jws *jws, struct jwt_claims *ret,
     enum az_status status = jsonx_parse(mem, (const char *) jws->payload, jws->payload_len,
                                         JWT_DEPTH_MAX, &object, NULL);
     if (status != AZ_OK)
-        return refuse(status == AZ_INVALID ? JWT_FAULT_JSON : JWT_FAULT_OURS, ret_fault);
+        return jwt_refuse(status == AZ_INVALID ? JWT_FAULT_JSON : JWT_FAULT_OURS, ret_fault);
     return jwt_claims_read(object, ret, ret_fault);
 }
 
@@ -208,5 +208,5 @@ jwt_claims_check(const struct jwt_claims *claims, const struct jwt_rule *rule,
         fault = begin_fault(claims, rule);
     if (fault == JWT_FAULT_NONE && rule->need_jti && is_empty(claims->jti))
         fault = JWT_FAULT_JTI;
-    return fault == JWT_FAULT_NONE ? AZ_OK : refuse(fault, ret_fault);
+    return fault == JWT_FAULT_NONE ? AZ_OK : jwt_refuse(fault, ret_fault);
 }

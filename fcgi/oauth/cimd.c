@@ -56,7 +56,7 @@ refuse_disabled(struct op *op, const char *client_id)
 /* Read, not remembered: the code is issued against its id and version, and the row of a client that
  * was idle for long may be gone. */
 static enum az_status
-find_row(struct op *op, const char *client_id, struct client **ret)
+cimd_find_row(struct op *op, const char *client_id, struct client **ret)
 {
     struct client *row = NULL;
     enum az_status st = client_fetch(op, client_id, true, &row);
@@ -173,7 +173,7 @@ cimd_resolve(struct op *op, const char *client_id, struct client **ret)
 {
     struct client *row = NULL;
     struct document document;
-    enum az_status st = find_row(op, client_id, &row);
+    enum az_status st = cimd_find_row(op, client_id, &row);
     if (st != AZ_OK)
         return st;
     if (row != NULL && stands_for_itself(row)) {

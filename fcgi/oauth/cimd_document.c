@@ -119,7 +119,7 @@ static const struct field metadata_fields[] = {
 /* clang-format on */
 
 /* One reading: the first fault is the one that is told. */
-struct reading {
+struct cimd_reading {
     TALLOC_CTX *mem;
     const char *why;
 };
@@ -127,7 +127,7 @@ struct reading {
 static void
 tell(void *arg, const char *name, const char *why)
 {
-    struct reading *reading = arg;
+    struct cimd_reading *reading = arg;
     if (reading->why == NULL)
         reading->why = talloc_asprintf(reading->mem, "%s%s%s",
                                        *name != '\0' ? name : "the document", " ", why);
@@ -177,7 +177,7 @@ scope_fault(const char *scope)
 }
 
 static enum az_status
-fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
+cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
 {
     const char **redirects = words_array_list(mem, data->redirect_uris), **grants = NULL;
     const char *rest = data->scope, *word;
@@ -223,7 +223,7 @@ cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, lon
                    const char **ret_why, struct client *ret)
 {
     struct metadata data = {0};
-    struct reading reading = {mem, NULL};
+    struct cimd_reading reading = {mem, NULL};
     const char *why = NULL;
     enum az_status st = fields_read(mem, FIELDS(metadata_fields, FIELDS_IGNORE_UNKNOWN), document,
                                     tell, &reading, &data, NULL);
@@ -234,7 +234,7 @@ cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, lon
     else
         why = members_fault(mem, url, document, &data, max_redirect_uris);
     if (why == NULL)
-        return fill(mem, &data, ret);
+        return cimd_fill(mem, &data, ret);
     *ret_why = why;
     return AZ_INVALID;
 }

@@ -91,7 +91,7 @@ check_grants(struct register_reading *reading)
 /* RFC 7591 2: one place of keys, not two that may differ. Keys that let a client in come over TLS
  * (specification 4.7). */
 static enum az_status
-check_keys(struct register_reading *reading, bool needed)
+register_check_keys(struct register_reading *reading, bool needed)
 {
     const char *uri = register_text(reading, "jwks_uri");
     const json_t *jwks = json_object_get(reading->members, "jwks");
@@ -114,7 +114,7 @@ check_authentication(struct register_reading *reading)
         return register_refuse(
             reading, "token_endpoint_auth_method",
             "must be none, client_secret_basic, client_secret_post or private_key_jwt");
-    enum az_status st = check_keys(reading, keyed);
+    enum az_status st = register_check_keys(reading, keyed);
     if (st == AZ_OK && keyed && !reading->rules->private_key_jwt)
         st = register_refuse(reading, "token_endpoint_auth_method",
                              "private_key_jwt does not work yet");

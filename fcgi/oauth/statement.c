@@ -16,8 +16,8 @@
 #include "token/software_statement.h"
 
 /* oauth.md 3.1 J3: asymmetric ones alone. */
-static const char *const algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
-                                   "ES256", "ES384", "ES512", "EdDSA", NULL};
+static const char *const statement_algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
+                                             "ES256", "ES384", "ES512", "EdDSA", NULL};
 static const char *const our_algs[] = {"RS256", NULL};
 
 static const char *const our_types[] = {SOFTWARE_STATEMENT_TYP, NULL};
@@ -33,7 +33,7 @@ static const char *const others_claims[] = {"nonce", "at_hash", "c_hash", "auth_
                                             "act",   "cnf",     "events", "htm",       NULL};
 
 /* What one reading carries along. */
-struct reading {
+struct statement_reading {
     struct op *op;
     struct jws *jws;             /* taken apart, not verified */
     struct jwt_claims claims;    /* of it */
@@ -42,13 +42,13 @@ struct reading {
 };
 
 static enum az_status
-refuse(struct op *op, const char *text, const char *detail)
+statement_refuse(struct op *op, const char *text, const char *detail)
 {
     return op_fail(op, AZ_INVALID_SOFTWARE_STATEMENT, text, "%s", detail);
 }
 
 static enum az_status
-parse(struct reading *reading, const char *text)
+statement_parse(struct statement_reading *reading, const char *text)
 {
     struct op *op = reading->op;
     enum jws_fault jws_fault = JWS_FAULT_OURS;
@@ -56,20 +56,21 @@ parse(struct reading *reading, const char *text)
     enum az_status st =
         jws_parse_unverified(op->mem, text, strlen(text), &reading->jws, &jws_fault);
     if (st == AZ_INVALID)
-        return refuse(op, "The software statement is not a signed JWT", jws_fault_text(jws_fault));
+        return statement_refuse(op, "The software statement is not a signed JWT",
+                                jws_fault_text(jws_fault));
     if (st == AZ_OK)
         st = jwt_claims_parse(op->mem, reading->jws, &reading->claims, &jwt_fault);
     if (st == AZ_INVALID)
-        return refuse(op, "The claims of the software statement are malformed",
-                      jwt_fault_text(jwt_fault));
+        return statement_refuse(op, "The claims of the software statement are malformed",
+                                jwt_fault_text(jwt_fault));
     if (st == AZ_OK && (reading->claims.iss == NULL || *reading->claims.iss == '\0'))
-        return refuse(op, "The software statement names no issuer", "no iss");
+        return statement_refuse(op, "The software statement names no issuer", "no iss");
     return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
 /* Before anything is fetched: an address that a stranger names is not asked (oauth.md 0.4). */
 static enum az_status
-find_issuer(struct reading *reading)
+find_issuer(struct statement_reading *reading)
 {
     struct op *op = reading->op;
     bool found = false;
@@ -119,7 +120,7 @@ is_of_another_kind(const json_t *claims)
 
 /* All that the signature does not decide. RFC 7591 asks a statement for no exp; ours have it. */
 static enum az_status
-check_claims(struct reading *reading)
+check_claims(struct statement_reading *reading)
 {
     struct op *op = reading->op;
     const struct jwt_rule rule = {
@@ -132,17 +133,18 @@ check_claims(struct reading *reading)
     enum jwt_fault fault = JWT_FAULT_OURS;
     const char *typ = reading->jws->typ;
     if (typ == NULL ? reading->own : !type_is(typ, reading->own ? our_types : types))
-        return refuse(op, "The typ of the software statement is not accepted", "typ");
+        return statement_refuse(op, "The typ of the software statement is not accepted", "typ");
     if (!reading->own && is_of_another_kind(reading->claims.object))
-        return refuse(op, "The software statement is a token of another kind", "claims");
+        return statement_refuse(op, "The software statement is a token of another kind", "claims");
     if (jwt_claims_check(&reading->claims, &rule, &fault) != AZ_OK)
-        return refuse(op,
-                      fault == JWT_FAULT_EXPIRED ? "The software statement has expired"
-                                                 : "The software statement is not valid now",
-                      jwt_fault_text(fault));
+        return statement_refuse(op,
+                                fault == JWT_FAULT_EXPIRED
+                                    ? "The software statement has expired"
+                                    : "The software statement is not valid now",
+                                jwt_fault_text(fault));
     if (!reading->own && reading->trusted.audiences != NULL
         && !has_audience(&reading->claims, reading->trusted.audiences))
-        return refuse(op, "The software statement is meant for another audience", "aud");
+        return statement_refuse(op, "The software statement is meant for another audience", "aud");
     return AZ_OK;
 }
 
@@ -150,7 +152,7 @@ check_claims(struct reading *reading)
 
 /* AZ_INVALID: the host answered, but not with what we need. */
 static enum az_status
-check_keys(struct op *op, const char *url, const json_t *document)
+statement_check_keys(struct op *op, const char *url, const json_t *document)
 {
     struct jwk_set *set;
     const char *why = NULL;
@@ -181,7 +183,8 @@ tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
     if (!theirs)
         return st;
     az_fault_clear(&op->fault);
-    return refuse(op, "The keys of the software statement's issuer cannot be had", before.detail);
+    return statement_refuse(op, "The keys of the software statement's issuer cannot be had",
+                            before.detail);
 }
 
 /* The two addresses of an issuer's metadata (OpenID Connect Discovery 4, RFC 8414 3): one appends,
@@ -232,7 +235,7 @@ discover(struct op *op, const char *issuer, const char **ret_url)
 }
 
 static enum az_status
-fetch_keys(struct reading *reading, int64_t not_before, struct jwk_set **ret)
+fetch_keys(struct statement_reading *reading, int64_t not_before, struct jwk_set **ret)
 {
     struct op *op = reading->op;
     struct document document;
@@ -241,7 +244,7 @@ fetch_keys(struct reading *reading, int64_t not_before, struct jwk_set **ret)
     enum az_status st = url != NULL ? AZ_OK : discover(op, reading->trusted.issuer, &url);
     if (st != AZ_OK)
         return st;
-    st = document_get(op, DOCUMENT_KEYS, url, not_before, check_keys, &document, &fault);
+    st = document_get(op, DOCUMENT_KEYS, url, not_before, statement_check_keys, &document, &fault);
     if (st != AZ_OK)
         return tell_fetch(op, st, fault);
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
@@ -266,11 +269,12 @@ own_keys(struct op *op, struct jwk_set **ret)
 /* ---- signature */
 
 static enum az_status
-verify_with(const struct reading *reading, const struct jwk_set *keys, enum jws_fault *ret_fault)
+verify_with(const struct statement_reading *reading, const struct jwk_set *keys,
+            enum jws_fault *ret_fault)
 {
     const struct jws_policy policy = {
         .keys = keys,
-        .algs = reading->own ? our_algs : algs,
+        .algs = reading->own ? our_algs : statement_algs,
         .types = reading->own ? our_types : types,
         .typ_optional = !reading->own,
     };
@@ -280,7 +284,7 @@ verify_with(const struct reading *reading, const struct jwk_set *keys, enum jws_
 /* A key we do not know may be a new one: the set is fetched once more, though not for everybody
  * who makes up a kid (documents.c sees to that). */
 static bool
-may_be_new(const struct reading *reading, enum jws_fault fault)
+may_be_new(const struct statement_reading *reading, enum jws_fault fault)
 {
     return !reading->own
            && (fault == JWS_FAULT_KEY
@@ -288,7 +292,7 @@ may_be_new(const struct reading *reading, enum jws_fault fault)
 }
 
 static enum az_status
-verify(struct reading *reading)
+statement_verify(struct statement_reading *reading)
 {
     struct op *op = reading->op;
     struct jwk_set *keys = NULL;
@@ -303,52 +307,36 @@ verify(struct reading *reading)
         st = verify_with(reading, keys, &fault);
     }
     if (st == AZ_INVALID)
-        return refuse(op, "The signature of the software statement is not valid",
-                      jws_fault_text(fault));
+        return statement_refuse(op, "The signature of the software statement is not valid",
+                                jws_fault_text(fault));
     return st == AZ_OK ? AZ_OK
                        : op_fail(op, AZ_SERVER_ERROR, NULL, "a statement cannot be verified");
 }
 
 /* All but the signature. */
 static enum az_status
-read_claims(struct reading *reading, const char *text)
+statement_read_claims(struct statement_reading *reading, const char *text)
 {
-    enum az_status st = parse(reading, text);
+    enum az_status st = statement_parse(reading, text);
     if (st == AZ_OK)
         st = find_issuer(reading);
     return st == AZ_OK ? check_claims(reading) : st;
 }
 
-static void
-fill(const struct reading *reading, bool verified, struct statement *ret)
-{
-    *ret = (struct statement){
-        .issuer = reading->claims.iss,
-        .claims = (json_t *) (uintptr_t) reading->claims.object,
-        .verified = verified,
-    };
-}
-
-enum az_status
-statement_read_unverified(struct op *op, const char *text, struct statement *ret)
-{
-    struct reading reading = {.op = op};
-    enum az_status st = read_claims(&reading, text);
-    if (st == AZ_OK)
-        fill(&reading, false, ret);
-    return st;
-}
-
 enum az_status
 statement_read(struct op *op, const char *text, struct statement *ret)
 {
-    struct reading reading = {.op = op};
-    enum az_status st = read_claims(&reading, text);
+    struct statement_reading reading = {.op = op};
+    enum az_status st = statement_read_claims(&reading, text);
     /* Ours are always checked: they need no entry in the trust row, so anybody could write one. */
     bool verified = op->az->cfg->software_statement_verify || reading.own;
     if (st == AZ_OK && verified)
-        st = verify(&reading);
+        st = statement_verify(&reading);
     if (st == AZ_OK)
-        fill(&reading, verified, ret);
+        *ret = (struct statement){
+            .issuer = reading.claims.iss,
+            .claims = (json_t *) (uintptr_t) reading.claims.object,
+            .verified = verified,
+        };
     return st;
 }

@@ -30,7 +30,4 @@ struct statement {
  */
 enum az_status statement_read(struct op *op, const char *text, struct statement *ret);
 
-/* The same, but for the signature, at which nobody looks. For the fuzzer. */
-enum az_status statement_read_unverified(struct op *op, const char *text, struct statement *ret);
-
 #endif
