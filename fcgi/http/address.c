@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* An IPv6 address in brackets with a port, as some proxies write it. */
+/* Room for an IPv6 address in brackets with a port, as some proxies write it. */
 #define ENTRY_MAX 64
 
-/* The address in canonical text, or NULL. Accepts 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
- * [2001:db8::1] and [..]:80. */
+/* Return the address in canonical text, or NULL. Accepts 192.0.2.1, 192.0.2.1:80, 2001:db8::1,
+ * [2001:db8::1] and [2001:db8::1]:80. */
 static const char *
 canonical(TALLOC_CTX *mem, const char *text, size_t len)
 {
@@ -35,7 +35,7 @@ canonical(TALLOC_CTX *mem, const char *text, size_t len)
     int family = strchr(start, ':') != NULL ? AF_INET6 : AF_INET;
     if (inet_pton(family, start, octets) != 1)
         return NULL;
-    /* ::ffff:192.0.2.1 is an IPv4 client of a dual-stack listener: counted as such. */
+    /* ::ffff:192.0.2.1 is an IPv4 client of a dual-stack listener and is counted as IPv4. */
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     bool is_mapped = family == AF_INET6 && memcmp(octets, mapped, sizeof(mapped)) == 0;
     if (inet_ntop(is_mapped ? AF_INET : family, octets + (is_mapped ? 12 : 0), out, sizeof(out))

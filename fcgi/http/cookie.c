@@ -10,7 +10,7 @@ cookie_is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Text between two places without the blanks at its ends. */
+/* Trim blanks at both ends of the text up to `end`; return its length. */
 static size_t
 cookie_trim(const char **text, const char *end)
 {
@@ -24,7 +24,7 @@ cookie_trim(const char **text, const char *end)
 /*
  *   cookie-string = cookie-pair *( ";" SP cookie-pair )
  *   cookie-pair   = cookie-name "=" cookie-value
- * Blanks around the parts are skipped, as all servers do. A part without = is no cookie of ours.
+ * Blanks around the parts are skipped, as all servers do. A part without = is skipped too.
  */
 bool
 cookie_find(const char *header, const char *name, const char **ret, size_t *ret_length)

@@ -17,16 +17,16 @@
 #include "http/shared.h"
 #include "store/db/db.h"
 
-/* Octets of an answer with its head. */
+/* Longest answer with its head, in octets. */
 #define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))
 
-/* What pages of other origins may send to rows that are open to them, and how long they may
- * remember that. Seconds. */
+/* Headers that pages of other origins may send to rows that are open to them, and the seconds for
+ * which a browser may remember that. */
 #define CORS_REQUEST_HEADERS "Authorization, Content-Type, DPoP, MCP-Protocol-Version"
 #define CORS_RESPONSE_HEADERS "WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID"
 #define CORS_MAX_AGE "7200"
 
-/* The row that speaks for requests no row matches. */
+/* The row of requests that match no row. */
 static const struct route unmatched = {.method = "",
                                        .path = "(none)",
                                        .operation = "none",
@@ -94,9 +94,9 @@ handle_wrong_method(struct request *req)
 }
 
 /*
- * The Fetch standard's question before a request that a page of another origin may not send
- * unasked. Any origin may: what these rows answer hangs on no cookie, only on what the caller shows
- * itself (gateway-admin.md 1.3).
+ * Answer the preflight request of the Fetch standard, which a browser sends before some
+ * cross-origin requests. Every origin is allowed, because these rows read no cookie, only
+ * credentials that the caller sends itself (gateway-admin.md 1.3).
  */
 static enum az_status
 handle_preflight(struct request *req)
@@ -118,9 +118,10 @@ find_guard(const char *path)
 }
 
 /*
- * A row for a request that no row answers. Its cache headers, rate limit and dialect are those of
- * the path, if only the method is wrong (specification 1 and 8). Below a prefix that asks for a key
- * it asks too: who has none hears 401, as on the paths that exist (specification 5.3).
+ * Make a row for a request that no row answers. If only the method is wrong, it has the cache
+ * headers, rate limit and dialect of the path (specification 1 and 8). Below a prefix that asks for
+ * a key it asks too, so that a caller without a key gets 401 as on existing paths (specification
+ * 5.3).
  */
 static enum az_status
 make_route(struct request *req, const struct route *other)
@@ -166,7 +167,7 @@ check_credential(struct request *req, bool before_body)
                : AZ_OK;
 }
 
-/* The steps every request takes, in the order the row declares. */
+/* Take the steps of a request, in the order that the row declares. */
 static enum az_status
 dispatch_answer(struct request *req, const struct http_io *io)
 {
@@ -189,9 +190,9 @@ dispatch_answer(struct request *req, const struct http_io *io)
 }
 
 /*
- * What was sent away before anything was looked at leaves no row: it asked no policy and changed
- * nothing (decisions.md "Audited"). A browser that is told AZ_BUSY comes back each second, and a
- * row for each time would make work out of too much work; the log has a line for each.
+ * True if the request was turned away before anything was looked at. It leaves no audit row: it
+ * asked no policy and changed nothing. After AZ_BUSY a browser comes back each second, and a row
+ * each time would add load to overload; the log has a line for each.
  */
 static bool
 was_sent_away(const struct request *req)
@@ -200,8 +201,7 @@ was_sent_away(const struct request *req)
     return st == AZ_TOO_MANY_REQUESTS || st == AZ_BUSY;
 }
 
-/* Writes the audit row of a request whose handler did not; when that cannot be done, nothing is
- * answered as done. */
+/* Write the audit row of a request whose handler did not. If that fails, the request fails too. */
 static void
 write_audit(struct request *req)
 {
@@ -231,7 +231,7 @@ dispatch_put_header(struct buf *out, const char *name, const char *value)
     buf_append(out, "\r\n", 2);
 }
 
-/* Head and body leave in one write: one record, and for small answers one segment. */
+/* Send head and body in one write: one record, and for a small answer one segment. */
 static void
 send_response(struct request *req)
 {
@@ -248,7 +248,8 @@ send_response(struct request *req)
     struct buf out;
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
-    buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* tokens and client secrets pass here */
+    buf_init_secret(&out, req->op.mem,
+                    RESPONSE_MAX); /* the answer may hold tokens and client secrets */
     dispatch_put_header(&out, "Status", status);
     dispatch_put_header(&out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
@@ -270,7 +271,7 @@ send_response(struct request *req)
     buf_done(&out);
     if (out.status == AZ_OK || res->length == 0)
         return;
-    op_fail(&req->op, AZ_SERVER_ERROR, NULL, "an answer of %zu octets is too large", res->length);
+    op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the answer of %zu octets is too large", res->length);
     req->res.headers = 0;
     respond_empty(req, 500);
     send_response(req);
@@ -289,13 +290,14 @@ wipe(struct request *req)
     if (!cacheable && req->res.length > 0)
         explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
     for (size_t i = 0; i < req->res.headers; i++)
-        if (req->res.status == 302 /* respond_redirect, with a copy; it may be a code */
+        if (req->res.status == 302 /* the copy of respond_redirect, which may hold a code */
             && strcmp(req->res.header[i].name, "Location") == 0)
             explicit_bzero((void *) (uintptr_t) req->res.header[i].value,
                            strlen(req->res.header[i].value));
 }
 
-/* As in the handler's audit row, if it wrote one: policy's no and a bad request share codes. */
+/* Return the outcome for the log: that of the handler's audit row, if it wrote one, because a
+ * refusal of policy and a bad request can share an error code. */
 static const char *
 outcome_of(const struct request *req)
 {
@@ -303,7 +305,7 @@ outcome_of(const struct request *req)
     return req->audited && row->http < 500 ? req->audit.outcome : row->audit_outcome;
 }
 
-/* One line per request, once: ids, outcome, and for failures the detail that the caller does not
+/* Log one line per request: ids, outcome and, for a failure, the detail that the caller does not
  * get. */
 static void
 log_request(const struct request *req, int64_t started, uint64_t trips)
@@ -344,11 +346,11 @@ dispatch(struct az *az, const struct http_io *io)
     req->route = &unmatched;
     enum az_status st = dispatch_answer(req, io);
     if (st == AZ_OK && req->res.status == 0)
-        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the handler gave no answer");
+        st = op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the handler of the route did not answer");
     if (st != AZ_OK) {
         if (req->op.fault.status == AZ_OK)
             op_fail(&req->op, st == AZ_INVALID ? AZ_SERVER_ERROR : st, NULL,
-                    "no cause was recorded");
+                    "the failure has no recorded cause");
         respond_failure(req);
     }
     write_audit(req);

@@ -10,12 +10,12 @@
 #include "http/page/page.h"
 #include "http/route.h"
 
-/* Seconds a caller is asked to wait while the database or the engine is away, or a browser while
+/* Seconds that a caller should wait while the database or the engine is away, or a browser while
  * all places for fetches are taken. */
 #define RETRY_AFTER "1"
 
-/* RFC 6749 4.1.2.1: the failure goes back to the client, with our name (RFC 9207). False: it
- * cannot, or must not. */
+/* Send the failure to the client, with our issuer (RFC 6749 4.1.2.1, RFC 9207). False: it cannot or
+ * must not go there. */
 static bool
 redirect_error(struct request *req, const struct az_status_row *row)
 {
@@ -36,9 +36,9 @@ redirect_error(struct request *req, const struct az_status_row *row)
 }
 
 /*
- * Half of the workers wait for servers of others. Nothing of the request was used up, so the
- * browser asks for the same again by itself, and no worker waits with it. Only what a browser may
- * ask for twice: after a form it would come back without the form.
+ * Answer with a page that asks again by itself. Half of the workers wait for other servers; nothing
+ * of the request was used up, so the browser can repeat it, and no worker waits with it. Only a
+ * GET: a form would come back without its parameters.
  */
 static bool
 ask_again(struct request *req)
@@ -54,7 +54,7 @@ ask_again(struct request *req)
     return shown;
 }
 
-/* What people in front of a browser see, or their application. */
+/* Answer the browser with a page, or its application with a redirect. */
 static void
 write_page_error(struct request *req, const struct az_status_row *row)
 {
@@ -65,7 +65,7 @@ write_page_error(struct request *req, const struct az_status_row *row)
     respond_error_page(req, row->http, row->error, text);
 }
 
-/* {error, error_description}, or what the code put into error_body; empty for the admin API's 404
+/* Answer with {error, error_description} or req->error_body; without a body for the admin API's 404
  * (specification 7.2). */
 static void
 write_json_error(struct request *req, const struct az_status_row *row)

@@ -1,10 +1,10 @@
-/* How a failure looks: in the dialect of the request's row, from the table of outcomes. */
+/* Answering a failure in the dialect of the request's row, by the table of outcomes. */
 #ifndef AZ_HTTP_FAILURE_H
 #define AZ_HTTP_FAILURE_H
 
 #include "http/request.h"
 
-/* Answers with the recorded fault of the request. Never fails: what cannot be written is left out.
+/* Answer with the recorded fault of the request. Never fails: what cannot be written is left out.
  */
 void respond_failure(struct request *req);
 

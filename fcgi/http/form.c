@@ -57,14 +57,15 @@ find_param(const struct route *route, const char *name)
     return NULL;
 }
 
-/* Rows that answer faults on their own (/authorize: where to depends on what else was sent). */
+/* True if the row's handler answers faults itself: the answer of /authorize depends on the other
+ * parameters. */
 static bool
 keeps_faults(const struct request *req)
 {
     return req->route->body == BODY_QUERY_FAULTS || req->route->body == BODY_FORM_FAULTS;
 }
 
-/* A fault of the form: the end of the request, or kept for the handler. The text is a constant. */
+/* Refuse the request, or keep the fault for the handler. The text is a constant. */
 static enum az_status
 form_fault(struct request *req, const char *text)
 {
@@ -74,7 +75,8 @@ form_fault(struct request *req, const char *text)
     return AZ_OK;
 }
 
-/* Which of the two values was meant, nobody knows: where faults are kept, neither counts. */
+/* Take note of a repeated parameter. Neither value counts, because there is no telling which one
+ * was meant. */
 static enum az_status
 repeat(struct request *req, size_t before)
 {
@@ -89,7 +91,7 @@ repeat(struct request *req, size_t before)
     return op_fail(&req->op, AZ_INVALID_REQUEST, text, NULL);
 }
 
-/* Takes one name=value pair. Unknown names are ignored (oauth.md C5), known ones come once (RFC
+/* Take one name=value pair. Unknown names are ignored (oauth.md C5); known ones may come once (RFC
  * 6749 3.1, 3.2). */
 static enum az_status
 take_pair(struct request *req, const char *pair, size_t length)
@@ -101,7 +103,7 @@ take_pair(struct request *req, const char *pair, size_t length)
                       ? request_url_decode(req->op.mem, equals + 1, length - name_length - 1, true)
                       : talloc_strdup(req->op.mem, "");
     if (name == NULL || value == NULL)
-        return form_fault(req, "A parameter is not valid form encoding or not UTF-8");
+        return form_fault(req, "A parameter is not form-encoded or not valid UTF-8");
     const struct route_param *row = find_param(req->route, name);
     if (row == NULL || *value == '\0')
         return AZ_OK;
@@ -121,8 +123,7 @@ request_parse_form(struct request *req, const char *text, size_t length)
     for (size_t start = 0; start < length;) {
         const char *next = memchr(text + start, '&', length - start);
         size_t end = next != NULL ? (size_t) (next - text) : length;
-        /* Also counts parameters we ignore: decoding 60,000 empty ones is work nobody legitimate
-         * asks for. */
+        /* Count ignored parameters too: decoding 60,000 empty ones would be wasted work. */
         if (end > start && ++pairs > HTTP_PARAMS_MAX)
             return form_fault(req, "The request has too many parameters");
         enum az_status st = end > start ? take_pair(req, text + start, end - start) : AZ_OK;
@@ -149,8 +150,8 @@ media_type_is_json(const char *content_type)
 }
 
 /*
- * All octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. A body without a
- * length (a chunked one, behind Apache) is read to its end, and one octet past the maximum.
+ * Read all octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. A body without
+ * a length (chunked, behind Apache) is read to its end, or one octet past the maximum.
  */
 static enum az_status
 form_read_octets(struct request *req)
@@ -159,22 +160,24 @@ form_read_octets(struct request *req)
     bool known = announced != NULL && *announced != '\0';
     size_t max = req->route->body_max, length = known ? strtoul(announced, NULL, 10) : max + 1;
     if (known && length > max)
-        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "body of %zu octets, limit %zu", length, max);
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "the body has %zu octets, the limit is %zu",
+                       length, max);
     char *body = talloc_size(req->op.mem, length + 1);
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     size_t used = 0;
-    /* One octet more than announced is asked for, to see that the body ends where it should. */
+    /* Ask for one octet more than announced, to see that the body ends where it should. */
     for (long got = 1; used <= length && got > 0; used += (size_t) (got > 0 ? got : 0))
         got = req->io->read(req->io, body + used, length + 1 - used);
     if (known && used > length)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is longer than announced",
-                       "more than %zu octets", length);
+                       "the body has more than the announced %zu octets", length);
     if (known && used < length)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
-                       "%zu of %zu octets", used, length);
+                       "%zu of the announced %zu octets came", used, length);
     if (used > max)
-        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "body without length, limit %zu", max);
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL,
+                       "a body without a length passed the limit of %zu octets", max);
     body[used] = '\0';
     req->body = body;
     req->body_length = used;

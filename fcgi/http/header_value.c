@@ -10,10 +10,10 @@
 /* Octets between the quotes of the entity tags that this server makes: a SHA-256 in hex. */
 #define HEADER_DIGEST_LENGTH 64
 
-/* Blanks and commas: between the members of a list, any number of them (RFC 9110 section 5.6.1). */
+/* Blanks and commas between the members of a list, in any number (RFC 9110 section 5.6.1). */
 #define BETWEEN " \t,"
 
-/* Whether a list of entity tags names the digest. */
+/* True if a list of entity tags contains the digest. */
 static bool
 tags_name(const char *list, const char *digest)
 {
@@ -49,7 +49,7 @@ header_first_tag(TALLOC_CTX *mem, const char *value)
     return talloc_strndup(mem, value, strcspn(value, "\""));
 }
 
-/* Digits up to the end of the preference; 0 for anything else. */
+/* Read digits up to the end of the preference; 0 for anything else. */
 static long
 read_wait_seconds(const char *text, long max)
 {

@@ -6,7 +6,7 @@
 
 #include "http/form.h"
 
-/* Matches one path against one pattern, segment by segment, on the raw path: %2F stays inside its
+/* Match a path against a pattern, segment by segment. The path is raw, so %2F stays inside its
  * segment. */
 static bool
 pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
@@ -29,8 +29,9 @@ pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const ch
     return *pattern == '\0' && *path == '\0';
 }
 
-/* RFC 9110 9.3.2: HEAD wherever GET; the dispatcher leaves the body out. But not where a GET does
- * something, which the audit tells of: whoever looks ahead must not use up a sign-in or a code. */
+/* True if the row answers the method. HEAD is answered like GET (RFC 9110 9.3.2; the dispatcher
+ * leaves the body out), except where a GET does something, which is where it is audited: a link
+ * preview must not use up a sign-in or a code. */
 static bool
 method_matches(const struct route *row, const char *method)
 {
@@ -38,7 +39,7 @@ method_matches(const struct route *row, const char *method)
            || (strcmp(method, "HEAD") == 0 && strcmp(row->method, "GET") == 0 && !row->audited);
 }
 
-/* A fixed path and one with {name} may both fit. */
+/* True if the list has the method already: a fixed path and one with {name} may both match. */
 static bool
 lists_method(const char *allow, const char *method)
 {

@@ -11,7 +11,7 @@
 #include "http/address.h"
 #include "http/route.h"
 
-/* Octets of a well-formed X-Request-ID (decisions.md "Readings"). */
+/* Longest well-formed X-Request-ID, in octets. */
 #define REQUEST_ID_MAX 128
 
 const char *
@@ -41,8 +41,8 @@ request_param_repeated(const struct request *req, const char *name)
     return false;
 }
 
-/* 1 to 128 of A-Za-z0-9._- is echoed; anything else is replaced, so that no caller writes into our
- * log or headers. */
+/* True if the id can be echoed: 1 to 128 of A-Za-z0-9._-. Any other is replaced, so that no caller
+ * can write into our log or headers. */
 static bool
 request_id_ok(const char *text)
 {
@@ -59,7 +59,7 @@ make_request_id(struct request *req)
     return id != NULL ? id : "none";
 }
 
-/* True when text begins with the base and the base ends with a segment of it. */
+/* True if text begins with the base and the base ends where a segment ends. */
 static bool
 begins_with_base(const char *text, const char *base, size_t length)
 {
@@ -67,8 +67,8 @@ begins_with_base(const char *text, const char *base, size_t length)
 }
 
 /*
- * The target without the issuer's own path, so that a server under /auth or /~user/authz.fcgi
- * routes alike. RFC 8414 3.1 has that path after the name of a metadata document too:
+ * Return the target without the issuer's path, so that routes match below /auth or
+ * /~user/authz.fcgi too. RFC 8414 3.1 puts that path after the name of a metadata document:
  * /.well-known/openid-configuration/auth.
  */
 static const char *
@@ -90,7 +90,7 @@ strip_base(TALLOC_CTX *mem, const char *issuer, const char *target)
     return target;
 }
 
-/* RFC 9112 3.2.2: an absolute-form target is as good as its path. */
+/* Skip scheme and host of an absolute-form target (RFC 9112 3.2.2). */
 static const char *
 skip_authority(const char *target)
 {
@@ -98,7 +98,7 @@ skip_authority(const char *target)
         return target;
     const char *authority = strstr(target, "://") + 3;
     target = authority + strcspn(authority, "/?#");
-    return *target == '/' ? target : "/"; /* a query that holds a slash is no path */
+    return *target == '/' ? target : "/"; /* a slash in the query does not begin a path */
 }
 
 static enum az_status
@@ -107,24 +107,25 @@ request_read_target(struct request *req)
     const char *target = req->io->variable(req->io, "REQUEST_URI");
     if (target == NULL || *target == '\0')
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has no target",
-                       "REQUEST_URI is not passed by the web server");
+                       "the web server does not pass REQUEST_URI");
     if (strlen(target) > HTTP_PATH_MAX)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request target is too long",
-                       "target over %d octets", HTTP_PATH_MAX);
+                       "the target has more than %d octets", HTTP_PATH_MAX);
     target = strip_base(req->op.mem, req->op.az->cfg->oidc_issuer, skip_authority(target));
     if (target == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     for (const char *c = target; *c != '\0'; c++)
         if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
-                           "The request target has a forbidden character", NULL);
+                           "The request target contains a forbidden character", NULL);
     size_t length = strcspn(target, "?");
     req->path = length == 0 ? "/" : talloc_strndup(req->op.mem, target, length);
     req->query = target[length] == '?' ? target + length + 1 : "";
     return req->path != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* Octets of the longest start of text that is at most max octets and splits no UTF-8 sequence. */
+/* Return the length of the longest start of text that has at most max octets and splits no UTF-8
+ * sequence. */
 static size_t
 cut_length(const char *text, size_t max)
 {
@@ -157,7 +158,7 @@ request_read_head(struct request *req, const struct http_io *io)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
     }
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
-                                io->variable(io, "HTTP_X_FORWARDED_FOR"), /* however long */
+                                io->variable(io, "HTTP_X_FORWARDED_FOR"), /* of any length */
                                 req->op.az->cfg->trusted_proxy_count);
     const char *agent = request_header(req, "HTTP_USER_AGENT");
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))

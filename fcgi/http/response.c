@@ -13,7 +13,7 @@ respond_octets(struct request *req, int status, const char *content_type, const 
 {
     if (length > HTTP_ANSWER_MAX)
         return op_fail(&req->op, AZ_SERVER_ERROR, "The answer is too large",
-                       "an answer of %zu octets", length);
+                       "the answer has %zu octets", length);
     req->res.status = status;
     req->res.content_type = content_type;
     req->res.body = body;
@@ -44,10 +44,11 @@ respond_redirect(struct request *req, const char *url)
         fits = (unsigned char) *c > 0x20 && (unsigned char) *c < 0x7f;
     if (!fits)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
-                       "a redirect's target is too long or has a forbidden character");
+                       "the target of a redirect is too long or contains a forbidden character");
     char *copy = talloc_strdup(req->op.mem, url);
     if (copy == NULL || req->res.headers == HTTP_HEADERS_MAX)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no room for the redirect");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "no memory or no room for the Location header");
     respond_header(req, "Location", copy);
     return respond_empty(req, 302);
 }

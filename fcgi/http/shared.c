@@ -16,15 +16,15 @@
 #include "crypto/digest.h"
 #include "crypto/random.h"
 
-/* Addresses counted at a time: 65,536 words of 8 octets. A /16 of attackers costs half a megabyte,
- * no more. */
+/* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
+ * half a megabyte and no more. */
 #define SLOTS 65536u
-/* Slots looked at for one address. */
+/* Slots that are tried for one address. */
 #define PROBES 16u
 /* Long polls held on one host at a time; far above any sensible pool. */
 #define PLACES 64
-/* Changes with the layout of struct map: a file of another layout is replaced. */
-#define MAGIC 0x617a7368617265ULL + 1
+/* Changes with the layout of struct map, so that a file of another layout is replaced. */
+#define MAGIC (0x617a7368617265ULL + 1)
 
 /* One word per address, so that a single compare-and-swap decides: print 24 bits | window 20 bits |
  * count 20 bits. */
@@ -34,8 +34,8 @@
 
 struct map {
     _Atomic uint64_t magic;       /* MAGIC once the key is in place */
-    unsigned char key[32];        /* random, so that nobody can aim at a slot */
-    _Atomic uint64_t overflow;    /* counter of all that find no slot */
+    unsigned char key[32];        /* random, so that no caller can aim at a slot */
+    _Atomic uint64_t overflow;    /* counter of all addresses that find no slot */
     _Atomic int place[PLACES];    /* process ids of the holders of long polls */
     _Atomic uint64_t slot[SLOTS]; /* counters */
 };
@@ -58,7 +58,7 @@ shared_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char
     return AZ_SERVER_ERROR;
 }
 
-/* Makes the file under another name and links it into place, so that nobody maps one without its
+/* Make the file under another name and link it into place, so that no process maps one without its
  * key. */
 static int
 make_file(const char *path)
@@ -105,8 +105,9 @@ shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **
 {
     struct stat st;
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return shared_refuse(mem, ret_why, dir,
-                             "cannot be made; create it, owned by the service, mode 0700");
+        return shared_refuse(
+            mem, ret_why, dir,
+            "cannot be created; create it yourself, owned by the service's user, mode 0700");
     if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
         return shared_refuse(mem, ret_why, dir, "is not a directory");
     if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
@@ -115,20 +116,22 @@ shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **
     char *path = talloc_asprintf(mem, "%s/shared", dir);
     int fd = path != NULL ? open_file(path) : -1;
     if (fd < 0)
-        return shared_refuse(mem, ret_why, dir, "does not let us make the file `shared`");
+        return shared_refuse(mem, ret_why, dir,
+                             "is not writable: the file `shared` cannot be created in it");
     struct map *map = mmap(NULL, sizeof(struct map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     struct shared *shared = map != MAP_FAILED ? talloc_zero(mem, struct shared) : NULL;
     if (shared == NULL)
-        return shared_refuse(mem, ret_why, dir, "holds the file `shared` that cannot be mapped");
+        return shared_refuse(mem, ret_why, dir,
+                             "contains the file `shared`, which cannot be mapped");
     shared->map = map;
     talloc_set_destructor(shared, shared_destroy);
     *ret = shared;
     return AZ_OK;
 }
 
-/* The octets an address is counted by: all of IPv4, the first 64 bits of IPv6 (one subscriber owns
- * a /64). */
+/* Return the octets by which an address is counted: all of IPv4, the first 64 bits of IPv6 (one
+ * subscriber owns a /64). */
 static size_t
 counted_octets(const char *address, unsigned char octets[16])
 {
@@ -142,14 +145,15 @@ address_hash(const struct map *map, const char *address, long window)
 {
     unsigned char text[32 + sizeof(window) + 16], digest[32];
     uint64_t hash;
-    /* With the window's length: counters of another setting must not be taken for ours. */
+    /* The window's length is part of the hash: counters made under another setting must not count.
+     */
     const size_t head = 32 + sizeof(window);
     memset(text, 0, sizeof(text));
     memcpy(text, map->key, 32);
     memcpy(text + 32, &window, sizeof(window));
     size_t length = address != NULL ? counted_octets(address, text + head) : 0;
     if (sha256(text, head + length, digest) != AZ_OK)
-        return 1; /* all share one slot then: the limit still holds */
+        return 1; /* all addresses share one slot then, and the limit still holds */
     memcpy(&hash, digest, sizeof(hash));
     return hash;
 }
@@ -161,9 +165,9 @@ word_make(uint64_t print, uint64_t window, uint64_t count)
 }
 
 /*
- * Whether a counter of window `its` counts now. The next window is one too: another process may
- * have read the clock a moment later. Any other is old, also one that seems to lie ahead: the
- * window's length was changed, or the clock was.
+ * True if a counter of window `its` counts now. The next window counts too, because another process
+ * may have read the clock a moment later. Any other window is old, even one that seems to be ahead:
+ * the window's length or the clock was changed.
  */
 static bool
 window_counts(uint64_t its, uint64_t now)
@@ -173,7 +177,7 @@ window_counts(uint64_t its, uint64_t now)
 
 enum verdict { ADMITTED, REFUSED, TAKEN };
 
-/* Counts in one slot if it is ours, or claims it if it is free or of an older window. */
+/* Count in the slot if it is ours, or claim it if it is free or of an older window. */
 static enum verdict
 count_in_slot(_Atomic uint64_t *slot, uint64_t print, uint64_t window, uint64_t limit, bool claim)
 {
@@ -204,8 +208,7 @@ shared_rate_admit(struct shared *shared, const char *address, int64_t now, long 
     uint64_t print = hash >> PRINT_SHIFT | 1, number = (uint64_t) (now / window) & FIELD_MASK;
     uint64_t most = (uint64_t) limit < FIELD_MASK ? (uint64_t) limit : FIELD_MASK;
     *ret_retry_after = window - (long) (now % window);
-    for (int pass = 0; pass < 2;
-         pass++) /* first look for our counter in all places, then for a place to make one */
+    for (int pass = 0; pass < 2; pass++) /* first look for our counter, then for a free slot */
         for (unsigned i = 0; i < PROBES; i++) {
             enum verdict verdict =
                 count_in_slot(&map->slot[(hash + i) % SLOTS], print, number, most, pass == 1);

@@ -90,10 +90,7 @@ sub ask_on {
     for ( my $round = 1 ; time < $until ; $round++ ) {
         my $answer = ask( silent("$n-$round") );
         print 'asked ', $answer->status, ' ',
-          (   defined $answer->header('Refresh')         ? 'busy'
-            : $answer->body =~ /already used or expired/ ? 'tried'
-            :                                              'else' ),
-          "\n";
+          ( defined $answer->header('Refresh') ? 'busy' : $answer->body =~ /took too long/ ? 'tried' : 'else' ), "\n";
         sleep 0.1;
     }
     return;
@@ -156,7 +153,7 @@ my @answer = Authz::Client::together(
         [   $stack->http,
             $stack->http->octets( GET => target( silent("again$_"), 'https://app.example/cb' ), close => 1 ) ]
     } 1 .. 2 * $part );
-is( scalar( grep { $_->body =~ /already used or expired/ } @answer ), $part, '... all of them, and no more' )
+is( scalar( grep { $_->body =~ /took too long/ } @answer ), $part, '... all of them, and no more' )
   or diag( map { $_->status . "\n" } @answer );
 
 done_testing;

@@ -75,7 +75,7 @@ parse(TALLOC_CTX *mem, const char *text, size_t length)
     return out;
 }
 
-#define BROKEN "A parameter is not valid form encoding or not UTF-8"
+#define BROKEN "A parameter is not form-encoded or not valid UTF-8"
 
 /* clang-format off */
 static const struct { const char *text, *wanted, *name; } forms[] = {

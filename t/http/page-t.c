@@ -222,7 +222,7 @@ test_error_page(TALLOC_CTX *mem, struct az *az)
     respond_error_page(req, 503, "temporarily_unavailable", "Try again");
     is_int(req->res.status, 503, "error page: without templates it is answered too");
     is_str(req->res.content_type, "text/plain; charset=utf-8", "... as plain text");
-    is_str(req->res.body, "temporarily_unavailable: Try again\nRequest: req-1\n", "... in full");
+    is_str(req->res.body, "temporarily_unavailable: Try again\nRequest ID: req-1\n", "... in full");
     is_str(req->op.fault.detail, "away", "... and the fault stays");
     az->pages = pages;
 }
@@ -249,14 +249,12 @@ test_broken(TALLOC_CTX *mem, struct az *az)
         const char *name, *text, *why;
     } cases[] = {
         {"consent", "<h1>{{client_name}}\n{{#scopes}}",
-         "consent.html:2: scopes: this section is not ended"                                                 },
-        {"consent", "\n{{nonsense}}",
-         "consent.html:2: nonsense: there is no value of this "
-         "name here"                                                                                         },
-        {"error",   "{{{text}}}",                       "error.html:1: values are always escaped"            },
-        {"head",    "<style>\n<\n</style>\n<script>",   "head.html:4: this element does not work"            },
-        {"logout",  "{{>gone}}",                        "gone.html: No such file or directory"               },
-        {"logout",  "{{>logout}}",                      "logout.html:1: logout: templates include each other"},
+         "consent.html:2: scopes: this section is not closed"                                                  },
+        {"consent", "\n{{nonsense}}",                   "consent.html:2: nonsense: no value has this name here"},
+        {"error",   "{{{text}}}",                       "error.html:1: values are always escaped"              },
+        {"head",    "<style>\n<\n</style>\n<script>",   "head.html:4: this element does not work"              },
+        {"logout",  "{{>gone}}",                        "gone.html: No such file or directory"                 },
+        {"logout",  "{{>logout}}",                      "logout.html:1: logout: templates include each other"  },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         dir = make_data_dir(mem);
@@ -265,8 +263,7 @@ test_broken(TALLOC_CTX *mem, struct az *az)
            cases[i].text);
         ok(problems.count > 0 && strncmp(problems.line[0], "SVC_DATA_DIR: ", 14) == 0
                && strstr(problems.line[0], cases[i].why) != NULL
-               && strstr(problems.line[0], "put the page that comes with the program there")
-                      != NULL,
+               && strstr(problems.line[0], "correct the page or restore") != NULL,
            "... with setting, file, line, and what to do: %s",
            problems.count > 0 ? problems.line[0] : "");
     }

@@ -134,59 +134,53 @@ test_refusals(TALLOC_CTX *mem)
     static const struct {
         const char *template, *why;
     } cases[] = {
-        {"{{{a}}}",                                   "t.html:1: values are always escaped: write {{name}}"   },
-        {"\n\n{{&a}}",                                "t.html:3: values are always escaped: write {{name}}"   },
-        {"x\n{{a",                                    "t.html:2: {{ without }}"                               },
-        {"{{! a",                                     "t.html:1: {{ without }}"                               },
-        {"{{}}",                                      "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{ }}",                                     "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{.}}",                                     "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{A}}",                                     "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{a b}}",                                   "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{../a}}",                                  "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{>../a}}",                                 "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{=<% %>=}}",                               "t.html:1: a name is made of a-z, 0-9 and _"            },
-        {"{{#a}}\n\n{{#b}}\n{{/b}}\n",                "t.html:1: a: this section is not ended"                },
-        {"\n{{#a}}{{^b}}",                            "t.html:2: b: this section is not ended"                },
-        {"{{/a}}",                                    "t.html:1: a: this section was not begun"               },
-        {"{{#a}}{{#b}}\n{{/a}}{{/b}}",                "t.html:2: a: another section is open: end that one "
-                                       "first"                          },
-        {"{{#a}}<p>{{/a}}\n{{z}}",                    "t.html:2: z: there is no value of this name here"      },
-        {"{{#z}}{{/z}}",                              "t.html:1: z: there is no value of this name here"      },
-        {"{{#a}}<p {{/a}}>",                          "t.html:1: a: the section ends within a tag or value "
-                             "that it did not begin in"                           },
-        {"<p {{#a}}title=\"{{/a}}\">",                "t.html:1: a: the section ends within a tag or value "
-                                       "that it did not begin in"       },
-        {"<p {{a}}>",                                 "t.html:1: a: a value may stand in text or in a quoted "
-                      "attribute only"                                                   },
-        {"<p title={{a}}>",                           "t.html:1: a: a value may stand in text or in a quoted "
-                            "attribute only"                                       },
-        {"<{{a}}>",                                   "t.html:1: a: a value may stand in text or in a quoted "
-                    "attribute only"                                                       },
-        {"<img alt=\"\"\nsrc=\"{{a}}\">",             "t.html:2: a: no value may stand in an attribute that "
-                                          "styles or loads something"},
-        {"<style>p{color:{{a}}}</style>",             "t.html:1: nothing in braces may stand in a style"      },
-        {"<style>{{! x }}</style>",                   "t.html:1: nothing in braces may stand in a style"      },
+        {"{{{a}}}",                                   "t.html:1: values are always escaped; write {{name}}"                 },
+        {"\n\n{{&a}}",                                "t.html:3: values are always escaped; write {{name}}"                 },
+        {"x\n{{a",                                    "t.html:2: {{ without }}"                                             },
+        {"{{! a",                                     "t.html:1: {{ without }}"                                             },
+        {"{{}}",                                      "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{ }}",                                     "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{.}}",                                     "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{A}}",                                     "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{a b}}",                                   "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{../a}}",                                  "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{>../a}}",                                 "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{=<% %>=}}",                               "t.html:1: a name consists of a-z, 0-9 and _"                         },
+        {"{{#a}}\n\n{{#b}}\n{{/b}}\n",                "t.html:1: a: this section is not closed"                             },
+        {"\n{{#a}}{{^b}}",                            "t.html:2: b: this section is not closed"                             },
+        {"{{/a}}",                                    "t.html:1: a: this section was never opened"                          },
+        {"{{#a}}{{#b}}\n{{/a}}{{/b}}",
+         "t.html:2: a: another section is open; close that one first"                                                       },
+        {"{{#a}}<p>{{/a}}\n{{z}}",                    "t.html:2: z: no value has this name here"                            },
+        {"{{#z}}{{/z}}",                              "t.html:1: z: no value has this name here"                            },
+        {"{{#a}}<p {{/a}}>",
+         "t.html:1: a: the section closes inside a tag or value where it did not open"                                      },
+        {"<p {{#a}}title=\"{{/a}}\">",
+         "t.html:1: a: the section closes inside a tag or value where it did not open"                                      },
+        {"<p {{a}}>",                                 "t.html:1: a: a value can stand only in text or in a quoted attribute"},
+        {"<p title={{a}}>",                           "t.html:1: a: a value can stand only in text or in a quoted attribute"},
+        {"<{{a}}>",                                   "t.html:1: a: a value can stand only in text or in a quoted attribute"},
+        {"<img alt=\"\"\nsrc=\"{{a}}\">",
+         "t.html:2: a: a value cannot stand in an attribute that styles or loads something"                                 },
+        {"<style>p{color:{{a}}}</style>",             "t.html:1: a style element cannot contain {{"                         },
+        {"<style>{{! x }}</style>",                   "t.html:1: a style element cannot contain {{"                         },
         {"<scr{{! x }}ipt>",                          "t.html:1: this element does not work on these pages "
-                             "(no scripts, frames or plug-ins)"                   },
-        {"<p on{{! x }}click=\"a\">",                 "t.html:1: scripts do not work on these pages"          },
-        {"<p title=\"{{>h}}\">",                      "t.html:1: h: a template is included in text only"      },
-        {"<title>{{>h}}</title>",                     "t.html:1: h: a template is included in text only"      },
-        {"{{#a}}<title>{{/a}}</title>",               "t.html:1: a: the section ends within a tag or value "
-                                        "that it did not begin in"     },
-        {"<title>{{a}}",                              "t.html:1: ends within a tag, a value or a style"       },
+                             "(no scripts, frames or plug-ins)"                                 },
+        {"<p on{{! x }}click=\"a\">",                 "t.html:1: scripts do not work on these pages"                        },
+        {"<p title=\"{{>h}}\">",                      "t.html:1: h: a template can be included only in text"                },
+        {"<title>{{>h}}</title>",                     "t.html:1: h: a template can be included only in text"                },
+        {"{{#a}}<title>{{/a}}</title>",
+         "t.html:1: a: the section closes inside a tag or value where it did not open"                                      },
+        {"<title>{{a}}",                              "t.html:1: the file ends inside a tag, a value or a style"            },
         {"<title><a b=\"</title><p {{a}}\">",
-         "t.html:1: within title and textarea stands no tag but "
-         "their end"                                                                                          },
+         "t.html:1: title and textarea cannot contain other tags"                                                           },
         {"<svg><style><p b=\"</style>{{a}}\" {{a}}>",
-         "t.html:1: within a style stands no tag but its "
-         "end"                                                                                                },
-        {"<p\n\n",                                    "t.html:3: ends within a tag, a value or a style"       },
-        {"<style>",                                   "t.html:1: ends within a tag, a value or a style"       },
-        {"{{>none}}",                                 "t.html:1: none: there is no such template"             },
-        {"x\n{{>t}}",                                 "t.html:2: t: templates include each other too deep, "
-                      "or in a circle"                                                   },
-        {"\xff",                                      "t.html: is no text in UTF-8"                           },
+         "t.html:1: a style element cannot contain other tags"                                                              },
+        {"<p\n\n",                                    "t.html:3: the file ends inside a tag, a value or a style"            },
+        {"<style>",                                   "t.html:1: the file ends inside a tag, a value or a style"            },
+        {"{{>none}}",                                 "t.html:1: none: no such template"                                    },
+        {"x\n{{>t}}",                                 "t.html:2: t: templates include each other too deeply or in a loop"   },
+        {"\xff",                                      "t.html: the file is not UTF-8 text"                                  },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *why = NULL;
@@ -250,14 +244,14 @@ test_size(TALLOC_CTX *mem)
            "size: the maximum is taken");
     is_int(templates_add(set, "b", "b.html", big, TEMPLATE_SIZE_MAX + 1, &why), AZ_INVALID,
            "size: one more is refused");
-    is_str(why, "b.html: is too large", "... and named");
+    is_str(why, "b.html: the file is too large", "... and named");
     is_int(templates_add(set, "a", "a.html", "", 0, &why), AZ_INVALID, "a name twice is refused");
     is_int(templates_add(set, "c", "c.html", "a\0b", 3, &why), AZ_INVALID, "a NUL is refused");
     ok(make(mem, nested(mem, TEMPLATE_DEPTH_MAX), NULL, &why) != NULL,
        "depth: the maximum is taken");
     ok(make(mem, nested(mem, TEMPLATE_DEPTH_MAX + 1), NULL, &why) == NULL,
        "depth: one more is refused");
-    is_str(why, "t.html:1: yes: sections are nested too deep", "... and named");
+    is_str(why, "t.html:1: yes: sections are nested too deeply", "... and named");
     char name[TEMPLATE_NAME_MAX + 8] = "{{";
     memset(name + 2, 'n', TEMPLATE_NAME_MAX);
     memcpy(name + 2 + TEMPLATE_NAME_MAX, "}}", 3);

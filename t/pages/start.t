@@ -55,19 +55,19 @@ is( $status, 0, 'config check: says so too' ) or diag(@line);
 is( $status, 0, 'start: a branded page, with a file of its own, is right' ) or diag(@line);
 
 my @cases = (
-    [ 'is missing',             'consent.html: No such file or directory',       consent => undef ],
-    [ 'that others include',    'head.html: No such file or directory',          head    => undef ],
-    [ 'does not end a section', 'error.html:2: text: this section is not ended', error   => "<h1>x</h1>\n{{#text}}\n" ],
-    [   'has an unknown name', 'choose.html:1: provider: there is no value of this name here',
+    [ 'is missing',             'consent.html: No such file or directory',        consent => undef ],
+    [ 'that others include',    'head.html: No such file or directory',           head    => undef ],
+    [ 'does not end a section', 'error.html:2: text: this section is not closed', error => "<h1>x</h1>\n{{#text}}\n" ],
+    [   'has an unknown name', 'choose.html:1: provider: no value has this name here',
         choose => '{{#provider}}{{name}}{{/provider}}' ],
     [ 'would not escape', 'consent.html:3: values are always escaped', consent => "\n\n{{{client_name}}}" ],
     [   'has a script', 'logout.html:1: this element does not work on these pages',
         logout => '<script>alert(1)</script>' ],
-    [   'has a value in a style', 'head.html:1: nothing in braces may stand in a style',
+    [   'has a value in a style', 'head.html:1: a style element cannot contain {{',
         head => '<style>a { color: {{site}} }</style>' ],
-    [   'has a bare attribute', 'logout.html:1: an attribute\'s value stands in quotes',
+    [   'has a bare attribute', 'logout.html:1: an attribute\'s value must be in quotes',
         logout => '<form action=/logout>' ],
-    [ 'is no text', 'error.html: is no text in UTF-8', error => "\xff\xfe" ],
+    [ 'is no text', 'error.html: the file is not UTF-8 text', error => "\xff\xfe" ],
 );
 for my $case (@cases) {
     my ( $what, $why, %change ) = @$case;
@@ -77,7 +77,7 @@ for my $case (@cases) {
         my @told = grep {m{SVC_DATA_DIR: \Q$dir/www/$why\E}} @line;
         ok(      $status == 78
               && @told == 1
-              && $told[0] =~ /put the page that comes with the program there, or correct yours/,
+              && $told[0] =~ /correct the page or restore the one that comes with the program/,
             "$program->[0]: a page that $what is refused with file, line and what to do"
         ) or diag( $status, map {"\n$_"} @line );
     }

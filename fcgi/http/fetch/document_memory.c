@@ -9,7 +9,7 @@
 struct memory_entry {
     unsigned char key[SHA256_OCTETS];
     int64_t until;         /* clock_monotonic_ms() */
-    TALLOC_CTX *reference; /* holds ours to the JSON; NULL: the entry is free */
+    TALLOC_CTX *reference; /* holds our reference to the JSON; NULL: the entry is free */
     struct document_remembered document;
 };
 
@@ -27,7 +27,7 @@ memory_find(struct document_memory *memory, const unsigned char key[SHA256_OCTET
     return NULL;
 }
 
-/* The one that is free, or ends first. */
+/* Return a free entry, or the one that ends first. */
 static struct memory_entry *
 find_room(struct document_memory *memory)
 {
@@ -42,14 +42,14 @@ find_room(struct document_memory *memory)
     return room;
 }
 
-/* Who was given the JSON before holds a reference of his own. */
+/* Drop our reference; a caller that was given the JSON holds its own. */
 static void
 forget(struct memory_entry *entry)
 {
     TALLOC_FREE(entry->reference);
 }
 
-/* A reference that is dropped with mem. */
+/* Add a reference that is dropped with mem. */
 static const json_t *
 share(TALLOC_CTX *mem, const json_t *json)
 {

@@ -1,5 +1,5 @@
-/* What a process remembers of fetched documents for a moment, so that it need not ask the database
- * for the same again with each sign-in (performance.md 3.6). */
+/* A process's memory of fetched documents, so that it need not ask the database for the same
+ * document with each sign-in (performance.md 3.6). */
 #ifndef AZ_HTTP_FETCH_DOCUMENT_MEMORY_H
 #define AZ_HTTP_FETCH_DOCUMENT_MEMORY_H
 
@@ -9,29 +9,30 @@
 #include "crypto/digest.h"
 #include "http/fetch/documents.h"
 
-/* Documents at a time: two of each of 16 providers and statement issuers, whom the operator has
- * named. Half a megabyte where they are as large as those of the largest providers. */
+/* Documents in memory: two for each of 16 providers and statement issuers, which the operator
+ * names. Half a megabyte if they are as large as those of the largest providers. */
 #define DOCUMENT_MEMORY_MAX 32
 
-/* How long, milliseconds: what another host or worker has fetched anew is seen here after that. */
+/* Longest time in memory, in milliseconds; a document that another worker or host has fetched again
+ * is seen here after that. */
 #define DOCUMENT_MEMORY_MS 60000
 
-/* One of them. */
+/* A document in memory. */
 struct document_remembered {
-    const json_t *json;         /* as parsed; shared: it is replaced and never changed */
+    const json_t *json;         /* as parsed; shared, so it is replaced and never changed */
     int64_t fetched_at;         /* seconds since 1970, by the database's clock */
-    document_check_fn *checked; /* whose check it passed */
+    document_check_fn *checked; /* the check that it passed */
 };
 
-/* Finds the document of a key (SHA-256 of kind and URL). `now`: clock_monotonic_ms(). The JSON
- * lives to the end of the operation, whatever becomes of it here. False: it is not here. */
+/* Find the document of a key (SHA-256 of kind and URL). `now`: clock_monotonic_ms(). The JSON lives
+ * to the end of the operation, even if it is replaced here. False: not in memory. */
 bool document_recall(struct op *op, const unsigned char key[SHA256_OCTETS], int64_t now,
                      struct document_remembered *ret);
 
 /*
- * Remembers one from `now` for at most `seconds` (its own life that is left), in place of the one
- * of the same key, or of the one that ends first when there is no room. Without memory it is
- * forgotten.
+ * Remember a document from `now` for at most `seconds`, the rest of its own life. It replaces the
+ * one of the same key or, if there is no room, the one that ends first. Out of memory, it is not
+ * remembered.
  */
 void document_remember(struct op *op, const unsigned char key[SHA256_OCTETS], int64_t now,
                        int64_t seconds, const struct document_remembered *document);

@@ -19,38 +19,39 @@
 
 /* Nesting of a document: metadata and key sets have 3 or 4 levels. */
 #define DEPTH_MAX 16
-/* Octets of discovery and of key sets; those of the largest providers are under 20 kB. */
+/* Longest discovery document and key set, in octets; those of the largest providers are under 20
+ * kB. */
 #define KEYS_MAX 65536
 #define DAY 86400
-/* One who misses a key or the like gets another document so often, and no oftener: tokens with made
- * up key ids must not become requests to the issuer (oauth.md 3.1 J8). */
+/* Shortest time between two fetches of the same document for callers that need a newer one, in
+ * seconds: tokens with invented key ids must not become requests to the issuer (oauth.md J8). */
 #define AGAIN_AFTER 60
-/* A host that timed out or refused the connection is left alone so long (decisions.md "Readings").
- */
+/* A host that timed out or refused the connection is not asked again for so long, in seconds. */
 #define FAILED_PAUSE 5
-/* A lease outlives the fetch by what the database may take. */
+/* Seconds by which a lease outlives the fetch, for the writes to the database. */
 #define LEASE_MORE 1
-/* Shortest life of a client's metadata: without it a client that says no-store would have us fetch
- * it for each request (oauth.md 3.2 CIMD, "with a floor"). */
+/* Shortest life of a client's metadata, in seconds. Without it, a client that says no-store would
+ * cause a fetch with each request. */
 #define METADATA_FLOOR 60
-/* Milliseconds between two looks at a document that another fetches, at first and at most. */
+/* Time between two looks at a document that another worker fetches, in milliseconds: first and
+ * longest. */
 #define LOOK_FIRST_MS 10
 #define LOOK_MOST_MS 160
 #define FORGET_DAYS 7
 #define DOCUMENTS_MAX 10000
 
-/* What holds for one kind. */
+/* Limits of one kind of document. */
 struct limits {
-    const char *word;       /* in the database */
-    enum fetch_hosts hosts; /* whose exceptions hold */
+    const char *word;       /* its name in the database */
+    enum fetch_hosts hosts; /* the settings whose exceptions hold */
     size_t max_octets;      /* of a document */
     long timeout;           /* of a fetch, seconds */
-    int64_t least, most;    /* how long it is kept: between these, seconds */
-    int64_t grace;          /* longer, while it cannot be fetched, seconds */
-    bool bounded;           /* anybody can name one: DOCUMENTS_MAX counts here */
+    int64_t least, most;    /* shortest and longest life, in seconds */
+    int64_t grace;          /* longer life while it cannot be fetched, in seconds */
+    bool bounded;           /* any client can name one, so DOCUMENTS_MAX applies */
 };
 
-/* One document_get(). */
+/* State of one document_get(). */
 struct wanted {
     struct op *op;
     struct limits limits;
@@ -112,19 +113,20 @@ wish_make(struct wanted *wanted, int64_t not_before)
 
 /* ---- a document's text */
 
-/* AZ_UNAVAILABLE for what is no JSON object; what `check` says otherwise. */
+/* Parse and check a document. AZ_UNAVAILABLE: it is not a JSON object; another status: `check`
+ * returned it. */
 static enum az_status
 read_wanted(struct wanted *wanted, const char *body, size_t length, json_t **ret)
 {
     struct op *op = wanted->op;
-    const char *why = "it is no object";
+    const char *why = "it is not a JSON object";
     json_t *json = NULL;
     enum az_status st = jsonx_parse(op->mem, body, length, DEPTH_MAX, &json, &why);
     if (st == AZ_SERVER_ERROR)
         return op_fail(op, st, NULL, "no memory for a document");
     if (st != AZ_OK || !json_is_object(json)) {
         wanted->fault = FETCH_FAULT_HTTP;
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "document of %s %.160s: %s", wanted->limits.word,
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "%s document %.160s: %s", wanted->limits.word,
                        wanted->url, why);
     }
     st = wanted->check != NULL ? wanted->check(op, wanted->url, json) : AZ_OK;
@@ -133,8 +135,7 @@ read_wanted(struct wanted *wanted, const char *body, size_t length, json_t **ret
     return st;
 }
 
-/* What holds for `seconds` from now on is remembered, counted from before the database was asked.
- */
+/* Remember a document for `seconds`, counted from before the database was asked. */
 static void
 remember_wanted(const struct wanted *wanted, int64_t seconds)
 {
@@ -144,7 +145,7 @@ remember_wanted(const struct wanted *wanted, int64_t seconds)
         document_remember(wanted->op, wanted->wish.key, wanted->began, seconds, &it);
 }
 
-/* The remembered one; false when it is too old, or is not what this caller's check wants. */
+/* Take the document from memory; false: not there, too old, or refused by this caller's check. */
 static bool
 take_remembered(struct wanted *wanted)
 {
@@ -162,7 +163,7 @@ take_remembered(struct wanted *wanted)
     return true;
 }
 
-/* The kept one; false when it does not pass the check (any more). */
+/* Take the document that the database keeps; false: none, or it does not pass the check. */
 static bool
 take_kept(struct wanted *wanted)
 {
@@ -183,9 +184,9 @@ take_kept(struct wanted *wanted)
 
 /* ---- failures */
 
-/* A line that says all of a failure, for those who waited for it: its status and fetch_fault, the
- * public text; and below it the operator's. In ASCII: a detail may quote what the database would
- * not take. */
+/* Return a failure as text for the workers that wait for it: status, fetch_fault and public text in
+ * the first line, the operator's text below. In ASCII, because a detail may quote octets that the
+ * database refuses. */
 static const char *
 failure_dump(const struct wanted *wanted)
 {
@@ -197,8 +198,7 @@ failure_dump(const struct wanted *wanted)
     return text;
 }
 
-/* The failure of the fetch that was waited for is ours too: one after the other would ask the host
- * in vain. */
+/* Fail as the fetch that we waited for failed; to ask the host again would be in vain. */
 static enum az_status
 failure_take(struct wanted *wanted)
 {
@@ -209,15 +209,15 @@ failure_take(struct wanted *wanted)
     if (status <= AZ_OK || status >= AZ_STATUS_COUNT || fault < FETCH_OK || fault > FETCH_FAULT_OURS
         || *at != ' ' || end == NULL) {
         wanted->fault = FETCH_FAULT_CONNECT;
-        return op_fail(wanted->op, AZ_UNAVAILABLE, NULL, "document %.160s: a fetch failed",
-                       wanted->url);
+        return op_fail(wanted->op, AZ_UNAVAILABLE, NULL,
+                       "document %.160s: the fetch by another worker failed", wanted->url);
     }
     char *public_text = talloc_strndup(wanted->op->mem, at + 1, (size_t) (end - at - 1));
     wanted->fault = (enum fetch_fault) fault;
     return op_fail(wanted->op, (enum az_status) status, public_text, "%s", end + 1);
 }
 
-/* There is no new one. An old one may have to do. */
+/* Take the old document, if the failed fetch allows it. */
 static enum az_status
 do_without(struct wanted *wanted, enum az_status st)
 {
@@ -232,7 +232,7 @@ fail_with(struct wanted *wanted, enum fetch_fault fault, const char *why)
 {
     wanted->fault = fault;
     return op_fail(wanted->op, fault == FETCH_FAULT_BUSY ? AZ_BUSY : AZ_UNAVAILABLE, NULL,
-                   "document of %s %.160s: %s", wanted->limits.word, wanted->url, why);
+                   "%s document %.160s: %s", wanted->limits.word, wanted->url, why);
 }
 
 /* ---- the fetch */
@@ -254,11 +254,11 @@ fetch_wanted(struct wanted *wanted, struct fetch_answer *ret)
         return fail_with(wanted, FETCH_FAULT_HTTP, why);
     }
     if (!fetch_type_is_json(ret->content_type))
-        return fail_with(wanted, FETCH_FAULT_HTTP, "its media type is not that of JSON");
+        return fail_with(wanted, FETCH_FAULT_HTTP, "its media type is not JSON");
     return AZ_OK;
 }
 
-/* Ends our lease with what `ask` brought. */
+/* End our lease by storing the fetched document. */
 static enum az_status
 keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetch_answer *answer,
             json_t *json, const char *before)
@@ -277,7 +277,7 @@ keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetc
     return st;
 }
 
-/* Fetches under our lease, and ends it either way. */
+/* Fetch under our lease, and end the lease in any case. */
 static enum az_status
 fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *before)
 {
@@ -305,7 +305,7 @@ wait_ms(int ms)
     nanosleep(&time, NULL);
 }
 
-/* The body comes once per lease: who waits for long looks often. */
+/* Look again. The body is sent once per lease, because a waiting worker looks often. */
 static enum az_status
 look_again(struct wanted *wanted)
 {
@@ -316,8 +316,8 @@ look_again(struct wanted *wanted)
     return st;
 }
 
-/* What is kept passed the check once, or another's, and does not pass now: nothing that was fetched
- * up to this second will do. */
+/* The kept document passed an earlier check, or another caller's, but not this one: accept only
+ * what is fetched from the next second on. */
 static void
 want_newer(struct wanted *wanted)
 {
@@ -326,7 +326,7 @@ want_newer(struct wanted *wanted)
     wanted->look.kept = false;
 }
 
-/* With a place taken: fetches, or waits for the one who does. */
+/* With a place taken: fetch, or wait for the worker that does. */
 static enum az_status
 fetch_or_wait(struct wanted *wanted)
 {
@@ -334,7 +334,7 @@ fetch_or_wait(struct wanted *wanted)
     int64_t deadline = clock_monotonic_ms() + wanted->limits.timeout * 1000;
     unsigned char lease[DOCUMENT_LEASE_OCTETS];
     if (random_nonce(lease, sizeof(lease)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no random octets");
     for (int ms = LOOK_FIRST_MS;; ms = ms < LOOK_MOST_MS ? ms * 2 : ms) {
         bool ours = false;
         const char *before = NULL;
@@ -359,11 +359,12 @@ fetch_or_wait(struct wanted *wanted)
         if (wanted->look.failed)
             return failure_take(wanted);
         if (clock_monotonic_ms() >= deadline || *op->az->stopping)
-            return fail_with(wanted, FETCH_FAULT_TIMEOUT, "another fetches it, for too long");
+            return fail_with(wanted, FETCH_FAULT_TIMEOUT,
+                             "another worker did not fetch it in time");
     }
 }
 
-/* It is not here, or too old. */
+/* Get a newer document than the one that is kept. */
 static enum az_status
 get_new(struct wanted *wanted)
 {

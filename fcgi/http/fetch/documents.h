@@ -1,10 +1,10 @@
 /*
- * JSON documents of others, fetched once for all workers and hosts: discovery, key sets, client
- * metadata. Kept in the database with their age; one fetch at a time per document (a lease row, no
- * lock is held over HTTP); failures and bad documents are never kept (decisions.md "Readings"). A
- * process remembers discovery and key sets for a moment beside that (document_memory.h). Not client
- * metadata: anybody names those and could crowd the others out, and where a code is sent has to
- * follow a change on all hosts at once.
+ * JSON documents of other servers, fetched once for all workers and hosts: discovery, key sets,
+ * client metadata. The database keeps them with their age; a lease row allows one fetch at a time
+ * per document, and no lock is held over HTTP; failures and bad documents are never kept. A process
+ * also remembers discovery and key sets for a moment (document_memory.h). It does not remember
+ * client metadata: any client can name some and would push out the others, and a changed
+ * redirect_uri must take effect on all hosts at once.
  */
 #ifndef AZ_HTTP_FETCH_DOCUMENTS_H
 #define AZ_HTTP_FETCH_DOCUMENTS_H
@@ -23,30 +23,30 @@ enum document_kind {
                                */
 };
 
-/* Says whether a document is good; the fault of a bad one is set by it (op_fail). Bad ones are not
- * kept. */
+/* Check a document; a bad one is not kept, and the function records its fault (op_fail). */
 typedef enum az_status document_check_fn(struct op *op, const char *url, const json_t *document);
 
 struct document {
-    const json_t *json; /* the object; lives as long as the operation, others read it too */
+    const json_t *json; /* the object; shared, lives as long as the operation */
     int64_t fetched_at; /* seconds since 1970 */
-    bool changed;       /* it was fetched just now, and differs from the one before */
+    bool changed;       /* it was fetched just now and differs from the one before */
 };
 
 /*
- * The document at a URL: the kept one while it is fresh, else fetched (by this worker, or by
- * another that is at it: then waited for, at most as long as a fetch may take). `not_before`: one
- * fetched earlier (seconds since 1970) will not do, unless somebody had it fetched before its time
- * within the last 60 s; 0: any fresh one. A kept one that is past its time is not used when the
- * fetch fails, but for discovery and keys up to a day. AZ_UNAVAILABLE: it cannot be had now;
- * AZ_BUSY: half of the workers fetch, and nobody was asked; another status: `check` gave it.
- * *ret_fault (or NULL) says why.
+ * Return the document at a URL: the kept one while it is fresh, else a newly fetched one. If
+ * another worker is fetching it, wait for that, at most as long as a fetch may take. `not_before`:
+ * a document fetched earlier (seconds since 1970) is not fresh, unless it was already fetched early
+ * within the last 60 s; 0: no such condition. If the fetch fails, an expired document is used for
+ * another day if it is discovery or a key set. AZ_UNAVAILABLE: it cannot be fetched now; AZ_BUSY:
+ * half of the workers are fetching, and the host was not asked; another status: `check` returned
+ * it. *ret_fault (or NULL) gives the reason.
  */
 enum az_status document_get(struct op *op, enum document_kind kind, const char *url,
                             int64_t not_before, document_check_fn *check, struct document *ret,
                             enum fetch_fault *ret_fault);
 
-/* Housekeeping: forgets documents nobody asked for in a week, and what is beyond DOCUMENTS_MAX. */
+/* Housekeeping: delete documents that were not used for a week, and client metadata beyond
+ * DOCUMENTS_MAX. */
 enum az_status documents_prune(struct op *op);
 
 #endif

@@ -16,9 +16,9 @@
 #include "http/fetch/fetch_head.h"
 #include "http/fetch/fetch_places.h"
 
-/* Octets of a URL that an operator is shown. */
+/* Longest part of a URL that goes into the log, in octets. */
 #define SHOWN_MAX 160
-/* Debian's roots in one file. Elsewhere libcurl's own default holds. */
+/* Debian's root certificates in one file. On other systems libcurl's default is used. */
 #define ROOTS_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
 
@@ -27,19 +27,19 @@ struct transfer {
     struct op *op;
     const struct fetch_request *request;
     struct uri uri;            /* of the request */
-    bool trusted_host;         /* plain http and any address are allowed for it */
-    bool refused_address;      /* one was not public */
+    bool trusted_host;         /* plain http and any address are allowed for this host */
+    bool refused_address;      /* an address was not public */
     bool too_large;            /* the body passed max_octets */
     bool long_head;            /* the head passed FETCH_HEAD_MAX */
-    bool no_memory;            /* of ours */
+    bool no_memory;            /* in this process */
     struct fetch_head head;    /* what the head said */
     struct buf body;           /* of the answer */
     struct curl_slist *fields; /* header fields of the request */
     CURL *curl;
-    char error[CURL_ERROR_SIZE]; /* libcurl's own words */
+    char error[CURL_ERROR_SIZE]; /* libcurl's message */
 };
 
-/* ---- whom we may ask */
+/* ---- allowed hosts and addresses */
 
 static bool
 host_is_trusted(const struct settings *cfg, enum fetch_hosts hosts, const char *host)
@@ -50,8 +50,9 @@ host_is_trusted(const struct settings *cfg, enum fetch_hosts hosts, const char *
 }
 
 /*
- * The host is one that libcurl reads as we do: a name in plain characters or an IPv6 address. Two
- * readers of a URL that disagree are how a trusted name is put before another host.
+ * Check the URL. The host must be one that libcurl reads as we do: a name in plain characters or an
+ * IPv6 address. Where two readers of a URL disagree, an attacker can make a trusted name hide
+ * another host.
  */
 static enum fetch_fault
 check_url(struct transfer *transfer)
@@ -70,8 +71,8 @@ check_url(struct transfer *transfer)
     return strcmp(uri->scheme, "http") == 0 && transfer->trusted_host ? FETCH_OK : FETCH_FAULT_URL;
 }
 
-/* libcurl connects to this very address next: a name that says another one a moment later (DNS
- * rebinding) gains nothing. */
+/* Check the address to which libcurl is about to connect. It connects to this very address, so a
+ * name that resolves to another one a moment later (DNS rebinding) gains nothing. */
 static curl_socket_t
 open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -84,7 +85,7 @@ open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* ---- what comes back */
+/* ---- the answer */
 
 static size_t
 take_head(char *line, size_t size, size_t count, void *arg)
@@ -108,7 +109,7 @@ take_body(char *octets, size_t size, size_t count, void *arg)
 
 /* ---- the request */
 
-/* No option may be lost: each one keeps something out. */
+/* Set an option. None may fail, because each one keeps an attack out. */
 #define SET(transfer, option, value)                                                               \
     (curl_easy_setopt((transfer)->curl, (option), (value)) == CURLE_OK)
 
@@ -116,7 +117,7 @@ static bool
 set_limits(struct transfer *transfer)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700
-    /* A name server that does not answer must not hold us past the time-out; its thread ends on its
+    /* A name server that does not answer must not hold us past the timeout; its thread ends on its
      * own. */
     curl_easy_setopt(transfer->curl, CURLOPT_QUICK_EXIT, 1L);
 #endif
@@ -129,9 +130,9 @@ set_limits(struct transfer *transfer)
 }
 
 /*
- * Our file beside the system's directory of roots, which is libcurl's default. Without a file of
- * ours the same roots are read from the bundle: GnuTLS reads all of them for each connection, and
- * takes a quarter of the time for it so.
+ * Set the root certificates: the operator's file, in addition to the system's directory of roots,
+ * which is libcurl's default. Without such a file the bundle replaces the directory: GnuTLS reads
+ * all roots for each connection, and the bundle takes a quarter of the time.
  */
 static bool
 set_roots(struct transfer *transfer)
@@ -158,8 +159,8 @@ set_way(struct transfer *transfer)
     if (!set_roots(transfer))
         return false;
     return SET(transfer, CURLOPT_URL, transfer->request->url)
-           && SET(transfer, CURLOPT_PATH_AS_IS, 1L) /* what is asked for is what was checked */
-           && SET(transfer, CURLOPT_PROXY, "")      /* no proxy variable is honoured */
+           && SET(transfer, CURLOPT_PATH_AS_IS, 1L) /* request the path that was checked */
+           && SET(transfer, CURLOPT_PROXY, "")      /* ignore proxy variables */
            && SET(transfer, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED)
            && SET(transfer, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2)
            && SET(transfer, CURLOPT_SSL_VERIFYPEER, 1L) && SET(transfer, CURLOPT_SSL_VERIFYHOST, 2L)
@@ -183,7 +184,8 @@ add_field(struct transfer *transfer, const char *name, const char *value)
     return longer != NULL;
 }
 
-/* The answer's coding is not negotiated: a few octets that unpack to gigabytes are not unpacked. */
+/* Set header fields and body. No content coding is negotiated, so a few octets cannot unpack to
+ * gigabytes. */
 static bool
 set_question(struct transfer *transfer)
 {
@@ -247,20 +249,21 @@ fault_of(const struct transfer *transfer, CURLcode outcome)
     if (outcome == CURLE_COULDNT_CONNECT && transfer->refused_address)
         return FETCH_FAULT_ADDRESS;
     if (outcome == CURLE_RECV_ERROR && transfer->head.octets > 0)
-        return FETCH_FAULT_HTTP; /* broken chunks too */
+        return FETCH_FAULT_HTTP; /* also malformed chunks */
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].code == outcome)
             return rows[i].fault;
     return FETCH_FAULT_HTTP;
 }
 
-/* A query, and what stands before the @ of an authority, may hold what is nobody's business. */
+/* Return the URL as it may be logged: without the query and without user information, which may be
+ * secret. */
 static const char *
 shown_url(struct op *op, const char *url)
 {
     const char *host = url != NULL ? strstr(url, "://") : NULL;
     if (host == NULL || host[3 + strcspn(host + 3, "@/?#")] == '@')
-        return "(no URL of a host)";
+        return "(not a URL with a host)";
     size_t length = strcspn(url, "?#");
     char *shown = talloc_strndup(op->mem, url, length < SHOWN_MAX ? length : SHOWN_MAX);
     return shown != NULL ? shown : "";
@@ -282,14 +285,14 @@ why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome
         return "the head of the answer is too long";
     switch (fault) {
     case FETCH_FAULT_ADDRESS:
-        return "the host is at a private or other special address";
+        return "the host has a private or other special address";
     case FETCH_FAULT_SIZE:
         return "the answer is too large";
     case FETCH_FAULT_TIMEOUT:
-        return "no answer in time";
+        return "the host did not answer in time";
     case FETCH_FAULT_OURS:
         return outcome == CURLE_SSL_CACERT_BADFILE
-                   ? "SVC_SAFE_HTTP_CA_FILE cannot be read, or holds no certificates"
+                   ? "SVC_SAFE_HTTP_CA_FILE cannot be read or contains no certificates"
                    : "no memory";
     default:
         return transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(outcome);
@@ -321,13 +324,14 @@ fetch_in_place(struct op *op, const struct fetch_request *request, struct fetch_
     struct transfer transfer = {.op = op, .request = request, .head = {.max_age = -1}};
     enum fetch_fault fault = check_url(&transfer);
     if (fault != FETCH_OK)
-        return fetch_fail(op, request, fault, "not an https URL of a host", ret);
+        return fetch_fail(op, request, fault, "not an https URL with a host", ret);
     buf_init_secret(&transfer.body, op->mem, request->max_octets); /* it may hold tokens */
     transfer.curl = curl_easy_init();
     enum az_status st;
     if (transfer.curl == NULL || !set_limits(&transfer) || !set_way(&transfer)
         || !set_question(&transfer)) {
-        st = fetch_fail(op, request, FETCH_FAULT_OURS, "libcurl does not take our options", ret);
+        st = fetch_fail(op, request, FETCH_FAULT_OURS, "libcurl does not support a required option",
+                        ret);
     } else {
         CURLcode outcome = curl_easy_perform(transfer.curl);
         fault = outcome == CURLE_OK ? FETCH_OK : fault_of(&transfer, outcome);

@@ -12,39 +12,39 @@
 
 #include "base/op.h"
 
-/* Which settings say what hosts may be plain http or lie at private addresses. */
+/* The settings that say which hosts may use plain http or private addresses. */
 enum fetch_hosts {
     FETCH_SAFE_HTTP, /* SVC_SAFE_HTTP_... */
     FETCH_CIMD,      /* SVC_CIMD_... */
 };
 
-/* One request. */
+/* A request. */
 struct fetch_request {
-    enum fetch_hosts hosts;    /* whose exceptions hold */
+    enum fetch_hosts hosts;    /* the settings whose exceptions hold */
     const char *url;           /* absolute, at most URI_MAX octets */
     const char *form;          /* body of a POST, form-urlencoded; NULL: a GET */
     const char *authorization; /* value of the header, secret; or NULL */
-    size_t max_octets;         /* of the answer's body; more is a failure */
-    long timeout;              /* seconds, over the whole transfer */
+    size_t max_octets;         /* of the answer's body; a longer one is a failure */
+    long timeout;              /* seconds for the whole transfer */
 };
 
-/* Why there is no answer. */
+/* Reasons why there is no answer. */
 enum fetch_fault {
     FETCH_OK,
-    FETCH_FAULT_URL,     /* not https, or no URL */
+    FETCH_FAULT_URL,     /* not https, or not a URL */
     FETCH_FAULT_ADDRESS, /* the host is at a private, loopback or other special address */
     FETCH_FAULT_CONNECT, /* refused, no such name, reset */
-    FETCH_FAULT_TIMEOUT, /* too slow */
-    FETCH_FAULT_TLS,     /* certificate or handshake */
+    FETCH_FAULT_TIMEOUT, /* timed out */
+    FETCH_FAULT_TLS,     /* certificate or handshake failed */
     FETCH_FAULT_SIZE,    /* more than max_octets */
-    FETCH_FAULT_HTTP,    /* no HTTP */
-    FETCH_FAULT_BUSY,    /* half of the pool's workers fetch already */
-    FETCH_FAULT_OURS,    /* no memory and the like */
+    FETCH_FAULT_HTTP,    /* not HTTP */
+    FETCH_FAULT_BUSY,    /* half of the pool's workers are fetching */
+    FETCH_FAULT_OURS,    /* no memory or another fault of this process */
 };
 
-/* What the server answered; on op->mem. A redirect is an answer, and is not followed. */
+/* The answer of the server; on op->mem. A redirect is an answer and is not followed. */
 struct fetch_answer {
-    enum fetch_fault fault;   /* FETCH_OK with an answer */
+    enum fetch_fault fault;   /* FETCH_OK if there is an answer */
     int status;               /* HTTP status code */
     const char *content_type; /* without parameters, in lower case; "" if none */
     const char *body;         /* NUL-terminated */
@@ -52,9 +52,9 @@ struct fetch_answer {
     int64_t max_age; /* seconds of Cache-Control; -1: it does not say; 0: no-store, no-cache */
 };
 
-/* Asks. AZ_OK: an answer of whatever status. AZ_UNAVAILABLE with the reason in the fault and in
- * ret->fault otherwise; AZ_BUSY for FETCH_FAULT_BUSY: nobody was asked. Nothing of `authorization`
- * or `form` reaches the fault or a log. */
+/* Send the request. AZ_OK: an answer of any status. AZ_UNAVAILABLE: none, with the reason in the
+ * fault and in ret->fault; AZ_BUSY: FETCH_FAULT_BUSY, the host was not asked. Nothing of
+ * `authorization` or `form` reaches the fault or a log. */
 enum az_status fetch(struct op *op, const struct fetch_request *request, struct fetch_answer *ret);
 
 #endif

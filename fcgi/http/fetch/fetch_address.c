@@ -6,21 +6,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A range: the first `bits` of an address are those of `octets`. */
+/* A range: addresses whose first `bits` are those of `octets`. */
 struct address_range {
     unsigned char octets[16];
     unsigned bits;
 };
 
 /* clang-format off */
-/* https://www.iana.org/assignments/iana-ipv4-special-registry, also what is reachable there: nobody
- * has documents at an anycast relay. */
+/* https://www.iana.org/assignments/iana-ipv4-special-registry, also its reachable ranges: no
+ * document lives at an anycast relay. */
 static const struct address_range special4[] = {
     {{0},              8},  /* "this network" (RFC 791) */
     {{10},             8},  /* private (RFC 1918) */
     {{100, 64},        10}, /* shared, behind carrier NAT (RFC 6598); 100.100.100.200 is metadata */
     {{127},            8},  /* loopback (RFC 1122) */
-    {{168, 63, 129, 16}, 32}, /* public by its number: the host of a virtual machine at Azure */
+    {{168, 63, 129, 16}, 32}, /* public by its number, but the host of a virtual machine at Azure */
     {{169, 254},       16}, /* link-local (RFC 3927); 169.254.169.254 is metadata */
     {{172, 16},        12}, /* private (RFC 1918) */
     {{192, 0, 0},      24}, /* protocol assignments (RFC 6890); 192.0.0.192 is metadata */
@@ -37,7 +37,7 @@ static const struct address_range special4[] = {
     {{240},            4},  /* reserved (RFC 1112), and the broadcast address */
 };
 
-/* https://www.iana.org/assignments/iana-ipv6-special-registry, as far as it lies in 2000::/3. */
+/* https://www.iana.org/assignments/iana-ipv6-special-registry, the part in 2000::/3. */
 static const struct address_range special6[] = {
     {{0x20, 0x01, 0x00},             23}, /* protocol assignments (RFC 2928): Teredo, benchmarking, ORCHID ... */
     {{0x20, 0x01, 0x0d, 0xb8},       32}, /* documentation (RFC 3849) */
@@ -46,11 +46,11 @@ static const struct address_range special6[] = {
     {{0x3f, 0xff},                   20}, /* documentation (RFC 9637) */
 };
 
-/* The only block of which addresses are given out (RFC 4291 2.4): what lies outside is special, or
- * may become so. Loopback, unique-local, link-local, site-local, discard and multicast do. */
+/* The only block from which addresses are assigned (RFC 4291 2.4). All others are special or may
+ * become so: loopback, unique-local, link-local, site-local, discard and multicast are outside. */
 static const struct address_range unicast6 = {{0x20}, 3};
 
-/* The last four octets are the address that the system goes to. */
+/* IPv6 forms of an IPv4 address: the system connects to the last four octets. */
 static const struct address_range mapped6 = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, 96}; /* RFC 4291 2.5.5.2 */
 static const struct address_range nat64 = {{0x00, 0x64, 0xff, 0x9b}, 96};                     /* RFC 6052 2.1 */
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* Which addresses a server of somebody else may have: those of the public Internet alone. */
+/* The check that another server's address is on the public Internet. */
 #ifndef AZ_HTTP_FETCH_FETCH_ADDRESS_H
 #define AZ_HTTP_FETCH_FETCH_ADDRESS_H
 
@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 
 /*
- * Whether the address, of `length` octets, is public: in none of the ranges of the IANA
- * special-purpose registries (RFC 6890; loopback, private, link-local, shared, documentation,
- * benchmarking, multicast ...), in none where a cloud keeps its metadata. An IPv6 address that
- * carries an IPv4 one is as public as that one where the system itself goes there (IPv4-mapped,
- * NAT64), and not public where a tunnel would. Anything but IPv4 and IPv6 is not public.
+ * True if the address, of `length` octets, is public: in no range of the IANA special-purpose
+ * registries (RFC 6890; loopback, private, link-local, shared, documentation, benchmarking,
+ * multicast and others) and none where a cloud keeps its metadata. An IPv6 address that carries an
+ * IPv4 address is as public as that one if the system itself connects to it (IPv4-mapped, NAT64),
+ * and not public if a tunnel would. Other address families are not public.
  */
 bool fetch_address_is_public(const struct sockaddr *address, size_t length);
 

@@ -7,9 +7,9 @@
 
 #include "base/digits.h"
 
-/* RFC 9110 section 5.6.2: tchar, in lower case, and the slash of a media type. */
+/* tchar (RFC 9110 section 5.6.2) in lower case, and the slash of a media type. */
 #define TYPE_CHARS "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~/"
-/* Longer than any keeper of ours keeps, and far from what overflows: 68 years. */
+/* Longer than any document is kept, and far from an overflow: 68 years. */
 #define AGE_MAX INT32_MAX
 
 static bool
@@ -35,7 +35,7 @@ is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && strncasecmp(text, word, length) == 0;
 }
 
-/* delta-seconds, also as quoted-string (RFC 9111 5.2). One that cannot be read is 0: the answer
+/* Read delta-seconds, also as a quoted-string (RFC 9111 5.2). A malformed one is 0: the answer
  * counts as stale (RFC 9111 4.2.1). */
 static int64_t
 head_read_seconds(const char *text, size_t length)
@@ -48,7 +48,7 @@ head_read_seconds(const char *text, size_t length)
     return digits_take(text, length, AGE_MAX, &seconds) == length ? seconds : 0;
 }
 
-/* Octets up to the next comma that is not in quotes (RFC 9110 5.6.4). */
+/* Return the octets up to the next comma outside quotes (RFC 9110 5.6.4). */
 static size_t
 directive_length(const char *text, size_t length)
 {
@@ -63,7 +63,7 @@ directive_length(const char *text, size_t length)
     return i;
 }
 
-/* -1 when the directive says nothing of how long. */
+/* Return the seconds of a directive; -1: it does not limit the age. */
 static int64_t
 read_directive(const char *text, size_t length)
 {
@@ -101,8 +101,11 @@ max_age_of(const char *value, size_t length)
     return age;
 }
 
-/* media-type = type "/" subtype *( OWS ";" OWS parameter ) (RFC 9110 8.3.1). Of two types nobody
- * knows which one is meant: none is. */
+/*
+ *   media-type = type "/" subtype *( OWS ";" OWS parameter )
+ * Read the media type (RFC 9110 8.3.1). If there are two, there is no telling which one is meant,
+ * so neither counts.
+ */
 static void
 read_type(struct fetch_head *head, const char *value, size_t length)
 {

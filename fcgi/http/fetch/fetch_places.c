@@ -22,8 +22,9 @@ fetch_places(int workers, enum fetch_hosts hosts)
 }
 
 /*
- * A lock of one octet of the pool's file per place. It belongs to the descriptor (F_OFD_SETLK), so
- * it ends with the process, and a new process with an old one's number is not taken for it.
+ * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
+ * (F_OFD_SETLK), so it ends with the process, and a new process with the same number does not
+ * inherit it.
  */
 enum fetch_fault
 fetch_place_take(struct op *op, enum fetch_hosts hosts, struct fetch_place *ret)
@@ -37,7 +38,7 @@ fetch_place_take(struct op *op, enum fetch_hosts hosts, struct fetch_place *ret)
     int fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
     if (fd < 0)
         return FETCH_FAULT_OURS;
-    /* Places are taken from the last on, so that the first ones stay for those who have no others.
+    /* Take places from the last one down: fetches of client metadata may only use the first ones.
      */
     for (int i = fetch_places(az->pool_workers, hosts) - 1; i >= 0; i--) {
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1};
@@ -68,6 +69,7 @@ fetch_place_drop(struct fetch_place *place)
 const char *
 fetch_place_why(enum fetch_fault fault)
 {
-    return fault == FETCH_FAULT_BUSY ? "as many workers as may are fetching already"
-                                     : "no place can be taken in SVC_RUNTIME_DIR";
+    return fault == FETCH_FAULT_BUSY
+               ? "all places for fetches are taken by other workers"
+               : "no file for the places can be opened or locked in SVC_RUNTIME_DIR";
 }

@@ -14,19 +14,19 @@
 #include "crypto/digest.h"
 #include "http/page/template.h"
 
-/* Includes that the pages may name besides our own; a page needs no more. */
+/* Includes that the pages may name besides ours; a page needs no more. */
 #define PAGE_INCLUDES_MAX 16
 
-/* Octets of a Content-Security-Policy: a page's styles, four in each of its templates, at 54
- * octets. */
+/* Longest Content-Security-Policy, in octets: a page's styles, four in each of its templates, take
+ * 54 octets each. */
 #define PAGE_CSP_MAX 4096
 
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
-/* A page, and the names its template may use. */
+/* A page, and the names that its template may use. */
 struct page_row {
     const char *name;
-    const char *values[24]; /* ends with NULL; "list.member" for those of a list's objects */
+    const char *values[24]; /* ends with NULL; "list.member" for members of a list's objects */
 };
 
 static const struct page_row page_rows[] = {
@@ -50,11 +50,11 @@ struct pages {
     const char *styles[ROWS]; /* style-src of each row */
 };
 
-/* What is being read. */
+/* State of loading the pages. */
 struct loading {
     struct pages *pages;
     const char *dir;           /* SVC_DATA_DIR/www */
-    struct problems *problems; /* lines are allocated on pages' parent */
+    struct problems *problems; /* its lines are allocated on the parent of pages */
     TALLOC_CTX *mem;
 };
 
@@ -63,10 +63,10 @@ problem(struct loading *loading, const char *why)
 {
     problems_add(
         loading->mem, loading->problems,
-        "SVC_DATA_DIR: %s; put the page that comes with the program there, or correct yours", why);
+        "SVC_DATA_DIR: %s; correct the page or restore the one that comes with the program", why);
 }
 
-/* A file whole, one octet past the most there may be at most. NULL with errno. */
+/* Read a file, at most one octet more than a template may have. NULL with errno. */
 static char *
 page_read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
 {
@@ -76,7 +76,7 @@ page_read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
         return NULL;
     errno = 0;
     *ret_length = fread(text, 1, TEMPLATE_SIZE_MAX + 1, file);
-    int failed = ferror(file) ? errno : 0; /* a folder opens, and then cannot be read */
+    int failed = ferror(file) ? errno : 0; /* a directory can be opened but not read */
     fclose(file);
     errno = failed;
     return failed == 0 ? text : NULL;
@@ -101,7 +101,7 @@ load_file(struct loading *loading, const char *name)
     return loaded;
 }
 
-/* One source of style-src for each <style>: 'sha256-...' (CSP 3 section 2.3.1). */
+/* Append one source of style-src for a <style>: 'sha256-...' (CSP 3 section 2.3.1). */
 static enum az_status
 add_style(void *arg, const char *text, size_t length)
 {
@@ -111,7 +111,8 @@ add_style(void *arg, const char *text, size_t length)
     if (st != AZ_OK)
         return st;
     b64url_encode_into(hash, sizeof(hash), word);
-    for (char *c = word; *c != '\0'; c++) /* the other base64: not every browser takes both */
+    for (char *c = word; *c != '\0';
+         c++) /* standard base64, because not every browser accepts base64url */
         *c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
     return buf_append_format(arg, " 'sha256-%s='", word);
 }
@@ -126,7 +127,7 @@ style_sources(struct pages *pages, const char *name)
     return out.len > 0 ? buf_take(&out, NULL) : " 'none'";
 }
 
-/* The pages, then what they include, by whatever name. */
+/* Load the pages, then the files that they include. */
 static bool
 load_files(struct loading *loading)
 {
@@ -156,8 +157,8 @@ check_pages(struct loading *loading)
         if (st == AZ_OK)
             pages->styles[i] = style_sources(pages, page_rows[i].name);
         if (st == AZ_OK && pages->styles[i] == NULL)
-            why = talloc_asprintf(loading->mem, "%s/%s.html: has too many style elements",
-                                  loading->dir, page_rows[i].name);
+            why = talloc_asprintf(loading->mem, "%s/%s.html: too many style elements", loading->dir,
+                                  page_rows[i].name);
         if (pages->styles[i] != NULL)
             continue;
         problem(loading, why);
@@ -201,10 +202,10 @@ row_of(const char *name)
 }
 
 /*
- * A source of CSP 3 section 2.3.1 for an origin or scheme, NULL for what is none: a blank or
- * semicolon would begin another source or directive. By their scheme alone go IPv6 addresses, which
- * cannot be written there (loopback redirects of native applications, RFC 8252 7.3), and schemes
- * that have no origins.
+ * Return the source (CSP 3 section 2.3.1) of an origin or scheme; NULL: not a valid one. A blank or
+ * semicolon would begin another source or directive. Only the scheme is named for schemes without
+ * origins and for IPv6 addresses, which CSP cannot express (loopback redirects of native
+ * applications, RFC 8252 7.3).
  */
 static const char *
 csp_source(TALLOC_CTX *mem, const char *origin)
@@ -224,10 +225,10 @@ csp_source(TALLOC_CTX *mem, const char *origin)
 }
 
 /*
- * Where a form may lead besides us. Chromium holds every hop of the way against this, also those
- * behind the client's redirect_uri: many command-line programs send the browser on from their
- * loopback address to a page of their maker, and applications from one of their hosts to another.
- * So any https is allowed where a form leads to a client at all.
+ * Return the sources to which a form may lead besides this server. Chromium checks every redirect
+ * after the form, even those behind the client's redirect_uri: many command-line programs redirect
+ * from their loopback address to a page of their vendor, and applications from one of their hosts
+ * to another. So if a form leads to a client, any https address is allowed.
  */
 static const char *
 form_sources(TALLOC_CTX *mem, const char *origin)
@@ -241,8 +242,9 @@ form_sources(TALLOC_CTX *mem, const char *origin)
 }
 
 /*
- * No script, no frame, nothing from elsewhere, and nobody frames us (clickjacking). No
- * Cross-Origin-Opener-Policy: applications that sign in through a popup would lose sight of it.
+ * Set the security headers: no script, no frame, nothing from elsewhere, and no page may frame ours
+ * (clickjacking). No Cross-Origin-Opener-Policy: an application that signs in through a popup would
+ * lose access to its window.
  */
 static void
 set_headers(struct request *req, const char *styles, const char *form)
@@ -267,9 +269,10 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     BUF_AUTO out;
     buf_init(&out, req->op.mem, TEMPLATE_OUTPUT_MAX);
     if (pages == NULL || row == ROWS)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no template of the page %s", name);
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the page %s has no template", name);
     if (form == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no form may lead to %s", form_action);
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: a form cannot lead to %s", name,
+                       form_action);
     if (all == NULL || json_object_set_new(all, "site", json_string(pages->site)) != 0
         || templates_fill(pages->set, name, all, &out, &why) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: %s", name, why);
@@ -280,7 +283,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     return st;
 }
 
-/* What the reader can do about it, by status: the template has the words. */
+/* Return the section of the error template for a status; the template has the words. */
 static const char *
 error_kind(int status)
 {
@@ -302,8 +305,8 @@ respond_error_page(struct request *req, int status, const char *error, const cha
         jsonx_own(req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*}", error_kind(status), 1, "error",
                                          error, "text", text, "request_id", req->op.request_id));
     if (values == NULL || respond_page(req, status, "error", values, NULL) != AZ_OK) {
-        const char *plain =
-            talloc_asprintf(req->op.mem, "%s: %s\nRequest: %s\n", error, text, req->op.request_id);
+        const char *plain = talloc_asprintf(req->op.mem, "%s: %s\nRequest ID: %s\n", error, text,
+                                            req->op.request_id);
         plain = plain != NULL ? plain : "";
         respond_octets(req, status, "text/plain; charset=utf-8", plain, strlen(plain));
     }

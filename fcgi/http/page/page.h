@@ -1,5 +1,5 @@
-/* Pages for people: templates of SVC_DATA_DIR/www, filled with escaped values, no JavaScript, a
- * strict Content-Security-Policy (decisions.md "Browser side"). */
+/* HTML pages: templates of SVC_DATA_DIR/www filled with escaped values, no JavaScript, a strict
+ * Content-Security-Policy (decisions.md "Browser side"). */
 #ifndef AZ_HTTP_PAGE_PAGE_H
 #define AZ_HTTP_PAGE_PAGE_H
 
@@ -12,13 +12,13 @@
 struct pages;
 
 /*
- * Reads and checks every page. What is missing or broken is a line of `problems` that names
- * SVC_DATA_DIR, the file and line, and what to do. NULL when there was any, or no memory.
+ * Read and check all pages. NULL: at least one is missing or broken, or there is no memory. Each
+ * fault is a line of `problems` that names SVC_DATA_DIR, the file and line, and the remedy.
  */
 struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems);
 
 /*
- * Answers with a page: `name` is a template, `values` an object of strings, booleans and arrays of
+ * Answer with a page: `name` is a template, `values` an object of strings, booleans and arrays of
  * such objects (borrowed). Sets the security headers. `form_action`: an origin or scheme ("https://
  * app.example", "com.example.app:") that a form of the page may lead to besides our own (Chromium
  * blocks the redirect otherwise), or NULL; https follows it, for what the client does next.
@@ -39,8 +39,8 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
 enum az_status respond_page(struct request *req, int status, const char *name, json_t *values,
                             const char *form_action);
 
-/* The error page of a failure: what happened, in words, and the request id. Used by the dispatcher;
- * never fails: without the template it is a plain text. The fault stays as it is. */
+/* Answer with the error page: the reason in words, and the request id. Never fails: without the
+ * template the page is plain text. The recorded fault stays as it is. */
 void respond_error_page(struct request *req, int status, const char *error, const char *text);
 
 #endif

@@ -8,20 +8,20 @@
 #include "base/utf8.h"
 #include "http/page/template_private.h"
 
-/* A section that is open. */
+/* An open section. */
 struct opening {
     size_t piece;
-    struct html_scan html; /* where it began */
+    struct html_scan html; /* state at its beginning */
 };
 
-/* A template while it is read. */
+/* State of reading a template. */
 struct template_reader {
     struct template_file *to;
     const char *text;                        /* NUL-terminated */
-    const char *at;                          /* read so far */
+    const char *at;                          /* the next octet to read */
     struct opening open[TEMPLATE_DEPTH_MAX]; /* sections, outermost first */
-    size_t depth;                            /* of them */
-    const char *why;                         /* names the fault once found */
+    size_t depth;                            /* open sections */
+    const char *why;                         /* the fault, once found */
 };
 
 struct templates *
@@ -84,7 +84,8 @@ read_literal(struct template_reader *reader, const char *end)
     return length > 0 ? add_piece(reader, piece) : AZ_OK;
 }
 
-/* The name between the braces, without the blanks around it: a-z 0-9 _, NULL for anything else. */
+/* Return the name between the braces, without blanks around it; NULL: not made of a-z 0-9 _, or too
+ * long. */
 static const char *
 template_read_name(TALLOC_CTX *mem, const char *from, const char *end)
 {
@@ -105,7 +106,7 @@ open_section(struct template_reader *reader, const char *at, struct piece piece)
 {
     const char *why = html_section_fault(&reader->to->html);
     if (why == NULL && reader->depth == TEMPLATE_DEPTH_MAX)
-        why = "sections are nested too deep";
+        why = "sections are nested too deeply";
     if (why != NULL)
         return fault_at(reader, at, why, piece.text);
     reader->open[reader->depth++] =
@@ -118,14 +119,14 @@ close_section(struct template_reader *reader, const char *at, const char *name)
 {
     struct template_file *to = reader->to;
     if (reader->depth == 0)
-        return fault_at(reader, at, "this section was not begun", name);
+        return fault_at(reader, at, "this section was never opened", name);
     const struct opening *opening = &reader->open[--reader->depth];
     struct piece *begun = &to->piece[opening->piece];
     if (strcmp(begun->text, name) != 0)
-        return fault_at(reader, at, "another section is open: end that one first", name);
+        return fault_at(reader, at, "another section is open; close that one first", name);
     if (!html_same(&opening->html, &to->html))
         return fault_at(reader, at,
-                        "the section ends within a tag or value that it did not begin in", name);
+                        "the section closes inside a tag or value where it did not open", name);
     begun->end = to->pieces;
     return AZ_OK;
 }
@@ -145,7 +146,7 @@ read_named(struct template_reader *reader, const char *at, char sign, const char
         return close_section(reader, at, name);
     case '>':
         piece.kind = PIECE_INCLUDE;
-        why = html_is_between(html) ? NULL : "a template is included in text only";
+        why = html_is_between(html) ? NULL : "a template can be included only in text";
         break;
     default:
         piece.kind = PIECE_VALUE;
@@ -154,7 +155,7 @@ read_named(struct template_reader *reader, const char *at, char sign, const char
     return why != NULL ? fault_at(reader, at, why, name) : add_piece(reader, piece);
 }
 
-/* One {{...}}; reader->at is at its first brace. */
+/* Read one {{...}}; reader->at is at its first brace. */
 static enum az_status
 read_tag(struct template_reader *reader)
 {
@@ -162,16 +163,16 @@ read_tag(struct template_reader *reader)
     if (end == NULL)
         return fault_at(reader, at, "{{ without }}", NULL);
     reader->at = end + 2;
-    if (reader->to->html.place == HTML_STYLE) /* its hash is of what stands here */
-        return fault_at(reader, at, "nothing in braces may stand in a style", NULL);
+    if (reader->to->html.place == HTML_STYLE) /* the hash is computed over the style as written */
+        return fault_at(reader, at, "a style element cannot contain {{", NULL);
     if (*begin == '!')
         return AZ_OK;
     if (*begin == '{' || *begin == '&')
-        return fault_at(reader, at, "values are always escaped: write {{name}}", NULL);
+        return fault_at(reader, at, "values are always escaped; write {{name}}", NULL);
     char sign = strchr("#^/>", *begin) != NULL ? *begin : ' ';
     const char *name = template_read_name(reader->to, begin + (sign != ' '), end);
     if (name == NULL)
-        return fault_at(reader, at, "a name is made of a-z, 0-9 and _", NULL);
+        return fault_at(reader, at, "a name consists of a-z, 0-9 and _", NULL);
     return read_named(reader, at, sign, name);
 }
 
@@ -187,16 +188,16 @@ template_read_all(struct template_reader *reader)
         st = read_literal(reader, end);
     if (st == AZ_OK && reader->depth > 0) {
         const struct piece *open = &reader->to->piece[reader->open[reader->depth - 1].piece];
-        reader->why = talloc_asprintf(reader->to, "%s:%u: %s: this section is not ended",
+        reader->why = talloc_asprintf(reader->to, "%s:%u: %s: this section is not closed",
                                       reader->to->file, open->line, open->text);
         st = AZ_INVALID;
     }
     if (st == AZ_OK && !html_is_between(&reader->to->html))
-        st = fault_at(reader, end, "ends within a tag, a value or a style", NULL);
+        st = fault_at(reader, end, "the file ends inside a tag, a value or a style", NULL);
     return st;
 }
 
-/* CR LF and CR become LF: a browser does the same before it hashes a style. */
+/* Copy the text with CR LF and CR as LF, as a browser reads them before it hashes a style. */
 static char *
 copy_lines(TALLOC_CTX *mem, const char *text, size_t length)
 {
@@ -215,10 +216,10 @@ static const char *
 template_text_fault(const struct templates *set, const char *name, const char *text, size_t length)
 {
     if (length > TEMPLATE_SIZE_MAX)
-        return "is too large";
+        return "the file is too large";
     if (!utf8_valid(text, length) || text_has_nul(text, length))
-        return "is no text in UTF-8";
-    return templates_find(set, name) != NULL ? "is there already" : NULL;
+        return "the file is not UTF-8 text";
+    return templates_find(set, name) != NULL ? "a template of this name was already read" : NULL;
 }
 
 enum az_status

@@ -19,56 +19,55 @@
 
 #include "base/buf.h"
 
-/* Octets of one template; a page with a logo drawn in it has a third of that. */
+/* Longest template, in octets; a page with a drawn logo has a third of that. */
 #define TEMPLATE_SIZE_MAX (64 * 1024)
 
-/* Octets of a filled page. The longest is a consent page with some hundred scopes. */
+/* Longest filled page, in octets. The longest real one is a consent page with a hundred scopes. */
 #define TEMPLATE_OUTPUT_MAX (1024 * 1024)
 
-/* Sections in sections, and templates in templates. */
+/* Depth of sections within sections, and of templates within templates. */
 #define TEMPLATE_DEPTH_MAX 8
 
-/* Characters of a name. */
+/* Longest name, in octets. */
 #define TEMPLATE_NAME_MAX 48
 
-/* Pieces that are looked at for one page: an end for lists within the same list. */
+/* Most pieces for one page; ends lists that contain themselves. */
 #define TEMPLATE_STEPS_MAX 100000
 
 struct templates;
 
-/* An empty set; NULL when memory is out. */
+/* Make an empty set; NULL: no memory. */
 struct templates *templates_new(TALLOC_CTX *mem);
 
 /*
- * Reads a template into the set under a name, with line ends made line feeds as browsers do before
- * they hash a style. AZ_INVALID: *ret_why says file, line and what is wrong, and lives with the
- * set. AZ_SERVER_ERROR: out of memory.
+ * Read a template into the set. Line ends become line feeds, as in a browser before it hashes a
+ * style. AZ_INVALID: *ret_why gives file, line and fault, and lives with the set. AZ_SERVER_ERROR:
+ * no memory.
  */
 enum az_status templates_add(struct templates *set, const char *name, const char *file,
                              const char *text, size_t length, const char **ret_why);
 
-/* The first template that another of the set names and that is not in it; NULL when all are there.
- */
+/* Return the first included template that the set lacks; NULL: none. */
 const char *templates_missing(const struct templates *set);
 
 /*
- * Whether a template can be filled: what it includes is there and includes no circle, and each name
- * is one of `values`, a list that ends with NULL. Members of a list's objects are named
- * "list.member". AZ_INVALID with *ret_why as above.
+ * Check that a template can be filled: all its includes are there and form no loop, and each name
+ * is one of `values`, which ends with NULL. Members of a list's objects are named "list.member".
+ * AZ_INVALID: *ret_why as above.
  */
 enum az_status templates_check(struct templates *set, const char *name, const char *const *values,
                                const char **ret_why);
 
 /*
- * Fills a template that was checked. `values` is an object of texts, booleans and lists of such
- * objects; what is missing is empty. AZ_INVALID with a constant in *ret_why: no such template, one
- * not checked, a value that is no text where one is written, or a page past TEMPLATE_OUTPUT_MAX or
- * TEMPLATE_STEPS_MAX.
+ * Fill a template that was checked. `values` is an object of texts, booleans and lists of such
+ * objects; a missing value is empty. AZ_INVALID, with a constant in *ret_why: the template is
+ * missing or unchecked, a value is not a text where a text is written, or the page passes
+ * TEMPLATE_OUTPUT_MAX or TEMPLATE_STEPS_MAX.
  */
 enum az_status templates_fill(const struct templates *set, const char *name, const json_t *values,
                               struct buf *out, const char **ret_why);
 
-/* Hears of each <style> of a template that was checked, and of what it includes. */
+/* Called for each <style> of a checked template and of its includes. */
 typedef enum az_status template_style_fn(void *arg, const char *text, size_t length);
 enum az_status templates_each_style(const struct templates *set, const char *name,
                                     template_style_fn *take, void *arg);

@@ -1,4 +1,4 @@
-/* Checking that a template can be filled, and filling it. */
+/* Checking and filling templates. */
 #include "config.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "http/page/template_private.h"
 
-/* A section that a check is in. */
+/* A section that contains the checked piece. */
 struct within {
     const char *name;
     const struct within *outer;
@@ -14,12 +14,12 @@ struct within {
 
 struct template_checking {
     const struct templates *set;
-    const char *const *values; /* known names */
-    unsigned steps;            /* left */
-    const char *why;           /* names the fault once found */
+    const char *const *values; /* allowed names */
+    unsigned steps;            /* steps left */
+    const char *why;           /* the fault, once found */
 };
 
-/* Whether a known name is "list.member" of a list we are in. */
+/* True if an allowed name is "list.member" of an enclosing list. */
 static bool
 is_member(const char *value, const char *name, const struct within *within)
 {
@@ -61,10 +61,10 @@ check_include(struct template_checking *check, const struct template_file *templ
 {
     const struct template_file *next = templates_find(check->set, piece->text);
     if (next == NULL)
-        return check_fault(check, template, piece, "there is no such template");
+        return check_fault(check, template, piece, "no such template");
     if (depth == TEMPLATE_DEPTH_MAX)
         return check_fault(check, template, piece,
-                           "templates include each other too deep, or in a circle");
+                           "templates include each other too deeply or in a loop");
     return check_range(check, next, 0, next->pieces, within, depth + 1);
 }
 
@@ -84,7 +84,7 @@ check_range(struct template_checking *check, const struct template_file *templat
         if (piece->kind == PIECE_INCLUDE)
             st = check_include(check, template, piece, within, depth);
         else if (!is_known_value(check, piece->text, within))
-            st = check_fault(check, template, piece, "there is no value of this name here");
+            st = check_fault(check, template, piece, "no value has this name here");
         if (st != AZ_OK || (piece->kind != PIECE_SECTION && piece->kind != PIECE_INVERTED))
             continue;
         st = check_range(check, template, i + 1, piece->end,
@@ -101,7 +101,7 @@ templates_check(struct templates *set, const char *name, const char *const *valu
     struct template_checking check = {.set = set, .values = values, .steps = TEMPLATE_STEPS_MAX};
     struct template_file *template = templates_find(set, name);
     if (template == NULL) {
-        *ret_why = "there is no such template";
+        *ret_why = "no such template";
         return AZ_INVALID;
     }
     enum az_status st = check_range(&check, template, 0, template->pieces, NULL, 0);
@@ -111,7 +111,7 @@ templates_check(struct templates *set, const char *name, const char *const *valu
     return st;
 }
 
-/* The objects that names are looked up in, innermost first. */
+/* The objects in which a name is looked up, innermost first. */
 struct scope {
     const json_t *object;
     const struct scope *outer;
@@ -120,8 +120,8 @@ struct scope {
 struct template_filling {
     const struct templates *set;
     struct buf *out;
-    unsigned steps;  /* left */
-    const char *why; /* the fault once found */
+    unsigned steps;  /* steps left */
+    const char *why; /* the fault, once found */
 };
 
 static enum az_status
@@ -140,7 +140,8 @@ look_up(const struct scope *scope, const char *name)
     return value;
 }
 
-/* What has a meaning in HTML's text and in its attributes, quoted either way. */
+/* Return the entity of a character that has a meaning in HTML text or quoted attributes; NULL: it
+ * has none. */
 static const char *
 entity_of(char c)
 {
@@ -182,7 +183,7 @@ fill_value(struct template_filling *fill, const char *name, const struct scope *
     if (value == NULL || json_is_null(value))
         return AZ_OK;
     if (!json_is_string(value))
-        return fill_fault(fill, "a value that is no text stands where one is written");
+        return fill_fault(fill, "a value that is not a text cannot be written");
     put_html_escaped(fill->out, json_string_value(value), json_string_length(value));
     return AZ_OK;
 }
@@ -232,7 +233,7 @@ fill_piece(struct template_filling *fill, const struct template_file *template, 
     case PIECE_INCLUDE:
         next = templates_find(fill->set, piece->text);
         return next != NULL ? fill_range(fill, next, 0, next->pieces, scope)
-                            : fill_fault(fill, "a template that is not there is included");
+                            : fill_fault(fill, "an included template is missing");
     case PIECE_SECTION:
     case PIECE_INVERTED:
         break;
@@ -264,7 +265,7 @@ templates_fill(const struct templates *set, const char *name, const json_t *valu
     const struct scope scope = {values, NULL};
     const struct template_file *template = templates_find(set, name);
     if (template == NULL || !template->checked) {
-        *ret_why = "there is no such template that was checked";
+        *ret_why = "the template is missing or was not checked";
         return AZ_INVALID;
     }
     enum az_status st = fill_range(&fill, template, 0, template->pieces, &scope);

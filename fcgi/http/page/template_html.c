@@ -7,16 +7,18 @@
 
 #define BLANKS " \t\r\n\f"
 
-/* They run, load or show what the policy of our pages forbids, change where addresses lead, or hold
- * what one browser reads as tags and another as text. */
+/* Elements that run, load or show what the pages' policy forbids, that change the target of URLs,
+ * or whose content one browser reads as tags and another as text. */
 static const char *const refused_elements[] = {
     "script", "iframe", "frame",   "object",   "embed",    "applet",   "portal",
     "base",   "xmp",    "noembed", "noframes", "noscript", "plaintext"};
 
-/* A browser reads no tags within them: one of ours that began there would end at another place. */
+/* Elements in which a browser reads no tags, so a tag that the scan found there would end at
+ * another place. */
 static const char *const plain_elements[] = {"title", "textarea"};
 
-/* A value here would be a style, a document or an address that is loaded without a click. */
+/* Attributes whose value is a style, a document or an address that the browser loads without a
+ * click. */
 static const char *const loading_attributes[] = {
     "style", "src", "srcset", "srcdoc", "data", "poster", "background", "content", "http-equiv"};
 
@@ -47,7 +49,7 @@ html_is_blank(char c)
     return c != '\0' && strchr(BLANKS, c) != NULL;
 }
 
-/* In lower case; what does not fit is left out: no name we look for is that long. */
+/* Append in lower case. Longer names are cut, because no name that we look for is so long. */
 static void
 name_push(char name[HTML_NAME_MAX + 1], char c)
 {
@@ -58,7 +60,7 @@ name_push(char name[HTML_NAME_MAX + 1], char c)
     name[length + 1] = '\0';
 }
 
-/* The element as one of those, or NULL. */
+/* Return the element's entry in plain_elements, or NULL. */
 static const char *
 plain_element(const char *element)
 {
@@ -73,7 +75,7 @@ element_end(struct html_scan *scan, enum html_place next)
 {
     scan->place = next;
     if (scan->plain != NULL && plain_element(scan->element) != scan->plain)
-        return "within title and textarea stands no tag but their end";
+        return "title and textarea cannot contain other tags";
     if (html_is_one_of(scan->element, refused_elements,
                        sizeof(refused_elements) / sizeof(refused_elements[0])))
         return "this element does not work on these pages (no scripts, frames or plug-ins)";
@@ -114,9 +116,9 @@ step_less(struct html_scan *scan, char c)
         return NULL;
     }
     if (!is_letter(c))
-        return "a < that begins no tag is written &lt;";
+        return "a < that does not begin a tag must be written &lt;";
     if (scan->plain != NULL && !scan->closing)
-        return "within title and textarea stands no tag but their end";
+        return "title and textarea cannot contain other tags";
     scan->element[0] = '\0';
     name_push(scan->element, c);
     scan->place = HTML_ELEMENT;
@@ -129,7 +131,7 @@ step_declaration(struct html_scan *scan, char c)
     if (c == '>')
         scan->place = HTML_TEXT;
     else if (c == '-' || c == '[')
-        return "a comment is written {{! so }}, which is not sent to the browser";
+        return "write comments as {{! ... }}, which are not sent to the browser";
     return NULL;
 }
 
@@ -144,7 +146,7 @@ step_element(struct html_scan *scan, char c)
     else if (c == '>')
         why = (why = element_end(scan, HTML_TAG)) != NULL ? why : tag_end(scan);
     else
-        why = "a character that is none of an element's name";
+        why = "an element's name cannot contain this character";
     return why;
 }
 
@@ -156,7 +158,7 @@ step_tag(struct html_scan *scan, char c)
     if (c == '>')
         return tag_end(scan);
     if (!is_name(c))
-        return "a character that begins no attribute";
+        return "an attribute cannot begin with this character";
     scan->attribute[0] = '\0';
     name_push(scan->attribute, c);
     scan->place = HTML_ATTRIBUTE;
@@ -176,7 +178,7 @@ step_attribute(struct html_scan *scan, char c)
     else if (c == '>')
         why = (why = attribute_end(scan, HTML_TAG)) != NULL ? why : tag_end(scan);
     else
-        why = "a character that is none of an attribute's name";
+        why = "an attribute's name cannot contain this character";
     return why;
 }
 
@@ -202,7 +204,7 @@ html_step(struct html_scan *scan, char c)
         return step_attribute(scan, c);
     case HTML_EQUALS:
         if (c != '"' && c != '\'')
-            return "an attribute's value stands in quotes, right after the =";
+            return "an attribute's value must be in quotes, directly after the =";
         scan->place = c == '"' ? HTML_VALUE_DOUBLE : HTML_VALUE_SINGLE;
         return NULL;
     case HTML_VALUE_DOUBLE:
@@ -223,8 +225,8 @@ ends_style(const char *text, size_t length)
            && (html_is_blank(text[7]) || text[7] == '/' || text[7] == '>');
 }
 
-/* A style ends at the first </style. Within svg a browser reads tags before that: there is none.
- * *ret_read: octets read, to the fault if there is one. */
+/* Read a style up to the first </style. Within svg a browser would read tags before that, so any
+ * other tag is refused. *ret_read: octets read, up to the fault if there is one. */
 static const char *
 read_style(struct html_scan *scan, const char *text, size_t length, size_t *ret_read)
 {
@@ -240,7 +242,7 @@ read_style(struct html_scan *scan, const char *text, size_t length, size_t *ret_
             return NULL;
         }
         if (i + 1 < length && (is_letter(text[i + 1]) || strchr("/!?", text[i + 1]) != NULL))
-            return "within a style stands no tag but its end";
+            return "a style element cannot contain other tags";
     }
     *ret_read = length;
     return NULL;
@@ -269,10 +271,10 @@ html_value_fault(const struct html_scan *scan)
     if (scan->place == HTML_TEXT)
         return NULL;
     if (scan->place != HTML_VALUE_DOUBLE && scan->place != HTML_VALUE_SINGLE)
-        return "a value may stand in text or in a quoted attribute only";
+        return "a value can stand only in text or in a quoted attribute";
     if (html_is_one_of(scan->attribute, loading_attributes,
                        sizeof(loading_attributes) / sizeof(loading_attributes[0])))
-        return "no value may stand in an attribute that styles or loads something";
+        return "a value cannot stand in an attribute that styles or loads something";
     return NULL;
 }
 
@@ -282,7 +284,7 @@ html_section_fault(const struct html_scan *scan)
     if (scan->place == HTML_TEXT || scan->place == HTML_TAG || scan->place == HTML_VALUE_DOUBLE
         || scan->place == HTML_VALUE_SINGLE)
         return NULL;
-    return "a section begins and ends in text, between attributes, or in a quoted value";
+    return "a section must open and close in text, between attributes, or in a quoted value";
 }
 
 bool

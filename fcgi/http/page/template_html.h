@@ -1,15 +1,16 @@
-/* Where in an HTML text one is, for the templates of pages: what is safe to put there depends on
- * it. Reads a strict part of HTML and refuses the rest, so that no browser reads it another way. */
+/* The position in an HTML text, which decides what a template may safely put there. Reads a strict
+ * subset of HTML and refuses the rest, so that no browser reads it in another way. */
 #ifndef AZ_HTTP_PAGE_TEMPLATE_HTML_H
 #define AZ_HTTP_PAGE_TEMPLATE_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Characters of an element's or attribute's name that are told apart; no name we know is longer. */
+/* Significant characters of an element's or attribute's name; no name that we look for is longer.
+ */
 #define HTML_NAME_MAX 23
 
-/* <style> elements of one template: each is a hash in a header. */
+/* Most <style> elements of one template; the hash of each goes into a header. */
 #define HTML_STYLES_MAX 4
 
 enum html_place {
@@ -31,38 +32,37 @@ struct html_style {
     size_t length;    /* octets */
 };
 
-/* Begin with one that is all zero. */
+/* State of a scan; starts as all zero. */
 struct html_scan {
-    enum html_place place;             /* after the last octet */
-    bool closing;                      /* the tag is </...> */
-    const char *plain;                 /* title or textarea, within which no tag but its end is */
-    char element[HTML_NAME_MAX + 1];   /* of the tag, in lower case, cut */
-    char attribute[HTML_NAME_MAX + 1]; /* the same, of the attribute */
+    enum html_place place; /* after the last octet */
+    bool closing;          /* the tag is </...> */
+    const char *plain;     /* title or textarea if inside one: no tag but its end is allowed */
+    char element[HTML_NAME_MAX + 1];   /* name in the tag, in lower case, cut */
+    char attribute[HTML_NAME_MAX + 1]; /* name of the attribute, in lower case, cut */
     struct html_style style[HTML_STYLES_MAX];
-    size_t styles; /* in it */
+    size_t styles; /* used entries of style */
 };
 
 /*
- * Reads on. NULL, or what is wrong as a text for the author, with its place in *ret_at. Refused:
- * what a page with our Content-Security-Policy cannot do (scripts, frames, inline styles of an
- * element), values without quotes, comments that would be sent, and tags where a browser might
- * read none.
+ * Continue the scan. Returns NULL, or the fault as a text for the author with its place in *ret_at.
+ * Refuses what cannot work under our Content-Security-Policy (scripts, frames, style attributes),
+ * values without quotes, comments that would be sent, and tags where a browser might not read one.
  */
 const char *html_scan(struct html_scan *scan, const char *text, size_t length, size_t *ret_at);
 
-/* Why no escaped value may stand here, or NULL: only text and quoted attributes that are no style,
- * script or address a browser loads by itself take one. */
+/* Return why no escaped value may stand here, or NULL. Values may stand in text and in quoted
+ * attributes, except those that hold a style, a script or an address that the browser loads by
+ * itself. */
 const char *html_value_fault(const struct html_scan *scan);
 
-/* Whether this is text that can hold tags: a template begins and ends there, and is included there.
- */
+/* True in text that may contain tags: templates begin, end and are included only there. */
 bool html_is_between(const struct html_scan *scan);
 
-/* Why no section may begin or end here, or NULL. */
+/* Return why no section may begin or end here, or NULL. */
 const char *html_section_fault(const struct html_scan *scan);
 
-/* Whether both are at the same kind of place, so that what lies between can be left out or come
- * again. */
+/* True if both are at the same kind of place, so that the text between them can be left out or
+ * repeated. */
 bool html_same(const struct html_scan *a, const struct html_scan *b);
 
 #endif

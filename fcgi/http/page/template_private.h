@@ -1,4 +1,4 @@
-/* How a set of templates is kept: for template.c, which reads them, and template_fill.c. */
+/* The data of a set of templates, shared by template.c and template_fill.c. */
 #ifndef AZ_HTTP_PAGE_TEMPLATE_PRIVATE_H
 #define AZ_HTTP_PAGE_TEMPLATE_PRIVATE_H
 
@@ -9,21 +9,21 @@
 
 enum piece_kind { PIECE_TEXT, PIECE_VALUE, PIECE_SECTION, PIECE_INVERTED, PIECE_INCLUDE };
 
-/* A piece of a template. What a section holds are the pieces up to `end`. */
+/* A piece of a template. A section contains the pieces up to `end`. */
 struct piece {
     enum piece_kind kind;
-    const char *text; /* PIECE_TEXT: what is sent; else the name, NUL-terminated */
-    size_t length;    /* octets of it */
+    const char *text; /* PIECE_TEXT: the text to send; otherwise the name, NUL-terminated */
+    size_t length;    /* octets of a PIECE_TEXT */
     size_t end;       /* index after the last piece of a section */
-    unsigned line;    /* where it stands, from 1 */
+    unsigned line;    /* line of the file, from 1 */
 };
 
 struct template_file {
     const char *name, *file;
     struct piece *piece;
     size_t pieces;
-    struct html_scan html; /* its styles */
-    bool checked;          /* it can be filled: includes no circle */
+    struct html_scan html; /* holds the styles */
+    bool checked;          /* it can be filled: its includes form no loop */
 };
 
 struct templates {
@@ -31,7 +31,7 @@ struct templates {
     size_t count;
 };
 
-/* The template of that name, or NULL. */
+/* Return the template of that name, or NULL. */
 struct template_file *templates_find(const struct templates *set, const char *name);
 
 #endif
