@@ -68,7 +68,7 @@ my $page = authorize(
 is_asked( $page, 'a client that registered itself: the page comes after the sign-in' );
 for my $row (
     [ 'Client &lt;b&gt;dyn&lt;/b&gt;'       => "the client's name, escaped" ],
-    [ 'Nobody at .* has checked'            => '... that the client was not checked' ],
+    [ 'has not checked its name'            => '... that the client was not checked' ],
     [ 'dyn\.example'                        => 'where the code goes' ],
     [ '>email<'                             => 'the scopes' ],
     [ 'https://api\.example/x'              => 'the resource' ],
@@ -81,7 +81,7 @@ for my $row (
 }
 unlike( $page->body, qr/<b>|<i>|<script|javascript:/i, 'nothing of the client is markup' );
 unlike( $page->body, qr/this computer|on this device/, 'a site gets no warning of a program' );
-unlike( $page->body, qr{Application from},             'a host that the client only says is not shown as its own' );
+unlike( $page->body, qr{Application website},          'a host that the client only says is not shown as its own' );
 my $policy = $page->header('Content-Security-Policy') // '';
 like(
     $policy, qr{form-action 'self' https://dyn\.example:8443 },
@@ -235,7 +235,7 @@ register_scope('openid phone');
 $page = authorize( $ann, 'dyn', scope => '' );
 is_asked( $page, 'a request without scope asks for the registered ones' );
 shows_scopes( $page, 'openid phone', '... which the page shows' );
-unlike( $page->body, qr/Nothing but/, '... and does not call nothing' );
+unlike( $page->body, qr/Only see that you signed in/, '... and does not call nothing' );
 register_scope('openid phone address');
 answer( $ann, $page, 'allow' );
 got_code( $ann, 'allow' );

@@ -134,7 +134,7 @@ test_escaping(TALLOC_CTX *mem, struct az *az)
 static void
 test_warnings(TALLOC_CTX *mem, struct az *az)
 {
-    static const char unchecked[] = "Nobody at login.example has checked";
+    static const char unchecked[] = "login.example has not checked";
     const char *body = show(mem, az, "consent", "{'verified':true}", NULL)->res.body;
     ok(strstr(body, "class=\"note\"") == NULL, "consent: nothing to warn of");
     body = show(mem, az, "consent", "{'verified':false}", NULL)->res.body;
@@ -142,7 +142,7 @@ test_warnings(TALLOC_CTX *mem, struct az *az)
     body = show(mem, az, "consent", "{}", NULL)->res.body;
     ok(strstr(body, unchecked) != NULL, "consent: ... also when nothing is said of it");
     body = show(mem, az, "consent", "{'verified':true,'loopback':true}", NULL)->res.body;
-    ok(strstr(body, "a program on this computer") != NULL, "consent: loopback redirect");
+    ok(strstr(body, "A program on this computer") != NULL, "consent: loopback redirect");
     body = show(mem, az, "consent", "{'verified':true,'private_scheme':true}", NULL)->res.body;
     ok(strstr(body, "an app on this device") != NULL, "consent: private-scheme redirect");
     body = show(mem, az, "consent", "{'client_id':'the-id'}", NULL)->res.body;
@@ -195,11 +195,11 @@ test_error_page(TALLOC_CTX *mem, struct az *az)
         int status;
         const char *words;
     } cases[] = {
-        {400, "<h1>This sign-in cannot go on</h1>"},
-        {404, "<h1>This sign-in cannot go on</h1>"},
-        {429, "<h1>Too many requests</h1>"        },
-        {500, "<h1>Something went wrong</h1>"     },
-        {503, "<h1>Not available right now</h1>"  },
+        {400, "<h1>This sign-in cannot continue</h1>"},
+        {404, "<h1>This sign-in cannot continue</h1>"},
+        {429, "<h1>Too many requests</h1>"           },
+        {500, "<h1>Something went wrong</h1>"        },
+        {503, "<h1>Not available right now</h1>"     },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct request *req = ask(mem, az);

@@ -34,7 +34,7 @@ async function isWell(page, name) {
 const ann = await open(browser, [320, 800]);
 const answer = await ann.goto(authorize('wiki', { redirect_uri: 'https://evil.example/cb' }));
 is([answer.status(), new URL(ann.url()).origin], [400, base], 'error: an address that is not registered gets a page, never a redirect (RFC 6749 4.1.2.1)');
-is(await heading(ann), 'This sign-in cannot go on', 'error: it says what happened');
+is(await heading(ann), 'This sign-in cannot continue', 'error: it says what happened');
 ok((await textOf(ann)).includes(answer.headers()['x-request-id']), 'error: and has the request id of the answer');
 is([answer.headers()['x-frame-options'], answer.headers()['referrer-policy'], answer.headers()['x-content-type-options'], answer.headers()['cache-control'], answer.headers()['access-control-allow-origin']], ['DENY', 'no-referrer', 'nosniff', 'no-store', undefined], 'error: headers of oauth.md 3.2');
 await isWell(ann, 'error');
@@ -45,7 +45,7 @@ await ann.goto(authorize('wiki'));
 is(await heading(ann), 'Sign in', 'choose: several providers and nothing says which');
 await isWell(ann, 'choose');
 await pressEnterOn(ann, 'The partner accounts');
-is(await heading(ann), 'Allow The wiki access to your account?', 'consent: after the provider, a client that registered itself is asked for');
+is(await heading(ann), 'Allow The wiki to access your account?', 'consent: after the provider, a client that registered itself is asked for');
 ok((await textOf(ann)).includes('The partner accounts'), 'consent: names the provider');
 ok((await textOf(ann)).includes('app.example'), 'consent: and where the browser goes');
 await isWell(ann, 'consent');
@@ -59,7 +59,7 @@ ok(ann.url().startsWith(`${back.wiki}?`) && back_of(ann).code, 'single sign-on: 
 // ---- a program on this computer
 
 await ann.goto(authorize('tool'));
-ok((await textOf(ann)).includes('a program on this computer'), 'consent: a loopback redirect is warned of');
+ok((await textOf(ann)).includes('A program on this computer'), 'consent: a loopback redirect is warned of');
 await pressEnterOn(ann, 'Allow');
 ok(ann.url().startsWith('https://app.example/done?') && back_of(ann).code, 'consent: the program gets the code, and may send the browser on to its maker', ann.url(), ann.faults);
 await ann.goto(authorize('tool'));

@@ -18,15 +18,15 @@ struct pages;
 struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems);
 
 /*
- * Answer with a page: `name` is a template, `values` an object of strings, booleans and arrays of
- * such objects (borrowed). Sets the security headers. `form_action`: an origin or scheme ("https://
- * app.example", "com.example.app:") that a form of the page may lead to besides our own (Chromium
- * blocks the redirect otherwise), or NULL; https follows it, for what the client does next.
- * AZ_SERVER_ERROR: no templates, or no such origin.
+ * Answer with a page and the security headers. `name` is a template, `values` an object of strings,
+ * booleans and arrays of such objects (borrowed). `form_action`: an origin or scheme
+ * ("https://app.example", "com.example.app:") to which a form of the page may lead besides this
+ * server, or NULL. Chromium blocks the redirect otherwise; any https address is allowed with it.
+ * AZ_SERVER_ERROR: no templates, or not an origin.
  *
- * What each page takes, besides `site` (host of the issuer), which all have; what is missing counts
- * as empty or false (etc/www/README has the same list for who brands them):
- *   busy        nothing more; it is sent with a Refresh header, so that the browser asks again
+ * The values of each page, besides `site` (host of the issuer), which all have. A missing value
+ * counts as empty or false; the templates list them too, for people who brand them.
+ *   busy        none; it is sent with a Refresh header, so that the browser asks again
  *   choose      client_name, providers [{name, href}]
  *   consent     action, id, client_name, client_id, client_host, verified, redirect_host, loopback,
  *               private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,

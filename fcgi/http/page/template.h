@@ -1,15 +1,15 @@
 /*
- * Templates of pages, without logic (the part of mustache that is named here):
+ * Templates of pages, without logic; a subset of mustache:
  *
- *   {{name}}               the value, always escaped for HTML; there is no form that is not
- *   {{#name}}...{{/name}}  once for each object of a list, or once for a text that is not empty or
- *                          true; within an object its members come first
- *   {{^name}}...{{/name}}  when the above would give nothing
+ *   {{name}}               the value; it cannot be written without HTML escaping
+ *   {{#name}}...{{/name}}  once for each object of a list, or once for true or a text that is not
+ *                          empty; within an object its members are looked up first
+ *   {{^name}}...{{/name}}  if the above would write nothing
  *   {{>name}}              another template of the set
  *   {{! ...}}              a comment, not sent
  *
- * A template is checked whole when it is read: its tags, and that each value stands where escaping
- * makes it harmless (template_html.h). So no value can break a page, whoever branded it.
+ * Reading a template checks its tags, and that each value stands where escaping makes it harmless
+ * (template_html.h). So no value can break a page, even in a branded template.
  */
 #ifndef AZ_HTTP_PAGE_TEMPLATE_H
 #define AZ_HTTP_PAGE_TEMPLATE_H
