@@ -174,7 +174,7 @@ form_read_octets(struct request *req)
                        "the body has more than the announced %zu octets", length);
     if (known && used < length)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
-                       "%zu of the announced %zu octets came", used, length);
+                       "received %zu of the announced %zu octets", used, length);
     if (used > max)
         return op_fail(&req->op, AZ_TOO_LARGE, NULL,
                        "a body without a length passed the limit of %zu octets", max);

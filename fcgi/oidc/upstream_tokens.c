@@ -190,7 +190,7 @@ upstream_tokens_get(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if (refused_code(op, &got))
-        return upstream_deny(op, provider, "its token endpoint refuses the code");
+        return upstream_deny(op, provider, "its token endpoint refused the code");
     if ((st = read_answer(op, provider, "token endpoint", &got, &object)) != AZ_OK)
         return st;
     const char *type = json_string_value(json_object_get(object, "token_type"));

@@ -92,7 +92,7 @@ refuse_denied(struct request *req)
     if (st != AZ_OK)
         return st;
     req->audited = true;
-    return userinfo_refuse(req, "policy denies the token now");
+    return userinfo_refuse(req, "policy denies the token");
 }
 
 /* Ask policy for evaluation 2, as introspection does; the caller is the service itself. */

@@ -24,7 +24,7 @@
 
 #define BUNDLE_KEY "a bundle key of the tests"
 
-/* A process without database and engine: what needs them is answered as unavailable. */
+/* Make a process without database and engine; what needs them is answered as unavailable. */
 static struct az *
 make_process(TALLOC_CTX *mem)
 {
@@ -37,11 +37,11 @@ make_process(TALLOC_CTX *mem)
 }
 
 struct exchange {
-    struct fake *fake; /* what was answered */
-    char *log;         /* the lines that were logged */
+    struct fake *fake; /* the answer */
+    char *log;         /* the logged lines */
 };
 
-/* Answers one request, and keeps what it logs. */
+/* Answer one request and keep its log lines. */
 static struct exchange
 answer(TALLOC_CTX *mem, struct az *az, const char *const *set, const char *body)
 {
@@ -60,7 +60,7 @@ answer(TALLOC_CTX *mem, struct az *az, const char *const *set, const char *body)
     return exchange;
 }
 
-/* A request with up to two headers; name NULL for none. */
+/* Send a request with up to two headers; name NULL: none. */
 static struct exchange
 ask(TALLOC_CTX *mem, struct az *az, const char *method, const char *target, const char *name,
     const char *value)
@@ -81,7 +81,7 @@ ask(TALLOC_CTX *mem, struct az *az, const char *method, const char *target, cons
 static const struct {
     const char *method, *target;
     int status;
-    const char *body;  /* whole body, NULL: not looked at */
+    const char *body;  /* whole body; NULL: not checked */
     const char *allow; /* Allow header */
     const char *name;
 } cases[] = {
@@ -183,7 +183,7 @@ test_cases(TALLOC_CTX *mem, struct az *az)
            HTTP_PATH_MAX);
 }
 
-/* A service under a path of its own routes alike; the path is cut at a segment's end only. */
+/* A service below a path routes alike; the path is cut only where a segment ends. */
 static void
 test_base_path(TALLOC_CTX *mem)
 {
@@ -312,7 +312,7 @@ test_order(TALLOC_CTX *mem, struct az *az)
     is_int(fake_status(got.fake), 400, "a body that is no JSON");
 }
 
-/* A form at /token, from an address; what it needs of the database is away. */
+/* Post a form to /token from an address; the database that it needs is away. */
 static struct exchange
 post_token(TALLOC_CTX *mem, struct az *az, const char *path, const char *ip, const char *forwarded)
 {
@@ -461,7 +461,7 @@ logged_address(TALLOC_CTX *mem, struct az *az, size_t size, const char *end, con
     return strstr(got.log, wanted) != NULL;
 }
 
-/* Callers write what stands further left: its length must not make them the proxy. */
+/* Callers write the entries further left; their length must not make a caller the proxy. */
 static void
 test_long_forwarded(TALLOC_CTX *mem)
 {

@@ -1,5 +1,5 @@
-/* The documents of others that a process remembers: for how long, how many, and that a document
- * which was handed out stays valid (performance.md 3.6). */
+/* A process's memory of fetched documents: how long, how many, and that a document in use stays
+ * valid (performance.md 3.6). */
 #include "config.h"
 
 #include "http/fetch/document_memory.h"
@@ -35,7 +35,7 @@ remember(struct op *op, int number, int64_t now, int64_t seconds)
     json_decref(json);
 }
 
-/* Return the n of the document under a key, or -1. */
+/* Return the number in the document under a key, or -1. */
 static int
 recall(struct op *op, int number, int64_t now)
 {

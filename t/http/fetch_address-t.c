@@ -30,8 +30,8 @@ is_public(const char *text)
 }
 
 /* clang-format off */
-/* One before, the first, the last, one after. NULL where that lies in
- * another special range, or does not exist. */
+/* One address before, the first, the last, one after. NULL: it lies in another special range or
+ * does not exist. */
 static const struct {
     const char *name, *before, *first, *last, *after;
 } ranges[] = {

@@ -1,4 +1,4 @@
-/* The head of a foreign server's answer. */
+/* The head of another server's answer. */
 #include "config.h"
 
 #include "http/fetch/fetch_head.h"

@@ -1,6 +1,5 @@
-/* Places for fetches: half of a pool, whatever becomes of the processes (decisions.md "Half of the
- * pool fetches").
- */
+/* Places for fetches: half of a pool, even if processes die (decisions.md "Half of the pool
+ * fetches"). */
 #include "config.h"
 
 #include "http/fetch/fetch_places.h"
@@ -22,7 +21,7 @@ pool(TALLOC_CTX *mem, const char *directory, const char *name, int workers)
     return az;
 }
 
-/* A process that takes a place and keeps it until it is killed. */
+/* Start a process that takes a place and keeps it until it is killed. */
 static pid_t
 hold(struct op *op)
 {
@@ -76,7 +75,7 @@ test_numbers(void)
     }
 }
 
-/* Whoever names slow hosts as clients does not keep the operator's providers waiting. */
+/* A caller that names slow hosts as clients does not keep the operator's providers waiting. */
 static void
 test_shares(TALLOC_CTX *mem)
 {
@@ -138,7 +137,7 @@ test_places(TALLOC_CTX *mem)
     fetch_place_drop(&place[0]);
 }
 
-/* A sign-in that came back takes the place before the first of its questions. */
+/* A returning sign-in takes its place before the first fetch. */
 static void
 test_held(TALLOC_CTX *mem)
 {
@@ -180,8 +179,8 @@ test_deaths(TALLOC_CTX *mem)
         _exit(0);
     }
     fetch_place_drop(&place);
-    /* A child that was forked meanwhile shares the descriptor: workers fork nobody, but the lock
-     * must show what it does. */
+    /* A child that was forked meanwhile shares the descriptor. Workers do not fork, but the test
+     * shows how the lock behaves. */
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
            "a copy of the descriptor in another process keeps it");
     end(third);

@@ -41,7 +41,7 @@ static void
 test_decode(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < sizeof(decodes) / sizeof(decodes[0]); i++) {
-        /* In memory of its own, so that a sanitizer sees an octet read too many. */
+        /* In memory of its own, so that a sanitizer detects a read past the end. */
         char *copy = malloc(decodes[i].length + 1);
         char *exact = realloc(copy, decodes[i].length > 0 ? decodes[i].length : 1);
         memcpy(exact, decodes[i].text, decodes[i].length);

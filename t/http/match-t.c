@@ -13,7 +13,7 @@ static const struct {
     const char *method, *path;
     const char *operation; /* of the row, or NULL */
     const char *value;     /* first path value, or NULL */
-    const char *allow;     /* when only the method is wrong */
+    const char *allow;     /* if only the method is wrong */
     const char *name;
 } cases[] = {
     {"POST", "/token", "token", NULL, NULL, "a fixed path"},
@@ -81,7 +81,7 @@ below(const char *path, const char *prefix)
     return strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* The table is the security review: what must hold of every row. */
+/* The table is the security review: rules for every row. */
 static void
 test_table(void)
 {

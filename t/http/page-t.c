@@ -24,7 +24,7 @@ header(const struct request *req, const char *name)
     return NULL;
 }
 
-/* A directory with the shipped pages in www/. */
+/* Make a directory with the shipped pages in www/. */
 static const char *
 make_data_dir(TALLOC_CTX *mem)
 {
@@ -60,7 +60,7 @@ write_page(const char *dir, const char *name, const char *text)
     fclose(out);
 }
 
-/* The pages of a directory; problems are counted from none. */
+/* Load the pages of a directory; problems are counted from none. */
 static struct pages *
 load(struct az *az, const char *dir, struct problems *ret_problems)
 {
@@ -79,7 +79,7 @@ ask(TALLOC_CTX *mem, struct az *az)
     return req;
 }
 
-/* The answer with a page. */
+/* Return the answer with a page. */
 static struct request *
 show(TALLOC_CTX *mem, struct az *az, const char *name, const char *values, const char *form_action)
 {

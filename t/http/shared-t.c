@@ -14,7 +14,7 @@
 #include "env.h"
 #include "tap.h"
 
-/* A moment at which a window of 60 s and one of 3600 s begin. */
+/* A moment at which both a window of 60 s and one of 3600 s begin. */
 #define START 1795258800L
 #define WINDOW 60L
 
@@ -238,7 +238,7 @@ test_full(TALLOC_CTX *mem)
     talloc_free(shared);
 }
 
-/* Exact over processes: as many get in as one process would let in. */
+/* Exact across processes: together they admit as many as one would. */
 static void
 test_processes(TALLOC_CTX *mem)
 {
@@ -251,7 +251,7 @@ test_processes(TALLOC_CTX *mem)
     fflush(NULL);
     for (int i = 0; i < PROCESSES; i++)
         if (fork() == 0) {
-            /* Each its own mapping, as processes of different parents have. */
+            /* Each has its own mapping, as processes of different parents have. */
             part = admitted(open_at(NULL, dir), "192.0.2.1", START, LIMIT, EACH);
             _exit(write(channel[1], &part, sizeof(part)) != sizeof(part));
         }
@@ -267,7 +267,7 @@ test_processes(TALLOC_CTX *mem)
     is_int(admitted(shared, "192.0.2.1", START, LIMIT, 1), 0, "... and no request after them");
 }
 
-/* A process that takes a place and waits; its id when it has it, else 0. */
+/* Start a process that takes a place and waits. Returns its id, or 0 if it got no place. */
 static pid_t
 start_holder(struct shared *shared, int limit)
 {

@@ -12,7 +12,7 @@ static const char *const any_values[] = {"a",      "b",      "c",         "text"
                                          "list.a", "list.b", "list.list", "list.list.a", "nothing",
                                          "yes",    "no",     NULL};
 
-/* A set with one template t, and perhaps h; *ret_why is the first refusal. */
+/* Make a set with the template t, and h if given; *ret_why is the first refusal. */
 static struct templates *
 make(TALLOC_CTX *mem, const char *t, const char *h, const char **ret_why)
 {
@@ -25,7 +25,7 @@ make(TALLOC_CTX *mem, const char *t, const char *h, const char **ret_why)
     return set;
 }
 
-/* The filled page, or what is wrong. */
+/* Return the filled page, or the fault. */
 static const char *
 fill(TALLOC_CTX *mem, const char *t, const char *h, const json_t *values)
 {
@@ -190,7 +190,7 @@ test_refusals(TALLOC_CTX *mem)
     }
 }
 
-/* Names of a list's objects are known within it alone. */
+/* Names of a list's objects are known only inside it. */
 static void
 test_names(TALLOC_CTX *mem)
 {
@@ -221,7 +221,7 @@ test_names(TALLOC_CTX *mem)
     }
 }
 
-/* `count` sections, one in the other. */
+/* Return `count` nested sections. */
 static const char *
 nested(TALLOC_CTX *mem, unsigned count)
 {
@@ -262,7 +262,7 @@ test_size(TALLOC_CTX *mem)
            "names: one character more is refused");
 }
 
-/* A chain of templates that include the next; the last includes nothing. */
+/* True if a chain of templates, each including the next, is accepted. */
 static bool
 chain_is_taken(TALLOC_CTX *mem, unsigned length)
 {
@@ -277,7 +277,7 @@ chain_is_taken(TALLOC_CTX *mem, unsigned length)
     return templates_check(set, "t0", any_values, &why) == AZ_OK;
 }
 
-/* A list of `count` empty objects under "list". */
+/* Return a list of `count` empty objects under "list". */
 static json_t *
 list_of(size_t count)
 {

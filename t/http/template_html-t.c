@@ -6,7 +6,7 @@
 
 #include "tap.h"
 
-/* The fault of a text, NULL when it has none. */
+/* Return the fault of a text, or NULL. */
 static const char *
 scan(const char *text, struct html_scan *ret)
 {

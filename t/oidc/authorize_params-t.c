@@ -15,7 +15,7 @@
 #define NEEDED "client_id=c&redirect_uri=https://a.example/cb&response_type=code"
 #define GOOD NEEDED "&code_challenge=" CHALLENGE
 
-/* A public client's request unless said otherwise. */
+/* Make a request of a public client, unless `query` says otherwise. */
 static struct request *
 make_request(TALLOC_CTX *mem, const char *query, const char *type, const char **grants)
 {
@@ -36,7 +36,7 @@ make_request(TALLOC_CTX *mem, const char *query, const char *type, const char **
     return req;
 }
 
-/* The refusal as "error: description", or the stored form of what was read. */
+/* Return the refusal as "error: description", or the stored form of the request. */
 static const char *
 read_as(TALLOC_CTX *mem, const char *query, const char *type, const char **grants)
 {
@@ -152,7 +152,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {GOOD "&resource=r&prompt=x", "invalid_target: The resource must be an absolute URI without a fragment", "... resource before prompt"},
 };
 
-/* A limit: the parameter, what it may have at most, and one octet of its value. */
+/* A limit: the parameter, its longest value in octets, and one octet of the value. */
 static const struct { const char *name; size_t max; const char *octet; size_t octet_costs; } limits[] = {
     {"state",      AUTHORIZE_STATE_MAX,   "a",   1},
     {"state",      AUTHORIZE_STATE_MAX,   "%20", 3},
@@ -208,8 +208,8 @@ scope_of(TALLOC_CTX *mem, const char *query, const char *registered)
     return authorize_params_read(req, &authorization) == AZ_OK ? authorization.scope : "refused";
 }
 
-/* decisions.md "Omitted scope": an omitted scope is the registered one. It is settled before the
- * user is asked. */
+/* decisions.md "Omitted scope": an omitted scope is the registered one, decided before the user is
+ * asked. */
 static void
 test_omitted_scope(TALLOC_CTX *mem)
 {

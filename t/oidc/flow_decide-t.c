@@ -40,7 +40,7 @@ make_authorization(const struct combination *c)
     };
 }
 
-/* Seconds before the request that the user signed in. */
+/* Return how many seconds before the request the user signed in. */
 static int64_t
 seconds_old(enum age age)
 {
@@ -68,8 +68,8 @@ decide(const struct combination *c, enum az_status *error)
 }
 
 /*
- * The rule written once more, from the page's words: prompt=login wants a sign-in of this request,
- * max_age one that is young enough, and at a provider's clock either may be a minute late.
+ * The rule written a second time, from the page's words: prompt=login requires a sign-in of this
+ * request, max_age a young enough one; either may be a minute late by the provider's clock.
  */
 static enum flow_next
 wanted(const struct combination *c, enum az_status *error)
@@ -115,7 +115,7 @@ name_of(const struct combination *c)
     return text;
 }
 
-/* The combination of a number, and how many there are. */
+/* Return the combination of a number. */
 static struct combination
 combination(unsigned number)
 {

@@ -42,7 +42,8 @@ sub url_of {
     return redeemer( url => $idp_id, { state => 's-1', nonce => 'n-1', code_challenge => $CHALLENGE, %request } );
 }
 
-# Through the provider and back: what upstream_redeem makes of it. Options of the answer; redirect => 1 gives the redirect.
+# Sign in at the provider and return the result of upstream_redeem. Options change the answer; redirect => 1 returns the
+# redirect.
 sub sign_in {
     my ( $idp_id, %option ) = @_;
     my $browser = Authz::Browser->new;
@@ -62,7 +63,7 @@ sub refused {
     return $good;
 }
 
-# ---- the way there
+# ---- sending the browser there
 
 my $there = url_of('corp');
 my %sent  = Authz::Browser::query( $there->{url} // '' );
@@ -98,7 +99,7 @@ is_deeply( [ @sent{qw(prompt hd)} ], [ 'select_account', 'x y&z' ], 'authorizePa
 $url = url_of( 'tuned', prompt_login => JSON::PP::true() )->{url};
 is( join( ' ', $url =~ /[?&]prompt=(\w+)/g ), 'login', '... but do not stand beside what the request asks for' );
 
-# ---- the way back
+# ---- redeeming the code
 
 my $who = sign_in('corp');
 is( $who->{error}, 'none', 'a good sign-in' ) or diag( $json->encode($who) );
@@ -140,7 +141,7 @@ for my $alg (qw(PS256 ES256)) {
 }
 $idp->behave;
 
-# ---- ID tokens that are not believed (OpenID Connect Core 3.1.3.7)
+# ---- ID tokens that are refused (OpenID Connect Core 3.1.3.7)
 
 my $now = int time;
 my @lie = (
@@ -188,18 +189,18 @@ refused(
     'no iss though the provider says it sends one: refused' );
 is( scalar( () = $idp->seen('token') ), $asked, '... and the code was not given away' );
 refused(
-    sign_in( 'corp', code => 'made-up' ), 'access_denied', qr/refuses the code/,
+    sign_in( 'corp', code => 'made-up' ), 'access_denied', qr/refused the code/,
     'a code that the provider does not know' );
 refused( sign_in( 'corp', code => undef ), 'access_denied', qr/no code/, 'no code' );
 refused(
     sign_in( 'corp', code => 'x' x 4097 ), 'access_denied', qr/too long/,
     'a code of 4097 octets is refused unasked' );
 refused(
-    sign_in( 'corp', verifier => 'x' x 43 ), 'access_denied', qr/refuses the code/,
+    sign_in( 'corp', verifier => 'x' x 43 ), 'access_denied', qr/refused the code/,
     'another verifier: the provider refuses (RFC 7636)' );
 refused( sign_in( 'corp', nonce => 'n-2' ), 'access_denied', qr/nonce/, 'another nonce than the sign-in\'s' );
 
-# ---- the provider away, slow, huge, redirecting, or answering nonsense: never an identity (specification 5.6)
+# ---- the provider away, slow, huge, redirecting, or sending malformed answers: never an identity (specification 5.6)
 
 my $trap = Authz::Idp->start;
 my @bad  = (
@@ -312,7 +313,7 @@ is( redeemer( end_session => 'bad-1', {} )->{url}, undef,                       
 my $turning = fresh_idp('turning');
 is( sign_in('turning')->{error}, 'none', 'a first sign-in fetches the keys' );
 
-# A set of the same second as the sign-in is new enough for it.
+# A key set fetched in the same second as the sign-in is new enough.
 $stack->sql(
     "UPDATE fetched_document SET fetched_at = fetched_at - interval '2 s' WHERE url = '$turning->{issuer}/jwks'");
 $turning->rotate;
@@ -340,7 +341,7 @@ for my $how (
 }
 is( scalar( () = $trap->seen('jwks') ), 0, 'no redirect for keys was followed' );
 
-# ---- where we may go at all
+# ---- hosts and addresses that may be asked
 
 my $strict = redeemer(
     url                                    => 'corp', { state => 's', nonce => 'n', code_challenge => $CHALLENGE },

@@ -27,7 +27,7 @@ static const struct upstream_expected usual = {
     .max_age = AUTHORIZATION_NO_MAX_AGE,
     .now = NOW,
 };
-/* The user had to sign in within the last minute, or anew since then. */
+/* The user had to sign in within the last minute, or again since the request. */
 static const struct upstream_expected recent = {
     .issuer = "https://idp.example",
     .client_id = "us",
@@ -45,7 +45,7 @@ static const struct upstream_expected anew = {
     .now = NOW,
 };
 
-/* Good claims; a row puts members in their place, and null takes one away. */
+/* Good claims; a row replaces members, and null removes one. */
 static const char good[] = "{'iss':'https://idp.example','aud':'us','sub':'ann',"
                            "'nonce':'n-0S6_WzA2Mj','iat':1795258800,'exp':1795259100}";
 
@@ -53,7 +53,7 @@ static const char good[] = "{'iss':'https://idp.example','aud':'us','sub':'ann',
 static const struct {
     const char *change;                       /* to the good claims */
     const struct upstream_expected *expected;
-    const char *why;                          /* "" : it is good */
+    const char *why;                          /* "": it is good */
     const char *name;
 } rows[] = {
     {"{}", &usual, "", "a good token"},
@@ -117,7 +117,7 @@ static const struct {
 
 static struct jwk *rsa, *other, *ec;
 
-/* The good claims with members in their place; null takes one away. */
+/* Return the good claims with replaced members; null removes one. */
 static json_t *
 changed(TALLOC_CTX *mem, const char *change)
 {
@@ -199,7 +199,7 @@ test_signature(TALLOC_CTX *mem)
     ok(!stale, "... and is no reason to fetch keys anew: the kid is known");
 }
 
-/* A token with this header and no, or any, signature. */
+/* Make a token with this header, and no signature or any. */
 static const char *
 forged(TALLOC_CTX *mem, const char *header, const char *signature)
 {
@@ -213,7 +213,7 @@ forged(TALLOC_CTX *mem, const char *header, const char *signature)
     return talloc_asprintf(mem, "%s.%s", text, signature);
 }
 
-/* RFC 8725 section 2.1: none, and a public key taken for the secret of an HMAC. */
+/* RFC 8725 section 2.1: alg none, and a public key used as the secret of an HMAC. */
 static void
 test_algorithms(TALLOC_CTX *mem)
 {
@@ -339,7 +339,7 @@ test_keep(TALLOC_CTX *mem)
     is_kept(mem, "{'name':'Ann'}", "{'name':'Eve','sub':'eve','email':'e@x','acr':'gold'}",
             "{'name':'Ann','email':'e@x'}",
             "userinfo adds what the ID token has not, and never a claim of the protocol");
-    /* {"name":"Ann","x":"..."} of exactly the maximum, then of one more. */
+    /* {"name":"Ann","x":"..."} of exactly the maximum, then one octet more. */
     char *text = talloc_zero_array(mem, char, UPSTREAM_CLAIMS_MAX);
     size_t room = UPSTREAM_CLAIMS_MAX - strlen("{\"name\":\"Ann\"}") - strlen("{\"x\":\"\"}");
     memset(text, 'x', room);

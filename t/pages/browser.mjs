@@ -1,4 +1,4 @@
-// A browser for tests of pages: starts Chromium, opens pages, and measures what a reader and a keyboard meet. Prints TAP.
+// A browser for tests of pages: starts Chromium, opens pages, and measures them for readers and keyboards. Prints TAP.
 
 import fs from 'node:fs';
 import http from 'node:http';
@@ -25,21 +25,21 @@ export function done() {
   process.exitCode = failed > 0 ? 1 : 0;
 }
 
-// Root may not use Chromium's sandbox; a small /dev/shm is no reason to fail.
+// Chromium's sandbox does not work as root; a small /dev/shm should not make the tests fail.
 export function launch(...more) {
   const args = [...more, '--disable-dev-shm-usage'];
   if (process.getuid() === 0) args.push('--no-sandbox');
   return puppeteer.launch({ executablePath: process.env.AUTHZ_CHROMIUM, args, acceptInsecureCerts: true });
 }
 
-// A tab of its own that notes what the console says and what is asked of the network, besides pages that were navigated to.
+// Open a tab that records console messages and network requests, except for the pages that it navigates to.
 export async function open(browser, size = [1280, 800], scheme = 'light') {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   page.faults = [];
   page.loads = [];
   page.on('console', message => {
-    // The page's own status, 400 and the like, is no fault of the page.
+    // The status of the page (400 and the like) is not a fault of the page.
     if (!/^Failed to load resource: the server responded with a status of \d+/.test(message.text())) page.faults.push(message.text());
   });
   page.on('pageerror', error => page.faults.push(String(error)));
@@ -55,7 +55,7 @@ export async function look(page, [width, height], scheme) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
 }
 
-// The pixels that a reader would have to scroll sideways for, and what sticks out.
+// Return the pixels by which a page is too wide, and the elements that stick out.
 export function sideways(page) {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
@@ -64,7 +64,7 @@ export function sideways(page) {
   });
 }
 
-// Contrast (WCAG 2.2, 1.4.3) of every text that is shown, against the colours behind it, worst first.
+// Return the contrast (WCAG 2.2, 1.4.3) of every visible text with the colours behind it, worst first.
 export function contrasts(page) {
   return page.evaluate(() => {
     const parse = text => {
@@ -92,7 +92,7 @@ export function contrasts(page) {
   });
 }
 
-// Every control of the page, in the order it stands there.
+// Return every control of the page, in document order.
 export function controls(page) {
   return page.evaluate(() => [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea')].map(e => e.textContent.trim() || e.name));
 }
@@ -123,7 +123,7 @@ export async function tabStops(page) {
   return stops;
 }
 
-// Tab until the control of that name, then Enter; waits for where that leads.
+// Press Tab up to the control of that name, then Enter, and wait for the next page.
 export async function pressEnterOn(page, name) {
   for (let i = 0; i < 50; i++) {
     await page.keyboard.press('Tab');
@@ -135,7 +135,7 @@ export async function pressEnterOn(page, name) {
   throw new Error(`Tab does not come to ${name}`);
 }
 
-// A server of the test on a free port: {server, origin}.
+// Start a server of the test on a free port: {server, origin}.
 export function listen(handler, host = '127.0.0.1', scheme = 'http') {
   const tls = () => ({ key: fs.readFileSync(process.env.AUTHZ_TLS_KEY), cert: fs.readFileSync(process.env.AUTHZ_TLS_CERT) });
   return new Promise((resolve, reject) => {

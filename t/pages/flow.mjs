@@ -1,4 +1,4 @@
-// A person's way through the service, by keyboard. See flow.t.
+// A user's way through the service, by keyboard. See flow.t.
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -7,7 +7,7 @@ import { contrasts, done, is, launch, listen, ok, open, pressEnterOn, send, side
 const base = process.env.AUTHZ_BASE;
 const text = [['Content-Type', 'text/html; charset=utf-8']];
 
-// The client's site, and that of a program on this computer, which sends the browser on to its maker.
+// The client's site, and that of a program on this computer, which redirects to a page of its vendor.
 const site = await listen((req, res) => send(res, { headers: text, body: `<title>client</title>${req.url.split('?')[0]}` }), '127.0.0.1', 'https');
 const program = await listen((req, res) => send(res, { status: 302, headers: [['Location', `https://app.example/done${new URL(req.url, 'http://x').search}`]] }));
 const browser = await launch(`--host-resolver-rules=MAP app.example ${new URL(site.origin).host}`);
@@ -88,7 +88,7 @@ await ann.evaluate(url => {
 ok(ann.faults.slice(before).some(t => /frame-ancestors|X-Frame-Options/.test(t)), 'frame: our pages are shown in none (clickjacking; oauth.md 3.2)', ann.faults.slice(before));
 ann.faults.length = before;
 
-// ---- out
+// ---- sign-out
 
 await ann.goto(`${base}/logout?${new URLSearchParams({ client_id: 'wiki', post_logout_redirect_uri: 'https://app.example/bye' })}`);
 ok((await heading(ann)).startsWith('Sign out of '), 'logout: without proof the person is asked');

@@ -61,7 +61,7 @@ const ours = await listen((req, res) => {
   if (url.searchParams.has('closed')) answer.headers = answer.headers.map(([n, v]) => [n, n === 'Content-Security-Policy' ? v.replace(client, '') : v]);
   return send(res, answer);
 });
-// The client's own page, or where it sends the browser on to.
+// The client's own page, or the page to which it redirects.
 let onward = null;
 const atClient = (req, res) => onward ? send(res, { status: 302, headers: [['Location', onward]], body: '' }) : send(res, { status: 200, headers: [['Content-Type', 'text/plain']], body: `client ${req.url}` });
 const theirs = await listen(atClient);
@@ -118,7 +118,7 @@ for (const [name, page] of Object.entries(cases)) {
   await tab.browserContext().close();
 }
 
-// That the browser sees a wrong hash is what makes the silence above count.
+// The browser must report a wrong hash; otherwise its silence above would prove nothing.
 {
   const tab = await open(browser);
   await tab.goto(address('logout', '&broken'));

@@ -17,7 +17,7 @@
 #include "http/fake_io.h"
 #include "http/page/page.h"
 
-/* Texts of the tests stay far below. */
+/* Depth of VALUES; the tests stay far below. */
 #define VALUES_DEPTH 8
 
 static void

@@ -1,5 +1,5 @@
-# Pages are checked before anything is served: `authz.fcgi --check` and `authzctl config check` name a missing or broken
-# one with file and line, and say what to do (decisions.md "Pages").
+# Pages are checked before any request: `authz.fcgi --check` and `authzctl config check` name a missing or broken
+# page with file and line, and say what to do (decisions.md "Pages").
 use strict;
 use warnings;
 
@@ -19,7 +19,7 @@ my %good     = (
     SVC_OIDC_ISSUER => 'http://127.0.0.1:8080' );
 my $top = Authz::Process::directory();
 
-# A data directory with a copy of the shipped pages, some of them changed (undef: left out).
+# Make a data directory with a copy of the shipped pages, some of them changed (undef: left out).
 sub data_dir {
     my (%change) = @_;
     my $dir = "$top/data" . ++( our $dirs );
@@ -36,7 +36,7 @@ sub data_dir {
     return $dir;
 }
 
-# (exit status, lines) of a program with that directory.
+# Run a program with that directory and return (exit status, lines).
 sub run {
     my ( $dir, $program, @words ) = @_;
     my ( $status, $text ) = Authz::Process->run(

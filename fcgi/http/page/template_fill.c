@@ -79,7 +79,7 @@ check_range(struct template_checking *check, const struct template_file *templat
         if (piece->kind == PIECE_TEXT)
             continue;
         if (check->steps == 0)
-            return check_fault(check, template, piece, "the page includes too much");
+            return check_fault(check, template, piece, "the page includes too many templates");
         check->steps--;
         if (piece->kind == PIECE_INCLUDE)
             st = check_include(check, template, piece, within, depth);
