@@ -137,12 +137,11 @@ read_response(struct request *req, struct authorization *authorization)
 static enum az_status
 check_grant(struct request *req, struct authorization *authorization)
 {
-    const char **grants = req->client->grant_types;
+    const char *const *grants = (const char *const *) req->client->grant_types;
     (void) authorization;
-    for (const char **grant = grants; grant != NULL && *grant != NULL; grant++)
-        if (strcmp(*grant, "authorization_code") == 0)
-            return AZ_OK;
-    return grants == NULL ? AZ_OK : op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, NULL, NULL);
+    return grants == NULL || words_has(grants, "authorization_code")
+               ? AZ_OK
+               : op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, NULL, NULL);
 }
 
 /*

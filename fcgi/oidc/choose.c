@@ -31,29 +31,30 @@ address(struct request *req, const struct authorization *authorization, const ch
     char number[NUMBER_SIZE];
     TALLOC_CTX *mem = req->op.mem;
     const char *base = talloc_asprintf(mem, "%s/authorize", req->op.az->cfg->oidc_issuer);
+    const json_t *types = authorization->resource_types, *details = authorization->details;
+    bool aged = authorization->max_age != AUTHORIZATION_NO_MAX_AGE;
     snprintf(number, sizeof(number), "%lld", (long long) authorization->max_age);
+    /* clang-format off */
     const struct query_pair pairs[] = {
-        {"response_type",                                                     "code"                                               },
-        {"client_id",                                                         authorization->client_id                             },
-        {"redirect_uri",                                                      authorization->redirect_uri                          },
-        {"scope",                                                             authorization->scope                                 },
-        {"state",                                                             authorization->state                                 },
-        {"nonce",                                                             authorization->nonce                                 },
-        {"code_challenge",                                                    authorization->code_challenge                        },
-        {"code_challenge_method",                                             authorization->code_challenge != NULL ? "S256" : NULL},
-        {"resource",                                                          authorization->resource                              },
-        {"resource_types",                                                    authorization->resource_types != NULL
-                               ? words_join(mem,                                                           authorization->resource_types)
-                               : NULL},
-        {"authorization_details",
-         authorization->details != NULL ? jsonx_dump(mem,                                                                                                  authorization->details) : NULL},
-        {"prompt",                                     prompt_text(authorization)},
-        {"max_age",     authorization->max_age != AUTHORIZATION_NO_MAX_AGE ? number : NULL                                                                 },
-        {"acr_values",authorization->acr_values},
-        {"login_hint",                                              authorization->login_hint                                                                                                                  },
-        {"ui_locales",authorization->ui_locales},
-        {"idp_hint",                                              idp_id                                                                                                                                                                   },
+        {"response_type",         "code"},
+        {"client_id",             authorization->client_id},
+        {"redirect_uri",          authorization->redirect_uri},
+        {"scope",                 authorization->scope},
+        {"state",                 authorization->state},
+        {"nonce",                 authorization->nonce},
+        {"code_challenge",        authorization->code_challenge},
+        {"code_challenge_method", authorization->code_challenge != NULL ? "S256" : NULL},
+        {"resource",              authorization->resource},
+        {"resource_types",        types != NULL ? words_join(mem, types) : NULL},
+        {"authorization_details", details != NULL ? jsonx_dump(mem, details) : NULL},
+        {"prompt",                prompt_text(authorization)},
+        {"max_age",               aged ? number : NULL},
+        {"acr_values",            authorization->acr_values},
+        {"login_hint",            authorization->login_hint},
+        {"ui_locales",            authorization->ui_locales},
+        {"idp_hint",              idp_id},
     };
+    /* clang-format on */
     return base != NULL ? query_append(mem, base, pairs, sizeof(pairs) / sizeof(pairs[0])) : NULL;
 }
 

@@ -90,7 +90,7 @@ respond_cached(struct request *req, json_t *document, long max_age)
     respond_header(req, "ETag", etag);
     respond_header(req, "Cache-Control",
                    talloc_asprintf(req->op.mem, "public, max-age=%ld", max_age));
-    if (known != NULL && strcmp(known, etag) == 0)
+    if (known != NULL && etag != NULL && strcmp(known, etag) == 0)
         return respond_octets(req, 304, NULL, "", 0);
     return AZ_OK;
 }

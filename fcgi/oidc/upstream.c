@@ -23,7 +23,7 @@
 
 /* Join the scopes of the row; openid is always among them, or no ID token would come back. */
 static char *
-join_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
+provider_scopes(TALLOC_CTX *mem, const struct identity_provider *provider)
 {
     if (provider->scopes == NULL || provider->scopes[0] == NULL)
         return talloc_strdup(mem, "openid profile email");
@@ -71,7 +71,7 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
     if (provider->client_id == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "identity provider %s has no clientId",
                        provider->idp_id);
-    const char *scope = join_scopes(op->mem, provider), *back = upstream_callback(op, provider);
+    const char *scope = provider_scopes(op->mem, provider), *back = upstream_callback(op, provider);
     /* With max_age, a provider must send auth_time (OpenID Connect Core 2). Without auth_time, a
      * new sign-in cannot be told from an old one. */
     int64_t age = request->max_age;

@@ -9,6 +9,7 @@
 #include "base/b64url.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "crypto/secret.h"
@@ -27,8 +28,8 @@ static const char *const id_token_types[] = {"JWT", NULL};
 /* Claims about the token or the sign-in. `sub` is the provider's name for the user; ours is
  * another. */
 static const char *const protocol_claims[] = {
-    "iss",    "aud", "exp", "iat", "nbf",       "nonce", "at_hash", "c_hash",
-    "s_hash", "azp", "sid", "jti", "auth_time", "acr",   "amr",     "sub",
+    "iss", "aud", "exp", "iat",       "nbf", "nonce", "at_hash", "c_hash", "s_hash",
+    "azp", "sid", "jti", "auth_time", "acr", "amr",   "sub",     NULL,
 };
 
 /* Claims that are kept first if there are too many. */
@@ -231,15 +232,6 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
 
 /* ---- claims that are kept ---- */
 
-static bool
-is_protocol_claim(const char *name)
-{
-    for (size_t i = 0; i < COUNT(protocol_claims); i++)
-        if (strcmp(name, protocol_claims[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Return the octets of `"name":value,`. The member is dumped, because an estimate would be too
  * small for a name that has to be escaped. */
 static size_t
@@ -254,7 +246,7 @@ static enum az_status
 keep_claim(json_t *kept, const char *name, json_t *value, size_t *octets)
 {
     if (value == NULL || json_is_null(value) || json_object_get(kept, name) != NULL
-        || is_protocol_claim(name))
+        || words_has(protocol_claims, name))
         return AZ_OK;
     size_t more = claim_octets(name, value);
     if (more == 0)

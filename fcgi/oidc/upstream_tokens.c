@@ -113,14 +113,16 @@ make_token_request(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     bool basic = secret != NULL && !endpoints->secret_in_form;
+    /* clang-format off */
     const struct query_pair pairs[] = {
-        {"grant_type",   "authorization_code"},
-        {"code",         code                },
-        {"redirect_uri", upstream_callback(op, provider)},
-        {"code_verifier",              verifier                   },
-        {"client_id",              basic ? NULL : provider->client_id    },
-        {"client_secret",              basic ? NULL : secret               },
+        {"grant_type",    "authorization_code"},
+        {"code",          code},
+        {"redirect_uri",  upstream_callback(op, provider)},
+        {"code_verifier", verifier},
+        {"client_id",     basic ? NULL : provider->client_id},
+        {"client_secret", basic ? NULL : secret},
     };
+    /* clang-format on */
     char *form = pairs[2].value != NULL
                      ? query_append(op->mem, "", pairs, sizeof(pairs) / sizeof(pairs[0]))
                      : NULL;

@@ -281,6 +281,7 @@ keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetc
 static enum az_status
 fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *before)
 {
+    /* The results of `after` do not count: a failure ends the lease later, by its time. */
     struct op after = {.mem = wanted->op->mem, .az = wanted->op->az, .now_ms = wanted->op->now_ms};
     struct fetch_answer answer;
     json_t *json = NULL;

@@ -5,13 +5,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/words.h"
+
 #define BLANKS " \t\r\n\f"
 
 /* Elements that run, load or show what the pages' policy forbids, that change the target of URLs,
  * or whose content one browser reads as tags and another as text. */
 static const char *const refused_elements[] = {
-    "script", "iframe", "frame",   "object",   "embed",    "applet",   "portal",
-    "base",   "xmp",    "noembed", "noframes", "noscript", "plaintext"};
+    "script", "iframe", "frame",   "object",   "embed",    "applet",    "portal",
+    "base",   "xmp",    "noembed", "noframes", "noscript", "plaintext", NULL};
 
 /* Elements in which a browser reads no tags, so a tag that the scan found there would end at
  * another place. */
@@ -19,17 +21,9 @@ static const char *const plain_elements[] = {"title", "textarea"};
 
 /* Attributes whose value is a style, a document or an address that the browser loads without a
  * click. */
-static const char *const loading_attributes[] = {
-    "style", "src", "srcset", "srcdoc", "data", "poster", "background", "content", "http-equiv"};
-
-static bool
-html_is_one_of(const char *name, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, list[i]) == 0)
-            return true;
-    return false;
-}
+static const char *const loading_attributes[] = {"style",      "src",    "srcset",     "srcdoc",
+                                                 "data",       "poster", "background", "content",
+                                                 "http-equiv", NULL};
 
 static bool
 is_letter(char c)
@@ -76,8 +70,7 @@ element_end(struct html_scan *scan, enum html_place next)
     scan->place = next;
     if (scan->plain != NULL && plain_element(scan->element) != scan->plain)
         return "title and textarea cannot contain other tags";
-    if (html_is_one_of(scan->element, refused_elements,
-                       sizeof(refused_elements) / sizeof(refused_elements[0])))
+    if (words_has(refused_elements, scan->element))
         return "this element does not work on these pages (no scripts, frames or plug-ins)";
     return NULL;
 }
@@ -272,8 +265,7 @@ html_value_fault(const struct html_scan *scan)
         return NULL;
     if (scan->place != HTML_VALUE_DOUBLE && scan->place != HTML_VALUE_SINGLE)
         return "a value can stand only in text or in a quoted attribute";
-    if (html_is_one_of(scan->attribute, loading_attributes,
-                       sizeof(loading_attributes) / sizeof(loading_attributes[0])))
+    if (words_has(loading_attributes, scan->attribute))
         return "a value cannot stand in an attribute that styles or loads something";
     return NULL;
 }
