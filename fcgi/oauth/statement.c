@@ -77,8 +77,7 @@ find_issuer(struct statement_reading *reading)
     reading->own = strcmp(reading->claims.iss, op->az->cfg->oidc_issuer) == 0;
     if (reading->own)
         return AZ_OK;
-    enum az_status st =
-        trust_find(op, TRUST_STATEMENTS, reading->claims.iss, &reading->trusted, &found);
+    enum az_status st = trust_find(op, reading->claims.iss, &reading->trusted, &found);
     if (st == AZ_OK && !found)
         return op_fail(op, AZ_UNAPPROVED_SOFTWARE_STATEMENT,
                        "The issuer of the software statement is not trusted", NULL);

@@ -2,11 +2,10 @@
 
 #include "policy/catalogue/control_settings.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "base/buf.h"
+#include "base/words.h"
 #include "policy/rows/schema.h"
+#include "policy/rows/schema_failures.h"
 
 /* Octets of a path. The longest that is shipped has 60. */
 #define PATH_MAX_OCTETS 1024
@@ -33,24 +32,9 @@ join_path(const struct settings_walk *walk, const char *path, const char *name)
 {
     struct buf joined;
     buf_init(&joined, walk->op->mem, PATH_MAX_OCTETS);
-    buf_append_format(&joined, "%s/", path);
-    for (const char *c = name; *c != '\0'; c++)
-        if (*c == '~' || *c == '/')
-            buf_append_text(&joined, *c == '~' ? "~0" : "~1");
-        else
-            buf_append_char(&joined, *c);
+    buf_append_text(&joined, path);
+    schema_append_token(&joined, name);
     return buf_take(&joined, NULL);
-}
-
-static bool
-is_required(const json_t *schema, const char *name)
-{
-    size_t index;
-    const json_t *item;
-    json_array_foreach (json_object_get(schema, "required"), index, item)
-        if (json_is_string(item) && strcmp(json_string_value(item), name) == 0)
-            return true;
-    return false;
 }
 
 static json_t *
@@ -83,10 +67,12 @@ add_members(struct settings_walk *walk, const char *path, const json_t *schema)
 {
     enum az_status st = AZ_OK;
     const char *name;
+    const json_t *required = json_object_get(schema, "required");
     json_t *member;
     json_object_foreach (json_object_get(schema, "properties"), name, member)
         if (st == AZ_OK)
-            st = add_setting(walk, join_path(walk, path, name), member, is_required(schema, name));
+            st = add_setting(walk, join_path(walk, path, name), member,
+                             words_array_has(required, name));
     return st;
 }
 

@@ -34,25 +34,11 @@ addresses(struct op *op, const json_t *redirect_uris)
     return list;
 }
 
-/* Return the scope as on the wire: words separated by one space. */
-static const char *
-join_scopes(TALLOC_CTX *mem, const json_t *words)
-{
-    char *text = talloc_strdup(mem, "");
-    size_t index;
-    const json_t *word;
-    json_array_foreach (words, index, word)
-        text = talloc_asprintf_append_buffer(text, "%s%s", index > 0 ? " " : "",
-                                             json_string_value(word));
-    return text;
-}
-
 static json_t *
 document(struct op *op, const struct registration *registration)
 {
     const char *scope = NULL;
-    if (registration->scopes != NULL
-        && (scope = join_scopes(op->mem, registration->scopes)) == NULL)
+    if (registration->scopes != NULL && (scope = words_join(op->mem, registration->scopes)) == NULL)
         return NULL;
     json_t *list = addresses(op, registration->redirect_uris);
     if (list == NULL)

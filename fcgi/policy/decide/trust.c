@@ -11,11 +11,6 @@
 /* Nesting of the row; its schema needs far less. */
 #define DEPTH_MAX 32
 
-static const char *const trust_list_names[TRUST_LISTS] = {
-    [TRUST_TOKENS] = "trusted_issuers",
-    [TRUST_STATEMENTS] = "statement_issuers",
-};
-
 static bool
 json_text_is(const json_t *value, const char *text)
 {
@@ -46,19 +41,18 @@ read_entry(const json_t *entry, struct trust_issuer *ret)
     struct trust_issuer issuer = {.issuer = json_string_value(json_object_get(entry, "issuer"))};
     if (jwks_uri != NULL && (issuer.jwks_uri = json_string_value(jwks_uri)) == NULL)
         return false;
-    if (!read_words(entry, "audiences", &issuer.audiences)
-        || !read_words(entry, "subject_types", &issuer.subject_types))
+    if (!read_words(entry, "audiences", &issuer.audiences))
         return false;
     *ret = issuer;
     return true;
 }
 
-bool
-trust_read(const json_t *row, enum trust_list list, const char *issuer, struct trust_issuer *ret)
+static bool
+find_entry(const json_t *row, const char *issuer, struct trust_issuer *ret)
 {
     size_t index;
     const json_t *entry;
-    json_array_foreach (json_object_get(row, trust_list_names[list]), index, entry) {
+    json_array_foreach (json_object_get(row, "statement_issuers"), index, entry) {
         if (json_text_is(entry, issuer)) {
             *ret = (struct trust_issuer){.issuer = json_string_value(entry)};
             return true;
@@ -70,8 +64,7 @@ trust_read(const json_t *row, enum trust_list list, const char *issuer, struct t
 }
 
 enum az_status
-trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust_issuer *ret,
-           bool *ret_found)
+trust_find(struct op *op, const char *issuer, struct trust_issuer *ret, bool *ret_found)
 {
     const char *revision, *payload, *why = NULL;
     json_t *row = NULL;
@@ -82,6 +75,6 @@ trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust
         && jsonx_parse(op->mem, payload, strlen(payload), DEPTH_MAX, &row, &why) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
                        why != NULL ? why : "no memory");
-    *ret_found = trust_read(row, list, issuer, ret);
+    *ret_found = find_entry(row, issuer, ret);
     return AZ_OK;
 }

@@ -6,14 +6,11 @@
 #include "base/jsonx.h"
 #include "policy/rows/schema.h"
 
-/* Append one name as a reference token (RFC 6901 section 3). */
-static void
-append_token(struct buf *pointer, const struct schema_place *place)
+void
+schema_append_token(struct buf *pointer, const char *name)
 {
     buf_append_char(pointer, '/');
-    if (place->name == NULL)
-        buf_append_format(pointer, "%zu", place->index);
-    for (const char *c = place->name; c != NULL && *c != '\0' && pointer->status == AZ_OK; c++)
+    for (const char *c = name; *c != '\0' && pointer->status == AZ_OK; c++)
         if (*c == '~' || *c == '/')
             buf_append_text(pointer, *c == '~' ? "~0" : "~1");
         else
@@ -26,7 +23,10 @@ append_pointer(struct buf *pointer, const struct schema_place *place)
     if (place == NULL)
         return;
     append_pointer(pointer, place->up);
-    append_token(pointer, place);
+    if (place->name != NULL)
+        schema_append_token(pointer, place->name);
+    else
+        buf_append_format(pointer, "/%zu", place->index);
 }
 
 /* Return the pointer to a place, or to its nearest ancestor whose pointer is short enough. */

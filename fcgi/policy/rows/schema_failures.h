@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <talloc.h>
 
+struct buf;
+
 /* A place in the value; the names are the value's own. */
 struct schema_place {
     const struct schema_place *up; /* NULL at the top */
@@ -20,6 +22,9 @@ struct schema_failures {
     json_t *list;       /* array of {path, message} */
     bool out_of_memory; /* the list is incomplete and does not count */
 };
+
+/* Append "/" and a name as a reference token (RFC 6901 section 3). */
+void schema_append_token(struct buf *pointer, const char *name);
 
 /* True if no further failure is recorded: the list is full, or memory ran out. */
 bool schema_failures_full(const struct schema_failures *failures);

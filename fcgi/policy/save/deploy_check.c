@@ -14,7 +14,7 @@
 #define DEPLOY_FAULTS_MAX 100
 
 static enum az_status
-deploy_no_memory(struct op *op)
+check_no_memory(struct op *op)
 {
     return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
 }
@@ -148,7 +148,7 @@ check_rules(struct op *op, struct deploy_work *work)
         }
     }
     if (work->lost)
-        return deploy_no_memory(op);
+        return check_no_memory(op);
     return json_object_size(work->result.faults) == 0 ? AZ_OK : AZ_INVALID_FIELDS;
 }
 
@@ -161,7 +161,7 @@ check_entries(struct op *op, struct deploy_work *work)
     for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++)
         check_data_entry(op, work, i);
     if (work->lost)
-        return deploy_no_memory(op);
+        return check_no_memory(op);
     if (st == AZ_OK && json_object_size(work->result.faults) > 0)
         st = AZ_INVALID_FIELDS;
     return st == AZ_OK ? check_rules(op, work) : st;
@@ -191,11 +191,11 @@ make_rule_columns(struct op *op, struct deploy_work *work, struct deploy_rule_co
                **enabled = new_column(op, rules), **version = new_column(op, rules);
     if (path == NULL || kind == NULL || content == NULL || digest == NULL || enabled == NULL
         || version == NULL)
-        return deploy_no_memory(op);
+        return check_no_memory(op);
     for (size_t i = 0; i < rules; i++) {
         const struct deploy_rule *rule = &work->deploy->rule[i];
         if ((work->digest[i] = stored_digest(op, rule->content)) == NULL)
-            return deploy_no_memory(op);
+            return check_no_memory(op);
         if (rule_path_is_ours(rule->path))
             continue;
         path[count] = rule->path;
@@ -217,13 +217,13 @@ make_data_columns(struct op *op, const struct deploy *deploy, struct deploy_data
                **digest = new_column(op, deploy->data_rows),
                **version = new_column(op, deploy->data_rows);
     if (key == NULL || payload == NULL || digest == NULL || version == NULL)
-        return deploy_no_memory(op);
+        return check_no_memory(op);
     for (size_t i = 0; i < deploy->data_rows; i++) {
         key[i] = deploy->data[i].data_key;
         payload[i] = deploy->data[i].payload;
         version[i] = deploy->data[i].version != NULL ? deploy->data[i].version : "";
         if ((digest[i] = stored_digest(op, payload[i])) == NULL)
-            return deploy_no_memory(op);
+            return check_no_memory(op);
     }
     *ret = (struct deploy_data_columns){key, payload, digest, version, deploy->data_rows};
     return AZ_OK;
@@ -252,7 +252,7 @@ deploy_check(struct op *op, struct deploy_work *work)
     work->payload = talloc_zero_array(op->mem, json_t *, (unsigned) work->deploy->data_rows + 1);
     if (work->result.faults == NULL || work->rule_index == NULL || work->data_index == NULL
         || work->digest == NULL || work->payload == NULL)
-        return deploy_no_memory(op);
+        return check_no_memory(op);
     enum az_status st = check_entries(op, work);
     if (st == AZ_INVALID_FIELDS)
         return op_fail(op, AZ_INVALID_FIELDS, NULL, "%zu faults in a deploy",

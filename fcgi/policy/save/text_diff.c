@@ -30,7 +30,7 @@ struct side {
 struct diff {
     TALLOC_CTX *mem;      /* of this diff alone */
     struct side from, to; /* the two texts */
-    size_t head, tail;    /* equal lines at the beginning and the end */
+    size_t head;          /* equal lines at the beginning */
     size_t middle_from;   /* lines between them */
     size_t middle_to;     /* the same of the new text */
     size_t *steps;        /* steps left */
@@ -76,7 +76,6 @@ trim_equal_ends(struct diff *diff)
            && compare_lines(&diff->from.line[from - 1], &diff->to.line[to - 1]) == 0) {
         from--;
         to--;
-        diff->tail++;
     }
     diff->middle_from = from - diff->head;
     diff->middle_to = to - diff->head;
