@@ -31,7 +31,7 @@ build(TALLOC_CTX *mem, const struct member *members, size_t count, unsigned char
     return archive_finish(mem, archive, ret, ret_length);
 }
 
-/* The tar inside the gzip; its octets or NULL. */
+/* Return the tar inside the gzip, or NULL. */
 static unsigned char *
 gunzip(TALLOC_CTX *mem, const unsigned char *octets, size_t length, size_t size, size_t *ret_length)
 {
@@ -66,7 +66,8 @@ test_deterministic(TALLOC_CTX *mem)
     is_bin(a + 3, 5, "\0\0\0\0\0", 5, "... without a name, and with no time");
 }
 
-/* POSIX.1-2017 pax, "ustar Interchange Format": what differs between machines is constant. */
+/* POSIX.1-2017 pax, "ustar Interchange Format": fields that differ between machines are constant.
+ */
 static void
 test_headers(TALLOC_CTX *mem)
 {
@@ -139,7 +140,7 @@ long_path(TALLOC_CTX *mem, size_t length)
     return path;
 }
 
-/* Blocks of a tar with this one file of one octet. */
+/* Return the blocks of a tar with one file of one octet. */
 static int64_t
 blocks_of(TALLOC_CTX *mem, const char *path)
 {
@@ -199,7 +200,7 @@ output_of(TALLOC_CTX *mem, const char *command, int *ret_status)
     return text;
 }
 
-/* Each length around the limits of the fields, as the machine's own tar reads it. */
+/* Check each length around the limits of the fields with the machine's own tar. */
 static void
 test_read_by_tar(TALLOC_CTX *mem)
 {

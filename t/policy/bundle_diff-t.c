@@ -12,7 +12,7 @@
 
 static TALLOC_CTX *mem;
 
-/* A content: single quotes stand for double ones. */
+/* Parse a content; single quotes stand for double ones. */
 static json_t *
 content(const char *text)
 {
@@ -113,7 +113,7 @@ test_data(void)
             "data: a text that is no JSON is compared as it stands");
 }
 
-/* A text of one line with so many octets. */
+/* Return a text of one line with so many octets. */
 static char *
 long_line(char letter, size_t octets)
 {

@@ -25,7 +25,7 @@ write_file(TALLOC_CTX *mem, const char *dir, const char *name, const char *text,
     }
 }
 
-/* A policy with one control and one rule; each test spoils what it is about. */
+/* Make a policy with one control and one rule; each test breaks one part of it. */
 static struct az *
 make_policy(TALLOC_CTX *mem, const char **ret_dir)
 {
@@ -204,7 +204,7 @@ test_sites(TALLOC_CTX *mem)
     }
 }
 
-/* ---- the whole, and what is wrong with it ---- */
+/* ---- the catalogue and its faults ---- */
 
 static void
 test_answers(TALLOC_CTX *mem)

@@ -238,7 +238,7 @@ test_lifetimes(TALLOC_CTX *mem)
     }
 }
 
-/* Claims a policy may not set: the server says them, and a resource server believes them. */
+/* Claims that a policy may not set: the server sets them, and resource servers trust them. */
 static void
 test_claims(TALLOC_CTX *mem)
 {

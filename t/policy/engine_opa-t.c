@@ -61,7 +61,7 @@ whole(const char *text)
     return (struct reply){.text = text, .length = strlen(text)};
 }
 
-/* Refused: 503 with a reason for the operator, and nothing handed out. */
+/* Check a refusal: 503 with a reason for the operator, and no output. */
 static void
 refused(struct bench *bench, const struct reply *reply, const char *detail, const char *name)
 {
@@ -112,7 +112,7 @@ test_good(struct bench *bench)
     ok(answer.result == NULL, "... is undefined, which decision_read() refuses (policy.md 6.2)");
 }
 
-/* Sends every beginning of a text from `first` octets on, each on a connection of its own. */
+/* Send every beginning of a text from `first` octets on, each on a connection of its own. */
 static void
 cut_anywhere(struct bench *bench, const char *text, size_t first, const char *name)
 {
@@ -247,7 +247,7 @@ test_answers(struct bench *bench)
     refused(bench, &reply, "", "100,000 open brackets");
 }
 
-/* The answer padded with blanks, which JSON ignores, to `size` octets. */
+/* Return the answer padded to `size` octets with blanks, which JSON ignores. */
 static const char *
 padded(TALLOC_CTX *mem, size_t size)
 {
@@ -300,7 +300,7 @@ test_slow(struct bench *bench)
     is_int(ask_one(bench, &reply, &answer), AZ_OK, "one that is slow and in time is heard");
 }
 
-/* The answer belongs to the question: nothing left on a kept connection is taken for the next. */
+/* Octets left on a kept connection are not read as the next answer. */
 static void
 test_kept_connection(struct bench *bench)
 {
@@ -345,7 +345,7 @@ test_late_octets(struct bench *bench)
     is_str(answer.revision, "r2", "... gets its own answer");
 }
 
-/* A kept connection may die at any moment; that is no reason to refuse a request, once. */
+/* A kept connection may close at any moment; the request is sent once more. */
 static void
 test_dead_connection(struct bench *bench)
 {

@@ -170,7 +170,7 @@ test_refusals(struct bench *bench)
     }
 }
 
-/* A decision is not a trial: what only an operator may see stays an outage there. */
+/* A decision is not a trial: an error that only an operator may see stays an outage. */
 static void
 test_decisions(struct bench *bench)
 {
@@ -186,7 +186,7 @@ test_decisions(struct bench *bench)
     }
 }
 
-/* GOOD padded with blanks, which JSON ignores, to `size` octets. */
+/* Return GOOD padded to `size` octets with blanks, which JSON ignores. */
 static const char *
 padded(TALLOC_CTX *mem, size_t size)
 {
@@ -233,7 +233,7 @@ test_size(struct bench *bench)
     is_str(dump(mem, trial.result), "7", "... with its own answer");
 }
 
-/* A trial may take longer than a decision, and not for ever. */
+/* A trial may take longer than a decision, up to a limit. */
 static void
 test_slow(TALLOC_CTX *mem)
 {

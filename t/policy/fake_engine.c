@@ -54,7 +54,7 @@ fake_engine_new(TALLOC_CTX *mem)
     return fake;
 }
 
-/* Reads a head and the body its Content-Length announces, and keeps them; false at the end. */
+/* Read a header and its body by Content-Length, and keep them; false at the end. */
 static bool
 read_request(const struct fake_engine *fake, int connection)
 {

@@ -24,16 +24,17 @@ struct fake_engine {
     pid_t server;     /* the process that answers, 0 when none runs */
 };
 
-/* A socket that is bound and listens; no server answers yet. Freed with mem, server included. */
+/* Return a socket that is bound and listens; no server answers yet. Freed with mem, server
+ * included. */
 struct fake_engine *fake_engine_new(TALLOC_CTX *mem);
 
-/* Answers the next `count` requests, in a process of its own. Ends a server before it. */
+/* Answer the next `count` requests in a new process; end the server before it. */
 void fake_engine_serve(struct fake_engine *fake, const struct reply *replies, size_t count);
 
-/* The last request as text on mem, "" when there was none. */
+/* Return the last request as text on mem, "" if there was none. */
 const char *fake_engine_seen(TALLOC_CTX *mem, const struct fake_engine *fake);
 
-/* A whole answer: status line, Content-Length and body. */
+/* Return a whole answer: status line, Content-Length and body. */
 const char *fake_engine_answer(TALLOC_CTX *mem, const char *status, const char *body);
 
 #endif

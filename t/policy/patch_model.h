@@ -36,7 +36,7 @@ patch_model_copy(struct patch_model *model, size_t octets)
     model->from += octets;
 }
 
-/* "start,count" or "start". */
+/* Read "start,count" or "start". */
 static inline bool
 patch_model_range(const char **at, char sign, size_t *ret_start, size_t *ret_count)
 {
@@ -54,7 +54,7 @@ patch_model_range(const char **at, char sign, size_t *ret_start, size_t *ret_cou
     return true;
 }
 
-/* One line of a hunk without its sign, at model->diff; whether the text has a line feed there. */
+/* Read one line of a hunk, at model->diff, without its sign. */
 static inline size_t
 patch_model_body(struct patch_model *model, const char **ret_text)
 {
@@ -119,7 +119,7 @@ patch_model_hunk(struct patch_model *model)
     }
 }
 
-/* Applies; model->fault says what is wrong. free() model->to. */
+/* Apply a diff; model->fault is NULL or the fault. The caller frees model->to with free(). */
 static inline void
 patch_model_apply(struct patch_model *model, const char *from, const char *diff)
 {

@@ -1,4 +1,4 @@
-/* The questions to the engine, when memory ends at any point: whole, or not asked at all. */
+/* The questions to the engine if memory runs out at any point: complete, or not asked at all. */
 #include "config.h"
 
 #include "policy/decide/question.h"
@@ -73,7 +73,7 @@ ask_introspect(struct op *op, json_t *words)
     return question_introspect(op, &question);
 }
 
-/* A user as subject, with all that is known of one. */
+/* A user as subject, with all members. */
 static json_t *
 ask_user(struct op *op, json_t *words)
 {
@@ -140,7 +140,7 @@ test_members(struct az *az)
     talloc_free(op.mem);
 }
 
-/* Fails each allocation in turn. */
+/* Fail each allocation in turn. */
 static void
 test_scarce(struct az *az, json_t *(*ask)(struct op *, json_t *), const char *name)
 {

@@ -73,7 +73,7 @@ test_paths(void)
 #define NONE RULE_PACKAGE_NONE
 #define UNREAD RULE_PACKAGE_UNREAD
 
-/* A name, or NULL with what is said instead. */
+/* A name, or NULL with the reason. */
 static const struct {
     const char *content, *name;
     enum rule_package other;
@@ -182,7 +182,7 @@ word_of(enum rule_package kind)
     return kind == RULE_PACKAGE_NAMED ? "named" : kind == NONE ? "none" : "unread";
 }
 
-/* The content on one line, for the test's name. */
+/* Return the content on one line, for the test's name. */
 static const char *
 show(TALLOC_CTX *mem, const char *content)
 {

@@ -23,7 +23,8 @@ parse(TALLOC_CTX *mem, const char *text)
     return value;
 }
 
-/* Paths of the failures with a space between them, the whole value as "#"; "" when there are none.
+/* Return the paths of the failures separated by spaces, the whole value as "#"; "" if there are
+ * none.
  */
 static const char *
 failing(TALLOC_CTX *mem, const json_t *schema, const json_t *value)
@@ -407,7 +408,7 @@ test_limits(void)
     talloc_free(mem);
 }
 
-/* The text of <srcdir>/etc/policy/<folder>/<name>; NULL when there is none. */
+/* Read <srcdir>/etc/policy/<folder>/<name>; NULL if there is none. */
 static json_t *
 load(TALLOC_CTX *mem, const char *folder, const char *name)
 {
@@ -417,8 +418,7 @@ load(TALLOC_CTX *mem, const char *folder, const char *name)
     return value != NULL ? jsonx_own(mem, value) : NULL;
 }
 
-/* Every shipped schema is sound, takes the row that is shipped with it, and is closed at its top.
- */
+/* Every shipped schema is sound, accepts the shipped row, and is closed at its top. */
 static void
 test_shipped(void)
 {
