@@ -92,7 +92,7 @@ my $before = signing();
 is_deeply( [ sort keys %$before ], [qw(active next)], 'keys list: an active and a next key' );
 unlike( ctl( [qw(keys list --json)], env => $env )->{out}, qr/private|sealed|"d"/, '... without private halves' );
 my $early = ctl_is( 1, [qw(keys rotate)], 'rotate before the next key is known to verifiers', env => $env );
-like( $early->{err}, qr/rotate again in \d+ seconds/, '... says when' );
+like( $early->{err}, qr/Not all verifiers know the next key yet; try again in \d+ seconds/, '... says when' );
 is_deeply( signing(), $before, '... and changes nothing' );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 ctl_is( 0, [qw(keys rotate)], 'rotate after SVC_OIDC_JWKS_CACHE_SECONDS', env => $env );
