@@ -52,7 +52,7 @@ for my $cron ( '', '* * * *', '60 * * * *', 'hourly', '0 0 30 2 *' ) {
     my ( $status, $text ) = check($cron);
     is( $status, 78, "SVC_SESSION_CLEANUP_CRON=\"$cron\" is refused at start" );
     like(
-        $text, qr/^authz\.fcgi: SVC_SESSION_CLEANUP_CRON: [^\n]+; write for example/m,
+        $text, qr/^authz\.fcgi: SVC_SESSION_CLEANUP_CRON: [^\n]+; for example, "/m,
         '... with the name, what is wrong and what to do' );
 }
 is( ( check('0 */5 * * * ?') )[0], 0, 'six fields, seconds first, are taken (decisions.md "Settings read once")' );

@@ -197,8 +197,8 @@ my ( $made, $keys ) = ( 0, 0 );
 for my $one (@at) {
     my $said = $one->log_text;
     like( $said, qr/^policy: /m, 'db migrate by four at once: it succeeds' );
-    $made += $1 if $said =~ /^partitions: (\d+) made/m;
-    $keys++ if $said =~ /^signing keys: made/m;
+    $made += $1 if $said =~ /^partitions: (\d+) created/m;
+    $keys++ if $said =~ /^signing keys: created/m;
 }
 is( $made,
     $count->(
