@@ -301,7 +301,7 @@ statement_verify(struct statement_reading *reading)
         return st;
     st = verify_with(reading, keys, &fault);
     if (st == AZ_INVALID && may_be_new(reading, fault)) {
-        if ((st = fetch_keys(reading, op_now(op), &keys)) != AZ_OK)
+        if ((st = fetch_keys(reading, op->now_ms, &keys)) != AZ_OK)
             return st;
         st = verify_with(reading, keys, &fault);
     }

@@ -155,7 +155,7 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
     else
         return st;
-    if (st == AZ_INVALID && stale && get_keys(op, endpoints, op_now(op), &keys) == AZ_OK)
+    if (st == AZ_INVALID && stale && get_keys(op, endpoints, op->now_ms, &keys) == AZ_OK)
         st = upstream_id_token_check(op->mem, tokens->id_token, keys, &expected, ret, &why, &stale);
     if (st == AZ_INVALID) {
         az_fault_clear(&op->fault); /* of the keys that could not be fetched again */

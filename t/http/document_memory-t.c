@@ -30,7 +30,7 @@ remember(struct op *op, int number, int64_t now, int64_t seconds)
 {
     json_t *json = json_pack("{s:i}", "n", number);
     const struct document_remembered document = {
-        .json = json, .fetched_at = number, .checked = check};
+        .json = json, .fetched_ms = number, .checked = check};
     document_remember(op, key(number), now, seconds, &document);
     json_decref(json);
 }
@@ -42,7 +42,7 @@ recall(struct op *op, int number, int64_t now)
     struct document_remembered found;
     if (!document_recall(op, key(number), now, &found))
         return -1;
-    return found.fetched_at == number && found.checked == check
+    return found.fetched_ms == number && found.checked == check
                ? (int) json_integer_value(json_object_get(found.json, "n"))
                : -2;
 }
@@ -103,7 +103,7 @@ test_lives(TALLOC_CTX *mem)
     struct op op = env_op(talloc_new(mem), az), later = env_op(talloc_new(mem), az);
     struct document_remembered first, second;
     json_t *json = json_pack("{s:s}", "issuer", "https://a.example");
-    const struct document_remembered made = {.json = json, .fetched_at = 1, .checked = NULL};
+    const struct document_remembered made = {.json = json, .fetched_ms = 1, .checked = NULL};
     document_remember(&op, key(1), 0, 60, &made);
     json_decref(json);
     ok(document_recall(&op, key(1), 0, &first), "a document is handed out");

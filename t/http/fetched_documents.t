@@ -194,7 +194,7 @@ is( get( client_metadata => $peer->url('/old-cimd') )->{fault}, 'http', "a clien
 
 # ---- a newer one is wanted
 
-my $future = int(time) + 1000;
+my $future = 1000 * ( int(time) + 1000 );
 $peer->set( '/kid' => [ { body => { v => 1 } }, { body => { v => 2 } }, { body => { v => 2 } }, { status => 500 } ] );
 get( keys => $peer->url('/kid') );
 my $newer = get( keys => $peer->url('/kid'), not_before => $future );
@@ -214,9 +214,9 @@ is( get( keys => $peer->url('/kid'), not_before => $future )->{document}{v}, 2,
 is( $peer->hits('/kid'), 4, '... the host was asked' );
 get( keys => $peer->url('/kid'), not_before => $future );
 is( $peer->hits('/kid'), 4, '... and failing does not mean asking for each token' );
-my $kept = column( '/kid', 'extract(epoch FROM fetched_at)::bigint' );
+my $kept = column( '/kid', 'floor(extract(epoch FROM fetched_at) * 1000)::bigint' );
 later( '/kid', 61 );
-get( keys => $peer->url('/kid'), not_before => $kept - 62 );
+get( keys => $peer->url('/kid'), not_before => $kept - 62_000 );
 is( $peer->hits('/kid'), 4, 'one that is new enough will do' );
 $peer->set( '/due' => [ map { { body => { v => $_ } } } 1 .. 3 ] );
 get( keys => $peer->url('/due') );
@@ -236,7 +236,7 @@ for my $kind (qw(keys discovery)) {
     is_deeply( [ @$mine{qw(fault trips)} ], [ 'ok', 0 ], "$kind: what was just fetched is remembered: no trip" );
     $mine = get( $kind => $peer->url("/mine-$kind"), not_before => [ 0, 0 ] );
     is_deeply( [ @$mine{qw(fault trips)}, $mine->{document}{v} ], [ 'ok', 0, 1 ], '... what was read is, too' );
-    $mine = get( $kind => $peer->url("/mine-$kind"), not_before => [ 0, 0, $mine->{fetched_at} ] );
+    $mine = get( $kind => $peer->url("/mine-$kind"), not_before => [ 0, 0, $mine->{fetched_ms} ] );
     is( $mine->{trips}, 0, '... one that is new enough for an unknown key serves' );
 }
 my $theirs = get( client_metadata => $peer->url('/mine-client_metadata'), not_before => [ 0, 0, 0 ] );

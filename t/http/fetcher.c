@@ -100,8 +100,8 @@ do_document(struct op *op, char **word, int count)
                           &fault);
     }
     json_t *more = st == AZ_OK
-                       ? json_pack("{s:O, s:I, s:b}", "document", document.json, "fetched_at",
-                                   (json_int_t) document.fetched_at, "changed", document.changed)
+                       ? json_pack("{s:O, s:I, s:b}", "document", document.json, "fetched_ms",
+                                   (json_int_t) document.fetched_ms, "changed", document.changed)
                        : json_object();
     json_object_set_new(more, "trips", json_integer((json_int_t) (db_trips(op->az->db) - trips)));
     print(op, st, fault, more);

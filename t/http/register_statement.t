@@ -177,8 +177,6 @@ is( sql("SELECT software_id IS NULL FROM client WHERE client_id = '$bare->{clien
 
 my $before = count( $publisher, 'jwks' );
 
-# A set of the same second as the request is new enough for it.
-$stack->sql(q{UPDATE fetched_document SET fetched_at = fetched_at - interval '2 s'});
 $publisher->rotate;
 my $new = statement( claims() );
 taken( register($new), {}, 'an unknown kid: the keys are fetched once more' );

@@ -20,7 +20,7 @@
 /* A document in memory. */
 struct document_remembered {
     const json_t *json;         /* as parsed; shared, so it is replaced and never changed */
-    int64_t fetched_at;         /* seconds since 1970, by the database's clock */
+    int64_t fetched_ms;         /* milliseconds since 1970, by the database's clock */
     document_check_fn *checked; /* the check that it passed */
 };
 

@@ -140,7 +140,7 @@ static void
 remember_wanted(const struct wanted *wanted, int64_t seconds)
 {
     const struct document *document = &wanted->document;
-    const struct document_remembered it = {document->json, document->fetched_at, wanted->check};
+    const struct document_remembered it = {document->json, document->fetched_ms, wanted->check};
     if (!wanted->limits.bounded)
         document_remember(wanted->op, wanted->wish.key, wanted->began, seconds, &it);
 }
@@ -152,14 +152,14 @@ take_remembered(struct wanted *wanted)
     struct document_remembered it;
     struct az_fault before = wanted->op->fault;
     if (wanted->limits.bounded || !document_recall(wanted->op, wanted->wish.key, wanted->began, &it)
-        || it.fetched_at < wanted->wish.not_before)
+        || it.fetched_ms < wanted->wish.not_before)
         return false;
     if (wanted->check != it.checked && wanted->check != NULL
         && wanted->check(wanted->op, wanted->url, it.json) != AZ_OK) {
         wanted->op->fault = before;
         return false;
     }
-    wanted->document = (struct document){.json = it.json, .fetched_at = it.fetched_at};
+    wanted->document = (struct document){.json = it.json, .fetched_ms = it.fetched_ms};
     return true;
 }
 
@@ -177,7 +177,7 @@ take_kept(struct wanted *wanted)
         wanted->op->fault = before;
         return false;
     }
-    wanted->document = (struct document){.json = json, .fetched_at = look->fetched_at};
+    wanted->document = (struct document){.json = json, .fetched_ms = look->fetched_ms};
     remember_wanted(wanted, look->lasts);
     return true;
 }
@@ -268,10 +268,10 @@ keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetc
     if (before != NULL)
         jsonx_parse(op->mem, before, strlen(before), DEPTH_MAX, &old, NULL);
     wanted->document = (struct document){
-        .json = json, .fetched_at = op_now(op), .changed = old != NULL && !json_equal(old, json)};
+        .json = json, .fetched_ms = op->now_ms, .changed = old != NULL && !json_equal(old, json)};
     int64_t seconds = lifetime(&wanted->limits, answer->max_age);
     enum az_status st = document_keep(op, &wanted->wish, lease, answer->body, seconds,
-                                      &wanted->document.fetched_at);
+                                      &wanted->document.fetched_ms);
     if (st == AZ_OK)
         remember_wanted(wanted, seconds);
     return st;
@@ -318,11 +318,11 @@ look_again(struct wanted *wanted)
 }
 
 /* The kept document passed an earlier check, or another caller's, but not this one: accept only
- * what is fetched from the next second on. */
+ * what is fetched later. */
 static void
 want_newer(struct wanted *wanted)
 {
-    wanted->wish.not_before = wanted->look.now_s + 1;
+    wanted->wish.not_before = wanted->look.now_ms + 1;
     wanted->wish.again = 0;
     wanted->look.kept = false;
 }

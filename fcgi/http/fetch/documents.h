@@ -28,18 +28,18 @@ typedef enum az_status document_check_fn(struct op *op, const char *url, const j
 
 struct document {
     const json_t *json; /* the object; shared, lives as long as the operation */
-    int64_t fetched_at; /* seconds since 1970 */
+    int64_t fetched_ms; /* milliseconds since 1970 */
     bool changed;       /* it was fetched just now and differs from the one before */
 };
 
 /*
  * Return the document at a URL: the kept one while it is fresh, else a newly fetched one. If
  * another worker is fetching it, wait for that, at most as long as a fetch may take. `not_before`:
- * a document fetched earlier (seconds since 1970) is not fresh, unless it was already fetched early
- * within the last 60 s; 0: no such condition. If the fetch fails, an expired document is used for
- * another day if it is discovery or a key set. AZ_UNAVAILABLE: it cannot be fetched now; AZ_BUSY:
- * half of the workers are fetching, and the host was not asked; another status: `check` returned
- * it. *ret_fault (or NULL) gives the reason.
+ * a document fetched earlier (milliseconds since 1970) is not fresh, unless it was already fetched
+ * early within the last 60 s; 0: no such condition. If the fetch fails, an expired document is used
+ * for another day if it is discovery or a key set. AZ_UNAVAILABLE: it cannot be fetched now;
+ * AZ_BUSY: half of the workers are fetching, and the host was not asked; another status: `check`
+ * returned it. *ret_fault (or NULL) gives the reason.
  */
 enum az_status document_get(struct op *op, enum document_kind kind, const char *url,
                             int64_t not_before, document_check_fn *check, struct document *ret,

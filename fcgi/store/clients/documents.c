@@ -14,7 +14,7 @@
  * one that was due: keys may have changed a moment after that. */
 #define GOOD                                                                                       \
     " coalesce(d.body IS NOT NULL AND d.expires_at > now() AND ($2::bigint = 0"                    \
-    "  OR d.fetched_at >= to_timestamp($2::bigint)"                                                \
+    "  OR d.fetched_at >= to_timestamp($2::bigint / 1000.0)"                                       \
     "  OR (d.forced_at > now() - make_interval(secs => $3::double precision)"                      \
     "      AND (d.leased_until IS NULL OR d.leased_until <= now()))), false)"
 /* True if the document cannot be had: $4 began, $5 the lease that the caller waited for. */
@@ -34,20 +34,20 @@ enum document_look_column {
     LOOK_FAILURE,
     LOOK_LEASE,
     LOOK_NOW,
-    LOOK_NOW_S
+    LOOK_NOW_MS
 };
 static const struct db_stmt document_look_stmt = {
     "document_look",
     "SELECT CASE WHEN d.leased_until > now() AND encode(d.lease, 'hex') = $5::text THEN NULL"
     "  ELSE d.body END AS body,"
-    " floor(extract(epoch FROM d.fetched_at))::bigint AS fetched,"
+    " floor(extract(epoch FROM d.fetched_at) * 1000)::bigint AS fetched,"
     " floor(extract(epoch FROM d.expires_at - now()))::bigint AS lasts," GOOD " AS good,"
     " coalesce(d.body IS NOT NULL AND d.expires_at + make_interval(secs => $6::double precision)"
     "  > now(), false) AS kept,"
     " coalesce(d.leased_until > now(), false) AS leased, (" FAILED ") AS failed,"
     " coalesce(d.used_at < now() - interval '1 hour', false) AS idle, d.failure,"
     " encode(d.lease, 'hex') AS lease, now()::text AS now,"
-    " floor(extract(epoch FROM now()))::bigint AS now_s"
+    " floor(extract(epoch FROM now()) * 1000)::bigint AS now_ms"
     " FROM (SELECT) one LEFT JOIN fetched_document d ON d.key = $1",
     6};
 enum document_lease_column { LEASE_BODY };
@@ -69,8 +69,8 @@ static const struct db_stmt document_keep_stmt = {
     "NULL,"
     "  expires_at = now() + make_interval(secs => $4::double precision), leased_until = NULL,"
     "  ended_at = clock_timestamp()"
-    " WHERE key = $1 AND lease = $2 RETURNING floor(extract(epoch FROM fetched_at))::bigint AS "
-    "fetched",
+    " WHERE key = $1 AND lease = $2 RETURNING"
+    " floor(extract(epoch FROM fetched_at) * 1000)::bigint AS fetched",
     4};
 static const struct db_stmt document_fail_stmt = {
     "document_fail",
@@ -124,7 +124,7 @@ document_look(struct op *op, const struct document_wish *wish, struct document_l
     if (st != AZ_OK)
         return st;
     *ret = (struct document_look){.body = db_get(result, 0, LOOK_BODY),
-                                  .fetched_at = db_get_number(result, 0, LOOK_FETCHED, 0),
+                                  .fetched_ms = db_get_number(result, 0, LOOK_FETCHED, 0),
                                   .lasts = db_get_number(result, 0, LOOK_LASTS, 0),
                                   .good = db_get_bool(result, 0, LOOK_GOOD),
                                   .kept = db_get_bool(result, 0, LOOK_KEPT),
@@ -134,7 +134,7 @@ document_look(struct op *op, const struct document_wish *wish, struct document_l
                                   .failure = db_get(result, 0, LOOK_FAILURE),
                                   .lease = document_copy(op, result, LOOK_LEASE),
                                   .now = document_copy(op, result, LOOK_NOW),
-                                  .now_s = db_get_number(result, 0, LOOK_NOW_S, 0)};
+                                  .now_ms = db_get_number(result, 0, LOOK_NOW_MS, 0)};
     return AZ_OK;
 }
 
@@ -161,7 +161,7 @@ document_lease(struct op *op, const struct document_wish *wish, long seconds,
 enum az_status
 document_keep(struct op *op, const struct document_wish *wish,
               const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *body, int64_t seconds,
-              int64_t *ret_fetched_at)
+              int64_t *ret_fetched_ms)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
@@ -171,7 +171,7 @@ document_keep(struct op *op, const struct document_wish *wish,
     db_number(&params, seconds);
     enum az_status st = db_exec(op, &document_keep_stmt, &params, false, &result);
     if (st == AZ_OK)
-        *ret_fetched_at = db_get_number(result, 0, KEEP_FETCHED, *ret_fetched_at);
+        *ret_fetched_ms = db_get_number(result, 0, KEEP_FETCHED, *ret_fetched_ms);
     return st;
 }
 

@@ -17,8 +17,8 @@ struct document_wish {
     unsigned char key[DOCUMENT_KEY_OCTETS]; /* of kind and URL */
     const char *kind;                       /* a word */
     const char *url;                        /* address */
-    int64_t not_before; /* a document fetched earlier (seconds since 1970) is not good enough; 0:
-                           any is */
+    int64_t not_before; /* a document fetched earlier (milliseconds since 1970) is not good enough;
+                           0: any is. Keys may change within the second of a fetch */
     int64_t again;      /* unless one was fetched for such a request within this many seconds */
     int64_t grace; /* seconds past its end during which a document may serve if there is no other */
     const char *began; /* time of the first look, from a document_look; NULL before */
@@ -28,7 +28,7 @@ struct document_wish {
 /* State of the row; texts live on op->mem. */
 struct document_look {
     const char *body;   /* last good document, NULL: none */
-    int64_t fetched_at; /* time of its fetch, seconds since 1970 */
+    int64_t fetched_ms; /* time of its fetch */
     int64_t lasts;      /* seconds until it expires */
     bool good;          /* it is good enough */
     bool kept;          /* it may serve if there is no other */
@@ -39,7 +39,7 @@ struct document_look {
     const char *failure; /* text of document_fail(), NULL: none */
     const char *lease;   /* for wish->seen */
     const char *now;     /* for wish->began */
-    int64_t now_s;       /* the same, seconds since 1970 */
+    int64_t now_ms;      /* the same, as a number */
 };
 
 enum az_status document_look(struct op *op, const struct document_wish *wish,
@@ -56,11 +56,10 @@ enum az_status document_lease(struct op *op, const struct document_wish *wish, l
                               const char **ret_before);
 
 /* End the lease with a good document that is valid for so many seconds. A lease that another
- * process has taken meanwhile is left alone; *ret_fetched_at (seconds since 1970) is untouched
- * then. */
+ * process has taken meanwhile is left alone; *ret_fetched_ms is untouched then. */
 enum az_status document_keep(struct op *op, const struct document_wish *wish,
                              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *body,
-                             int64_t seconds, int64_t *ret_fetched_at);
+                             int64_t seconds, int64_t *ret_fetched_ms);
 
 /* End the lease without a document. The host is not asked again for `pause` seconds. */
 enum az_status document_fail(struct op *op, const struct document_wish *wish,

@@ -11,6 +11,10 @@
 #include "store/db/db.h"
 #include "store/db/locks.h"
 
+/* A key is seen when its insertion is committed, a moment after created_at, and an answer of the
+ * key set is on its way for another. Longer than both, in seconds. */
+#define PUBLICATION_MARGIN 1
+
 /* Names in the table. */
 static const char *const use_names[SIGNING_USES] = {
     [SIGNING_OIDC] = "oidc",
@@ -19,15 +23,17 @@ static const char *const use_names[SIGNING_USES] = {
 
 static const struct db_stmt signing_key_insert_stmt = {
     "signing_key_insert",
-    "INSERT INTO signing_key (kid, use, state, public_jwk, private_sealed, activated_at)"
-    " SELECT $1, $2, $3, $4::jsonb, $5, CASE WHEN $3 = 'active' THEN now() END"
+    "INSERT INTO signing_key (kid, use, state, public_jwk, private_sealed, created_at, "
+    "activated_at)"
+    " SELECT $1, $2, $3, $4::jsonb, $5, clock_timestamp(), CASE WHEN $3 = 'active' THEN now() END"
     "  WHERE NOT EXISTS (SELECT 1 FROM signing_key WHERE use = $2 AND state = $3)",
     5};
 enum signing_key_states_column { STATES_STATE, STATES_KID, STATES_PRIVATE_SEALED, STATES_AGE };
 static const struct db_stmt signing_key_states_stmt = {
     "signing_key_states",
-    "SELECT state, kid, private_sealed, extract(epoch FROM "
-    "now() - created_at)::bigint AS age FROM signing_key"
+    "SELECT state, kid, private_sealed, floor(extract(epoch FROM now() - created_at))::bigint AS "
+    "age"
+    " FROM signing_key"
     " WHERE use = $1 AND state IN ('active', 'next')",
     1};
 /* End of a retired key's publication: $1 seconds after its retirement for ID tokens, $2 seconds for
@@ -194,7 +200,10 @@ signing_keys_rotate(struct op *op, enum signing_use use)
     int row = signing_key_row(result, "next");
     if (row < 0)
         return op_fail(op, AZ_CONFLICT, "There is no next key; run authzctl db migrate", NULL);
-    int64_t wait = op->az->cfg->jwks_cache_seconds - db_get_number(result, row, STATES_AGE, 0);
+    /* Without a cache no verifier can lack the key. */
+    int64_t cached = op->az->cfg->jwks_cache_seconds;
+    int64_t wait =
+        cached > 0 ? cached + PUBLICATION_MARGIN - db_get_number(result, row, STATES_AGE, 0) : 0;
     if (wait > 0)
         return op_fail(op, AZ_CONFLICT,
                        talloc_asprintf(op->mem,

@@ -43,8 +43,8 @@ enum az_status signing_key_open(struct op *op, enum signing_use use, struct jwk 
 enum az_status signing_keys_list(struct op *op, json_t **ret);
 
 /* Make the next key active and the active key retired, and make a new next key. AZ_CONFLICT, with
- * the remaining seconds in the text, until the next key has been published for
- * SVC_OIDC_JWKS_CACHE_SECONDS: before that, verifiers may not know it. */
+ * the remaining seconds in the text, until the next key has been published for longer than
+ * SVC_OIDC_JWKS_CACHE_SECONDS (unless that is 0): before that, verifiers may not know it. */
 enum az_status signing_keys_rotate(struct op *op, enum signing_use use);
 
 /* Delete keys whose publication after retirement has ended (housekeeping). */
