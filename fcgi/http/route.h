@@ -1,4 +1,4 @@
-/* The rows of the routing table (routes.c) and the dispatcher, which does everything a row
+/* The rows of the routing table (routes.c). The dispatcher (dispatch.h) does everything that a row
  * declares. A member that a row does not name is zero: no body, the bare dialect, no cache headers,
  * not limited, not audited, closed to other origins. */
 #ifndef AZ_HTTP_ROUTE_H

@@ -1,6 +1,6 @@
 /*
- * What t/oidc/upstream.t calls: a worker that sends people to an identity provider and asks who
- * came back. Settings come from the environment, as the service's do.
+ * A worker for t/oidc/upstream.t, which makes the URL of a sign-in and redeems the answer of an
+ * identity provider. Settings come from the environment, as the service's do.
  *
  *   redeemer url IDP_ID REQUEST      members of struct upstream_request, as JSON
  *   redeemer redeem IDP_ID ANSWER    members of struct upstream_answer
