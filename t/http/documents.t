@@ -272,7 +272,7 @@ my @failing = (
     [ 'an undefined answer', [ drop => ['result'] ],     {%engine},           qr/result is undefined/ ],
     [ 'no provenance',       [ drop => ['provenance'] ], { engine => 'opa' }, qr/no bundle is active/ ],
     [   'a revision that may not decide', [ set => { 'provenance.bundles.svc.revision' => 'r0-0123456789ab' } ], undef,
-        qr/by revision r0-0123456789ab, which is not acceptable/ ],
+        qr/policy engine uses revision r0-0123456789ab, which is not acceptable/ ],
 );
 for my $case (@failing) {
     my ( $name, $order, $about, $why ) = @$case;
