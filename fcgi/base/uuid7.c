@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "base/digits.h"
-
 void
 uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
            unsigned char ret[UUID7_OCTETS])
@@ -38,32 +36,6 @@ uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 
         nibble++;
     }
     ret[UUID7_TEXT_LENGTH] = '\0';
-}
-
-enum az_status
-uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS])
-{
-    unsigned char id[UUID7_OCTETS] = {0};
-    size_t nibble = 0;
-
-    if (len != UUID7_TEXT_LENGTH)
-        return AZ_INVALID;
-    for (size_t i = 0; i < len; i++) {
-        if (is_hyphen_place(i)) {
-            if (text[i] != '-')
-                return AZ_INVALID;
-            continue;
-        }
-        int value = digits_hex(text[i]);
-        if (value < 0)
-            return AZ_INVALID;
-        id[nibble / 2] = (unsigned char) (id[nibble / 2] << 4 | value);
-        nibble++;
-    }
-    if (uuid7_check(id) != AZ_OK)
-        return AZ_INVALID;
-    memcpy(ret, id, UUID7_OCTETS);
-    return AZ_OK;
 }
 
 enum az_status

@@ -20,9 +20,6 @@ void uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS]
 /* Lower-case text with hyphens, and a NUL. */
 void uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1]);
 
-/* AZ_INVALID: not 8-4-4-4-12 hex digits (either case), or not version 7 of the RFC's variant. */
-enum az_status uuid7_parse(const char *text, size_t len, unsigned char ret[UUID7_OCTETS]);
-
 /* AZ_INVALID: the octets are not a UUID of version 7 and the RFC's variant. */
 enum az_status uuid7_check(const unsigned char id[UUID7_OCTETS]);
 

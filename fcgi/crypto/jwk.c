@@ -41,13 +41,11 @@ static const char why_not_object[] = "key is not a JSON object";
 static const char why_kty[] = "key type is not supported";
 static const char why_crv[] = "curve is not supported";
 static const char why_private[] = "key has private members";
-static const char why_not_private[] = "key has no private members";
 static const char why_name[] = "kid, use, alg or key_ops is malformed";
 static const char why_member[] = "a member of the key is missing or malformed";
 static const char why_weak[] = "RSA key is smaller than 2048 bits";
 static const char why_large[] = "RSA key is larger than 8192 bits or its exponent is too large";
 static const char why_point[] = "key is not a valid point or number of its kind";
-static const char why_pair[] = "private and public members do not belong together";
 
 /* Members that only private or symmetric keys have (RFC 7518 sections 6.2.2, 6.3.2, 6.4). */
 static const char *const private_members[] = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"};
@@ -171,43 +169,28 @@ check_rsa(struct jwk *key, const gnutls_datum_t *n, const gnutls_datum_t *e, con
     return AZ_OK;
 }
 
-/*
- * A private key must have all members of RFC 7518 section 6.3.2. GnuTLS computes dp, dq and qi
- * anew, but 3.7.9 leaks memory when they are not given and p and q do not belong together.
- */
 static enum az_status
 parse_rsa(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **ret_why)
 {
-    gnutls_datum_t n, e, d, p, q, dp, dq, qi;
+    gnutls_datum_t n, e;
     const struct wanted_member wanted[] = {
-        {"n",  0, &n },
-        {"e",  0, &e },
-        {"d",  0, &d },
-        {"p",  0, &p },
-        {"q",  0, &q },
-        {"dp", 0, &dp},
-        {"dq", 0, &dq},
-        {"qi", 0, &qi},
+        {"n", 0, &n},
+        {"e", 0, &e},
     };
 
-    enum az_status status =
-        jwk_read_members(mem, object, wanted, key->priv != NULL ? 8 : 2, ret_why);
+    enum az_status status = jwk_read_members(mem, object, wanted, 2, ret_why);
     if (status == AZ_OK)
         status = check_rsa(key, &n, &e, ret_why);
     if (status != AZ_OK)
         return status;
-    if (gnutls_pubkey_import_rsa_raw(key->pub, &n, &e) != 0)
-        return jwk_refuse(why_point, ret_why);
-    if (key->priv != NULL
-        && gnutls_privkey_import_rsa_raw(key->priv, &n, &e, &d, &p, &q, &qi, &dp, &dq) != 0)
-        return jwk_refuse(why_pair, ret_why);
-    return AZ_OK;
+    return gnutls_pubkey_import_rsa_raw(key->pub, &n, &e) == 0 ? AZ_OK
+                                                               : jwk_refuse(why_point, ret_why);
 }
 
 static enum az_status
 parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char **ret_why)
 {
-    gnutls_datum_t x, y, d;
+    gnutls_datum_t x, y;
     const char *crv = json_string_value(json_object_get(object, "crv"));
 
     key->curve = crv != NULL ? jwk_curve_find(crv) : NULL;
@@ -219,21 +202,12 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
         {"x", size, &x},
         {"y", size, &y}
     };
-    const struct wanted_member secret[] = {
-        {"d", size, &d}
-    };
     enum az_status status = jwk_read_members(mem, object, coordinates, has_y ? 2 : 1, ret_why);
-    if (status == AZ_OK && key->priv != NULL)
-        status = jwk_read_members(mem, object, secret, 1, ret_why);
     if (status != AZ_OK)
         return status;
-    if (gnutls_pubkey_import_ecc_raw(key->pub, key->curve->gnutls, &x, has_y ? &y : NULL) != 0)
-        return jwk_refuse(why_point, ret_why);
-    if (key->priv != NULL
-        && gnutls_privkey_import_ecc_raw(key->priv, key->curve->gnutls, &x, has_y ? &y : NULL, &d)
-               != 0)
-        return jwk_refuse(why_pair, ret_why);
-    return AZ_OK;
+    return gnutls_pubkey_import_ecc_raw(key->pub, key->curve->gnutls, &x, has_y ? &y : NULL) == 0
+               ? AZ_OK
+               : jwk_refuse(why_point, ret_why);
 }
 
 /*
@@ -245,26 +219,6 @@ static bool
 is_on_curve(const struct jwk *key)
 {
     return key->kty == JWK_OKP || gnutls_pubkey_verify_params(key->pub) == 0;
-}
-
-/* A private key that signs what its public half does not verify is no pair. */
-static enum az_status
-check_pair(const struct jwk *key, const char **ret_why)
-{
-    static const unsigned char probe[] = "probe";
-    gnutls_datum_t data = {.data = (unsigned char *) (uintptr_t) probe, .size = sizeof(probe)};
-    gnutls_datum_t signature = {NULL, 0};
-    gnutls_digest_algorithm_t hash = key->kty == JWK_OKP ? GNUTLS_DIG_SHA512 : GNUTLS_DIG_SHA256;
-    int algorithm = gnutls_pubkey_get_pk_algorithm(key->pub, NULL);
-    gnutls_sign_algorithm_t sign = gnutls_pk_to_sign((gnutls_pk_algorithm_t) algorithm, hash);
-
-    if (key->kty != JWK_OKP && gnutls_privkey_verify_params(key->priv) != 0)
-        return jwk_refuse(why_pair, ret_why);
-    int failed = gnutls_privkey_sign_data2(key->priv, sign, 0, &data, &signature);
-    if (!failed)
-        failed = gnutls_pubkey_verify_data2(key->pub, sign, 0, &data, &signature) < 0;
-    gnutls_free(signature.data);
-    return failed ? jwk_refuse(why_pair, ret_why) : AZ_OK;
 }
 
 /* A member that is absent or a text of reasonable length, copied to the key. */
@@ -298,9 +252,7 @@ read_key_ops(struct jwk *key, const json_t *object, const char **ret_why)
     json_array_foreach (ops, i, op) {
         if (!json_is_string(op))
             return jwk_refuse(why_name, ret_why);
-        /* Our own private keys say "sign"; their public half then verifies. */
-        const char *text = json_string_value(op);
-        if (strcmp(text, "verify") == 0 || (key->priv != NULL && strcmp(text, "sign") == 0))
+        if (strcmp(json_string_value(op), "verify") == 0)
             key->may_verify = true;
     }
     return AZ_OK;
@@ -357,12 +309,10 @@ jwk_is_foreign(const json_t *object)
 }
 
 static enum az_status
-parse_into(struct jwk *key, const struct key_type *type, const json_t *object,
-           enum jwk_accept accept, const char **ret_why)
+parse_into(struct jwk *key, const struct key_type *type, const json_t *object, const char **ret_why)
 {
     key->kty = type->kty;
-    if (gnutls_pubkey_init(&key->pub) != 0
-        || (accept == JWK_PRIVATE && gnutls_privkey_init(&key->priv) != 0))
+    if (gnutls_pubkey_init(&key->pub) != 0)
         return AZ_SERVER_ERROR;
     TALLOC_CTX *scratch = talloc_new(key);
     if (scratch == NULL)
@@ -371,30 +321,25 @@ parse_into(struct jwk *key, const struct key_type *type, const json_t *object,
     talloc_free(scratch);
     if (status == AZ_OK && !is_on_curve(key))
         status = jwk_refuse(why_point, ret_why);
-    if (status == AZ_OK && key->priv != NULL)
-        status = check_pair(key, ret_why);
     if (status == AZ_OK)
         status = read_names(key, object, ret_why);
     return status;
 }
 
 enum az_status
-jwk_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_accept accept, struct jwk **ret,
-          const char **ret_why)
+jwk_parse(TALLOC_CTX *mem, const json_t *object, struct jwk **ret, const char **ret_why)
 {
     if (!json_is_object(object))
         return jwk_refuse(why_not_object, ret_why);
-    if (accept == JWK_PUBLIC_ONLY && has_private_member(object))
+    if (has_private_member(object))
         return jwk_refuse(why_private, ret_why);
-    if (accept == JWK_PRIVATE && json_object_get(object, "d") == NULL)
-        return jwk_refuse(why_not_private, ret_why);
     const struct key_type *type = key_type_find(object);
     if (type == NULL)
         return jwk_refuse(why_kty, ret_why);
     struct jwk *key = jwk_new(mem);
     if (key == NULL)
         return AZ_SERVER_ERROR;
-    enum az_status status = parse_into(key, type, object, accept, ret_why);
+    enum az_status status = parse_into(key, type, object, ret_why);
     if (status == AZ_OK)
         *ret = key;
     else

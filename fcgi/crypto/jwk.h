@@ -48,19 +48,14 @@ struct jwk {
     gnutls_privkey_t priv;         /* NULL for a public key */
 };
 
-enum jwk_accept {
-    JWK_PUBLIC_ONLY, /* any private or symmetric member is refused: its owner has published a secret
-                      */
-    JWK_PRIVATE,     /* a private key, whose public half must belong to it */
-};
-
 /*
- * Reads one key. EC points are checked to lie on their curve, RSA sizes against the limits above;
- * coordinates must have their full length (RFC 7518 section 6.2.1.2). x5c, x5u and x5t are ignored.
- * *ret belongs to mem. AZ_INVALID: refused; *ret_why (unless NULL) becomes a constant public text.
+ * Read one public key. A key with a private or symmetric member is refused: its owner has published
+ * a secret. EC points must lie on their curve and RSA sizes keep the limits above; coordinates must
+ * have their full length (RFC 7518 section 6.2.1.2). x5c, x5u and x5t are ignored. *ret belongs to
+ * mem. AZ_INVALID: refused; *ret_why (unless NULL) becomes a constant public text.
  */
-enum az_status jwk_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_accept accept,
-                         struct jwk **ret, const char **ret_why);
+enum az_status jwk_parse(TALLOC_CTX *mem, const json_t *object, struct jwk **ret,
+                         const char **ret_why);
 
 /*
  * A key around GnuTLS handles; priv may be NULL. The handles are the key's from the call on, also
@@ -74,9 +69,6 @@ enum az_status jwk_wrap(TALLOC_CTX *mem, gnutls_pubkey_t pub, gnutls_privkey_t p
  * member. *ret is a new reference of the caller (json_auto_t, or jsonx_own()).
  */
 enum az_status jwk_dump(const struct jwk *key, json_t **ret);
-
-/* Both halves. AZ_INVALID: the key has no private half. Handle what comes out as a secret. */
-enum az_status jwk_dump_private(const struct jwk *key, json_t **ret);
 
 /* RFC 7638 with SHA-256: the same for every way in which one public key can be written. */
 enum az_status jwk_thumbprint(const struct jwk *key, char ret[JWK_THUMBPRINT_SIZE]);

@@ -107,49 +107,6 @@ jwk_dump(const struct jwk *key, json_t **ret)
     return AZ_SERVER_ERROR;
 }
 
-static bool
-set_rsa_private(const struct jwk *key, json_t *object)
-{
-    EXPORT_AUTO d = {NULL, 0};
-    EXPORT_AUTO p = {NULL, 0};
-    EXPORT_AUTO q = {NULL, 0};
-    EXPORT_AUTO qi = {NULL, 0};
-    EXPORT_AUTO dp = {NULL, 0};
-    EXPORT_AUTO dq = {NULL, 0};
-
-    return gnutls_privkey_export_rsa_raw2(key->priv, NULL, NULL, &d, &p, &q, &qi, &dp, &dq, 0) == 0
-           && set_number(object, "d", &d, 0) && set_number(object, "p", &p, 0)
-           && set_number(object, "q", &q, 0) && set_number(object, "dp", &dp, 0)
-           && set_number(object, "dq", &dq, 0) && set_number(object, "qi", &qi, 0);
-}
-
-static bool
-set_curve_private(const struct jwk *key, json_t *object)
-{
-    EXPORT_AUTO d = {NULL, 0};
-
-    return gnutls_privkey_export_ecc_raw2(key->priv, NULL, NULL, NULL, &d, 0) == 0
-           && set_number(object, "d", &d, key->curve->octets);
-}
-
-enum az_status
-jwk_dump_private(const struct jwk *key, json_t **ret)
-{
-    json_t *object;
-
-    if (key->priv == NULL)
-        return AZ_INVALID;
-    enum az_status status = jwk_dump(key, &object);
-    if (status != AZ_OK)
-        return status;
-    if (key->kty == JWK_RSA ? set_rsa_private(key, object) : set_curve_private(key, object)) {
-        *ret = object;
-        return AZ_OK;
-    }
-    json_decref(object);
-    return AZ_SERVER_ERROR;
-}
-
 /* RFC 7638 section 3: the members sorted by name, without white space. */
 enum az_status
 jwk_thumbprint(const struct jwk *key, char ret[JWK_THUMBPRINT_SIZE])

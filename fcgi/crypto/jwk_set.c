@@ -2,7 +2,6 @@
 
 #include "crypto/jwk_set.h"
 
-#include "base/jsonx.h"
 #include "crypto/jwk.h"
 
 static enum az_status
@@ -33,7 +32,7 @@ add_key(struct jwk_set *set, const json_t *object, enum jwk_set_mode mode, const
 {
     struct jwk *key;
 
-    enum az_status status = jwk_parse(set, object, JWK_PUBLIC_ONLY, &key, ret_why);
+    enum az_status status = jwk_parse(set, object, &key, ret_why);
     if (status == AZ_OK) {
         set->keys[set->count++] = key;
         return AZ_OK;
@@ -68,36 +67,6 @@ jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode, str
     }
     *ret = set;
     return AZ_OK;
-}
-
-enum az_status
-jwk_set_parse_text(TALLOC_CTX *mem, const char *text, size_t len, enum jwk_set_mode mode,
-                   struct jwk_set **ret, const char **ret_why)
-{
-    json_t *object;
-
-    if (len > JWK_SET_OCTETS_MAX)
-        return jwk_set_refuse("key set is too large", ret_why);
-    TALLOC_CTX *scratch = talloc_new(mem);
-    if (scratch == NULL)
-        return AZ_SERVER_ERROR;
-    enum az_status status = jsonx_parse(scratch, text, len, JWK_SET_DEPTH_MAX, &object, ret_why);
-    if (status == AZ_OK)
-        status = jwk_set_parse(mem, object, mode, ret, ret_why);
-    talloc_free(scratch);
-    return status;
-}
-
-struct jwk_set *
-jwk_set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count)
-{
-    struct jwk_set *set = count <= JWK_SET_KEYS_MAX ? set_new(mem, count) : NULL;
-    if (set == NULL)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        set->keys[i] = keys[i];
-    set->count = count;
-    return set;
 }
 
 const char *

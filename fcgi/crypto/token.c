@@ -35,12 +35,6 @@ static const char kind_names[][KIND_LENGTH + 1] = {
 
 #define KIND_COUNT (sizeof(kind_names) / sizeof(kind_names[0]))
 
-const char *
-token_kind_name(enum token_kind kind)
-{
-    return kind_names[kind];
-}
-
 static bool
 kind_find(const char *text, enum token_kind *ret)
 {

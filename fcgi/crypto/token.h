@@ -82,9 +82,6 @@ enum az_status token_make(enum token_kind kind, int64_t expires_at, int64_t now_
 enum az_status token_parse(const char *text, size_t len, enum token_kind *ret_kind,
                            struct token_parts *ret);
 
-/* The two letters of a kind. */
-const char *token_kind_name(enum token_kind kind);
-
 void token_text_done(struct token_text *text);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "crypto/jws.h"
+#include "keys.h"
 #include "tap.h"
 
 /* clang-format off */
@@ -25,7 +26,7 @@ verifies(TALLOC_CTX *mem, const struct jwk *signer, const struct jwk *verifier)
     const char *algs[] = {signer->alg, NULL};
     const char *types[] = {NULL};
     struct jws_policy policy = {
-        .keys = jwk_set_of(mem, &verifier, 1), .algs = algs, .types = types, .typ_optional = true};
+        .keys = keys_of(mem, &verifier, 1), .algs = algs, .types = types, .typ_optional = true};
     struct jws *jws;
     char *text;
 
@@ -85,7 +86,7 @@ test_public(TALLOC_CTX *mem)
     is_str(json_string_value(json_object_get(object, "use")), "sig", "... the use");
     is_str(json_string_value(json_object_get(object, "alg")), "ES256", "... the alg");
     is_int((int64_t) json_object_size(object), 7, "... and nothing but kty, crv, x and y besides");
-    is_int(jwk_parse(mem, object, JWK_PUBLIC_ONLY, &public, NULL), AZ_OK, "... and parses");
+    is_int(jwk_parse(mem, object, &public, NULL), AZ_OK, "... and parses");
     ok(verifies(mem, key, public), "... to a key that verifies");
     is_int(keypair_dump(mem, public, &der, &len), AZ_INVALID, "dump refuses a public key");
     ok(der == (unsigned char *) mem && len == 7, "... and leaves the outputs alone");

@@ -8,6 +8,7 @@
 #include "crypto/jws.h"
 #include "crypto/keypair.h"
 #include "fuzz/fuzz.h"
+#include "keys.h"
 #include "oidc/upstream_id_token.h"
 #include "token/authorization.h"
 
@@ -78,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     const struct jwk *const *key = provider_keys();
-    struct jwk_set *keys = jwk_set_of(mem, key, KEYS);
+    struct jwk_set *keys = keys_of(mem, key, KEYS);
     for (size_t a = 0; a < KEYS; a++) {
         char *text = NULL;
         if (jws_sign(mem, key[a], algs[a], "JWT", data, size, &text) != AZ_OK)

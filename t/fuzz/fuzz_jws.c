@@ -7,6 +7,7 @@
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "fuzz/fuzz.h"
+#include "keys.h"
 
 static const char key_set[] = "{\"keys\":[{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":"
                               "\"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU\","
@@ -44,8 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct jws *jws = NULL;
     enum jws_fault fault = JWS_FAULT_NONE;
 
-    MUST(jwk_set_parse_text(mem, key_set, strlen(key_set), JWK_SET_REGISTERED, &set, NULL)
-         == AZ_OK);
+    MUST(keys_parse_text(mem, key_set, strlen(key_set), JWK_SET_REGISTERED, &set, NULL) == AZ_OK);
     policy.keys = set;
     if (jws_parse_unverified(mem, (const char *) data, size, &jws, &fault) == AZ_OK) {
         MUST(size <= JWS_OCTETS_MAX && jws->signed_len < size);

@@ -10,6 +10,7 @@
 #include "crypto/jws.h"
 #include "crypto/keypair.h"
 #include "env.h"
+#include "keys.h"
 #include "tap.h"
 #include "token/authorization.h"
 
@@ -141,19 +142,13 @@ sign(TALLOC_CTX *mem, const struct jwk *key, const char *alg, const char *typ, c
     return text;
 }
 
-static struct jwk_set *
-set_of(TALLOC_CTX *mem, const struct jwk *const *keys, size_t count)
-{
-    return jwk_set_of(mem, keys, count);
-}
-
 static const char *
 check(TALLOC_CTX *mem, const char *text, const struct upstream_expected *expected, bool *ret_stale)
 {
     const struct jwk *keys[] = {rsa, ec};
     struct upstream_claims claims = {.sub = "untouched"};
     const char *why = "";
-    enum az_status st = upstream_id_token_check(mem, text, set_of(mem, keys, 2), expected, &claims,
+    enum az_status st = upstream_id_token_check(mem, text, keys_of(mem, keys, 2), expected, &claims,
                                                 &why, ret_stale);
     if (st == AZ_OK)
         return strcmp(claims.sub, "ann") == 0 && *why == '\0' ? "" : "another sub";
@@ -277,7 +272,7 @@ read_claims(TALLOC_CTX *mem, const char *change, struct upstream_claims *claims)
     const char *why = "";
     bool stale;
     is_int(upstream_id_token_check(mem, sign(mem, rsa, "RS256", "JWT", change),
-                                   set_of(mem, keys, 1), &usual, claims, &why, &stale),
+                                   keys_of(mem, keys, 1), &usual, claims, &why, &stale),
            AZ_OK, "read %s", change);
 }
 
