@@ -8,7 +8,7 @@
 
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* The two characters in which the alphabets differ. */
+/* The two characters that differ between the alphabets. */
 struct alphabet {
     char digit_62;
     char digit_63;
@@ -17,7 +17,7 @@ struct alphabet {
 static const struct alphabet url_alphabet = {'-', '_'};
 static const struct alphabet standard_alphabet = {'+', '/'};
 
-/* The value of one character, or -1. Bytes above 127 fall through every range. */
+/* Return the value of one character, or -1. Octets above 127 are in no range. */
 static int
 b64url_digit_value(const struct alphabet *alphabet, char c)
 {
@@ -34,7 +34,8 @@ b64url_digit_value(const struct alphabet *alphabet, char c)
     return -1;
 }
 
-/* Octets that len characters stand for; 4n+1 characters stand for nothing. */
+/* Return the number of octets in len characters. False for 4n+1 characters, which no octets
+ * encode to. */
 static bool
 decoded_size(size_t len, size_t *ret)
 {
@@ -44,7 +45,7 @@ decoded_size(size_t len, size_t *ret)
     return true;
 }
 
-/* Decodes into out, which has room for decoded_size(len). */
+/* Decode into out, which has room for decoded_size(len). */
 static bool
 decode_octets(const struct alphabet *alphabet, const char *text, size_t len, unsigned char *out)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* First allocation: most texts built here are error bodies and short statements. */
+/* First allocation, in octets: most texts are error bodies and short statements. */
 #define BUF_FIRST_SIZE 256
 
 void
@@ -47,8 +47,8 @@ fail(struct buf *buf, enum az_status status)
 }
 
 /*
- * Makes room for need octets and the NUL. A copy, not a realloc: that would leave secrets behind.
- * talloc_size(), here and elsewhere: the count of talloc_array() has only 32 bits.
+ * Make room for need octets and the NUL. This copies instead of calling realloc(), which would
+ * leave secrets behind. It uses talloc_size() because the count of talloc_array() has only 32 bits.
  */
 static bool
 grow(struct buf *buf, size_t need)

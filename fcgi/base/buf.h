@@ -1,4 +1,4 @@
-/* A growing octet buffer that is made with its maximum, so that no input can grow it past that. */
+/* A growing octet buffer with a fixed maximum, so that no input can make it larger. */
 #ifndef AZ_BASE_BUF_H
 #define AZ_BASE_BUF_H
 
@@ -10,29 +10,31 @@
 
 struct buf {
     TALLOC_CTX *mem;       /* owner of the octets */
-    char *data;            /* the octets and a NUL that len does not count; NULL while empty */
+    char *data;            /* the octets, then a NUL that len does not count; NULL while empty */
     size_t len;            /* octets held */
     size_t size;           /* octets allocated */
-    size_t max;            /* len never passes this */
-    bool secret;           /* wipe octets before memory is given back */
-    enum az_status status; /* AZ_OK, or what the first failed append answered */
+    size_t max;            /* maximum of len */
+    bool secret;           /* wipe the octets before the memory is freed */
+    enum az_status status; /* AZ_OK, or the status of the first append that failed */
 };
 
-/* BUF_AUTO name; declares a buffer that is done when the scope is left. buf_init() it at once. */
+/* BUF_AUTO name; declares a buffer that is released at the end of the scope. Call buf_init() on
+ * it at once. */
 #define BUF_AUTO __attribute__((cleanup(buf_done))) struct buf
 
-/* max is a named constant of the caller, with its reason beside it. */
+/* Start an empty buffer. max is a named constant of the caller, with its reason beside it. */
 void buf_init(struct buf *buf, TALLOC_CTX *mem, size_t max);
 
-/* The same for secrets: octets are wiped when the buffer grows or is done. */
+/* Start an empty buffer for secrets: its octets are wiped when it grows or is released. */
 void buf_init_secret(struct buf *buf, TALLOC_CTX *mem, size_t max);
 
-/* Frees. Takes a buffer that failed, was taken from, or is done already. */
+/* Release the buffer. It may have failed, have been taken from, or have been released already. */
 void buf_done(struct buf *buf);
 
 /*
- * AZ_INVALID past the maximum, AZ_SERVER_ERROR out of memory. Failure frees the content and sticks:
- * each later append answers the same, so a caller may check the last one, or buf->status, alone.
+ * Append octets. AZ_INVALID: past the maximum; AZ_SERVER_ERROR: out of memory. A failure frees the
+ * content, and each later append returns the same status; so a caller may check only the last one,
+ * or buf->status.
  */
 enum az_status buf_append(struct buf *buf, const void *data, size_t len);
 enum az_status buf_append_text(struct buf *buf, const char *text);
@@ -41,8 +43,8 @@ enum az_status buf_append_format(struct buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Hands the octets, NUL-terminated, over to the context the buffer was made on, and empties it.
- * NULL when an append has failed or memory is out. A secret's octets are the caller's to wipe.
+ * Move the octets, NUL-terminated, to the context of the buffer, and empty the buffer. NULL: an
+ * append has failed, or out of memory. The caller wipes the octets of a secret.
  */
 char *buf_take(struct buf *buf, size_t *ret_len);
 

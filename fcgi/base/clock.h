@@ -1,5 +1,5 @@
-/* The monotonic clock: for waiting and measuring, never for what is stored or shown. And the time
- * of day, for what is compared with the times of others. */
+/* The monotonic clock, for waiting and measuring; its values are not stored or shown. The time
+ * of day, for comparison with the times of other hosts. */
 #ifndef AZ_BASE_CLOCK_H
 #define AZ_BASE_CLOCK_H
 
@@ -20,7 +20,7 @@ clock_monotonic_ms(void)
     return clock_monotonic_us() / 1000;
 }
 
-/* Milliseconds since 1970. */
+/* Return milliseconds since 1970. */
 static inline int64_t
 clock_realtime_ms(void)
 {

@@ -9,7 +9,8 @@
 #include "base/digits.h"
 
 #define DAY 86400
-/* Leap days on one weekday are 28 years apart at most, 40 across a century that has none. */
+/* Leap days on the same weekday are at most 28 years apart, or 40 across a century year that is
+ * no leap year. */
 #define YEARS_MAX 41
 #define BLANKS " \t"
 #define BIT(n) ((uint64_t) 1 << (n))
@@ -18,12 +19,12 @@ static const char *const months[] = {"jan", "feb", "mar", "apr", "may", "jun", "
                                      "aug", "sep", "oct", "nov", "dec", NULL};
 static const char *const weekdays[] = {"sun", "mon", "tue", "wed", "thu", "fri", "sat", NULL};
 
-/* What a field may hold. The order is that of six fields. */
+/* Values of a field, in the order of six fields. */
 static const struct kind {
     int least, most;          /* values */
-    const char *const *names; /* of values from `least` on, or NULL */
-    bool days;                /* ? stands for * */
-    const char *why;          /* the fault of a field that is none */
+    const char *const *names; /* names of the values from `least` on, or NULL */
+    bool days;                /* ? means * */
+    const char *why;          /* text for a field that is not valid */
 } kinds[] = {
     {0, 59, NULL,     false, "seconds must be 0 to 59"                      },
     {0, 59, NULL,     false, "minutes must be 0 to 59"                      },
@@ -34,7 +35,7 @@ static const struct kind {
 };
 #define FIELDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* A place in one field. */
+/* Position in one field. */
 struct cron_reader {
     const char *at, *end;
 };
@@ -119,7 +120,7 @@ read_field(struct cron_reader in, const struct kind *kind, uint64_t *ret)
     return true;
 }
 
-/* The fields' places; 0 when there are not five or six. */
+/* Find where each field begins. Return their number; 0 if it is not five or six. */
 static size_t
 cron_split(const char *text, struct cron_reader field[FIELDS])
 {
@@ -146,7 +147,7 @@ cron_parse(const char *text, struct cron *ret, const char **ret_why)
     struct cron_reader field[FIELDS];
     uint64_t bits[FIELDS] = {BIT(0)};
     size_t count = strlen(text) <= CRON_MAX ? cron_split(text, field) : 0;
-    size_t first = FIELDS - count; /* seconds are left out: second 0 */
+    size_t first = FIELDS - count; /* without seconds: second 0 */
     *ret_why = "must have five fields (minute hour day month weekday), or six with seconds first";
     if (count == 0)
         return AZ_INVALID;
@@ -188,7 +189,7 @@ day_fits(const struct cron *cron, const struct tm *day)
     return cron->any_day || cron->any_weekday ? by_day && by_weekday : by_day || by_weekday;
 }
 
-/* The first value from `from` on; -1: none. */
+/* Return the first value from `from` on; -1: none. */
 static int
 next_bit(uint64_t bits, int from)
 {
@@ -198,7 +199,7 @@ next_bit(uint64_t bits, int from)
     return -1;
 }
 
-/* The first second of the day, from `from` (seconds since midnight) on; -1: none. */
+/* Return the first second of the day, from `from` (seconds since midnight) on; -1: none. */
 static int
 next_in_day(const struct cron *cron, int from)
 {

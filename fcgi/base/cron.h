@@ -1,4 +1,4 @@
-/* Cron expressions: when a job is due. */
+/* Cron expressions: the times at which a job is due. */
 #ifndef AZ_BASE_CRON_H
 #define AZ_BASE_CRON_H
 
@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-/* Octets of an expression; a list of all minutes has 170. */
+/* Longest expression, in octets; a list of all minutes has 170. */
 #define CRON_MAX 512
 
 /* A parsed expression: one bit per value that a field allows. */
@@ -21,17 +21,17 @@ struct cron {
 };
 
 /*
- * Five fields (minute, hour, day of month, month, day of week) or six (seconds first), separated by
- * blanks. A field is a list of *, ?, values, ranges and steps (a-b/n, a/n: from a on); months and
- * days also by the first three letters of their English names, Sunday is 0 or 7. As in cron, a day
- * fits when the day of month or the day of week does, unless one of the two begins with *; then
- * both must. AZ_INVALID: none of these, or never due; *ret_why is a constant text that fits after
- * the setting's name.
+ * Parse five fields (minute, hour, day of month, month, day of week) or six (seconds first),
+ * separated by blanks. A field is a list of *, ?, values, ranges and steps (a-b/n; a/n: from a on).
+ * Months and days may be the first three letters of their English names; Sunday is 0 or 7. As in
+ * cron, a day matches if the day of month or the day of week does; if one of the two begins with *,
+ * both must. AZ_INVALID: the expression is not valid, or is never due; *ret_why is a constant text
+ * that fits after the name of the setting.
  */
 enum az_status cron_parse(const char *text, struct cron *ret, const char **ret_why);
 
-/* The first time after `after` (seconds since 1970) that fits, in UTC. -1: never, as far as any
- * calendar date can tell (February 30th). */
+/* Return the first time after `after` (seconds since 1970) that matches, in UTC; -1: no calendar
+ * date does (February 30th). */
 int64_t cron_next(const struct cron *cron, int64_t after);
 
 #endif

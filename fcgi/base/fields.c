@@ -9,7 +9,7 @@
 #include "base/jsonx.h"
 #include "base/utf8.h"
 
-/* Longest path of a field in octets, index included; names are ours and shorter. */
+/* Longest path of a field with its index, in octets. Names stand in our tables and are shorter. */
 #define FIELD_PATH_SIZE 96
 
 /* State of one reading. */
@@ -20,7 +20,7 @@ struct fields_reading {
     void *fault_arg;
     char *target;     /* struct that is read into, or NULL */
     json_t *columns;  /* values by column, or NULL */
-    size_t faults;    /* told so far */
+    size_t faults;    /* reported so far */
     bool memory_lost; /* a column could not be stored */
 };
 
@@ -32,7 +32,8 @@ fields_tell(struct fields_reading *reading, const char *path, const char *why)
         reading->fault(reading->fault_arg, path, why);
 }
 
-/* True if number is from min to max. Else the fault is told: "must have at most 3 items". */
+/* True if number is from min to max. Otherwise the fault is reported: "must have at most 3
+ * items". */
 static bool
 fields_check_range(struct fields_reading *reading, const char *path, int64_t number, int64_t min,
                    int64_t max, const char *verb, const char *unit)
@@ -84,7 +85,7 @@ fields_check_integer(struct fields_reading *reading, const struct field *field, 
                            "be", "");
 }
 
-/* Check an array, then its items: those of one that is too long are not looked at. */
+/* Check an array, then its items. The items of an array that is too long are not checked. */
 static void
 fields_check_array(struct fields_reading *reading, const struct field *field, const json_t *value)
 {

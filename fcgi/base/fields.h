@@ -1,6 +1,6 @@
 /*
- * The one reader of JSON objects: a table has one row per member, which says what the member must
- * be and where its value goes, into a struct, into an object of columns, or both.
+ * The reader of JSON objects: a table has one row per member. The row describes the value and says
+ * where it goes: into a struct, into an object of columns, or both.
  */
 #ifndef AZ_BASE_FIELDS_H
 #define AZ_BASE_FIELDS_H
@@ -35,8 +35,8 @@ enum field_target {
     FIELD_TO_JSON,   /* json_t *, borrowed */
 };
 
-/* Return a text that fits after the name of the field and says what is wrong with a value of the
- * right kind, or NULL. */
+/* Return NULL, or the fault of a value of the right kind, as a text that fits after the name of
+ * the field. */
 typedef const char *field_rule_fn(TALLOC_CTX *mem, const json_t *value);
 
 /*
@@ -57,7 +57,7 @@ struct field {
     size_t offset;            /* the same */
 };
 
-/* The target of a row: a member of the struct that is read into. Its C type is checked. */
+/* The target of a row: a member of the struct that is read into. The compiler checks its type. */
 #define FIELD_INTO(type, member)                                                                   \
     .target = _Generic(((type *) 0)->member,                                                       \
         const char *: FIELD_TO_TEXT,                                                               \
@@ -80,7 +80,7 @@ struct field_table {
     unsigned flags;
 };
 
-/* The table of an array of rows, read with these flags. */
+/* The table of these rows, read with these flags. */
 #define FIELDS(rows, its_flags)                                                                    \
     (&(const struct field_table){                                                                  \
         .row = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .flags = (its_flags)})
@@ -90,14 +90,14 @@ struct field_table {
 typedef void field_fault_fn(void *arg, const char *path, const char *why);
 
 /*
- * Read `object` as `table` says. Every fault is told to `fault` (which may be NULL), so that one
+ * Read an object by a table. Every fault is reported to `fault` (which may be NULL), so that one
  * answer can name them all.
  *
- * `target` is the struct that the rows with FIELD_INTO are read into, or NULL. An absent member
- * leaves its target as it was, so set defaults before reading. *ret_columns, owned by mem, becomes
- * the object of values by column, without the absent ones; ret_columns may be NULL.
+ * `target` is the struct that rows with FIELD_INTO are read into, or NULL. An absent member leaves
+ * its target unchanged, so set defaults before reading. *ret_columns, owned by mem, becomes the
+ * object of the values by column, without absent ones; ret_columns may be NULL.
  *
- * AZ_INVALID: a fault was told; the target is partly written. AZ_SERVER_ERROR: no memory.
+ * AZ_INVALID: a fault was reported; the target is partly written. AZ_SERVER_ERROR: no memory.
  */
 enum az_status fields_read(TALLOC_CTX *mem, const struct field_table *table, const json_t *object,
                            field_fault_fn *fault, void *fault_arg, void *target,

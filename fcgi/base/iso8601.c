@@ -26,7 +26,7 @@ month_days(int year, int month)
     return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* Days from 1970-01-01 to the first day of a year from 1 on. */
+/* Return the days from 1970-01-01 to the first day of a year from 1 on. */
 static int64_t
 year_start(int year)
 {
@@ -44,7 +44,7 @@ seconds_of(const struct calendar *at)
     return days * DAY_SECONDS + at->hour * 3600 + at->minute * 60 + at->second;
 }
 
-/* seconds lie in the stated range. */
+/* The seconds are in the stated range. */
 static void
 calendar_of(int64_t seconds, struct calendar *ret)
 {
@@ -52,7 +52,7 @@ calendar_of(int64_t seconds, struct calendar *ret)
         (seconds - ISO8601_SECONDS_MIN) / DAY_SECONDS + ISO8601_SECONDS_MIN / DAY_SECONDS;
     int rest = (int) (seconds - days * DAY_SECONDS);
 
-    /* An estimate that is at most one year too late, then corrected. */
+    /* Begin with an estimate that is at most one year too late, then correct it. */
     int year = (int) ((days - year_start(1)) * 400 / 146097) + 1;
     if (year_start(year) > days)
         year--;
@@ -71,7 +71,7 @@ in_range(int64_t seconds)
     return seconds >= ISO8601_SECONDS_MIN && seconds <= ISO8601_SECONDS_MAX;
 }
 
-/* Two or four digits; value is never larger than they hold, but a compiler cannot know. */
+/* Write two or four digits. The value always fits, but the compiler cannot know that. */
 static char *
 put_digits(char *at, int value, int width)
 {
@@ -130,7 +130,7 @@ iso8601_format_ms(int64_t ms, char ret[ISO8601_MS_SIZE])
     return AZ_OK;
 }
 
-/* What is left to read. */
+/* The rest of the text. */
 struct cursor {
     const char *at;
     const char *end;
@@ -169,7 +169,7 @@ take_calendar(struct cursor *in, struct calendar *ret)
            && take_digits(in, 2, 0, 59, &ret->second);
 }
 
-/* The part after a "."; at most nine digits, of which three count. */
+/* Read the part after a "."; at most nine digits, of which three count. */
 static bool
 take_fraction(struct cursor *in, int *ret_ms)
 {

@@ -1,6 +1,4 @@
-/*
- * JSON from outside (RFC 8259), read strictly; JSON that is written. base/fields.h reads objects.
- */
+/* JSON text (RFC 8259): a strict reader and a writer. base/fields.h reads objects. */
 #ifndef AZ_BASE_JSONX_H
 #define AZ_BASE_JSONX_H
 
@@ -12,28 +10,28 @@
 #include "base/status.h"
 
 /*
- * Parses len octets of text that must be one JSON value of any type and nothing after it.
+ * Parse len octets of text that must be one JSON value of any type, with nothing after it.
  *
- * Refused with AZ_INVALID: invalid UTF-8, NUL octets and \u0000, lone surrogates, repeated member
- * names (two readers that pick different ones can be played against each other), numbers beyond
+ * AZ_INVALID: invalid UTF-8, NUL octets and \u0000, lone surrogates, repeated member names (an
+ * attacker could play two readers against each other that pick different ones), numbers beyond
  * 64-bit integers or doubles, and nesting deeper than max_depth, or than 2048 whatever max_depth
- * says: a scalar has depth 0, [] depth 1. The caller limits len. Out of memory is AZ_SERVER_ERROR.
+ * is. A scalar has depth 0, [] depth 1. The caller limits len. AZ_SERVER_ERROR: out of memory.
  *
- * *ret belongs to mem: do not json_decref() it. *ret_why, unless ret_why is NULL, becomes a
- * constant text for the public when AZ_INVALID is answered; it never holds a piece of the input.
+ * *ret belongs to mem: do not json_decref() it. With AZ_INVALID, *ret_why, unless ret_why is NULL,
+ * becomes a constant public text; it never contains a part of the input.
  */
 enum az_status jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth,
                            json_t **ret, const char **ret_why);
 
 /*
- * Gives the caller's reference to value to mem, which drops it when freed. Returns value, or NULL
- * (with the reference dropped) when value is NULL or memory is out.
+ * Move the caller's reference to value to mem, which drops it when it is freed. Return value; NULL,
+ * with the reference dropped: value is NULL, or out of memory.
  */
 json_t *jsonx_own(TALLOC_CTX *mem, json_t *value);
 
 /*
- * An object or array that is filled step by step. A value that could not be made or added, because
- * memory ran out, is remembered: so the steps need no checks, and none is lost silently.
+ * An object or array that is filled step by step. It remembers if a value could not be made or
+ * added because memory ran out. So the steps need no checks, and no value is lost silently.
  */
 struct jsonx_build {
     json_t *value; /* object or array; NULL counts as lost */
@@ -45,22 +43,22 @@ struct jsonx_build {
 void jsonx_set(struct jsonx_build *build, const char *name, json_t *value);
 void jsonx_append(struct jsonx_build *build, json_t *value);
 
-/* Return the value with all that was added, or NULL: something was lost. */
+/* Return the complete value; NULL: something was lost. */
 json_t *jsonx_built(const struct jsonx_build *build);
 
 /*
- * Compact text with members in the order they stand in, reals with as few digits as name them;
- * belongs to mem. NULL when out of memory, and for what has no text: a string that is no UTF-8,
- * nesting beyond Jansson's bound (a value that holds itself), no value at all.
+ * Return compact text with the members in their order and the fewest digits that identify each
+ * real; it belongs to mem. NULL: out of memory, or the value has no text: a string that is not
+ * UTF-8, nesting beyond Jansson's limit (a value that contains itself), or no value at all.
  */
 char *jsonx_dump(TALLOC_CTX *mem, const json_t *value);
 
-/* The same with members sorted by name: one text for equal values. */
+/* The same with members sorted by name, so that equal values have one text. */
 char *jsonx_dump_sorted(TALLOC_CTX *mem, const json_t *value);
 
 /*
- * The same with the octets of before and after around it, so that a document is put into an
- * envelope without a copy. *ret_length, unless NULL, is the length of the whole.
+ * The same between the texts `before` and `after`, so that a document is put into an envelope
+ * without a copy. *ret_length, unless NULL, becomes the length of the whole.
  */
 char *jsonx_dump_around(TALLOC_CTX *mem, const char *before, const json_t *value, const char *after,
                         size_t *ret_length);

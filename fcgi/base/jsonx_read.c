@@ -1,7 +1,7 @@
 /*
- * Reads JSON text (RFC 8259) into Jansson's values by recursive descent, in one pass where
- * json_loadb() calls a function per octet. Each function begins at reader->at and leaves it after
- * what it read; a failure leaves a text in reader->why, or NULL there when memory was out.
+ * Read JSON text (RFC 8259) into Jansson's values by recursive descent, in one pass; json_loadb()
+ * calls a function per octet. Each function begins at reader->at and leaves it after the text it
+ * has read. A failure sets reader->why to a text, or to NULL if memory ran out.
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 #include "base/jsonx_text.h"
 #include "base/utf8.h"
 
-/* Texts of our own that hold nothing of the input, which may be a secret. */
+/* Constant texts without any part of the input, which may be a secret. */
 static const char malformed[] = "JSON is malformed";
 static const char ends_early[] = "JSON ends too early";
 static const char has_nul[] = "JSON has a NUL character";
@@ -23,15 +23,15 @@ static const char followed[] = "JSON is followed by other text";
 struct jsonx_reader {
     TALLOC_CTX *mem;
     const char *at, *end;
-    size_t depth; /* containers that may still be opened */
+    size_t depth; /* number of containers that may still be opened */
     const char *why;
 };
 
-/* Octets of a string: a piece of the input, or decoded when it had escapes. */
+/* A string: a part of the input, or decoded if it had escapes. */
 struct piece {
     const char *text;
     size_t length;
-    char *decoded; /* for talloc_free(), or NULL */
+    char *decoded; /* memory to pass to talloc_free(), or NULL */
 };
 
 static bool
@@ -56,7 +56,7 @@ skip_space(struct jsonx_reader *reader)
         reader->at++;
 }
 
-/* Takes c, after white space, if it is what comes next. */
+/* Consume c, after white space. True if it is the next character. */
 static bool
 jsonx_take(struct jsonx_reader *reader, char c)
 {
@@ -74,7 +74,7 @@ expect(struct jsonx_reader *reader, char c)
            || fault(reader, reader->at == reader->end ? ends_early : malformed);
 }
 
-/* The same string with its escapes replaced. */
+/* Return the same string with its escapes replaced. */
 static bool
 jsonx_decode(struct jsonx_reader *reader, const char *text, size_t length, struct piece *ret)
 {
@@ -92,7 +92,7 @@ jsonx_decode(struct jsonx_reader *reader, const char *text, size_t length, struc
     return true;
 }
 
-/* A string with escapes, or octets beyond ASCII, or a fault; its opening quote is read. */
+/* Read a string with escapes, octets beyond ASCII, or a fault, after its opening quote. */
 static bool
 read_rich_string(struct jsonx_reader *reader, struct piece *ret)
 {
@@ -120,7 +120,7 @@ read_rich_string(struct jsonx_reader *reader, struct piece *ret)
     return true;
 }
 
-/* The opening quote is read. */
+/* Read a string after its opening quote. */
 static bool
 read_piece(struct jsonx_reader *reader, struct piece *ret)
 {
@@ -157,7 +157,7 @@ read_digits(struct jsonx_reader *reader)
     return true;
 }
 
-/* Fraction and exponent, of which one is there. What double the digits mean is Jansson's matter. */
+/* Read a fraction, an exponent, or both. Jansson converts the digits to a double. */
 static json_t *
 read_real(struct jsonx_reader *reader, const char *start)
 {
@@ -324,7 +324,7 @@ jsonx_parse(TALLOC_CTX *mem, const char *text, size_t len, size_t max_depth, jso
         fault(&reader, followed);
     }
     if (value == NULL && reader.why != NULL) {
-        /* Octets that are no text at all are the better reason, wherever they stand. */
+        /* Report invalid UTF-8 first, wherever it is: it is the more helpful reason. */
         if (ret_why != NULL)
             *ret_why = text_has_nul(text, len)  ? has_nul
                        : !utf8_valid(text, len) ? bad_utf8

@@ -19,8 +19,8 @@ text_hex_four(const char *text)
     return value;
 }
 
-/* Reads the digits after \u, and the second escape of a pair; a surrogate without its other half
- * has no UTF-8. Returns the code point, or -1. */
+/* Read the digits after \u, and the second escape of a pair: a surrogate without its other half
+ * has no UTF-8. Return the code point, or -1. */
 static long
 read_code_point(const char **at, const char *end)
 {
@@ -39,7 +39,8 @@ read_code_point(const char **at, const char *end)
     return 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Puts a code point as UTF-8, which is never longer than its escape. Returns the octets put. */
+/* Write a code point as UTF-8, which is never longer than its escape. Return the number of
+ * octets. */
 static size_t
 put_utf8(char *out, long point)
 {
@@ -58,7 +59,7 @@ put_utf8(char *out, long point)
     return octets;
 }
 
-/* The escape whose backslash is read: *at moves behind it, what it stands for goes to *out. */
+/* Decode the escape after a backslash: move *at behind it and append its character to *out. */
 static enum jsonx_escape
 read_escape(const char **at, const char *end, char **out)
 {

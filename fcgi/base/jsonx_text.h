@@ -1,4 +1,4 @@
-/* The inside of JSON strings, for jsonx_read.c and jsonx_write.c: plain octets and escapes. */
+/* The contents of JSON strings, for jsonx_read.c and jsonx_write.c: plain octets and escapes. */
 #ifndef AZ_BASE_JSONX_TEXT_H
 #define AZ_BASE_JSONX_TEXT_H
 
@@ -7,10 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Deepest nesting that is written, and read whatever the caller allows: Jansson's own bound. */
+/* Deepest nesting that is written, and that is read whatever the caller allows: Jansson's own
+ * limit. */
 #define JSONX_DEPTH_MAX 2048
 
-/* An octet that stands for itself in a JSON string and is ASCII: no control, quote or backslash. */
+/* True for an octet that needs no escape in a JSON string and is ASCII: no control, quote or
+ * backslash. */
 static inline bool
 jsonx_is_plain(unsigned char octet)
 {
@@ -18,9 +20,10 @@ jsonx_is_plain(unsigned char octet)
 }
 
 /*
- * How many of the first octets of text are plain; eight at a time, as most strings are plain from
- * end to end. The sum of a word with its octets' high bits off carries into no neighbour, so an
- * octet is told exactly: below 0x20, high bit, or equal to quote or backslash (zero after xor).
+ * Return how many octets at the beginning of a text are plain. Eight are looked at together,
+ * because most strings are plain throughout. The sum of a word with the high bits of its octets
+ * cleared carries into no neighbour, so each octet is classified exactly: below 0x20, high bit set,
+ * or equal to quote or backslash (zero after xor).
  */
 static inline size_t
 jsonx_plain_length(const char *text, size_t length)
@@ -44,21 +47,21 @@ jsonx_plain_length(const char *text, size_t length)
 
 enum jsonx_escape {
     JSONX_ESCAPE_FINE,
-    JSONX_ESCAPE_BAD, /* unknown, cut short, or half a pair of surrogates: that has no UTF-8 */
-    JSONX_ESCAPE_NUL, /* \u0000, which would end the string for whoever reads it in C */
+    JSONX_ESCAPE_BAD, /* unknown, incomplete, or half a pair of surrogates, which has no UTF-8 */
+    JSONX_ESCAPE_NUL, /* \u0000, which would end a C string */
 };
 
 /*
- * Replaces the escapes in length octets of text, which hold no control character and no quote that
- * is not escaped. out has room for length octets: no escape is shorter than what it stands for.
+ * Replace the escapes in length octets of text, which contain no control character and no unescaped
+ * quote. out has room for length octets: an escape is never shorter than its character.
  */
 enum jsonx_escape jsonx_unescape(const char *text, size_t length, char *out, size_t *ret_length);
 
-/* Longest escape that is written, \u001F. Octets. */
+/* Longest escape that is written (\u001F), in octets. */
 #define JSONX_ESCAPE_MAX 6
 
-/* Puts the escape of a quote, a backslash or a control character at room, which holds the longest.
- * Returns the octets put. */
+/* Write the escape of a quote, a backslash or a control character to room, which has space for
+ * the longest. Return the number of octets. */
 size_t jsonx_put_escape(char *room, unsigned char octet);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Writes JSON values as text: the same octets as json_dumps(JSON_COMPACT | JSON_ENCODE_ANY) but for
- * reals, in one pass over the value where Jansson takes two and looks each container up in a table
- * of its parents. A value that holds itself ends at the depth limit instead.
+ * Write JSON values as text: the same octets as json_dumps(JSON_COMPACT | JSON_ENCODE_ANY), except
+ * for reals, in one pass over the value. Jansson takes two and looks each container up in a table
+ * of its parents. Here a value that contains itself ends at the depth limit.
  */
 #include "config.h"
 
@@ -13,22 +13,22 @@
 #include "base/jsonx_text.h"
 #include "base/utf8.h"
 
-/* Most documents fit, so that memory is asked for once. Octets. */
+/* First allocation, in octets: most documents fit. */
 #define FIRST_SIZE 1024
 
-/* Longest text of a number: 20 digits and sign of an integer, 17 digits, sign, point and exponent
- * of a real; rounded up. Octets. */
+/* Longest text of a number, in octets: 20 digits and sign of an integer; 17 digits, sign, point
+ * and exponent of a real; rounded up. */
 #define NUMBER_MAX 32
 
 struct writer {
     TALLOC_CTX *mem;
     char *text;
     size_t used, size;
-    size_t depth; /* containers around the value that is written */
+    size_t depth; /* number of containers around the value */
     bool sorted;  /* members by name */
 };
 
-/* Where the next count octets go, or NULL when memory is out or the length would wrap. */
+/* Return the place of the next count octets; NULL: out of memory, or the length would wrap. */
 static char *
 make_room(struct writer *writer, size_t count)
 {
@@ -73,8 +73,8 @@ needs_escape(unsigned char octet)
     return octet < 0x20 || octet == '"' || octet == '\\';
 }
 
-/* A string with an octet that is not plain. Strings made without Jansson's check are checked here:
- * what is malformed UTF-8 is not written at all. */
+/* Write a string with an octet that is not plain. Jansson does not check every string, so it is
+ * checked here: malformed UTF-8 is not written at all. */
 static bool
 write_rest(struct writer *writer, const char *text, size_t length)
 {
@@ -109,7 +109,7 @@ write_string(struct writer *writer, const char *text, size_t length)
     *room++ = '"';
     memcpy(room, text, plain);
     writer->used += plain + 1;
-    if (plain == length) { /* room for the closing quote is there */
+    if (plain == length) { /* there is room for the closing quote */
         room[plain] = '"';
         writer->used++;
         return true;
@@ -134,9 +134,9 @@ write_integer(struct writer *writer, json_int_t integer)
 }
 
 /*
- * With as few digits as name this double, 15 to 17. The policy engine compares numbers by their
- * decimal digits: an amount of 0.1 that came to it as 0.10000000000000001, which is how Jansson
- * writes it, would be over a rule's limit of 0.1, and one of 0.3 under it.
+ * Write a real with the fewest digits that identify the double, 15 to 17. The policy engine
+ * compares numbers by their decimal digits. Jansson writes 0.1 as 0.10000000000000001, which would
+ * be over a limit of 0.1 in a rule, and 0.3 as less than 0.3.
  */
 static bool
 write_real(struct writer *writer, const json_t *value)
@@ -207,7 +207,8 @@ write_members(struct writer *writer, json_t *object)
 static bool
 write_object(struct writer *writer, const json_t *value)
 {
-    json_t *object = (json_t *) (uintptr_t) value; /* iterating takes no const */
+    json_t *object = (json_t *) (uintptr_t) value; /* Jansson iterates through pointers that are
+                                                    * not const */
     return write_char(writer, '{')
            && (writer->sorted ? write_sorted(writer, object) : write_members(writer, object))
            && write_char(writer, '}');

@@ -10,7 +10,7 @@
 
 /* write(2) to a pipe is atomic up to PIPE_BUF (4,096), so lines of several processes never mix. */
 #define LINE_MAXIMUM 4096
-/* A single value longer than this is cut: user agents and SQL errors can be long. */
+/* Longest value, in octets; longer ones are cut. User agents and SQL errors can be long. */
 #define VALUE_MAXIMUM 1024
 
 static enum az_severity least = AZ_SEV_INFO;
@@ -36,7 +36,7 @@ struct line {
     size_t used;
 };
 
-/* Keeps room for the closing `"}` and the line end. */
+/* Keep room for the closing `"}` and the line end. */
 static void
 log_put(struct line *line, char c)
 {
@@ -51,8 +51,8 @@ put_text(struct line *line, const char *text)
         log_put(line, *text);
 }
 
-/* A JSON string; anything but printable ASCII becomes \u00XX of the octet, which no terminal
- * interprets. */
+/* Write a JSON string. Anything but printable ASCII becomes \u00XX of the octet, which no
+ * terminal interprets. */
 static void
 put_string(struct line *line, const char *text)
 {
@@ -118,7 +118,7 @@ log_line(enum az_severity severity, const char *msg, const struct log_field *fie
     line.text[line.used++] = '}';
     line.text[line.used++] = '\n';
     ssize_t written = write(STDERR_FILENO, line.text, line.used);
-    (void) written; /* nowhere left to complain */
+    (void) written; /* there is no other place for an error */
 }
 
 void

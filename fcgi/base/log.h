@@ -1,5 +1,5 @@
-/* One JSON line per event on stderr. Only the dispatcher, the parent and the CLI log; modules
- * return faults. */
+/* Log of one JSON line per event on stderr. Only the dispatcher, the parent and the CLI log;
+ * modules return faults. */
 #ifndef AZ_BASE_LOG_H
 #define AZ_BASE_LOG_H
 
@@ -8,12 +8,13 @@
 
 #include "base/status.h"
 
-/* One member of a log line; text NULL leaves it out, and makes `number` count when `is_number`. */
+/* One member of a log line. With text NULL it is left out, unless `is_number` is set: then
+ * `number` counts. */
 struct log_field {
     const char *name; /* member name */
     const char *text; /* value as text */
     long long number; /* value as a number, when is_number */
-    bool is_number;   /* which of the two */
+    bool is_number;   /* use number */
 };
 
 #define LOG_TEXT(name_, text_)                                                                     \
@@ -25,21 +26,21 @@ struct log_field {
         .name = (name_), .number = (long long) (number_), .is_number = true                        \
     }
 
-/* Least severity that is written: debug, info, warn or error. */
+/* Set the lowest severity that is written: debug, info, warn or error. */
 void log_level_set(const char *level);
 
 /* True when lines of this severity are written, so that a caller can skip collecting the fields. */
 bool log_wanted(enum az_severity severity);
 
 /*
- * Writes one line: ts, level, msg, then the fields. Control characters, quotes and bytes that are
- * not UTF-8 are escaped, so that nothing a caller sends can forge a line. A line is one write(2) of
- * at most 4,096 octets; a longer one is cut.
+ * Write one line: ts, level, msg, then the fields. Control characters, quotes and octets that are
+ * not UTF-8 are escaped, so that no caller can forge a line. A line is one write(2) of at most
+ * 4,096 octets; a longer one is cut.
  */
 void log_line(enum az_severity severity, const char *msg, const struct log_field *fields,
               size_t count);
 
-/* A line with one field `detail`, made by printf. */
+/* Write a line with one field `detail`, formatted by printf. */
 void log_text(enum az_severity severity, const char *msg, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

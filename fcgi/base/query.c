@@ -56,7 +56,7 @@ query_append(TALLOC_CTX *mem, const char *url, const struct query_pair *pairs, s
         return NULL;
     at = query_put(at, url, head);
     const char *query = memchr(url, '?', head);
-    /* "" where the query is there and ends open. */
+    /* "" if the query is empty or ends with & */
     const char *between = query == NULL                                     ? "?"
                           : query == url + head - 1 || url[head - 1] == '&' ? ""
                                                                             : "&";

@@ -12,12 +12,12 @@
 #define ALPHA "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 #define DIGIT "0123456789"
 
-/* RFC 3986 section 2: unreserved and sub-delims, and what each part has beside them. % is checked
- * on its own. */
+/* RFC 3986 section 2: unreserved and sub-delims, and the other characters of each part. % is
+ * checked separately. */
 #define NAME_CHARS ALPHA DIGIT "-._~!$&'()*+,;=%"
 #define PATH_CHARS NAME_CHARS ":@/"
 
-/* The longest IPv6 text, ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255, and a NUL. */
+/* Longest IPv6 text (ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255) and a NUL. */
 #define IPV6_SIZE 46
 
 static bool
@@ -26,7 +26,7 @@ has_only(const char *text, const char *allowed)
     return text == NULL || text[strspn(text, allowed)] == '\0';
 }
 
-/* Each % must begin two hex digits (RFC 3986 section 2.1). */
+/* True if each % is followed by two hex digits (RFC 3986 section 2.1). */
 static bool
 escapes_ok(const char *text)
 {
@@ -44,7 +44,7 @@ lower(char *text)
             *text = (char) (*text - 'A' + 'a');
 }
 
-/* Ends the text at the first of the separator and returns what follows, or NULL. */
+/* End the text at the first separator. Return the text after it, or NULL. */
 static char *
 cut(char *text, char separator)
 {
@@ -61,8 +61,7 @@ port_ok(const char *port)
     return port == NULL || (has_only(port, DIGIT) && strlen(port) <= 5 && atol(port) <= 65535);
 }
 
-/* host = "[" IPv6address "]" / name; the zone and future forms of RFC 6874 and IPvFuture are not
- * taken. */
+/* host = "[" IPv6address "]" / name; the forms of RFC 6874 (zones) and IPvFuture are refused. */
 static enum az_status
 parse_host(char *text, struct uri *ret)
 {
@@ -96,7 +95,7 @@ parse_authority(char *text, struct uri *ret)
     return has_only(ret->userinfo, NAME_CHARS ":") ? parse_host(text, ret) : AZ_INVALID;
 }
 
-/* Splits a copy from the back: fragment, query, then what is before them. */
+/* Split a copy from its end: fragment, query, then the rest. */
 static enum az_status
 parse_copy(TALLOC_CTX *mem, char *text, struct uri *ret)
 {
@@ -182,7 +181,7 @@ uri_host_is_loopback(const char *host)
                || strcmp(host, "localhost") == 0);
 }
 
-/* Whether a parameter's name, as a form reader would decode it, is the word. */
+/* True if the name of a parameter, decoded as a form reader would decode it, is the word. */
 static bool
 name_is(const char *name, size_t length, const char *word)
 {
@@ -199,8 +198,9 @@ name_is(const char *name, size_t length, const char *word)
 }
 
 /*
- * Our answer adds these to the query. A registered one of the same name comes first, and a client
- * that reads the first takes it for ours: a way to slip it a foreign code (CVE-2026-9689).
+ * The answer of the authorization endpoint adds these parameters to the query. A registered one of
+ * the same name would come first, and a client that reads the first one would take it for ours: an
+ * attacker could slip it a foreign code (CVE-2026-9689).
  */
 static bool
 query_has_answer(const char *query)
@@ -216,8 +216,8 @@ query_has_answer(const char *query)
     return false;
 }
 
-/* Where a code may go: https, this machine, or an app whose scheme is a domain name of its own (RFC
- * 8252 section 7.1). */
+/* Check that codes may go there: https, this machine, or an app whose scheme is a domain name
+ * that it owns (RFC 8252 section 7.1). */
 static const char *
 redirect_scheme_fault(const struct uri *uri)
 {
@@ -227,16 +227,16 @@ redirect_scheme_fault(const struct uri *uri)
         return uri_host_is_loopback(uri->host)
                    ? NULL
                    : "must use https (http only for 127.0.0.1, [::1] and localhost)";
-    /* javascript:, data:, file:, vbscript: and all other schemes that do something on their own
+    /* javascript:, data:, file:, vbscript: and the other schemes with a meaning of their own
      * have no dot. */
     return strchr(uri->scheme, '.') != NULL
                ? NULL
                : "must use https, or a private scheme with a dot such as com.example.app";
 }
 
-/* A name in DNS, or an IPv6 address; a * has its own text. An escape would show another host on the
- * consent page than the one a browser goes to, and quotes, commas and semicolons cannot be named in
- * that page's Content-Security-Policy. */
+/* Check for a DNS name or an IPv6 address; a * has a text of its own. An escape would show
+ * another host on the consent page than the one a browser goes to. Quotes, commas and semicolons
+ * cannot be named in the Content-Security-Policy of that page. */
 static bool
 is_plain_host(const char *host)
 {

@@ -1,4 +1,4 @@
-/* URIs (RFC 3986) taken apart, and the rules for those that clients register. */
+/* URIs (RFC 3986): their parts, and the rules for those that clients register. */
 #ifndef AZ_BASE_URI_H
 #define AZ_BASE_URI_H
 
@@ -7,11 +7,11 @@
 
 #include "base/status.h"
 
-/* Octets of a URI. Browsers and proxies cut longer ones, and a registered one is compared on every
- * authorization. */
+/* Longest URI, in octets. Browsers and proxies cut longer ones, and a registered one is compared
+ * on every authorization. */
 #define URI_MAX 2048
 
-/* The parts, each NUL-terminated. NULL: the part is not there; "": it is there and empty. */
+/* The parts, each NUL-terminated. NULL: the part is absent; "": it is present and empty. */
 struct uri {
     const char *scheme;   /* in lower case, never NULL */
     const char *userinfo; /* before the @ of the authority */
@@ -24,30 +24,32 @@ struct uri {
 };
 
 /*
- * Reads text that must be a URI with a scheme:
- *   URI = scheme ":" [ "//" authority ] path [ "?" query ] [ "#" fragment ]
- * Parts live on mem. AZ_INVALID: longer than URI_MAX, a character RFC 3986 does not have (spaces,
- * backslashes, controls, anything beyond ASCII), a lone %, a bad IPv6 literal or port, or a scheme
- * of http or https without host.
+ * Parse a URI with a scheme:
+ *
+ * URI = scheme ":" [ "//" authority ] path [ "?" query ] [ "#" fragment ]
+ *
+ * The parts live on mem. AZ_INVALID: longer than URI_MAX, a character that RFC 3986 does not have
+ * (spaces, backslashes, controls, anything beyond ASCII), a lone %, a bad IPv6 literal or port, or
+ * a scheme of http or https without host.
  */
 enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
 
-/* Where a redirect leads, as a source of a Content-Security-Policy: the origin
+/* Return the target of a redirect as a source of a Content-Security-Policy: the origin
  * (scheme://host[:port]) of http and https, `scheme:` of all others. On mem; NULL: no memory. */
 const char *uri_origin(TALLOC_CTX *mem, const struct uri *uri);
 
-/* Whether a host in lower case is this very machine for a browser: 127.0.0.1, ::1, localhost (RFC
+/* True if a host in lower case is the machine of the browser: 127.0.0.1, ::1, localhost (RFC
  * 8252 section 7.3). */
 bool uri_host_is_loopback(const char *host);
 
-/* Whether a host in lower case is in a list of the operator's: names separated by commas, compared
- * whole and without regard to case, IPv6 addresses in brackets. NULL is an empty list. */
+/* True if a host in lower case is in a list from the settings: names separated by commas,
+ * compared whole and without regard to case; IPv6 addresses in brackets. NULL is an empty list. */
 bool uri_host_is_listed(const char *list, const char *host);
 
 /*
- * What is wrong with a URI, as a text that fits after its name, or NULL. redirect: what may be
- * registered to send codes to (oauth.md 3.2, RFC 9700 section 2.1). https: what we fetch keys from.
- * web: what a page links to.
+ * Return the fault of a URI as a text that fits after its name, or NULL. redirect: a registered
+ * address that codes are sent to (oauth.md 3.2, RFC 9700 section 2.1). https: an address that keys
+ * are fetched from. web: an address that a page links to.
  */
 const char *uri_redirect_fault(const char *text);
 const char *uri_https_fault(const char *text);

@@ -28,7 +28,7 @@ static const struct lead {
     {0xf4, 0xf4, 0x80, 0x8f, 4},
 };
 
-/* Octets of the sequence at text, of which left octets exist; 0 when it is malformed. */
+/* Return the length of the sequence at text, of which left octets exist; 0 if it is malformed. */
 static size_t
 sequence_length(const unsigned char *text, size_t left)
 {

@@ -12,18 +12,18 @@
 #define UUID7_TEXT_LENGTH 36
 #define UUID7_MS_MAX 0xffffffffffffULL /* 48 bits: the year 10889 */
 
-/* now_ms: milliseconds since 1970, at most UUID7_MS_MAX. random: fresh octets from random_octets().
- */
+/* Make an id. now_ms: milliseconds since 1970, at most UUID7_MS_MAX. random: fresh octets from
+ * random_octets(). */
 void uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
                 unsigned char ret[UUID7_OCTETS]);
 
-/* Lower-case text with hyphens, and a NUL. */
+/* Write the id as lower-case text with hyphens, and a NUL. */
 void uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1]);
 
-/* AZ_INVALID: the octets are not a UUID of version 7 and the RFC's variant. */
+/* Check version and variant. AZ_INVALID: the octets are not a UUID of version 7. */
 enum az_status uuid7_check(const unsigned char id[UUID7_OCTETS]);
 
-/* Milliseconds since 1970 at which the id was made. */
+/* Return the time at which the id was made, in milliseconds since 1970. */
 uint64_t uuid7_ms(const unsigned char id[UUID7_OCTETS]);
 
 #endif

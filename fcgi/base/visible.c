@@ -10,7 +10,7 @@ struct range {
     unsigned first, last;
 };
 
-/* Those nobody can see, or that reorder what is around them. */
+/* Invisible characters, and those that reorder the text around them. */
 static const struct range unseen[] = {
     {0x00,    0x1f   },
     {0x7f,    0x9f   },
@@ -26,8 +26,8 @@ static const struct range unseen[] = {
     {0xe0000, 0xe007f},
 };
 
-/* Those that stand among others and show nothing by themselves: blanks, fillers, joiners, and the
- * selectors that many an emoji ends with. */
+/* Characters that are allowed among others but show nothing alone: blanks, fillers, joiners, and
+ * the variation selectors that end many an emoji. */
 static const struct range blank[] = {
     {0x20,    0x20   },
     {0xa0,    0xa0   },
@@ -47,7 +47,7 @@ static const struct range blank[] = {
     {0xe0100, 0xe01ef},
 };
 
-/* The code point at text, which is valid UTF-8; *text moves on. */
+/* Return the code point at *text, which is valid UTF-8, and move *text behind it. */
 static unsigned
 next_code_point(const char **text)
 {

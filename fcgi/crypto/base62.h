@@ -6,13 +6,13 @@
 
 #include "base/status.h"
 
-/* 62^6 > 2^32 > 62^5, so six characters hold every value and need to be padded with '0'. */
+/* 62^6 > 2^32 > 62^5, so six characters represent every value; shorter ones are padded with '0'. */
 #define BASE62_LENGTH 6
 
-/* Writes exactly BASE62_LENGTH characters, most significant first, and no NUL. */
+/* Write exactly BASE62_LENGTH characters, most significant first, and no NUL. */
 void base62_encode(uint32_t value, char *ret);
 
-/* Reads exactly BASE62_LENGTH characters. AZ_INVALID: another character, or more than 32 bits. */
+/* Read exactly BASE62_LENGTH characters. AZ_INVALID: another character, or more than 32 bits. */
 enum az_status base62_decode(const char *text, uint32_t *ret);
 
 #endif

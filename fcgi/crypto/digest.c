@@ -39,7 +39,7 @@ hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
     return AZ_SERVER_ERROR;
 }
 
-/* A datum over octets that GnuTLS only reads; its struct lacks the const. */
+/* Return a datum over octets that GnuTLS only reads; its struct lacks the const. */
 static gnutls_datum_t
 datum(const void *data, size_t len)
 {

@@ -1,4 +1,5 @@
-/* SHA-256 and what is built on it. One call each: no handle is made that could be forgotten. */
+/* SHA-256 and functions built on it. Each is one call, so there is no handle that could be left
+ * open. */
 #ifndef AZ_CRYPTO_DIGEST_H
 #define AZ_CRYPTO_DIGEST_H
 
@@ -13,19 +14,20 @@
 /* RFC 5869 section 2.3: no more than 255 blocks of output. */
 #define HKDF_SHA256_MAX (255 * SHA256_OCTETS)
 
-/* FIPS 180-4. AZ_SERVER_ERROR: the library failed; ret is wiped then. So with all below. */
+/* Compute SHA-256 (FIPS 180-4). AZ_SERVER_ERROR: the library failed, and ret is wiped; this
+ * holds for all functions below. */
 enum az_status sha256(const void *data, size_t len, unsigned char ret[SHA256_OCTETS]);
 
 /* The same as lower-case hex and a NUL. */
 enum az_status sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE]);
 
-/* RFC 2104, RFC 4231. */
+/* Compute HMAC-SHA-256 (RFC 2104, RFC 4231). */
 enum az_status hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
                            unsigned char ret[SHA256_OCTETS]);
 
 /*
- * RFC 5869. info names the purpose, so that keys for two purposes have nothing in common; it and
- * the salt may be empty. AZ_INVALID: ret_len is 0 or more than HKDF_SHA256_MAX.
+ * Derive a key (RFC 5869). info names the purpose, so that keys for two purposes have nothing in
+ * common; it and the salt may be empty. AZ_INVALID: ret_len is 0 or more than HKDF_SHA256_MAX.
  */
 enum az_status hkdf_sha256(const void *secret, size_t secret_len, const void *salt, size_t salt_len,
                            const void *info, size_t info_len, void *ret, size_t ret_len);

@@ -36,7 +36,7 @@ jwk_curve_find_gnutls(gnutls_ecc_curve_t curve)
     return NULL;
 }
 
-/* Why a key is refused. Constant texts: they may be shown to whoever sent the key. */
+/* Reasons to refuse a key: constant texts that may be shown to the sender of the key. */
 static const char why_not_object[] = "key is not a JSON object";
 static const char why_kty[] = "key type is not supported";
 static const char why_crv[] = "curve is not supported";
@@ -88,9 +88,9 @@ jwk_new(TALLOC_CTX *mem)
 }
 
 /*
- * One base64url member as octets that are wiped with mem. When size is not 0 it must have exactly
- * that size; else leading zeros are cut (RFC 7518 section 2 forbids them, some libraries write
- * one).
+ * Decode one base64url member into octets that are wiped with mem. If size is not 0, the member
+ * must have exactly that size. Otherwise leading zeros are removed: RFC 7518 section 2 forbids
+ * them, but some libraries write one.
  */
 static enum az_status
 member_octets(TALLOC_CTX *mem, const json_t *object, const char *name, size_t size,
@@ -155,7 +155,8 @@ is_odd(const gnutls_datum_t *number)
     return number->data[number->size - 1] & 1;
 }
 
-/* The sizes of an RSA key, and what no RSA key can have: even numbers, or 1 as exponent. */
+/* Check the sizes of an RSA key, and refuse values that no RSA key has: even numbers, or 1 as
+ * exponent. */
 static enum az_status
 check_rsa(struct jwk *key, const gnutls_datum_t *n, const gnutls_datum_t *e, const char **ret_why)
 {
@@ -211,9 +212,9 @@ parse_curve(TALLOC_CTX *mem, struct jwk *key, const json_t *object, const char *
 }
 
 /*
- * The import takes any numbers, also a point off the curve, with which a signer can cheat or a
- * private key be learned. It is not for the Edwards curves, whose every octet string is checked at
- * use.
+ * Check that the point is on its curve. The import accepts any numbers; with a point off the curve
+ * a signer could cheat, or learn a private key. Every octet string is valid for the Edwards curves
+ * until it is used, when the library checks it.
  */
 static bool
 is_on_curve(const struct jwk *key)
@@ -221,7 +222,7 @@ is_on_curve(const struct jwk *key)
     return key->kty == JWK_OKP || gnutls_pubkey_verify_params(key->pub) == 0;
 }
 
-/* A member that is absent or a text of reasonable length, copied to the key. */
+/* Copy a member that is absent or a text of limited length to the key. */
 static enum az_status
 jwk_read_name(struct jwk *key, const json_t *object, const char *name, const char **ret,
               const char **ret_why)
@@ -236,7 +237,7 @@ jwk_read_name(struct jwk *key, const json_t *object, const char *name, const cha
     return *ret != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
 
-/* RFC 7517 section 4.3. */
+/* Read key_ops (RFC 7517 section 4.3). */
 static enum az_status
 read_key_ops(struct jwk *key, const json_t *object, const char **ret_why)
 {
@@ -271,7 +272,7 @@ read_names(struct jwk *key, const json_t *object, const char **ret_why)
     return status;
 }
 
-/* One row per kty: how its members are read. */
+/* One row per kty, with the reader of its members. */
 /* clang-format off */
 static const struct key_type {
     const char *name;
@@ -347,7 +348,7 @@ jwk_parse(TALLOC_CTX *mem, const json_t *object, struct jwk **ret, const char **
     return status;
 }
 
-/* The kind, size and curve of handles that were not read from a JWK. */
+/* Set kind, size and curve of a key whose handles were not read from a JWK. */
 static enum az_status
 describe(struct jwk *key, const char **ret_why)
 {

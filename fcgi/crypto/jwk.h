@@ -1,6 +1,7 @@
 /*
- * Keys of others and of our own as JSON Web Keys (RFC 7517, 7518 section 6, 8037 section 2). Only
- * keys for signatures that this service can use: RSA, EC on the three NIST curves, OKP Ed25519.
+ * JSON Web Keys (RFC 7517, 7518 section 6, 8037 section 2) of other servers and of this service:
+ * keys for the signatures that this service can use, which are RSA, EC on the three NIST curves,
+ * and OKP Ed25519.
  */
 #ifndef AZ_CRYPTO_JWK_H
 #define AZ_CRYPTO_JWK_H
@@ -13,17 +14,18 @@
 
 #include "base/status.h"
 
-/* Below 2048 bits RSA is too weak; above 8192 one verification costs the time of hundreds. */
+/* Below 2048 bits RSA is too weak; above 8192 bits one verification takes as long as hundreds. */
 #define JWK_RSA_BITS_MIN 2048
 #define JWK_RSA_BITS_MAX 8192
 
-/* Octets of an RSA public exponent: a huge one makes verification as slow as signing. */
+/* Longest RSA public exponent, in octets: a huge one makes verification as slow as signing. */
 #define JWK_RSA_EXPONENT_MAX 4
 
-/* Octets of kid, use and alg: they are compared and logged, never looked up in anything. */
+/* Longest kid, use and alg, in octets. They are compared and logged, but nothing is looked up by
+ * them. */
 #define JWK_NAME_MAX 256
 
-/* base64url of a SHA-256 and a NUL. */
+/* Size of base64url of a SHA-256 and a NUL. */
 #define JWK_THUMBPRINT_SIZE 44
 
 enum jwk_kty { JWK_RSA, JWK_EC, JWK_OKP };
@@ -33,17 +35,17 @@ struct jwk_curve {
     const char *name;          /* crv */
     enum jwk_kty kty;          /* EC or OKP */
     gnutls_ecc_curve_t gnutls; /* the library's name */
-    size_t octets;             /* of a coordinate, of r and of s */
+    size_t octets;             /* octets of a coordinate, of r and of s */
 };
 
 struct jwk {
     enum jwk_kty kty;              /* what it is */
     const struct jwk_curve *curve; /* NULL for RSA */
-    unsigned bits;                 /* of the RSA modulus; 0 else */
-    const char *kid;               /* NULL when absent, so the two below */
+    unsigned bits;                 /* bits of the RSA modulus; 0 for other keys */
+    const char *kid;               /* NULL if absent; the two below too */
     const char *use;               /* "sig", "enc", "jwt-svid", ... */
-    const char *alg;               /* the only algorithm the key is meant for */
-    bool may_verify;               /* key_ops is absent or holds "verify" */
+    const char *alg;               /* the only algorithm that the key may be used for */
+    bool may_verify;               /* key_ops is absent or contains "verify" */
     gnutls_pubkey_t pub;           /* always there */
     gnutls_privkey_t priv;         /* NULL for a public key */
 };
@@ -58,28 +60,29 @@ enum az_status jwk_parse(TALLOC_CTX *mem, const json_t *object, struct jwk **ret
                          const char **ret_why);
 
 /*
- * A key around GnuTLS handles; priv may be NULL. The handles are the key's from the call on, also
- * when it is refused. AZ_INVALID: not a kind, curve or size that jwk_parse() would take.
+ * Make a key from GnuTLS handles; priv may be NULL. The key owns the handles from the call on, even
+ * if it is refused. AZ_INVALID: a kind, curve or size that jwk_parse() would refuse.
  */
 enum az_status jwk_wrap(TALLOC_CTX *mem, gnutls_pubkey_t pub, gnutls_privkey_t priv,
                         struct jwk **ret, const char **ret_why);
 
 /*
- * The public half as JSON: kty and its members, then kid, use and alg where set. Never a private
- * member. *ret is a new reference of the caller (json_auto_t, or jsonx_own()).
+ * Write the public half as JSON: kty and its members, then kid, use and alg if they are set, and no
+ * private member. *ret is a new reference of the caller (json_auto_t, or jsonx_own()).
  */
 enum az_status jwk_dump(const struct jwk *key, json_t **ret);
 
-/* RFC 7638 with SHA-256: the same for every way in which one public key can be written. */
+/* Compute the thumbprint of RFC 7638 with SHA-256. It is the same for every way in which one
+ * public key can be written. */
 enum az_status jwk_thumbprint(const struct jwk *key, char ret[JWK_THUMBPRINT_SIZE]);
 
 /*
- * Whether a key is one that jwk_parse() refuses only because it is of a kind this service does not
- * use: an unknown kty or crv, and no private or symmetric member.
+ * True if jwk_parse() refuses a key only because this service does not use its kind: an unknown kty
+ * or crv, and no private or symmetric member.
  */
 bool jwk_is_foreign(const json_t *object);
 
-/* The row of a curve by its name or its GnuTLS number; NULL when it is not one of ours. */
+/* Return the row of a curve by its name or its GnuTLS number; NULL: the service does not use it. */
 const struct jwk_curve *jwk_curve_find(const char *name);
 const struct jwk_curve *jwk_curve_find_gnutls(gnutls_ecc_curve_t curve);
 

@@ -7,7 +7,7 @@
 #include "crypto/digest.h"
 #include "crypto/jwk.h"
 
-/* Octets that GnuTLS exports; wiped, since some are private. */
+/* Wipe and free octets that GnuTLS has exported. */
 static void
 export_done(gnutls_datum_t *datum)
 {
@@ -19,12 +19,13 @@ export_done(gnutls_datum_t *datum)
 
 #define EXPORT_AUTO __attribute__((cleanup(export_done))) gnutls_datum_t
 
-/* The largest number in a key: an RSA modulus. */
+/* Largest number in a key, in octets: an RSA modulus. */
 #define NUMBER_MAX (JWK_RSA_BITS_MAX / 8)
 
 /*
- * Sets a member to a number in base64url. size 0: without leading zeros (GnuTLS exports one before
- * a modulus, with which the thumbprint would be wrong); else filled up with zeros to size octets.
+ * Set a member to a number in base64url. With size 0 leading zeros are removed: GnuTLS exports one
+ * before a modulus, and the thumbprint would be wrong with it. Otherwise zeros fill the number up
+ * to size octets.
  */
 static bool
 set_number(json_t *object, const char *name, const gnutls_datum_t *number, size_t size)
@@ -81,7 +82,7 @@ set_curve(const struct jwk *key, json_t *object)
            && (!has_y || set_number(object, "y", &y, key->curve->octets));
 }
 
-/* kty and the members that make the public key: just those a thumbprint is made of. */
+/* Return kty and the members of the public key, which are the members that a thumbprint covers. */
 static json_t *
 public_members(const struct jwk *key)
 {
@@ -107,7 +108,7 @@ jwk_dump(const struct jwk *key, json_t **ret)
     return AZ_SERVER_ERROR;
 }
 
-/* RFC 7638 section 3: the members sorted by name, without white space. */
+/* The members are sorted by name, without white space (RFC 7638 section 3). */
 enum az_status
 jwk_thumbprint(const struct jwk *key, char ret[JWK_THUMBPRINT_SIZE])
 {

@@ -26,7 +26,7 @@ set_new(TALLOC_CTX *mem, size_t room)
     return set;
 }
 
-/* Reads one key into the set, or leaves it out when the mode says so. */
+/* Read one key into the set, or leave it out if the mode says so. */
 static enum az_status
 add_key(struct jwk_set *set, const json_t *object, enum jwk_set_mode mode, const char **ret_why)
 {

@@ -14,7 +14,7 @@ struct jwk;
 #define JWK_SET_KEYS_MAX 100
 
 struct jwk_set {
-    const struct jwk **keys; /* in the order they stood in; allocated with the set */
+    const struct jwk **keys; /* in the order of the set; allocated with it */
     size_t count;            /* may be 0 */
 };
 
@@ -28,8 +28,9 @@ enum jwk_set_mode {
 /*
  * Read a set. Keys whose kty or crv this service does not know are left out in both modes, unless
  * they have private members. Private and symmetric keys never get into a set. *ret belongs to mem.
- * AZ_INVALID: not an object with an array "keys", more than JWK_SET_KEYS_MAX of them, or a key as
- * the mode says; *ret_why (unless NULL) becomes a constant public text.
+ * AZ_INVALID: the value is not an object with an array "keys", there are more than
+ * JWK_SET_KEYS_MAX, or the mode refuses a key; *ret_why (unless NULL) becomes a constant public
+ * text.
  */
 enum az_status jwk_set_parse(TALLOC_CTX *mem, const json_t *object, enum jwk_set_mode mode,
                              struct jwk_set **ret, const char **ret_why);

@@ -11,8 +11,8 @@
 #include "base/jsonx.h"
 
 /*
- * The curve variants of ECDSA: plain GNUTLS_SIGN_ECDSA_SHA256 would verify ES256 with a P-384 key.
- * PSS with a salt that is not as long as the digest is refused by GnuTLS.
+ * These are the variants of ECDSA with a curve: plain GNUTLS_SIGN_ECDSA_SHA256 would verify ES256
+ * with a P-384 key. GnuTLS refuses PSS with a salt that is not as long as the digest.
  */
 /* clang-format off */
 static const struct jws_alg jws_algs[] = {
@@ -84,8 +84,8 @@ jws_refuse(enum jws_fault fault, enum jws_fault *ret_fault)
 }
 
 /*
- * RFC 7515 section 7.1: header "." payload "." signature. An empty signature ("alg":"none") and a
- * fourth part (five would be a JWE) are refused.
+ * Split a token: header "." payload "." signature (RFC 7515 section 7.1). An empty signature
+ * ("alg":"none") and a fourth part (a JWE has five) are refused.
  */
 static bool
 jws_split(const char *text, size_t len, const char *parts[3], size_t lens[3])
@@ -105,7 +105,7 @@ jws_split(const char *text, size_t len, const char *parts[3], size_t lens[3])
     return lens[0] > 0 && lens[2] > 0 && memchr(text, '.', lens[2]) == NULL;
 }
 
-/* A member that is absent or text; alg must be there. */
+/* Read a member that is absent or text; alg is required. */
 static bool
 read_text(const json_t *header, const char *name, const char **ret)
 {
@@ -116,8 +116,9 @@ read_text(const json_t *header, const char *name, const char **ret)
 }
 
 /*
- * crit names extensions that a reader must understand, and we understand none (RFC 7515 4.1.11).
- * b64 (RFC 7797) would change what is signed; zip belongs to encryption and to memory bombs.
+ * Refuse extensions. crit names those that a reader must understand, and this service understands
+ * none (RFC 7515 4.1.11). b64 (RFC 7797) would change what is signed; zip belongs to encryption,
+ * and allows memory bombs.
  */
 static bool
 has_extension(const json_t *header)
@@ -185,7 +186,8 @@ jws_parse_unverified(TALLOC_CTX *mem, const char *text, size_t len, struct jws *
     return status;
 }
 
-/* RFC 7515 section 4.1.9: a media type, without regard to case, "application/" left out or not. */
+/* Compare a media type without regard to case, with or without "application/" (RFC 7515 section
+ * 4.1.9). */
 static bool
 typ_is(const char *typ, const char *expected)
 {
@@ -224,7 +226,8 @@ use_accepted(const struct jwk *key, const char *wanted)
     return key->use == NULL || strcmp(key->use, "sig") == 0;
 }
 
-/* A key that states its kid, use or alg is used for nothing else. */
+/* True if a key may verify this token: a key that states its kid, use or alg is used for nothing
+ * else. */
 static bool
 key_fits(const struct jwk *key, const struct jws *jws, const struct jws_alg *alg,
          const struct jws_policy *policy)
@@ -237,9 +240,9 @@ key_fits(const struct jwk *key, const struct jws *jws, const struct jws_alg *alg
 }
 
 /*
- * The signature as GnuTLS takes it. ECDSA in JOSE is r and s side by side, each as long as the
- * curve (RFC 7518 section 3.4): exactly so, or one signature had many texts. *ret is for
- * gnutls_free() when it is not the token's own.
+ * Return the signature in the form that GnuTLS expects. JOSE puts r and s of ECDSA side by side,
+ * each exactly as long as the curve (RFC 7518 section 3.4); other lengths are refused, so that a
+ * signature has one text. Free *ret with gnutls_free() if it is not the token's own.
  */
 static bool
 native_signature(const struct jws *jws, const struct jwk *key, gnutls_datum_t *ret)

@@ -8,7 +8,7 @@
 #include "base/jsonx.h"
 #include "crypto/jws.h"
 
-/* The largest ECDSA signature: two numbers of P-521. */
+/* Largest ECDSA signature: two numbers of P-521. */
 #define RS_MAX (2 * 66)
 
 /* {"alg":…,"typ":…,"kid":…} in base64url. */
@@ -22,7 +22,7 @@ make_header(TALLOC_CTX *mem, const struct jwk *key, const struct jws_alg *alg, c
     return text != NULL ? b64url_encode(mem, text, strlen(text)) : NULL;
 }
 
-/* Writes a number of at most size octets with zeros before it. */
+/* Write a number of at most size octets, with zeros before it. */
 static bool
 put_number(const gnutls_datum_t *number, unsigned char *at, size_t size)
 {
@@ -40,7 +40,7 @@ put_number(const gnutls_datum_t *number, unsigned char *at, size_t size)
     return true;
 }
 
-/* DER to the r and s side by side of JOSE (RFC 7518 section 3.4). */
+/* Convert DER to the JOSE form, r and s side by side (RFC 7518 section 3.4). */
 static char *
 encode_rs(TALLOC_CTX *mem, const struct jwk *key, const gnutls_datum_t *signature)
 {
@@ -58,7 +58,7 @@ encode_rs(TALLOC_CTX *mem, const struct jwk *key, const gnutls_datum_t *signatur
     return text;
 }
 
-/* The signature of what buf holds, in base64url; NULL when it cannot be made. */
+/* Return the signature of the octets in buf, in base64url; NULL: it cannot be made. */
 static char *
 make_signature(TALLOC_CTX *mem, const struct jwk *key, const struct jws_alg *alg,
                const struct buf *buf)

@@ -45,7 +45,7 @@ jwt_refuse(enum jwt_fault fault, enum jwt_fault *ret_fault)
     return fault == JWT_FAULT_OURS ? AZ_SERVER_ERROR : AZ_INVALID;
 }
 
-/* A string of reasonable size. */
+/* Read a string of limited size. */
 static bool
 jwt_read_name(const json_t *value, const char **ret)
 {
@@ -60,7 +60,7 @@ read_claim(const json_t *object, const char *name, const char **ret)
     return value == NULL || jwt_read_name(value, ret);
 }
 
-/* RFC 7519 section 4.1.3: a string, or an array of strings. */
+/* Read aud: a string, or an array of strings (RFC 7519 section 4.1.3). */
 static bool
 read_aud(const json_t *object, struct jwt_claims *claims)
 {
@@ -84,7 +84,7 @@ read_aud(const json_t *object, struct jwt_claims *claims)
     return true;
 }
 
-/* A range check before the conversion: a real such as 1e300 has no integer. */
+/* Check the range before the conversion: a real such as 1e300 has no integer. */
 static bool
 read_time(const json_t *object, const char *name, struct jwt_time *ret)
 {
@@ -147,8 +147,8 @@ is_empty(const char *text)
 }
 
 /*
- * Who the token is from and for. A further audience is refused unless the rule allows it: what is
- * meant for another service too could be replayed here by that service.
+ * Check issuer and audience. A further audience is refused unless the rule allows it: another
+ * service that is named too could replay the token here.
  */
 static enum jwt_fault
 parties_fault(const struct jwt_claims *claims, const struct jwt_rule *rule)
@@ -167,8 +167,8 @@ parties_fault(const struct jwt_claims *claims, const struct jwt_rule *rule)
 }
 
 /*
- * RFC 7519 section 4.1.4: not on or after exp. The sums cannot overflow: times end with the year
- * 9999, and skews are small.
+ * Check the times: a token is not valid on or after exp (RFC 7519 section 4.1.4). The sums cannot
+ * overflow: times end with the year 9999, and skews are small.
  */
 static enum jwt_fault
 end_fault(const struct jwt_claims *claims, const struct jwt_rule *rule)

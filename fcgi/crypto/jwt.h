@@ -1,6 +1,6 @@
 /*
- * Claims of a JSON Web Token (RFC 7519) whose signature was verified, read into a plain struct and
- * checked against a rule. No time is asked for here: the caller passes "now".
+ * Claims of a JSON Web Token (RFC 7519) after its signature was verified: read into a plain struct
+ * and checked against a rule. The caller passes "now".
  */
 #ifndef AZ_CRYPTO_JWT_H
 #define AZ_CRYPTO_JWT_H
@@ -15,44 +15,43 @@
 
 struct jws;
 
-/* Levels of nesting in a payload: claims such as authorization_details nest, attacks nest deeper.
- */
+/* Deepest nesting of a payload: claims such as authorization_details nest, attacks nest deeper. */
 #define JWT_DEPTH_MAX 16
 
-/* Audiences of one token; each is compared. */
+/* Most audiences of one token; each is compared. */
 #define JWT_AUDIENCES_MAX 20
 
-/* Octets of iss, sub, azp, jti and of each aud: they are compared and stored. */
+/* Longest iss, sub, azp, jti and aud, in octets: they are compared and stored. */
 #define JWT_NAME_MAX 1024
 
 /* A NumericDate; RFC 7519 section 2 allows fractions, which are cut off. */
 struct jwt_time {
     bool present;
-    int64_t seconds; /* since 1970, from 0 to the end of the year 9999 */
+    int64_t seconds; /* seconds since 1970, from 0 to the end of the year 9999 */
 };
 
 struct jwt_claims {
     const json_t *object; /* all claims */
-    const char *iss;      /* NULL when absent, so the three below */
+    const char *iss;      /* NULL if absent; the three below too */
     const char *sub;
     const char *azp;
     const char *jti;
-    const char *aud[JWT_AUDIENCES_MAX]; /* a string counts as an array of one */
+    const char *aud[JWT_AUDIENCES_MAX]; /* a string counts as an array with one item */
     size_t aud_count;
     struct jwt_time exp;
     struct jwt_time nbf;
     struct jwt_time iat;
 };
 
-/* What is wrong with the claims. */
+/* Faults of claims. */
 enum jwt_fault {
     JWT_FAULT_NONE,
-    JWT_FAULT_JSON,     /* payload is no JSON object */
+    JWT_FAULT_JSON,     /* payload is not a JSON object */
     JWT_FAULT_TYPE,     /* a claim named above has the wrong type, size or range */
     JWT_FAULT_ISS,      /* absent or another */
     JWT_FAULT_SUB,      /* absent */
-    JWT_FAULT_AUD,      /* absent, another, or several */
-    JWT_FAULT_AZP,      /* several audiences, and azp is not us */
+    JWT_FAULT_AUD,      /* absent, different, or several */
+    JWT_FAULT_AZP,      /* several audiences, and azp is not this service */
     JWT_FAULT_EXP,      /* absent */
     JWT_FAULT_EXPIRED,  /* exp has passed */
     JWT_FAULT_LIFETIME, /* exp is further ahead than allowed */
@@ -64,38 +63,38 @@ enum jwt_fault {
     JWT_FAULT_OURS,     /* out of memory; comes with AZ_SERVER_ERROR */
 };
 
-/* A constant text for the log or an error_description. */
+/* Return a constant text for the log or an error_description. */
 const char *jwt_fault_text(enum jwt_fault fault);
 
-/* What a caller wants; times in seconds. */
+/* Requirements of a caller; times in seconds. */
 struct jwt_rule {
-    const char *iss; /* exactly this issuer; NULL: any or none */
-    const char *const
-        *audiences;       /* NULL-terminated; one must be the token's; NULL: not looked at */
-    bool several_aud;     /* take further audiences when azp is one of ours too (OIDC) */
-    bool need_sub;        /* sub must be there and not be empty */
-    bool need_jti;        /* so jti */
-    bool need_exp;        /* exp must be there (it is checked whenever it is) */
-    bool need_iat;        /* so iat */
-    int64_t now;          /* since 1970 */
-    int64_t skew_past;    /* exp may have passed by less than this */
-    int64_t skew_future;  /* nbf and iat may lie ahead by up to this */
-    int64_t lifetime_max; /* exp may lie ahead of now by up to this; 0: no limit */
-    int64_t age_max;      /* iat may lie back by up to this; 0: no limit */
+    const char *iss;              /* exactly this issuer; NULL: any or none */
+    const char *const *audiences; /* NULL-terminated; one must be in the token; NULL: not checked */
+    bool several_aud;             /* accept further audiences if azp is in the list too (OIDC) */
+    bool need_sub;                /* sub is required and must not be empty */
+    bool need_jti;                /* so jti */
+    bool need_exp;                /* exp is required (if present it is always checked) */
+    bool need_iat;                /* so iat */
+    int64_t now;                  /* since 1970 */
+    int64_t skew_past;            /* exp may be less than this in the past */
+    int64_t skew_future;          /* nbf and iat may be up to this in the future */
+    int64_t lifetime_max;         /* exp may be up to this in the future; 0: no limit */
+    int64_t age_max;              /* iat may be up to this in the past; 0: no limit */
 };
 
 /*
- * Reads the claims; *ret points into memory that belongs to mem. ret_fault may be NULL here and
+ * Read the claims; *ret points into memory that belongs to mem. ret_fault may be NULL here and
  * below. AZ_INVALID: JSON or TYPE.
  */
 enum az_status jwt_claims_parse(TALLOC_CTX *mem, const struct jws *jws, struct jwt_claims *ret,
                                 enum jwt_fault *ret_fault);
 
-/* The same from an object that the caller keeps. */
+/* Read the claims from an object that the caller keeps. */
 enum az_status jwt_claims_read(const json_t *object, struct jwt_claims *ret,
                                enum jwt_fault *ret_fault);
 
-/* Checks all that the rule asks for. AZ_INVALID: the first fault in the order of enum jwt_fault. */
+/* Check the claims against the rule. AZ_INVALID: *ret_fault is the first fault in the order of
+ * enum jwt_fault. */
 enum az_status jwt_claims_check(const struct jwt_claims *claims, const struct jwt_rule *rule,
                                 enum jwt_fault *ret_fault);
 

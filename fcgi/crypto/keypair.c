@@ -21,7 +21,7 @@ x509_privkey_done(gnutls_x509_privkey_t *key)
 
 #define X509_PRIVKEY_AUTO __attribute__((cleanup(x509_privkey_done))) gnutls_x509_privkey_t
 
-/* Names a fresh key: by its thumbprint, which no other key has. */
+/* Set the kid of a new key to its thumbprint, which no other key has. */
 static enum az_status
 set_names(struct jwk *key)
 {
@@ -37,7 +37,7 @@ set_names(struct jwk *key)
     return key->kid != NULL && key->alg != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
 
-/* A named key around an x509 key, which it copies. */
+/* Make a key with a kid from a copy of an x509 key. */
 static enum az_status
 wrap(TALLOC_CTX *mem, gnutls_x509_privkey_t from, struct jwk **ret)
 {

@@ -1,4 +1,4 @@
-/* Key pairs of our own: made here, stored sealed, published as JWK. */
+/* The service's own key pairs: generated here, stored sealed, published as JWK. */
 #ifndef AZ_CRYPTO_KEYPAIR_H
 #define AZ_CRYPTO_KEYPAIR_H
 
@@ -9,23 +9,24 @@
 #include "crypto/jwk.h"
 
 /*
- * Makes an RSA pair for RS256: use is "sig", alg "RS256", kid the thumbprint (RFC 7638). Takes a
- * tenth of a second to a few seconds. *ret belongs to mem. AZ_INVALID: bits outside
+ * Generate an RSA pair for RS256: use is "sig", alg "RS256", kid the thumbprint (RFC 7638). This
+ * takes from a tenth of a second to a few seconds. *ret belongs to mem. AZ_INVALID: bits outside
  * JWK_RSA_BITS_MIN to JWK_RSA_BITS_MAX.
  */
 enum az_status keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret);
 
-/* The same with an elliptic curve: "P-256", "P-384", "P-521" or "Ed25519". */
+/* Generate a pair of an elliptic curve: "P-256", "P-384", "P-521" or "Ed25519". The service
+ * signs with RSA alone; tests sign with each algorithm that it verifies. */
 enum az_status keypair_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret);
 
 /*
- * The private key as unencrypted PKCS#8 DER (RFC 5958), for sealing. *ret belongs to mem and is
- * wiped when freed. AZ_INVALID: the key has no private half.
+ * Write the private key as unencrypted PKCS#8 DER (RFC 5958), for sealing. *ret belongs to mem and
+ * is wiped when it is freed. AZ_INVALID: the key has no private half.
  */
 enum az_status keypair_dump(TALLOC_CTX *mem, const struct jwk *key, unsigned char **ret,
                             size_t *ret_len);
 
-/* Reads what keypair_dump() wrote; kid, use and alg are set as when generating. */
+/* Read the output of keypair_dump(); kid, use and alg are set as by keypair_generate_rsa(). */
 enum az_status keypair_parse(TALLOC_CTX *mem, const void *der, size_t len, struct jwk **ret);
 
 #endif

@@ -12,7 +12,7 @@ draw(gnutls_rnd_level_t level, void *ret, size_t len)
 {
     if (gnutls_rnd(level, ret, len) == 0)
         return AZ_OK;
-    /* A caller that forgets to look must at least not use what happened to lie there. */
+    /* Wipe the result: a caller that ignores the error must not use old octets. */
     explicit_bzero(ret, len);
     return AZ_SERVER_ERROR;
 }

@@ -8,18 +8,19 @@
 
 #include "base/status.h"
 
-/* For keys, tokens and everything else that must not be guessed. AZ_SERVER_ERROR: no randomness. */
+/* Get octets for keys, tokens and other values that must not be guessed. AZ_SERVER_ERROR: no
+ * randomness. */
 enum az_status random_octets(void *ret, size_t len);
 
 /*
- * For values that must not repeat but that anyone may see: cipher nonces, request ids. Cheaper.
- * After a fork parent and child draw different octets from both functions (GnuTLS notices the
- * fork).
+ * Get octets for values that must not repeat but may be public: cipher nonces, request ids. This is
+ * cheaper. After a fork, parent and child get different octets from both functions (GnuTLS notices
+ * the fork).
  */
 enum az_status random_nonce(void *ret, size_t len);
 
-/* The text of a new UUID of version 7, for ids that anyone may see; on mem, NULL without randomness
- * or memory. now_ms: milliseconds since 1970. */
+/* Return the text of a new UUID of version 7, for public ids; on mem; NULL: no randomness or no
+ * memory. now_ms: milliseconds since 1970. */
 const char *random_uuid7(TALLOC_CTX *mem, int64_t now_ms);
 
 #endif

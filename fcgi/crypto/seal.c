@@ -10,10 +10,10 @@
 
 #define SEAL_VERSION 1
 
-/* Version and key id. */
+/* Octets of version and key id. */
 #define HEADER_OCTETS (1 + SEAL_KEY_ID_OCTETS)
 
-/* Tells these keys from whatever else may ever be derived from the same text. */
+/* Separate these keys from all others that may be derived from the same text. */
 static const char key_label[] = "authz seal 1 key ";
 static const char id_label[] = "authz seal 1 id ";
 
@@ -47,7 +47,8 @@ seal_key_derive(const char *credential_key, size_t len, const char *purpose, str
     return status;
 }
 
-/* Header and place, as the cipher authenticates them; the header's length is fixed. */
+/* Return header and place in the form that the cipher authenticates; the header has a fixed
+ * length. */
 struct associated {
     unsigned char octets[HEADER_OCTETS + SEAL_PLACE_MAX];
     size_t len;

@@ -1,4 +1,4 @@
-/* Memory of secrets: compared in constant time, wiped when freed. */
+/* Secrets in memory: compared in constant time, wiped when freed. */
 #ifndef AZ_CRYPTO_SECRET_H
 #define AZ_CRYPTO_SECRET_H
 
@@ -7,21 +7,21 @@
 #include <talloc.h>
 
 /*
- * size octets on mem that are wiped when they are freed, whoever frees them. Do not
- * talloc_realloc() them: that may move them and leave a copy. NULL when out of memory.
+ * Allocate size octets on mem that are wiped when they are freed by any caller. Do not
+ * talloc_realloc() them: that may move them and leave a copy. NULL: out of memory.
  */
 void *secret_alloc(TALLOC_CTX *mem, size_t size);
 
-/* A NUL-terminated copy of len octets, wiped when freed. NULL when out of memory. */
+/* Return a NUL-terminated copy of len octets, wiped when it is freed. NULL: out of memory. */
 char *secret_copy(TALLOC_CTX *mem, const void *data, size_t len);
 
 /*
- * Whether two octet strings are equal, in a time that depends on their lengths alone. The lengths
- * are not hidden: compare digests where a length is secret.
+ * True if two octet strings are equal. The time depends only on their lengths, which are not
+ * hidden: compare digests if a length is secret.
  */
 bool secret_equal(const void *a, size_t a_len, const void *b, size_t b_len);
 
-/* Wipes octets in a way the compiler does not drop. */
+/* Wipe octets in a way that the compiler does not remove. */
 void secret_wipe(void *data, size_t len);
 
 #endif

@@ -16,7 +16,7 @@
 #define KIND_LENGTH 2
 #define PREFIX_LENGTH (KIND_LENGTH + 1)
 
-/* Places in the body. */
+/* Offsets in the body. */
 #define BUCKET_AT 2
 #define ID_AT 5
 #define SECRET_AT (ID_AT + UUID7_OCTETS)
@@ -71,7 +71,7 @@ token_bucket(int64_t expires_at, uint32_t *ret)
     return AZ_OK;
 }
 
-/* Fills the body's octets: all but the secret, which random_octets() writes in place. */
+/* Fill the octets of the body, except for the secret, which random_octets() writes in place. */
 static enum az_status
 make_body(uint32_t bucket, uint64_t now_ms, unsigned char body[BODY_OCTETS])
 {
@@ -89,7 +89,7 @@ make_body(uint32_t bucket, uint64_t now_ms, unsigned char body[BODY_OCTETS])
     return status;
 }
 
-/* The parts a body carries. */
+/* Read the parts of a body. */
 static enum az_status
 body_parts(const unsigned char body[BODY_OCTETS], struct token_parts *ret)
 {

@@ -41,17 +41,16 @@ enum token_kind {
 /* 2026-01-01T00:00:00Z in seconds since 1970. */
 #define TOKEN_EPOCH 1767225600LL
 
-/* Expiry of what does not expire (admin keys, client secrets), and the bucket that stands for it.
- */
+/* Expiry of values that do not expire (admin keys, client secrets), and the bucket for it. */
 #define TOKEN_NO_EXPIRY INT64_MAX
 #define TOKEN_BUCKET_NO_EXPIRY 0xffffffU
 
-/* The text itself: a secret. Wipe with token_text_done(). */
+/* Text of a token: a secret. Wipe it with token_text_done(). */
 struct token_text {
     char text[TOKEN_TEXT_LENGTH + 1];
 };
 
-/* What the database needs to know of a token; no secret. */
+/* Parts of a token that the database needs; no secret. */
 struct token_parts {
     uint32_t bucket;                          /* hour of expiry, counted from TOKEN_EPOCH */
     unsigned char id[UUID7_OCTETS];           /* key of the row */
@@ -59,25 +58,25 @@ struct token_parts {
 };
 
 /*
- * Bucket b holds what expires in [b, b + 1) hours after TOKEN_EPOCH: the floor of the expiry, so a
- * partition may be dropped when its last second has passed. expires_at: seconds since 1970.
- * AZ_INVALID: before TOKEN_EPOCH, or so late that the bucket would not fit below
+ * Compute the bucket of an expiry. Bucket b contains the tokens that expire in [b, b + 1) hours
+ * after TOKEN_EPOCH, so a partition may be dropped after its last second. expires_at: seconds since
+ * 1970. AZ_INVALID: before TOKEN_EPOCH, or so late that the bucket would not fit below
  * TOKEN_BUCKET_NO_EXPIRY (the year 3939).
  */
 enum az_status token_bucket(int64_t expires_at, uint32_t *ret);
 
 /*
- * Makes a fresh token. expires_at: seconds since 1970, or TOKEN_NO_EXPIRY; now_ms: milliseconds
- * since 1970, which the id carries. AZ_INVALID: expires_at as token_bucket() says, or now_ms is
- * negative or beyond UUID7_MS_MAX. AZ_SERVER_ERROR: no randomness.
+ * Make a new token. expires_at: seconds since 1970, or TOKEN_NO_EXPIRY; now_ms: milliseconds since
+ * 1970, which the id contains. AZ_INVALID: expires_at as for token_bucket(), or now_ms is negative
+ * or beyond UUID7_MS_MAX. AZ_SERVER_ERROR: no randomness.
  */
 enum az_status token_make(enum token_kind kind, int64_t expires_at, int64_t now_ms,
                           struct token_text *ret, struct token_parts *ret_parts);
 
 /*
- * Reads a token. The secret itself does not leave this function. AZ_INVALID: length, kind,
- * alphabet, checksum, version, shard, or an id that is no UUIDv7. Whether it was ever issued, only
- * the database knows.
+ * Read a token. The secret does not leave this function. AZ_INVALID: wrong length, kind, alphabet,
+ * checksum, version or shard, or an id that is not a UUIDv7. Only the database knows if the token
+ * was ever issued.
  */
 enum az_status token_parse(const char *text, size_t len, enum token_kind *ret_kind,
                            struct token_parts *ret);

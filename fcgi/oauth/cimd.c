@@ -12,8 +12,9 @@
 #include "store/clients/clients_dynamic.h"
 #include "store/db/audit.h"
 
-/* Octets of what the audit row says about a document that changed; beyond, the number of its
- * redirect URIs alone: the document's author chooses how long they are, we what they cost. */
+/* Longest description of a changed document in the audit row, in octets. If it is longer, only
+ * the number of redirect URIs is written: the author of the document chooses their length, and
+ * this service pays for it. */
 #define SUMMARY_MAX 4096
 
 static bool
@@ -39,7 +40,8 @@ cimd_address_fault(struct op *op, const char *client_id)
 
 /* ---- the row ---- */
 
-/* The administrator's own word: his row of that name, or one of ours that he made confidential. */
+/* True for a row that the administrator made, or one of a metadata document that the
+ * administrator made confidential. */
 static bool
 stands_for_itself(const struct client *row)
 {
@@ -53,8 +55,8 @@ refuse_disabled(struct op *op, const char *client_id)
                    client_id);
 }
 
-/* Read, not remembered: the code is issued against its id and version, and the row of a client that
- * was idle for long may be gone. */
+/* Read the row instead of the cached one: the code is issued for its id and version, and the row
+ * of a client that was idle for long may be gone. */
 static enum az_status
 cimd_find_row(struct op *op, const char *client_id, struct client **ret)
 {
@@ -90,8 +92,8 @@ check_document(struct op *op, const char *url, const json_t *document)
     return read_document(op, url, document, &ignored);
 }
 
-/* For people. Names that do not exist, refuse, or lie at private addresses sound the same: the page
- * must not map the network behind us. */
+/* Return a text for users. Hosts that do not exist, refuse, or have private addresses get the
+ * same text: the page must not reveal the network behind this service. */
 static const char *
 unavailable_text(enum fetch_fault fault)
 {
@@ -112,8 +114,8 @@ unavailable_text(enum fetch_fault fault)
     }
 }
 
-/* A host that is not there, slow, or has no such document is the client's affair: a page with 400
- * (oauth.md 3.2, order 1). What is ours, and a full house, is 503. */
+/* True for faults of the client's host, which is missing, slow, or has no such document: a page
+ * with 400 (oauth.md 3.2, order 1). Faults of this service, and full queues, are 503. */
 static bool
 is_of_the_client(enum fetch_fault fault)
 {
@@ -132,7 +134,7 @@ get_document(struct op *op, const char *url, struct document *ret)
                       unavailable_text(why));
 }
 
-/* What changed, as JSON text. */
+/* Return the changes as JSON text. */
 static const char *
 change_summary(struct op *op, const struct document *document)
 {
@@ -147,8 +149,8 @@ change_summary(struct op *op, const struct document *document)
 }
 
 /*
- * The new one is taken, and somebody may want to know since when (oauth.md 3.2): whoever got hold
- * of the host could have a code sent elsewhere.
+ * Accept the new document, and write an audit row (oauth.md 3.2): an attacker who controls the host
+ * could have codes sent elsewhere, so the administrator must be able to see since when.
  */
 static enum az_status
 audit_change(struct op *op, const char *url, const struct document *document)
@@ -221,8 +223,8 @@ same_list(const char *const *a, const char *const *b)
     return *a == *b;
 }
 
-/* Whether the remembered row says what the document says: then there is nothing to write. Should it
- * have changed meanwhile, the version the code is issued against is an old one. */
+/* True if the cached row equals the document, so that there is nothing to write. If the row has
+ * changed meanwhile, the code is issued for an old version. */
 static bool
 is_kept(struct op *op, const struct client *client)
 {

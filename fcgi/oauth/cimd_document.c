@@ -13,12 +13,12 @@
 
 /* ---- the address ---- */
 
-/* What a name in DNS has, and an IPv6 literal. A % could hide a slash or a dot from the person who
- * reads the host on the consent page. */
+/* Characters of a DNS name and of an IPv6 literal. A % could hide a slash or a dot from the user
+ * who reads the host on the consent page. */
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_:"
 
-/* RFC 3986 6.2.2.3: "." or "..", each dot also as %2e. An agent on the way would remove it, and
- * another document would be meant. */
+/* True for "." or "..", each dot also as %2e (RFC 3986 6.2.2.3). An agent on the way would
+ * remove it, and the address would mean another document. */
 static bool
 is_dot_segment(const char *segment, size_t length)
 {
@@ -86,7 +86,7 @@ cimd_document_address_fault(const char *text, const char *http_hosts)
 
 /* ---- the document ---- */
 
-/* Members we look at; all others are ignored (RFC 7591 2). */
+/* Members that are read; all others are ignored (RFC 7591 2). */
 struct metadata {
     const char *client_id;
     const char *client_name;
@@ -118,7 +118,7 @@ static const struct field metadata_fields[] = {
 };
 /* clang-format on */
 
-/* One reading: the first fault is the one that is told. */
+/* State of one reading; the first fault is reported. */
 struct cimd_reading {
     TALLOC_CTX *mem;
     const char *why;
@@ -134,9 +134,9 @@ tell(void *arg, const char *name, const char *why)
 }
 
 /*
- * A document that everybody can read holds no secret, so a method that rests on one shows whoever
- * reads it the way in. Keys would be good: but one who declares them must be asked for them, and to
- * let such a client in without would be a downgrade (oauth.md 3.2).
+ * Refuse a secret: the document is public, so a method that uses a secret in it would let any
+ * reader in as the client. Keys would be safe, but a client that declares them must be asked for
+ * them; to let it in without would be a downgrade (oauth.md 3.2).
  */
 static const char *
 secret_fault(const json_t *document, const char *method)
@@ -162,7 +162,7 @@ types_fault(const struct metadata *data)
                : NULL;
 }
 
-/* RFC 6749 3.3. The words bound what each later request is held against. */
+/* Check a scope (RFC 6749 3.3). Each later request is limited to its words. */
 static const char *
 scope_fault(const char *scope)
 {

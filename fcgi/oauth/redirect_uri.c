@@ -7,15 +7,15 @@
 #include "base/digits.h"
 #include "base/uri.h"
 
-/* Beginnings of loopback URIs, by which nothing is compared but the same beginning. */
+/* Beginnings of loopback URIs; a URI is compared only with those of the same beginning. */
 static const char *const loopbacks[] = {"http://127.0.0.1", "http://[::1]", "http://localhost"};
 #define PORT_MAX 65535
 #define PORT_DIGITS_MAX 5
 #define LOOPBACKS (sizeof(loopbacks) / sizeof(loopbacks[0]))
 
-/* What follows the host and port of a URI that begins so; NULL: it does not, or the port is none.
- * A longer host (127.0.0.1.evil.example) or user information (localhost:1@evil) does not end there.
- */
+/* Return the rest of a URI after this beginning and an optional port; NULL: another beginning,
+ * or no valid port. A longer host (127.0.0.1.evil.example) or user information
+ * (localhost:1@evil) does not end there. */
 static const char *
 after_port(const char *uri, const char *begin)
 {
@@ -51,7 +51,7 @@ bool
 redirect_uri_is_of(const struct client *client, const char *asked)
 {
     bool any_port = client_is_public(client);
-    /* Longer than any that can be registered; a redirect to it would not fit a header line. */
+    /* It is longer than any registered one, and a redirect to it would not fit a header line. */
     if (strlen(asked) > URI_MAX)
         return false;
     for (const char **uri = client->redirect_uris; uri != NULL && *uri != NULL; uri++)

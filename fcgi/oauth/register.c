@@ -20,23 +20,23 @@
 #include "store/clients/clients_dynamic.h"
 #include "token/issue.h"
 
-/* What the endpoint knows of a registration, step by step. */
+/* State of one registration. */
 struct registering {
     struct request *req;
     json_t *body;                    /* as sent */
     const char *statement_text;      /* software_statement, or NULL */
-    struct statement statement;      /* what it says; claims NULL without one */
-    struct register_metadata wanted; /* what is asked for */
+    struct statement statement;      /* its content; claims is NULL without one */
+    struct register_metadata wanted; /* requested metadata */
     struct registration question;    /* the same, for policy */
     struct registration_verdict verdict;
-    json_t *registered; /* members as they are registered and echoed */
+    json_t *registered; /* members as registered and returned */
     char client_id[UUID7_TEXT_LENGTH + 1];
     const char *secret; /* NULL for a public client */
 };
 
 /* ---- what is asked for */
 
-/* RFC 9110 8.3; +json is JSON (oauth.md C2). */
+/* True for JSON, +json included (RFC 9110 8.3, oauth.md C2). */
 static bool
 is_json(const char *type)
 {
@@ -95,7 +95,7 @@ read_metadata(struct registering *reg)
     return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
 }
 
-/* The audit row tells the two modes apart, and whose statement it was. */
+/* Record in the audit row the mode and the issuer of the statement. */
 static void
 note_request(struct registering *reg)
 {
@@ -134,7 +134,7 @@ make_question(struct registering *reg)
 
 /* ---- what is registered */
 
-/* The registered scope: what policy granted, in the grammar that /token will read it by. */
+/* Set the registered scope to the scopes that policy granted, in the grammar that /token reads. */
 static enum az_status
 set_scope(struct registering *reg)
 {
@@ -157,7 +157,7 @@ set_scope(struct registering *reg)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* What was asked for, narrowed to what policy granted. */
+/* Limit the requested metadata to what policy granted. */
 static enum az_status
 narrow(struct registering *reg)
 {
@@ -173,7 +173,7 @@ narrow(struct registering *reg)
     return set_scope(reg);
 }
 
-/* Values by column. */
+/* Return the values by column. */
 static const char *
 make_columns(struct registering *reg)
 {
@@ -188,7 +188,7 @@ make_columns(struct registering *reg)
     if (reg->statement.claims == NULL)
         return jsonx_dump(op->mem, jsonx_built(&columns));
     struct jsonx_build claims = {jsonx_own(op->mem, json_copy(reg->statement.claims)), false};
-    /* Claims that nobody checked still cut, but vouch for nothing. */
+    /* Unverified claims still limit the client, but they prove nothing. */
     if (!reg->statement.verified) {
         jsonx_set(&claims, STATEMENT_UNVERIFIED, json_true());
         json_object_del(columns.value, "software_id");
@@ -198,7 +198,8 @@ make_columns(struct registering *reg)
     return jsonx_dump(op->mem, jsonx_built(&columns));
 }
 
-/* A UUID: never an address, so never taken for a client that is known by its metadata document. */
+/* Make a UUID as client_id. It is not an address, so it is never confused with a client that has
+ * a metadata document. */
 static enum az_status
 make_client_id(struct registering *reg)
 {
@@ -239,7 +240,7 @@ store(struct registering *reg, bool *ret_stored)
 
 /* ---- the answer */
 
-/* Specification 2.2; members that are not there are left out, never null. */
+/* Answer with the members of specification 2.2; absent ones are left out, never null. */
 static enum az_status
 respond(struct registering *reg)
 {
@@ -249,7 +250,7 @@ respond(struct registering *reg)
                   json_pack("{s:s,s:I,s:s*}", "client_id", reg->client_id, "client_id_issued_at",
                             (json_int_t) op_now(&req->op), "client_secret", reg->secret)),
         false};
-    /* RFC 7591 3.2.1: required beside a secret; 0: it does not expire. */
+    /* Required beside a secret; 0: it does not expire (RFC 7591 3.2.1). */
     if (reg->secret != NULL)
         jsonx_set(&answer, "client_secret_expires_at", json_integer(0));
     if (reg->statement_text != NULL)
@@ -270,8 +271,8 @@ note_documents(struct registering *reg)
     audit->decision_length = verdict->output_length;
 }
 
-/* Asks policy and writes what came of it. *ret_stored false: the revision that answered may not
- * decide; *ret_no says what it answered. */
+/* Ask policy and store the result. *ret_stored false: the revision that answered may not decide;
+ * *ret_no is its answer. */
 static enum az_status
 decide(struct registering *reg, enum az_status *ret_no, const char **ret_text, bool *ret_stored)
 {
@@ -300,7 +301,7 @@ decide_and_answer(struct registering *reg)
         bool stored = false;
         enum az_status st = decide(reg, &no, &text, &stored);
         if (st != AZ_OK) {
-            req->audit.client_id = NULL; /* nobody has that name */
+            req->audit.client_id = NULL; /* no client has that name */
             return st;
         }
         const char *revision = reg->verdict.verdict.decision.revision;

@@ -4,12 +4,12 @@
 
 #include "http/route.h"
 
-/* Registers a client, with or without a software statement. Nobody shows a credential: policy
+/* Register a client, with or without a software statement. There is no credential: policy
  * decides. */
 enum az_status register_handle(struct request *req);
 
-/* Reads the body: AZ_MEDIA_TYPE for another content type, AZ_INVALID_CLIENT_METADATA for what is no
- * JSON object. For the fuzzer too. */
+/* Read the body. AZ_MEDIA_TYPE: another content type; AZ_INVALID_CLIENT_METADATA: not a JSON
+ * object. Exported for the fuzz entry too. */
 enum az_status register_read_body(struct request *req, json_t **ret);
 
 #endif

@@ -12,15 +12,15 @@
 #include "crypto/jwk_set.h"
 #include "oauth/parameters.h"
 
-/* Items of grant_types and of response_types as they come: more than there are of either. */
+/* Most items of grant_types and of response_types in a request; fewer exist of either. */
 #define GRANT_TYPES_MAX 20
 
-/* Faults of this member, or of an item of it, have an error code of their own (RFC 7591 3.2.2). */
+/* Faults of this member or of its items have an error code of their own (RFC 7591 3.2.2). */
 #define REDIRECT_URIS "redirect_uris"
 
 /* ---- rules of single values: what is wrong with one, or NULL ---- */
 
-/* OpenID Connect Dynamic Client Registration 2. */
+/* Refuse other types than those of OpenID Connect Dynamic Client Registration 2. */
 static const char *
 application_rule(TALLOC_CTX *mem, const json_t *value)
 {
@@ -66,7 +66,7 @@ static const struct field members[] = {
 };
 /* clang-format on */
 
-/* Beside a statement these count from the statement alone: it says which software this is. */
+/* With a statement these count from the statement alone: it says which software this is. */
 static const char *const stated[] = {"software_id", "software_version", NULL};
 
 enum az_status
@@ -100,8 +100,8 @@ present(const json_t *object, const char *name)
     return json_is_null(value) ? NULL : value;
 }
 
-/* Return the value that counts (RFC 7591 2.3): the statement's, if it has one. Keys are given once,
- * in one of two members. */
+/* Return the value that counts (RFC 7591 2.3): that of the statement, if it has one. Keys may be
+ * in one of two members, and are taken from one source. */
 static json_t *
 choose(const char *name, const json_t *plain, const json_t *claims)
 {
@@ -113,7 +113,7 @@ choose(const char *name, const json_t *plain, const json_t *claims)
     return present(plain, name);
 }
 
-/* Replace each list by one that has its items once each, in their order: a list here is a set. */
+/* Remove repeated items from each list, because a list here is a set. */
 static enum az_status
 drop_repetitions(struct register_reading *reading)
 {

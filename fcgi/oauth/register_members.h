@@ -1,29 +1,29 @@
 /*
- * The members of client metadata one by one: the table of which there are and what each must be.
- * What they must be together is register_metadata.c's.
+ * The single members of client metadata: a table of the rules of each. register_metadata.c has the
+ * rules between members.
  */
 #ifndef AZ_OAUTH_REGISTER_MEMBERS_H
 #define AZ_OAUTH_REGISTER_MEMBERS_H
 
 #include "oauth/register_metadata.h"
 
-/* What one reading carries along. */
+/* State of one reading. */
 struct register_reading {
     struct op *op;
     const struct register_rules *rules;
-    json_t *members; /* read so far, by their names */
+    json_t *members; /* by their names */
 };
 
-/* Reads every member of the table: what the claims (or NULL) say, else what is plain. Lists lose
- * their repetitions. */
+/* Read every member of the table from the claims (or NULL), else from `plain`. Repeated items of
+ * lists are removed. */
 enum az_status register_members_read(struct register_reading *reading, const json_t *plain,
                                      const json_t *claims);
 
-/* The failure of a member: its name, and a text that fits after it. */
+/* Refuse a member: `why` is a text that fits after its name. */
 enum az_status register_refuse(struct register_reading *reading, const char *name, const char *why);
 enum az_status register_no_memory(struct register_reading *reading);
 
-/* A member that is a text, NULL without it. */
+/* Return a member that is a text; NULL: absent. */
 const char *register_text(const struct register_reading *reading, const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 #include "oauth/parameters.h"
 #include "oauth/register_members.h"
 
-/* Defaults, and the rules between members; those of single ones are in register_members.c. */
+/* Defaults, and the rules between members; register_members.c has those of single members. */
 
 static enum az_status
 set_default(struct register_reading *reading, const char *name, json_t *value)
@@ -25,8 +25,8 @@ set_default(struct register_reading *reading, const char *name, json_t *value)
                                                                    : register_no_memory(reading);
 }
 
-/* RFC 7591 2. response_types follows grant_types: a client without authorization_code has no
- * response. */
+/* Set the defaults of RFC 7591 2. response_types depends on grant_types: a client without
+ * authorization_code gets no response. */
 static enum az_status
 fill_defaults(struct register_reading *reading)
 {
@@ -40,8 +40,9 @@ fill_defaults(struct register_reading *reading)
     return st;
 }
 
-/* Web applications run on a server of their own; loopback and private schemes are for programs on
- * the user's machine (OpenID Connect Dynamic Client Registration 2). */
+/* True for an address that a web application must not have: web applications run on a server,
+ * while loopback and private schemes are for programs on the user's machine (OpenID Connect
+ * Dynamic Client Registration 2). */
 static bool
 is_native_address(const json_t *value)
 {
@@ -80,7 +81,7 @@ check_grants(struct register_reading *reading)
                                        ? "holds one that does not work yet"
                                        : "holds one that is not supported");
     }
-    /* RFC 7591 2.1: the two lists say the same. */
+    /* The two lists must agree (RFC 7591 2.1). */
     if (words_array_has(list, "authorization_code") != (json_array_size(responses) > 0))
         return register_refuse(
             reading, "response_types",
@@ -88,8 +89,8 @@ check_grants(struct register_reading *reading)
     return AZ_OK;
 }
 
-/* RFC 7591 2: one place of keys, not two that may differ. Keys that let a client in come over TLS
- * (specification 4.7). */
+/* Check the keys. They are in one place, because two could differ (RFC 7591 2). Keys that
+ * authenticate a client are fetched over TLS (specification 4.7). */
 static enum az_status
 register_check_keys(struct register_reading *reading, bool needed)
 {
@@ -125,7 +126,8 @@ check_authentication(struct register_reading *reading)
     return st;
 }
 
-/* A client that asks for bound tokens and gets others would be less safe than it knows. */
+/* Refuse bound tokens: a client that asks for them and gets others would be less safe than it
+ * believes. */
 static enum az_status
 check_dpop(struct register_reading *reading)
 {
@@ -149,7 +151,7 @@ read_scope(struct register_reading *reading, json_t **ret_words)
     az_fault_clear(&reading->op->fault);
     if (st != AZ_OK)
         return register_refuse(reading, "scope", "must be words of RFC 6749 3.3, 100 at most");
-    /* Blanks alone name nothing. */
+    /* A scope of blanks alone has no word. */
     *ret_words = json_array_size(words) > 0 ? words : NULL;
     return AZ_OK;
 }
@@ -175,7 +177,7 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
         st = read_scope(&reading, &metadata.scopes);
     if (st != AZ_OK)
         return st;
-    /* Read to judge the addresses, and no member of the answer (specification 2.2). */
+    /* It is read to check the addresses, and is not part of the answer (specification 2.2). */
     json_object_del(reading.members, "application_type");
     metadata.members = reading.members;
     metadata.redirect_uris = json_object_get(reading.members, "redirect_uris");

@@ -15,29 +15,30 @@
 #include "store/tokens/signing_keys.h"
 #include "token/software_statement.h"
 
-/* oauth.md 3.1 J3: asymmetric ones alone. */
+/* Asymmetric algorithms alone (oauth.md J3). */
 static const char *const statement_algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
                                              "ES256", "ES384", "ES512", "EdDSA", NULL};
 static const char *const our_algs[] = {"RS256", NULL};
 
 static const char *const our_types[] = {SOFTWARE_STATEMENT_TYP, NULL};
-/* Of others: whatever says that it is something else is refused (RFC 8725 3.11). */
+/* Types of statements of other issuers; a token that states another type is refused (RFC 8725
+ * 3.11). */
 static const char *const types[] = {SOFTWARE_STATEMENT_TYP, "JWT", NULL};
 
 /*
- * What tokens of people and of requests say, and no statement about software. An issuer that we
- * trust may sign those too, often with typ JWT: anybody who signed in there could register with his
- * ID token (RFC 8725 3.12).
+ * Claims of tokens about users and requests, which a statement about software does not have. A
+ * trusted issuer may sign those too, often with typ JWT: any user of that issuer could register
+ * with an ID token (RFC 8725 3.12).
  */
 static const char *const others_claims[] = {"nonce", "at_hash", "c_hash", "auth_time", "azp", "sid",
                                             "act",   "cnf",     "events", "htm",       NULL};
 
-/* What one reading carries along. */
+/* State of one reading. */
 struct statement_reading {
     struct op *op;
-    struct jws *jws;             /* taken apart, not verified */
+    struct jws *jws;             /* split, not verified */
     struct jwt_claims claims;    /* of it */
-    bool own;                    /* we signed it, it says */
+    bool own;                    /* it claims to be signed by this service */
     struct trust_issuer trusted; /* unless own: the entry of its issuer */
 };
 
@@ -68,7 +69,8 @@ statement_parse(struct statement_reading *reading, const char *text)
     return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
 }
 
-/* Before anything is fetched: an address that a stranger names is not asked (oauth.md 0.4). */
+/* Find the issuer before anything is fetched: an unknown sender must not choose an address that
+ * this service asks (oauth.md 0.4). */
 static enum az_status
 find_issuer(struct statement_reading *reading)
 {
@@ -84,7 +86,7 @@ find_issuer(struct statement_reading *reading)
     return st;
 }
 
-/* typ without regard to case, with or without application/ (RFC 7515 4.1.9). */
+/* Compare typ without regard to case, with or without application/ (RFC 7515 4.1.9). */
 static bool
 type_is(const char *typ, const char *const *wanted)
 {
@@ -117,7 +119,7 @@ is_of_another_kind(const json_t *claims)
     return false;
 }
 
-/* All that the signature does not decide. RFC 7591 asks a statement for no exp; ours have it. */
+/* Check the claims. RFC 7591 requires no exp of a statement; our own ones have it. */
 static enum az_status
 check_claims(struct statement_reading *reading)
 {
@@ -149,7 +151,7 @@ check_claims(struct statement_reading *reading)
 
 /* ---- keys */
 
-/* AZ_INVALID: the host answered, but not with what we need. */
+/* Check a fetched key set. AZ_INVALID: the host answered with something else. */
 static enum az_status
 statement_check_keys(struct op *op, const char *url, const json_t *document)
 {
@@ -170,8 +172,8 @@ check_metadata(struct op *op, const char *url, const json_t *document)
     return op_fail(op, AZ_INVALID, NULL, "metadata of %.160s: no issuer or jwks_uri", url);
 }
 
-/* A host of others that cannot be asked is no failure of ours: the statement cannot be checked, and
- * whoever sends it hears that. A busy pool and the like are. */
+/* Report a failed fetch. If the host of the issuer does not deliver, the statement cannot be
+ * checked, and the sender is told so. A full pool and the like are failures of this service. */
 static enum az_status
 tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
 {
@@ -186,8 +188,8 @@ tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
                             before.detail);
 }
 
-/* The two addresses of an issuer's metadata (OpenID Connect Discovery 4, RFC 8414 3): one appends,
- * the other puts the name before the path. */
+/* Return one of the two addresses of the metadata of an issuer: OpenID Connect Discovery 4
+ * appends the name, RFC 8414 3 puts it before the path. */
 static const char *
 metadata_url(TALLOC_CTX *mem, const char *issuer, bool oauth)
 {
@@ -205,8 +207,8 @@ metadata_url(TALLOC_CTX *mem, const char *issuer, bool oauth)
                            issuer, (int) (length - origin), issuer + origin);
 }
 
-/* Where discovery says the keys are; what speaks for another issuer is not believed (RFC 8414 3.3).
- */
+/* Find the address of the keys by discovery. Metadata of another issuer is refused (RFC 8414
+ * 3.3). */
 static enum az_status
 discover(struct op *op, const char *issuer, const char **ret_url)
 {
@@ -251,7 +253,7 @@ fetch_keys(struct statement_reading *reading, int64_t not_before, struct jwk_set
     return AZ_OK;
 }
 
-/* Ours come from the database, never over HTTP, and never from the ID tokens' keys. */
+/* Read our own keys: from the database, never over HTTP, and never those of ID tokens. */
 static enum az_status
 own_keys(struct op *op, struct jwk_set **ret)
 {
@@ -280,8 +282,8 @@ verify_with(const struct statement_reading *reading, const struct jwk_set *keys,
     return jws_verify(reading->jws, &policy, NULL, ret_fault);
 }
 
-/* A key we do not know may be a new one: the set is fetched once more, though not for everybody
- * who makes up a kid (documents.c sees to that). */
+/* True if the key may be a new one, so that the set is fetched again. documents.c limits how
+ * often, because anyone can send an unknown kid. */
 static bool
 may_be_new(const struct statement_reading *reading, enum jws_fault fault)
 {
@@ -312,7 +314,7 @@ statement_verify(struct statement_reading *reading)
                        : op_fail(op, AZ_SERVER_ERROR, NULL, "a statement cannot be verified");
 }
 
-/* All but the signature. */
+/* Read and check everything but the signature. */
 static enum az_status
 statement_read_claims(struct statement_reading *reading, const char *text)
 {
@@ -327,7 +329,8 @@ statement_read(struct op *op, const char *text, struct statement *ret)
 {
     struct statement_reading reading = {.op = op};
     enum az_status st = statement_read_claims(&reading, text);
-    /* Ours are always checked: they need no entry in the trust row, so anybody could write one. */
+    /* Our own statements are always verified: they need no entry in the trust row, so anyone
+     * could write one. */
     bool verified = op->az->cfg->software_statement_verify || reading.own;
     if (st == AZ_OK && verified)
         st = statement_verify(&reading);
