@@ -110,7 +110,7 @@ unavailable_text(enum fetch_fault fault)
     case FETCH_FAULT_TLS:
         return "The host of the client's metadata document cannot be reached safely";
     default:
-        return "The client's metadata document cannot be had now";
+        return "The client's metadata document cannot be fetched now";
     }
 }
 
@@ -258,10 +258,10 @@ cimd_store(struct op *op, struct client *client)
                        "registered themselves",
                        client->client_id);
     if (row.id == 0)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "the row of client %s comes and goes",
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "the row of client %s is deleted as fast as it is written",
                        client->client_id);
     if (!row.ours)
-        return op_fail(op, AZ_INVALID_CLIENT, "The client was changed meanwhile; begin again",
+        return op_fail(op, AZ_INVALID_CLIENT, "The client was changed meanwhile; try again",
                        "client %s is registered by the administrator now", client->client_id);
     if (!row.enabled)
         return refuse_disabled(op, client->client_id);

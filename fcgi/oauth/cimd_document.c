@@ -142,9 +142,9 @@ static const char *
 secret_fault(const json_t *document, const char *method)
 {
     if (json_object_get(document, "client_secret") != NULL)
-        return "client_secret must not be in a document that everybody can read";
+        return "client_secret must not be in a public document";
     if (json_object_get(document, "client_secret_expires_at") != NULL)
-        return "client_secret_expires_at must not be there: such a client has no secret";
+        return "client_secret_expires_at must not be present: such a client has no secret";
     if (method == NULL || strcmp(method, "none") == 0)
         return NULL;
     if (strcmp(method, "private_key_jwt") == 0)
@@ -156,9 +156,9 @@ static const char *
 types_fault(const struct metadata *data)
 {
     if (data->grant_types != NULL && !words_array_has(data->grant_types, "authorization_code"))
-        return "grant_types must hold authorization_code";
+        return "grant_types must contain authorization_code";
     return data->response_types != NULL && !words_array_has(data->response_types, "code")
-               ? "response_types must hold code"
+               ? "response_types must contain code"
                : NULL;
 }
 
@@ -204,7 +204,7 @@ members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const st
     const char *why;
     /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
     if (strcmp(data->client_id, url) != 0)
-        return "client_id must be the address of the document, letter for letter";
+        return "client_id must be exactly the address of the document";
     if ((why = secret_fault(document, data->auth_method)) != NULL)
         return why;
     /* A client that asks for bound tokens and gets others would be less safe than it believes; as

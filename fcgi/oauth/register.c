@@ -150,7 +150,7 @@ set_scope(struct registering *reg)
     if (scope_parse(op, scope, &words) != AZ_OK) {
         az_fault_clear(&op->fault);
         return op_fail(op, AZ_UNAVAILABLE, NULL,
-                       "policy answer refused: scopes have no form that RFC 6749 3.3 knows");
+                       "policy answer refused: scopes are not valid words of RFC 6749 3.3");
     }
     return json_object_set_new(reg->registered, "scope", json_string(scope)) == 0
                ? AZ_OK

@@ -78,8 +78,8 @@ check_grants(struct register_reading *reading)
         if (!words_has(reading->rules->grant_types, grant))
             return register_refuse(reading, "grant_types",
                                    grant_of_type(grant) != NULL
-                                       ? "holds one that does not work yet"
-                                       : "holds one that is not supported");
+                                       ? "contains a grant type that is not supported yet"
+                                       : "contains a grant type that is not supported");
     }
     /* The two lists must agree (RFC 7591 2.1). */
     if (words_array_has(list, "authorization_code") != (json_array_size(responses) > 0))
@@ -118,11 +118,11 @@ check_authentication(struct register_reading *reading)
     enum az_status st = register_check_keys(reading, keyed);
     if (st == AZ_OK && keyed && !reading->rules->private_key_jwt)
         st = register_refuse(reading, "token_endpoint_auth_method",
-                             "private_key_jwt does not work yet");
+                             "private_key_jwt is not supported yet");
     if (st == AZ_OK && strcmp(method, "none") == 0
         && words_array_has(json_object_get(reading->members, "grant_types"), "client_credentials"))
         st = register_refuse(reading, "grant_types",
-                             "cannot hold client_credentials with token_endpoint_auth_method none");
+                             "cannot contain client_credentials with token_endpoint_auth_method none");
     return st;
 }
 
@@ -133,7 +133,7 @@ check_dpop(struct register_reading *reading)
 {
     return json_is_true(json_object_get(reading->members, "dpop_bound_access_tokens"))
                    && !reading->rules->dpop
-               ? register_refuse(reading, "dpop_bound_access_tokens", "true does not work yet")
+               ? register_refuse(reading, "dpop_bound_access_tokens", "true is not supported yet")
                : AZ_OK;
 }
 
@@ -150,7 +150,7 @@ read_scope(struct register_reading *reading, json_t **ret_words)
         return st;
     az_fault_clear(&reading->op->fault);
     if (st != AZ_OK)
-        return register_refuse(reading, "scope", "must be words of RFC 6749 3.3, 100 at most");
+        return register_refuse(reading, "scope", "must be at most 100 words of RFC 6749 3.3");
     /* A scope of blanks alone has no word. */
     *ret_words = json_array_size(words) > 0 ? words : NULL;
     return AZ_OK;

@@ -184,7 +184,7 @@ tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
     if (!theirs)
         return st;
     az_fault_clear(&op->fault);
-    return statement_refuse(op, "The keys of the software statement's issuer cannot be had",
+    return statement_refuse(op, "The keys of the issuer of the software statement cannot be fetched",
                             before.detail);
 }
 

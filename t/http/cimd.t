@@ -188,7 +188,7 @@ goes_on( ask( serve($long) ), 'an address of 256 characters' );
 
 my $number = 0;
 for my $case (
-    [ 'another client_id',   'letter for letter',                       client_id     => 'https://app.example/c' ],
+    [ 'another client_id',   'client_id must be exactly the address',   client_id     => 'https://app.example/c' ],
     [ 'no client_id',        'client_id is required',                   client_id     => undef ],
     [ 'no redirect_uris',    'redirect_uris is required',               redirect_uris => undef ],
     [ 'empty redirect_uris', 'redirect_uris must have at least 1 item', redirect_uris => [] ],
@@ -199,7 +199,7 @@ for my $case (
     [ 'client_secret_basic',      'must be none',             token_endpoint_auth_method => 'client_secret_basic' ],
     [ 'private_key_jwt', 'not supported', token_endpoint_auth_method    => 'private_key_jwt', jwks => { keys => [] } ],
     [ 'other grant types',         'authorization_code', grant_types    => ['client_credentials'] ],
-    [ 'other response types',      'must hold code',     response_types => ['token'] ],
+    [ 'other response types',      'must contain code',  response_types => ['token'] ],
     [ 'a name that reorders text', 'client_name',        client_name    => "a\x{202e}b" ],
   )
 {

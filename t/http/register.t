@@ -163,10 +163,11 @@ oauth_error( register( %{ $_->[0] } ), 400, $md, $_->[1] )
   [ { grant_types      => ['urn:openid:params:grant-type:ciba'] },               'CIBA, until it works' ],
   [ { application_type => 'other' }, 'another application_type' ], [ { scope => qq{a"b} }, 'a quote in scope' ];
 like(
-    register( dpop_bound_access_tokens => true )->member('error_description'), qr/does not work yet/,
+    register( dpop_bound_access_tokens => true )->member('error_description'),
+    qr/dpop_bound_access_tokens true is not supported yet/,
     'what does not work yet is said to (decisions.md "What works is advertised")' );
 like( register( token_endpoint_auth_method => 'private_key_jwt', jwks_uri => 'https://app.example/k' )
-      ->member('error_description'), qr/private_key_jwt does not work yet/, 'so is private_key_jwt' );
+      ->member('error_description'), qr/private_key_jwt is not supported yet/, 'so is private_key_jwt' );
 oauth_error( raw( $_->[0] ), 400, $md, "the body is $_->[1]" )
   for [ '', 'empty' ], [ '[]', 'an array' ], [ '"x"', 'a string' ], [ '{', 'broken' ],
   [ '{"redirect_uris":["https://a.example"],"redirect_uris":["https://b.example"]}', 'with a repeated name' ],
