@@ -14,9 +14,9 @@
  * Decode base64url without padding, as JOSE uses it (RFC 7515 section 2).
  *
  * Refused are padding, white space, characters of the other alphabet, a length of 4n+1, and unused
- * bits that are not zero. So each octet string has exactly one text, and nobody can change the text
- * of a token without changing its octets. Otherwise a changed text would pass a check for replays
- * that remembers texts.
+ * bits that are not zero. So each octet string has exactly one text, and an attacker cannot change
+ * the text of a token without changing its octets. Otherwise a changed text would pass a check for
+ * replays that remembers texts.
  *
  * *ret belongs to mem and is followed by a NUL octet that *ret_len does not count. AZ_INVALID: the
  * text is not valid. AZ_SERVER_ERROR: out of memory.
