@@ -117,7 +117,7 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
         const char *why = param_fault(name, param);
         /* Only a short name without control characters is shown in the answer. */
         if (why != NULL && visible_fault(name) == NULL && strlen(name) <= PARAM_NAME_MAX)
-            return talloc_asprintf(mem, "%s: %s", name, why);
+            return field_fault_text(mem, "%s: %s", name, why);
         if (why != NULL)
             return why;
     }

@@ -7,6 +7,7 @@
 #include "admin/path_id.h"
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
+#include "base/field_rules.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "policy/rows/rule.h"
@@ -46,7 +47,7 @@ static const char *
 content_rule(TALLOC_CTX *mem, const json_t *value)
 {
     return json_string_length(value) > RULE_CONTENT_MAX
-               ? talloc_asprintf(mem, "must have at most %d octets", RULE_CONTENT_MAX)
+               ? field_fault_text(mem, "must have at most %d octets", RULE_CONTENT_MAX)
                : NULL;
 }
 

@@ -2,10 +2,21 @@
 
 #include "base/field_rules.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/uri.h"
 #include "base/visible.h"
+
+const char *
+field_fault_text(TALLOC_CTX *mem, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = talloc_vasprintf(mem, format, args);
+    va_end(args);
+    return text != NULL ? text : "is not valid";
+}
 
 const char *
 field_rule_visible(TALLOC_CTX *mem, const json_t *value)

@@ -6,6 +6,11 @@
 #include <jansson.h>
 #include <talloc.h>
 
+/* Return the text of a fault, made by printf on mem; without memory a constant one, because NULL
+ * would mean that there is no fault. */
+const char *field_fault_text(TALLOC_CTX *mem, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Refuse a name, contact or version that cannot be shown on pages and in logs. */
 const char *field_rule_visible(TALLOC_CTX *mem, const json_t *value);
 

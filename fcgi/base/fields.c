@@ -198,11 +198,6 @@ static void
 fields_read_one(struct fields_reading *reading, const struct field *field, json_t *value)
 {
     size_t faults = reading->faults;
-    if (reading->table->flags & FIELDS_REFUSE_NULL && json_is_null(value)
-        && field->kind != FIELD_ANY) {
-        fields_tell(reading, field->name, "must not be null");
-        return;
-    }
     if (fields_is_absent(reading, field, value)) {
         if (field->required)
             fields_tell(reading, field->name, "is required");

@@ -70,8 +70,7 @@ struct field {
 enum fields_flags {
     FIELDS_IGNORE_UNKNOWN = 1,  /* a member outside the table is ignored; else it is a fault: a
                                    misspelt `enabled` must not leave a client enabled */
-    FIELDS_REFUSE_NULL = 2,     /* null is a fault; else it counts as absent */
-    FIELDS_EMPTY_IS_ABSENT = 4, /* a text "" counts as absent; else it is a fault */
+    FIELDS_EMPTY_IS_ABSENT = 2, /* a text "" counts as absent; else it is a fault */
 };
 
 struct field_table {

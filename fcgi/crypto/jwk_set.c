@@ -2,6 +2,7 @@
 
 #include "crypto/jwk_set.h"
 
+#include "base/field_rules.h"
 #include "crypto/jwk.h"
 
 static enum az_status
@@ -76,5 +77,5 @@ jwk_set_rule(TALLOC_CTX *mem, const json_t *value)
     const char *why = "cannot be read";
     if (jwk_set_parse(mem, value, JWK_SET_REGISTERED, &set, &why) == AZ_OK)
         return NULL;
-    return talloc_asprintf(mem, "must be a JWK Set of public keys: %s", why);
+    return field_fault_text(mem, "must be a JWK Set of public keys: %s", why);
 }

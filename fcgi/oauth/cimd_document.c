@@ -214,7 +214,8 @@ members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const st
     if ((why = types_fault(data)) != NULL)
         return why;
     if (json_array_size(data->redirect_uris) > (size_t) max_redirect_uris)
-        return talloc_asprintf(mem, "redirect_uris must have at most %ld items", max_redirect_uris);
+        return field_fault_text(mem, "redirect_uris must have at most %ld items",
+                                max_redirect_uris);
     return scope_fault(data->scope);
 }
 

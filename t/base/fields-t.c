@@ -57,8 +57,6 @@ static const struct {
      "'object_column':{'k':1},'any_column':[0]}", "all kinds; only those with a column become columns"},
     {"'on':null,'list':null,'later':null,'count':null", 0, "{'name_column':'a'}", "null counts as absent"},
     {"'any':null", 0, "{'name_column':'a','any_column':null}", "but not where any value may be"},
-    {"'on':null,'id':null", FIELDS_REFUSE_NULL, "id: must not be null;on: must not be null;", "null where it is refused"},
-    {"'any':null", FIELDS_REFUSE_NULL, "{'name_column':'a','any_column':null}", "not where any value may be"},
     {"'id':{'any':1}", 0, "{'name_column':'a'}", "a read-only field is ignored"},
     {"'mark':'abc'", 0, "{'name_column':'a'}", "one with a maximum, at it"},
     {"'mark':'abcd'", 0, "mark: must have at most 3 characters;", "one past it"},
