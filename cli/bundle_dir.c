@@ -70,7 +70,8 @@ bundle_text_fault_line(const char *text, size_t length)
     return 0;
 }
 
-void
+/* Add a fault of a file; path "" is the directory itself, why NULL means out of memory. */
+static void
 bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why)
 {
     char *text = talloc_asprintf(dir->mem, "%s%s%s: %s", dir->name, *path != '\0' ? "/" : "", path,

@@ -67,9 +67,6 @@ bool bundle_dir_read(TALLOC_CTX *mem, const char *dir, struct bundle_dir *ret);
  * to run, so a misspelt name would go unnoticed. */
 bool bundle_dir_has_tests(const struct bundle_dir *dir);
 
-/* Add a fault of a file; path "" is the directory itself, why NULL means out of memory. */
-void bundle_dir_fault(struct bundle_dir *dir, const char *path, const char *why);
-
 /* Return the number of the first line with an octet that is NUL or not UTF-8; 0 if there is none.
  */
 size_t bundle_text_fault_line(const char *text, size_t length);

@@ -119,7 +119,8 @@ entry_file(const struct cli *cli, const struct refusal_source *source, const cha
     return NULL;
 }
 
-json_t *
+/* Return the body of a refused save (specification 7.2, status 422); on cli->mem. */
+static json_t *
 refusal_body(const struct cli *cli, const struct save_refusal *refusal)
 {
     return jsonx_own(cli->mem,

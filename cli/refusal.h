@@ -26,9 +26,6 @@ char *refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row);
  * its number: there an engine reports a text that stops too early. NULL for an empty text. */
 const char *refusal_line(const char *text, size_t *row, size_t *ret_length);
 
-/* Return the body of a refused save (specification 7.2, status 422); on cli->mem. */
-json_t *refusal_body(const struct cli *cli, const struct save_refusal *refusal);
-
 /* Print the schema failures of the data row `key`, one line for each path; `file` names the
  * payload. Returns CLI_FAILED. */
 int refusal_failures(const struct cli *cli, const char *file, const char *key, json_t *failures);

@@ -8,6 +8,7 @@
 #include "admin/policy_bundle.h"
 #include "admin/policy_request.h"
 #include "admin/resource.h"
+#include "base/digits.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "policy/save/bundle_diff.h"
@@ -43,11 +44,11 @@ bundle_audit_list_handle(struct request *req)
     const char *page = request_param(req, "page"), *size = request_param(req, "size"), *list;
     int64_t number = 0, count = BUNDLE_AUDIT_SIZE;
     bool good = true;
-    if (page != NULL && !path_id_parse(page, INT32_MAX, &number)) {
+    if (page != NULL && !digits_read(page, INT32_MAX, &number)) {
         request_field_error(req, "page", "must be a number of 0 or more");
         good = false;
     }
-    if (size != NULL && (!path_id_parse(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
+    if (size != NULL && (!digits_read(size, BUNDLE_AUDIT_SIZE_MAX, &count) || count == 0)) {
         request_field_error(
             req, "size",
             talloc_asprintf(req->op.mem, "must be a number from 1 to %d", BUNDLE_AUDIT_SIZE_MAX));
@@ -146,7 +147,7 @@ static bool
 bundle_audit_id_param(struct request *req, const char *name, int64_t *ret)
 {
     const char *text = request_param(req, name);
-    if (text != NULL && path_id_parse(text, INT64_MAX, ret))
+    if (text != NULL && digits_read(text, INT64_MAX, ret))
         return true;
     request_field_error(req, name, text == NULL ? "is required" : "must be a bundle id");
     return false;

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/uri.h"
+#include "base/words.h"
 #include "crypto/jwk_set.h"
 #include "crypto/jwt.h"
 #include "store/clients/clients_admin.h"
@@ -45,12 +46,12 @@ client_type_rule(TALLOC_CTX *mem, const json_t *value)
 static const char *
 client_auth_method_rule(TALLOC_CTX *mem, const json_t *value)
 {
-    static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post"};
+    static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post",
+                                          NULL};
     (void) mem;
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if (strcmp(methods[i], json_string_value(value)) == 0)
-            return NULL;
-    return "must be none, client_secret_basic or client_secret_post";
+    return words_has(methods, json_string_value(value))
+               ? NULL
+               : "must be none, client_secret_basic or client_secret_post";
 }
 
 /* clang-format off */

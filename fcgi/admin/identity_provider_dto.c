@@ -7,6 +7,7 @@
 #include "base/field_rules.h"
 #include "base/uri.h"
 #include "base/visible.h"
+#include "base/words.h"
 
 /* Limits of scopes and authorizeParams, which are in the URL of every sign-in. */
 #define SCOPES_MAX 32
@@ -81,15 +82,14 @@ scope_rule(TALLOC_CTX *mem, const json_t *value)
 static bool
 is_ours(const char *name)
 {
-    static const char *const ours[] = {"client_id",     "client_secret",  "redirect_uri",
-                                       "response_type", "response_mode",  "scope",
-                                       "state",         "nonce",          "request",
-                                       "request_uri",   "code_challenge", "code_challenge_method",
-                                       "code_verifier"};
-    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-        if (strcmp(ours[i], name) == 0)
-            return true;
-    return false;
+    static const char *const ours[] = {"client_id",      "client_secret",
+                                       "redirect_uri",   "response_type",
+                                       "response_mode",  "scope",
+                                       "state",          "nonce",
+                                       "request",        "request_uri",
+                                       "code_challenge", "code_challenge_method",
+                                       "code_verifier",  NULL};
+    return words_has(ours, name);
 }
 
 static const char *

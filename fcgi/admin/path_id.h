@@ -1,14 +1,10 @@
-/* Ids in paths and queries of the admin API: decimal numbers of 64 bits. */
+/* Ids in paths of the admin API: decimal numbers of 64 bits. */
 #ifndef AZ_ADMIN_PATH_ID_H
 #define AZ_ADMIN_PATH_ID_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "http/request.h"
-
-/* Read 1*DIGIT that is at most `max`. False: it is something else, and *ret is untouched. */
-bool path_id_parse(const char *text, int64_t max, int64_t *ret);
 
 /* Read the first {name} of the path. AZ_NOT_FOUND: not an id, so no row has it. */
 enum az_status path_id_read(struct request *req, int64_t *ret);

@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
+#include "base/words.h"
 #include "policy/decide/decision.h"
 #include "policy/decide/engine.h"
 #include "store/db/audit_read.h"
@@ -82,11 +83,8 @@ is_decision(const char *path)
 static bool
 is_of_engine(const char *name)
 {
-    static const char *const names[] = {"revision", "engine", "eval_us"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    static const char *const names[] = {"revision", "engine", "eval_us", NULL};
+    return words_has(names, name);
 }
 
 static bool
@@ -261,8 +259,8 @@ policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
 
 /*
  * Put the answer into the form in which decisions are stored: reasons in order, no reserved claims.
- * It is its own bound, because only the endpoint that asked knew the real bounds. An answer that is
- * not a decision stays as it is.
+ * Its own values serve as its bounds, because only the endpoint that asked knew the real ones. An
+ * answer that is not a decision stays as it is.
  */
 static enum az_status
 policy_evaluate_settle(struct op *op, json_t *answer)

@@ -41,21 +41,11 @@ test_ids(TALLOC_CTX *mem)
     }
 }
 
-static void
-test_limits(void)
-{
-    int64_t number = -1;
-    ok(path_id_parse("200", 200, &number) && number == 200, "a number may be its maximum");
-    ok(!path_id_parse("201", 200, &number) && number == 200, "... and not one more");
-    ok(!path_id_parse("18446744073709551816", 200, &number), "... nor wrap around to it");
-}
-
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     test_ids(mem);
-    test_limits();
     talloc_free(mem);
     return done();
 }
