@@ -57,8 +57,8 @@ same_value(const char *stored, const char *given)
     return same;
 }
 
-/* Where a payload equals the stored one except for its layout, use the stored text, so that the
- * same policy keeps the same revision. */
+/* Use the stored text of each payload that differs from the stored one only in its layout, so that
+ * the same policy keeps the same revision. */
 static int
 keep_stored(struct cli *cli, struct bundle_dir *dir)
 {

@@ -21,7 +21,7 @@ static const char *const saving[] = {DATABASE,
                                      "SVC_BUNDLE_CONFIRM_TIMEOUT_MS",
                                      NULL};
 
-/* Same end for the verbs that save rules. */
+/* End of the help of each verb that saves rules. */
 #define PRINTS_ACTIVATION                                                                          \
     "Prints the revision of the new bundle and `confirmed` once every policy engine uses it. If "  \
     "an engine refuses "                                                                           \

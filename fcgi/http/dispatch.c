@@ -248,8 +248,7 @@ send_response(struct request *req)
     struct buf out;
     snprintf(status, sizeof(status), "%d %s", res->status, reason_phrase(res->status));
     snprintf(length, sizeof(length), "%zu", res->length);
-    buf_init_secret(&out, req->op.mem,
-                    RESPONSE_MAX); /* the answer may hold tokens and client secrets */
+    buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
     dispatch_put_header(&out, "Status", status);
     dispatch_put_header(&out, "X-Request-ID", req->op.request_id);
     if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
@@ -290,8 +289,8 @@ wipe(struct request *req)
     if (!cacheable && req->res.length > 0)
         explicit_bzero((void *) (uintptr_t) req->res.body, req->res.length);
     for (size_t i = 0; i < req->res.headers; i++)
-        if (req->res.status == 302 /* the copy of respond_redirect, which may hold a code */
-            && strcmp(req->res.header[i].name, "Location") == 0)
+        /* The copy that respond_redirect made may hold a code. */
+        if (req->res.status == 302 && strcmp(req->res.header[i].name, "Location") == 0)
             explicit_bzero((void *) (uintptr_t) req->res.header[i].value,
                            strlen(req->res.header[i].value));
 }

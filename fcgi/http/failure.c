@@ -10,8 +10,8 @@
 #include "http/page/page.h"
 #include "http/route.h"
 
-/* Seconds that a caller should wait while the database or the engine is away, or a browser while
- * all places for fetches are taken. */
+/* Seconds that a caller should wait while the database or the engine cannot be reached, or a
+ * browser while all places for fetches are taken. */
 #define RETRY_AFTER "1"
 
 /* Send the failure to the client, with our issuer (RFC 6749 4.1.2.1, RFC 9207). False: it cannot or

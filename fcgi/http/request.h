@@ -65,7 +65,7 @@ struct request {
     struct http_param param[HTTP_PARAMS_MAX];     /* parameters of the form or query */
     size_t params;                                /* used entries of param */
     bool
-        param_repeated[HTTP_PARAMS_MAX]; /* rows that keep faults: sent twice, so it has no value */
+        param_repeated[HTTP_PARAMS_MAX]; /* sent twice, so it has no value; rows that keep faults */
     const char *allow;                   /* methods of the path if only the method is wrong */
     json_t *json;                        /* JSON body, owned by op.mem */
     const char *body;                    /* raw body, NUL-terminated */

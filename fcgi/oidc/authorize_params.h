@@ -10,12 +10,10 @@
  * Limits. Everything that goes back to the client must fit one header line (HTTP_LOCATION_MAX)
  * beside a redirect_uri of URI_MAX, and so must everything that goes on to the provider.
  */
-#define AUTHORIZE_STATE_MAX 4096 /* octets of the escaped state */
-#define AUTHORIZE_NONCE_MAX 512  /* octets; real values have fewer than 100 */
-#define AUTHORIZE_HINT_MAX                                                                         \
-    512 /* octets of login_hint and acr_values; passed on to the provider                          \
-         */
-#define AUTHORIZE_LOCALES_MAX 256 /* octets of ui_locales; passed on to the provider */
+#define AUTHORIZE_STATE_MAX 4096  /* octets of the escaped state */
+#define AUTHORIZE_NONCE_MAX 512   /* octets; real values have fewer than 100 */
+#define AUTHORIZE_HINT_MAX 512    /* octets of login_hint and acr_values, sent to the provider */
+#define AUTHORIZE_LOCALES_MAX 256 /* octets of ui_locales, sent to the provider */
 #define AUTHORIZE_IDP_MAX 64      /* octets of idp_hint; an idpId is no longer */
 #define AUTHORIZE_AGE_MAX 10      /* digits of max_age: 317 years */
 #define AUTHORIZE_CHALLENGE 43    /* characters of a code_challenge (RFC 7636 4.2) */

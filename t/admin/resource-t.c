@@ -18,7 +18,7 @@
 
 /* ---- statements ---- */
 
-/* What the database does with a write, and what was given to it. */
+/* The outcome of the next write to the database, and a record of the last one. */
 static struct {
     enum az_status outcome;
     char *columns;

@@ -13,12 +13,11 @@
 #define FETCH_TYPE_SIZE 256
 
 struct fetch_head {
-    size_t octets; /* so far */
-    bool open;     /* the lines belong to the answer and not to a trailer */
-    bool typed;    /* there was a Content-Type */
-    char
-        content_type[FETCH_TYPE_SIZE]; /* without parameters, in lower case; "": none, or several */
-    int64_t max_age;                   /* as in fetch_answer; starts with -1 at a status line */
+    size_t octets;                      /* so far */
+    bool open;                          /* the lines belong to the answer and not to a trailer */
+    bool typed;                         /* there was a Content-Type */
+    char content_type[FETCH_TYPE_SIZE]; /* lower case, without parameters; "": none or several */
+    int64_t max_age;                    /* as in fetch_answer; starts with -1 at a status line */
 };
 
 /* Take one line with its line end. False: the head is longer than FETCH_HEAD_MAX. */

@@ -111,8 +111,8 @@ add_style(void *arg, const char *text, size_t length)
     if (st != AZ_OK)
         return st;
     b64url_encode_into(hash, sizeof(hash), word);
-    for (char *c = word; *c != '\0';
-         c++) /* standard base64, because not every browser accepts base64url */
+    /* Standard base64, because not every browser accepts base64url. */
+    for (char *c = word; *c != '\0'; c++)
         *c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
     return buf_append_format(arg, " 'sha256-%s='", word);
 }
