@@ -64,12 +64,12 @@ struct request {
     const char *path_value[HTTP_PATH_VALUES_MAX]; /* decoded {name} segments, in order */
     struct http_param param[HTTP_PARAMS_MAX];     /* parameters of the form or query */
     size_t params;                                /* used entries of param */
-    bool
-        param_repeated[HTTP_PARAMS_MAX]; /* sent twice, so it has no value; rows that keep faults */
-    const char *allow;                   /* methods of the path if only the method is wrong */
-    json_t *json;                        /* JSON body, owned by op.mem */
-    const char *body;                    /* raw body, NUL-terminated */
-    size_t body_length;                  /* octets */
+    /* Rows that keep faults: the parameter was sent twice, so it has no value. */
+    bool param_repeated[HTTP_PARAMS_MAX];
+    const char *allow;         /* methods of the path if only the method is wrong */
+    json_t *json;              /* JSON body, owned by op.mem */
+    const char *body;          /* raw body, NUL-terminated */
+    size_t body_length;        /* octets */
     const char *ip;            /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
     const char *user_agent;    /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;     /* set by the client credential */
