@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# The checks of contrib/check. Each is a function that fails when what it looks at is wrong; it runs in a subshell with
-# errexit, and its output goes to a log and, at the end of a failure or for the tests themselves, to the reader.
+# The checks of contrib/check. Each is a function that fails if it finds a fault. It runs in a subshell with errexit, and its
+# output goes to a log. The end of the log is printed if the check fails, and always for the tests.
 
 PASSED=0
 FAILED=0
 FAILED_NAMES=
 
-# The longest a test run may take; a hanging test must not eat the whole of a CI run.
+# Time limit of a test run, in seconds, so that a hanging test does not use up the time of the CI run.
 TESTS_SECONDS=2400
 
 # check NAME TEXT FUNCTION [ARGUMENT…]
@@ -34,13 +34,13 @@ check() {
     fi
 }
 
-# Prints which tests a log tells failed, and with which words; nothing for a log without tests.
+# Print the failed tests in a log with their messages; print nothing for a log without tests.
 failed_tests() {
     grep -aE '^ *# +Failed test|^ *# +at .* line [0-9]+\.|^ *# +(got|expected): |Dubious|Wstat: [1-9]|Failed tests?: |Parse errors|^ *not ok ' "$1" |
         cut -c1-300 | head -n 60 | sed 's/^/   | /' || :
 }
 
-# Prints the files of the source tree that match, generated and foreign ones left out.
+# Print the matching files of the source tree, without generated and foreign ones.
 sources() {
     (cd "$TOP" && find fcgi cli t contrib etc sql .ci -type f "$@" | sort)
 }
@@ -58,10 +58,10 @@ check_format() {
             return 1
         fi
     done
-    printf 'not checked: clang-format 14 is the version that counts, and it is not here\n'
+    printf 'not checked: clang-format 14 is required but not installed\n'
 }
 
-# Prints the Perl files: by name, and programs by their first line.
+# Print the Perl files: modules and tests by name, programs by their first line.
 perl_sources() {
     sources | while read -r file; do
         case $file in
@@ -71,14 +71,14 @@ perl_sources() {
     done
 }
 
-# .perltidyrc says how Perl looks; a newer perltidy than Debian 12's may lay out the same options otherwise.
+# The version in Debian 12. Another perltidy may format differently with the same .perltidyrc.
 PERLTIDY=20220613
 
 check_perl() {
     local wrong
     cd "$TOP"
     if ! perltidy --version 2>/dev/null | grep -q "v$PERLTIDY"; then
-        printf 'not checked: perltidy %s is the version that counts, and it is not here\n' "$PERLTIDY"
+        printf 'not checked: perltidy %s is required but not installed\n' "$PERLTIDY"
         return 0
     fi
     wrong=$(perl_sources | xargs -r -P "$(nproc)" -n 8 sh -c \
@@ -98,7 +98,7 @@ check_shell() {
     done | xargs -r shellcheck --severity=warning --exclude=SC2034
 }
 
-# check_build NAME [CONFIGURE OPTION…]: builds in WORK/build-NAME and installs into AUTHZ_PREFIX.
+# check_build NAME [CONFIGURE OPTION…]: build in WORK/build-NAME and install into AUTHZ_PREFIX.
 check_build() {
     local name=$1
     shift
@@ -106,7 +106,7 @@ check_build() {
     "$AUTHZ_PREFIX/bin/authzctl" --help
 }
 
-# Only compiles; nothing is installed.
+# Compile without installing.
 check_programs() {
     local build=$WORK/build-$1 source
     shift
@@ -117,22 +117,22 @@ check_programs() {
     make -j"$(nproc)"
 }
 
-# The same with the test programs.
+# Compile with the test programs.
 check_compile() {
     check_programs "$@"
     make -j"$(nproc)" check TESTS=
 }
 
-# The programs alone: a test may stop when memory is out.
+# Analyze only the programs: a test may abort if it runs out of memory.
 check_analyzer() { check_programs analyzer --enable-analyzer --disable-hardening CC=gcc CFLAGS=-O1; }
 
-# check_fuzz SECONDS: each entry of t/fuzz searches for that long.
+# check_fuzz SECONDS: run each program in t/fuzz for this time.
 check_fuzz() {
     check_compile fuzz --enable-fuzz CC=clang CFLAGS='-O1 -g'
     make fuzz FUZZ_SECONDS="$1"
 }
 
-# Every program has PIE, full RELRO, a stack protector and fortified calls, and exports no function.
+# Check that every program has PIE, full RELRO, a stack protector and fortified calls, and exports no function.
 check_hardening() {
     local program
     for program in "$AUTHZ_PREFIX/bin/authzctl" "$AUTHZ_PREFIX/libexec/authz/authz.fcgi"; do
@@ -148,7 +148,7 @@ check_hardening() {
 
 check_policy() { "$TOP/etc/policy/run-tests" "$AUTHZ_OPA"; }
 
-# The sample names every setting that the program knows, and none that it does not.
+# Check that the sample names exactly the settings of the program.
 check_settings() {
     "$AUTHZ_PREFIX/bin/authzctl" config doc | setting_names >"$UP_DIR/settings.known"
     setting_names <"$TOP/etc/authz.conf" >"$UP_DIR/settings.sample"
@@ -156,16 +156,16 @@ check_settings() {
     diff -u "$UP_DIR/settings.known" "$UP_DIR/settings.sample"
 }
 
-# Prints the names that begin a line, commented out or not.
+# Print the setting names at the start of a line, commented out or not.
 setting_names() { grep -oE '^#?(SVC_[A-Z0-9_]+|SHUTDOWN_PHASE_TIMEOUT)' | tr -d '#' | sort -u; }
 
-# Prints how many tests a log of "make check" tells of: prove's closing line, or automake's.
+# Print the number of tests in a log of "make check", from the last line of prove or automake.
 tests_counted() {
     awk '/^Files=[0-9]+, Tests=[0-9]+/ { sub(/.*Tests=/, ""); n += $0 + 0 }
         /^# TOTAL: / { n += $3 } END { print n + 0 }' "$1"
 }
 
-# check_tests BUILD [TEST…]
+# check_tests BUILD [TEST…]: run the tests, all or the named ones, in WORK/build-BUILD.
 check_tests() {
     local build=$WORK/build-$1 log=$UP_DIR/make-check-$1.log rc=0
     shift
@@ -184,14 +184,14 @@ check_tests() {
     }
 }
 
-# Children of the service cannot be examined for leaks (they are not dumpable); the unit tests can, and are.
+# Only the unit tests are checked for leaks, because the processes of the service are not dumpable.
 check_sanitized() {
     export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1
     export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
     check_tests sanitize "$@"
 }
 
-# As part of the whole: a build and an installed tree of its own.
+# Run the sanitizers with a separate build and installed tree.
 check_sanitize() {
     export AUTHZ_PREFIX=$WORK/inst-sanitize
     check_build sanitize --enable-sanitize CFLAGS='-O1 -g'
@@ -211,10 +211,10 @@ check_valgrind() {
     [ "$count" -gt 0 ]
 }
 
-# The README's first command, from nothing, on the tree just installed; the second time within its 15 seconds.
+# Run the first command of README from nothing, on the installed tree. The second run must take at most 15 seconds.
 check_quickstart() {
     local dir=$WORK/quickstart-$1 began
-    # shellcheck disable=SC2064 # the name as it is now
+    # shellcheck disable=SC2064 # expand now, not when the trap runs
     trap "'$TOP/contrib/quickstart' down --dir '$dir' --purge" EXIT
     "$TOP/contrib/quickstart" up --dir "$dir" --web "$1"
     began=$SECONDS
@@ -225,8 +225,8 @@ check_quickstart() {
     ! "$TOP/contrib/quickstart" status --dir "$dir"
 }
 
-# The archive holds what it needs: the tests of the unpacked archive use what was built from it. All the C tests and one way
-# through the whole service; every other Perl test has been run by then, from the same files.
+# Check that the archive is complete: the tests run in the unpacked archive, on the programs built from it. All C tests and a
+# few Perl tests of the whole service are enough, because the check of the tests has run the others from the same files.
 check_distcheck() {
     local make=$WORK/build-gcc c_tests
     unset AUTHZ_PREFIX
@@ -235,7 +235,7 @@ check_distcheck() {
     make -C "$make" distcheck TESTS="$c_tests t/http/token.t t/http/introspect.t t/http/policy_data.t"
 }
 
-# News for the next reader, not a judgement.
+# Print the longest files and functions, for information; nothing fails.
 check_news() {
     cd "$TOP"
     printf '== the longest files\n'
@@ -253,14 +253,14 @@ check_news() {
 
 check_summary() {
     printf '\n'
-    # Once more at the very end, where a reader of a long log looks first.
+    # Repeat the failures at the end, where a reader of a long log looks first.
     cat "$UP_DIR"/*.failed 2>/dev/null || :
     if [ "$FAILED" -gt 0 ]; then printf 'failed:%s; logs are in %s\n' "$FAILED_NAMES" "$UP_DIR"; fi
     printf 'checks: %s passed, %s failed\n' "$PASSED" "$FAILED"
     [ "$FAILED" -eq 0 ]
 }
 
-# What succeeded leaves nothing behind.
+# Delete the temporary directory if every check passed.
 check_clean() {
     local rc=$?
     if [ "$rc" -eq 0 ] && [ "$KEEP" = no ]; then

@@ -84,7 +84,7 @@ npm_get() {
     hint "put npm and Node.js $NODE_OLDEST or newer on PATH, check that npm can reach its registry, and run the same command again"
     command -v npm >/dev/null || (packages_install node)
     work=$(mktemp -d)
-    # shellcheck disable=SC2064 # the name as it is now
+    # shellcheck disable=SC2064 # expand now, not when the trap runs
     trap "rm -rf '$work'" EXIT
     node_here >/dev/null || npm_get_node "$work"
     npm_here >/dev/null || npm_get_modules "$work"

@@ -142,7 +142,7 @@ opa_get() {
         return 1
     fi
     work=$(mktemp -d)
-    # shellcheck disable=SC2064 # the name as it is now
+    # shellcheck disable=SC2064 # expand now, not when the trap runs
     trap "chmod -R u+w '$work'; rm -rf '$work'" EXIT
     for way in ${AUTHZ_OPA_WAYS:-path go download gobin}; do
         tried="$tried $way"

@@ -23,7 +23,7 @@ packages_missing() {
 packages_hold_services() {
     local rule=/usr/sbin/policy-rc.d
     [ ! -e "$rule" ] || return 0
-    # shellcheck disable=SC2064 # the names as they are now
+    # shellcheck disable=SC2064 # expand now, not when the trap runs
     trap "$1 rm -f $rule" EXIT
     printf '#!/bin/sh\nexit 101\n' | $1 tee "$rule" >/dev/null
     $1 chmod 755 "$rule"

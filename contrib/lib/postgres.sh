@@ -10,7 +10,7 @@ PG_CONNECTIONS=100
 postgres_bin() {
     local want='*' dir found=
     if as_service test -s "$BASE/data/PG_VERSION"; then want=$(as_service cat "$BASE/data/PG_VERSION"); fi
-    # shellcheck disable=SC2086 # the pattern is meant
+    # shellcheck disable=SC2086 # a pattern
     for dir in $(printf '%s\n' /usr/lib/postgresql/$want/bin | sort -V); do
         if [ -x "$dir/initdb" ]; then found=$dir; fi
     done
