@@ -1,6 +1,6 @@
 # METADATA
 # title: Authentication
-# description: How strongly and how recently the subject signed in, and which tokens are bound.
+# description: Requirements for the strength and age of the sign-in, and for tokens bound to a key.
 package svc.controls.authentication
 
 import data.svc.lib.ask

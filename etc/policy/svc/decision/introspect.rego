@@ -1,6 +1,6 @@
 # METADATA
 # title: Introspection
-# description: Evaluation 2. The rights that an issued token still has, as shown to this caller.
+# description: Evaluation 2. Decides which rights of an issued token are shown to this caller.
 # entrypoint: true
 package svc.decision.introspect
 

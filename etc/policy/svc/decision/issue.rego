@@ -1,6 +1,6 @@
 # METADATA
 # title: Issuance
-# description: Evaluation 1. May this token be issued, and with which scopes and lifetime?
+# description: Evaluation 1. Decides whether a token is issued, and with which scopes and lifetime.
 # entrypoint: true
 package svc.decision.issue
 

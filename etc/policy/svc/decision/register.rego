@@ -1,6 +1,6 @@
 # METADATA
 # title: Registration
-# description: May this client register, and with which grant types and scopes?
+# description: Decides whether a client may register, and with which grant types and scopes.
 # entrypoint: true
 package svc.decision.register
 
