@@ -72,7 +72,7 @@ config_check_database(struct config_findings *findings)
     if ((st = signing_keys_check(&op)) != AZ_OK)
         config_report_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
     else
-        output_line(findings->cli, "signing keys: ok (SVC_CREDENTIAL_KEY opens them)");
+        output_line(findings->cli, "signing keys: ok (SVC_CREDENTIAL_KEY decrypts them)");
 }
 
 static void

@@ -94,7 +94,7 @@ int
 manual_run(struct cli *cli)
 {
     FILE *out = stdout;
-    fputs(".\\\" Made by the program from its table of verbs: change that, not this.\n"
+    fputs(".\\\" Generated from the table of verbs in cli/verbs.c; edit that file instead.\n"
           ".TH AUTHZCTL 8 \"\" \"authz " PACKAGE_VERSION "\" \"System administration\"\n"
           ".SH NAME\nauthzctl \\- administer the authorization server authz\n"
           ".SH SYNOPSIS\n.B authzctl\n.RI [ OPTION ...]\n.I NOUN VERB\n.RI [ ARGUMENT ...]\n"

@@ -235,7 +235,7 @@ advice(const struct az_fault *fault)
     case AZ_SAVE_IN_PROGRESS:
         return "wait until it has finished and run this again";
     case AZ_PRECONDITION_FAILED:
-        return "the row was changed by someone else; run this again";
+        return "another writer changed the row; run this again";
     case AZ_SERVER_ERROR:
         return database ? "this step changed nothing; see the log of PostgreSQL" : NULL;
     default:

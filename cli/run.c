@@ -70,7 +70,7 @@ cli_run(struct cli *cli)
         return cli->verb->run(cli);
     cli->az = process_new(cli->mem, false, &cli->problems);
     if (cli->az == NULL) {
-        output_error("%s: no memory", cli->path);
+        output_error("%s: out of memory", cli->path);
         return CLI_FAILED;
     }
     int status = run_check_settings(cli);

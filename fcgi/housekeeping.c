@@ -26,7 +26,7 @@ job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(op, &made, &dropped);
-    snprintf(note, size, "%d made, %d dropped", made, dropped);
+    snprintf(note, size, "%d partitions created, %d dropped", made, dropped);
     return st;
 }
 
@@ -73,14 +73,14 @@ static const struct job {
     const char *note;
 } jobs[] = {
     {"partitions",   600,     job_partitions,   NULL,                 NULL},
-    {"signing_keys", 3600,    NULL,             signing_keys_purge,   "retired signing keys removed after their publication"},
-    {"engines",      3600,    NULL,             engines_forget,       "reports of engines that were silent for a day removed"},
+    {"signing_keys", 3600,    NULL,             signing_keys_purge,   "retired signing keys that are no longer published removed"},
+    {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},
     {"policy",       600,     job_policy,       NULL,                 NULL},
-    {"bundles",      600,     NULL,             bundle_history_prune, "bundles beyond the history removed"},
-    {"grants",       3600,    NULL,             grants_purge,         "families that ended removed"},
+    {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},
+    {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
-    {"documents",    600,     NULL,             documents_prune,      "fetched documents without requests removed"},
+    {"documents",    600,     NULL,             documents_prune,      "fetched documents that are no longer used removed"},
 };
 /* clang-format on */
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))

@@ -167,7 +167,7 @@ run_parent(struct az *az, const struct choices *choices)
     if (inherited == 0 && !pools_listen(pools, POOLS, choices->group))
         return EXIT_CONFIG;
     if (pools[CORE].socket == 0)
-        return fail_usage("--workers needs --listen unix:PATH", NULL);
+        return fail_usage("--workers requires --listen unix:PATH", NULL);
     log_text(AZ_SEV_INFO, "started", "%s, issuer %s, workers %d core, %d web, %d bundles",
              PACKAGE_STRING, az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers,
              pools[BUNDLES].workers);

@@ -90,7 +90,8 @@ bundle_look(struct request *req, const char *known, struct bundle_served *bundle
         st = bundle_reconcile(&req->op, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
-                 "a policy save ended without a verdict; the previous bundle is served again");
+                 "a policy save ended before its bundle was confirmed; the previous bundle is "
+                 "served again");
     return st == AZ_OK && withdrawn ? bundle_fetch(&req->op, known, fetching_instance(req), bundle)
                                     : st;
 }
@@ -155,7 +156,7 @@ bundle_get_handle(struct request *req)
     if (strcmp(req->path_value[0], BUNDLE_NAME) != 0)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no bundle %s", req->path_value[0]);
     if (known == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (!utf8_valid(known, strlen(known)))
         known = ""; /* not one of our tags, and not a text for the database */
     enum az_status st = bundle_look(req, known, &bundle);

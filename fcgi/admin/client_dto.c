@@ -154,7 +154,7 @@ static json_t *
 client_parse_statement(struct resource_reading *reading, const char *text)
 {
     json_t *claims = NULL;
-    const char *why = "no memory";
+    const char *why = "out of memory";
     if (strlen(text) > SOFTWARE_STATEMENT_CLAIMS_MAX)
         why = "is too long";
     else if (jsonx_parse(reading->mem, text, strlen(text), JWT_DEPTH_MAX, &claims, &why) == AZ_OK

@@ -64,7 +64,7 @@ health_check_bundle(struct op *op, struct health_findings *found)
         return st;
     if (!good)
         return op_fail(op, AZ_UNAVAILABLE, NULL,
-                       "the engine's active revision '%s' is not an acceptable one: %s",
+                       "the active revision '%s' of the engine is not acceptable: %s",
                        found->status.active_revision, found->status.message);
     return AZ_OK;
 }

@@ -18,7 +18,7 @@ identity_provider_complete(struct op *op, struct resource_reading *reading)
         return st;
     reading->key = identity_provider_make_id(op->mem, resource_text(reading, "name"),
                                              resource_text(reading, "issuer"), taken);
-    return reading->key != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return reading->key != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 static const struct resource_secret identity_provider_secret = {

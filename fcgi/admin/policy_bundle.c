@@ -84,7 +84,7 @@ policy_bundle_invalid(struct request *req)
 static enum az_status
 policy_bundle_no_memory(struct request *req)
 {
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
+    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
 }
 
 static enum az_status

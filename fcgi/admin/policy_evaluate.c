@@ -244,7 +244,7 @@ policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
                              ? talloc_asprintf(req->op.mem, "%s/result", evaluation->path)
                              : evaluation->path;
     if (evaluation->target == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     policy_evaluate_note(req, evaluation);
     enum az_status st = engine_try(&req->op, evaluation->target, evaluation->input,
                                    evaluation->explain, &evaluation->trial);

@@ -47,7 +47,7 @@ policy_payload_read_value(struct request *req, const json_t *text, json_t **ret)
         return AZ_OK;
     return policy_invalid_field(
         req, "payload",
-        talloc_asprintf(req->op.mem, "must be JSON text: %s", why != NULL ? why : "no memory"));
+        talloc_asprintf(req->op.mem, "must be JSON text: %s", why != NULL ? why : "out of memory"));
 }
 
 static enum az_status
@@ -70,7 +70,7 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
     enum az_status st = fields_read(req->op.mem, FIELDS(policy_payload_fields, 0), req->json,
                                     request_field_fault, req, NULL, NULL);
     if (st == AZ_SERVER_ERROR)
-        return op_fail(&req->op, st, NULL, "no memory");
+        return op_fail(&req->op, st, NULL, "out of memory");
     enum az_status key_st = policy_payload_check_key(req, key, given),
                    value_st = policy_payload_read_value(req, text, &value);
     if (st != AZ_OK || key_st != AZ_OK || value_st != AZ_OK)
@@ -123,7 +123,7 @@ policy_patch_apply(struct request *req, const struct policy_row *row, const json
     json_t *value = jsonx_own(req->op.mem, merge_patch(stored, patch));
     const char *text = value != NULL ? jsonx_dump(req->op.mem, value) : NULL;
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the patch");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the patch");
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
         return op_fail(&req->op, AZ_TOO_LARGE, "The patched payload would be too large", NULL);
     *ret_value = value;

@@ -81,7 +81,7 @@ policy_rule_read(struct request *req, struct policy_rule_write *ret)
                                       .content = policy_rule_text(req, "content"),
                                       .version = policy_rule_text(req, "version")};
     if (st == AZ_SERVER_ERROR)
-        return op_fail(&req->op, st, NULL, "no memory");
+        return op_fail(&req->op, st, NULL, "out of memory");
     if (ret->path != NULL && ret->kind != NULL && rule_path_fault(ret->path) == NULL
         && policy_rule_kind_fault(ret->kind) == NULL
         && strcmp(ret->kind, rule_kind(ret->path)) != 0)

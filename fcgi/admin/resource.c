@@ -114,12 +114,12 @@ resource_read(struct request *req, struct resource_reading *reading)
     if (st == AZ_INVALID)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
     if (st != AZ_OK)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (reading->key != NULL)
         resource_note(req, resource->body->key, reading->key);
     st = resource->complete != NULL ? resource->complete(&req->op, reading) : AZ_OK;
     if (st == AZ_OK && reading->lost)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (st == AZ_OK)
         resource_note(req, resource->body->key, reading->key);
     return st;
@@ -137,7 +137,7 @@ resource_seal(struct request *req, const struct resource_reading *reading, struc
         || keyring_seal(req->op.mem, req->op.az->keyring, secret->purpose, place, reading->secret,
                         strlen(reading->secret), &box, &row->sealed_length)
                != AZ_OK)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "cannot seal the secret of this %s",
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "cannot encrypt the secret of this %s",
                        resource_of(req)->rows->noun);
     row->sealed = box;
     return AZ_OK;
@@ -157,7 +157,7 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     row.key = reading->key;
     row.columns = jsonx_dump(req->op.mem, reading->columns);
     if (row.columns == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     st = reading->path_key != NULL ? json_rows_replace(&req->op, resource->rows, &row, ret_dto)
                                    : json_rows_insert(&req->op, resource->rows, &row, ret_dto);
     if (resource->written != NULL)

@@ -166,7 +166,7 @@ cron_parse(const char *text, struct cron *ret, const char **ret_why)
         .any_day = begins_any(&field[3 - first]),
         .any_weekday = begins_any(&field[5 - first]),
     };
-    *ret_why = "is never due; look at the days of the month and the months";
+    *ret_why = "never matches a date; check the day of the month and the month";
     if (cron_next(&cron, 0) < 0)
         return AZ_INVALID;
     *ret_why = NULL;

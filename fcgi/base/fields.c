@@ -128,7 +128,7 @@ fields_kind_fault(enum field_kind kind, const json_t *value)
     case FIELD_UNSUPPORTED:
         return "is not supported yet";
     }
-    return "has an unknown kind";
+    return "has an unknown type";
 }
 
 static void
@@ -229,7 +229,7 @@ fields_refuse_unknown(struct fields_reading *reading, const json_t *object)
     json_t *value;
     json_object_foreach ((json_t *) (uintptr_t) object, name, value)
         if (!fields_is_known(reading->table, name))
-            fields_tell(reading, name, "is not a field of this object");
+            fields_tell(reading, name, "is not a member of this object");
 }
 
 enum az_status

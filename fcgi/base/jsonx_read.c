@@ -13,11 +13,11 @@
 /* Constant texts without any part of the input, which may be a secret. */
 static const char malformed[] = "JSON is malformed";
 static const char ends_early[] = "JSON ends too early";
-static const char has_nul[] = "JSON has a NUL character";
+static const char has_nul[] = "JSON contains a NUL character";
 static const char bad_utf8[] = "JSON is not valid UTF-8";
 static const char too_deep[] = "JSON is nested too deeply";
-static const char too_large[] = "JSON has a number that is too large";
-static const char repeated[] = "JSON has a repeated member name";
+static const char too_large[] = "JSON contains a number that is too large";
+static const char repeated[] = "JSON contains a repeated member name";
 static const char followed[] = "JSON is followed by other text";
 
 struct jsonx_reader {

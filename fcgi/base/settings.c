@@ -301,8 +301,8 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     } else if ((demand->known_refused && is_development_value(*at))
                || strncasecmp(*at, "insecure-dev-", 13) == 0) {
         problems_add(mem, problems,
-                     "%s: is a published development value; set a random value, or set "
-                     "SVC_ALLOW_INSECURE_DEV_KEY=true on a machine that no one else can reach",
+                     "%s: is a published development value; set a random value, or, on a "
+                     "machine that only you can reach, set SVC_ALLOW_INSECURE_DEV_KEY=true",
                      demand->name);
     } else if (strlen(*at) < demand->minimum) {
         problems_add(

@@ -45,7 +45,7 @@ static const char why_name[] = "kid, use, alg or key_ops is malformed";
 static const char why_member[] = "a member of the key is missing or malformed";
 static const char why_weak[] = "RSA key is smaller than 2048 bits";
 static const char why_large[] = "RSA key is larger than 8192 bits or its exponent is too large";
-static const char why_point[] = "key is not a valid point or number of its kind";
+static const char why_point[] = "key is not valid for its type or curve";
 
 /* Members that only private or symmetric keys have (RFC 7518 sections 6.2.2, 6.3.2, 6.4). */
 static const char *const private_members[] = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"};

@@ -29,14 +29,14 @@ static const struct jws_alg jws_algs[] = {
 };
 
 static const char *const jws_fault_texts[] = {
-    [JWS_FAULT_NONE]      = "token is good",
+    [JWS_FAULT_NONE]      = "token is valid",
     [JWS_FAULT_SIZE]      = "token is too long",
     [JWS_FAULT_FORM]      = "token is not a compact JWS",
     [JWS_FAULT_HEADER]    = "token header is malformed",
     [JWS_FAULT_EXTENSION] = "token header has crit, b64 or zip",
     [JWS_FAULT_TYP]       = "token typ is not accepted",
     [JWS_FAULT_ALG]       = "token alg is not accepted",
-    [JWS_FAULT_KEY]       = "no key fits the token",
+    [JWS_FAULT_KEY]       = "no key matches the token",
     [JWS_FAULT_SIGNATURE] = "token signature is wrong",
     [JWS_FAULT_OURS]      = "token could not be checked",
 };

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 static const char *const jwt_fault_texts[] = {
-    [JWT_FAULT_NONE]     = "claims are good",
+    [JWT_FAULT_NONE]     = "claims are valid",
     [JWT_FAULT_JSON]     = "token payload is not a JSON object",
     [JWT_FAULT_TYPE]     = "a claim of the token is malformed",
     [JWT_FAULT_ISS]      = "token iss is not accepted",
@@ -22,10 +22,10 @@ static const char *const jwt_fault_texts[] = {
     [JWT_FAULT_EXP]      = "token has no exp",
     [JWT_FAULT_EXPIRED]  = "token has expired",
     [JWT_FAULT_LIFETIME] = "token exp is too far ahead",
-    [JWT_FAULT_NOT_YET]  = "token nbf lies in the future",
+    [JWT_FAULT_NOT_YET]  = "token nbf is in the future",
     [JWT_FAULT_IAT]      = "token has no iat",
-    [JWT_FAULT_FUTURE]   = "token iat lies in the future",
-    [JWT_FAULT_OLD]      = "token iat lies too far in the past",
+    [JWT_FAULT_FUTURE]   = "token iat is in the future",
+    [JWT_FAULT_OLD]      = "token iat is too old",
     [JWT_FAULT_JTI]      = "token has no jti",
     [JWT_FAULT_OURS]     = "token could not be checked",
 };

@@ -130,7 +130,7 @@ make_route(struct request *req, const struct route *other)
     const struct route *like = other != NULL ? other : guard != NULL ? guard : &unmatched;
     struct route *row = talloc(req->op.mem, struct route);
     if (row == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     *row = unmatched;
     row->path = like->path;
     row->dialect = like->dialect;

@@ -164,20 +164,21 @@ form_read_octets(struct request *req)
                        length, max);
     char *body = talloc_size(req->op.mem, length + 1);
     if (body == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     size_t used = 0;
     /* Ask for one octet more than announced, to see that the body ends where it should. */
     for (long got = 1; used <= length && got > 0; used += (size_t) (got > 0 ? got : 0))
         got = req->io->read(req->io, body + used, length + 1 - used);
     if (known && used > length)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is longer than announced",
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "The request body is longer than Content-Length",
                        "the body has more than the announced %zu octets", length);
     if (known && used < length)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
                        "received %zu of the announced %zu octets", used, length);
     if (used > max)
         return op_fail(&req->op, AZ_TOO_LARGE, NULL,
-                       "a body without a length passed the limit of %zu octets", max);
+                       "a body without Content-Length exceeds the limit of %zu octets", max);
     body[used] = '\0';
     req->body = body;
     req->body_length = used;

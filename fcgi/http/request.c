@@ -113,7 +113,7 @@ request_read_target(struct request *req)
                        "the target has more than %d octets", HTTP_PATH_MAX);
     target = strip_base(req->op.mem, req->op.az->cfg->oidc_issuer, skip_authority(target));
     if (target == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     for (const char *c = target; *c != '\0'; c++)
         if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
@@ -121,7 +121,7 @@ request_read_target(struct request *req)
     size_t length = strcspn(target, "?");
     req->path = length == 0 ? "/" : talloc_strndup(req->op.mem, target, length);
     req->query = target[length] == '?' ? target + length + 1 : "";
-    return req->path != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+    return req->path != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Return the length of the longest start of text that has at most max octets and splits no UTF-8
@@ -155,7 +155,7 @@ request_read_head(struct request *req, const struct http_io *io)
     if (req->method == NULL || req->op.request_id == NULL) {
         req->method = "";
         req->op.request_id = "none";
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     }
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
                                 io->variable(io, "HTTP_X_FORWARDED_FOR"), /* of any length */

@@ -12,7 +12,7 @@ respond_octets(struct request *req, int status, const char *content_type, const 
                size_t length)
 {
     if (length > HTTP_ANSWER_MAX)
-        return op_fail(&req->op, AZ_SERVER_ERROR, "The answer is too large",
+        return op_fail(&req->op, AZ_SERVER_ERROR, "The response is too large",
                        "the answer has %zu octets", length);
     req->res.status = status;
     req->res.content_type = content_type;
@@ -32,7 +32,7 @@ respond_json(struct request *req, int status, json_t *json)
 {
     char *text = json != NULL ? jsonx_dump(req->op.mem, json) : NULL;
     if (text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the answer");
     return respond_octets(req, status, "application/json", text, strlen(text));
 }
 
@@ -48,7 +48,7 @@ respond_redirect(struct request *req, const char *url)
     char *copy = talloc_strdup(req->op.mem, url);
     if (copy == NULL || req->res.headers == HTTP_HEADERS_MAX)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
-                       "no memory or no room for the Location header");
+                       "out of memory, or the Location header does not fit");
     respond_header(req, "Location", copy);
     return respond_empty(req, 302);
 }
@@ -80,7 +80,7 @@ request_field_error(struct request *req, const char *field, const char *message)
     json_t *fields = json_object_get(req->error_body, "fieldErrors");
     if (json_object_get(fields, field) == NULL
         && json_object_set_new(fields, field, json_string(message)) != 0)
-        op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the faults of fields");
+        op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the faults of fields");
 }
 
 void

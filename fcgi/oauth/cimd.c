@@ -80,7 +80,7 @@ read_document(struct op *op, const char *url, const json_t *document, struct cli
     if (st == AZ_OK)
         return AZ_OK;
     if (st != AZ_INVALID)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     const char *text = talloc_asprintf(op->mem, "The client's metadata document: %s", why);
     return op_fail(op, AZ_INVALID_CLIENT, text, "metadata document %s: %s", url, why);
 }
@@ -166,7 +166,7 @@ audit_change(struct op *op, const char *url, const struct document *document)
         .summary = change_summary(op, document),
     };
     if (entry.summary == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return audit_insert(op, &entry);
 }
 
@@ -188,7 +188,7 @@ cimd_resolve(struct op *op, const char *client_id, struct client **ret)
                        "client_id %s %s", client_id, why);
     struct client *client = talloc_zero(op->mem, struct client);
     if (client == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if ((st = get_document(op, client_id, &document)) != AZ_OK
         || (st = read_document(op, client_id, document.json, client)) != AZ_OK)
         return st;
@@ -250,7 +250,7 @@ cimd_store(struct op *op, struct client *client)
         return st;
     client_forget(op, client->client_id);
     if (row.taken)
-        return op_fail(op, AZ_INVALID_CLIENT, "The client_id cannot be used",
+        return op_fail(op, AZ_INVALID_CLIENT, "This client_id is already in use",
                        "client_id %s is the name of a subject", client->client_id);
     if (row.id == 0 && row.full)
         return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_FULL,
@@ -258,10 +258,11 @@ cimd_store(struct op *op, struct client *client)
                        "registered themselves",
                        client->client_id);
     if (row.id == 0)
-        return op_fail(op, AZ_UNAVAILABLE, NULL, "the row of client %s is deleted as fast as it is written",
-                       client->client_id);
+        return op_fail(op, AZ_UNAVAILABLE, NULL,
+                       "the row of client %s is created and deleted repeatedly", client->client_id);
     if (!row.ours)
-        return op_fail(op, AZ_INVALID_CLIENT, "The client was changed meanwhile; try again",
+        return op_fail(op, AZ_INVALID_CLIENT,
+                       "The client was changed during the request; try again",
                        "client %s is registered by the administrator now", client->client_id);
     if (!row.enabled)
         return refuse_disabled(op, client->client_id);

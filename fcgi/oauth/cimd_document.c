@@ -56,7 +56,7 @@ parts_fault(const struct uri *uri, const char *http_hosts)
     if (strcmp(uri->scheme, "https") != 0 && strcmp(uri->scheme, "http") != 0)
         return "must use https";
     if (strcmp(uri->scheme, "http") == 0 && !uri_host_is_listed(http_hosts, uri->host))
-        return "must use https: http is allowed for named development hosts alone";
+        return "must use https; http is allowed only for the configured development hosts";
     if (uri->userinfo != NULL)
         return "must not have user information before the host";
     if (uri->fragment != NULL)
@@ -144,12 +144,12 @@ secret_fault(const json_t *document, const char *method)
     if (json_object_get(document, "client_secret") != NULL)
         return "client_secret must not be in a public document";
     if (json_object_get(document, "client_secret_expires_at") != NULL)
-        return "client_secret_expires_at must not be present: such a client has no secret";
+        return "client_secret_expires_at is not allowed because the client has no secret";
     if (method == NULL || strcmp(method, "none") == 0)
         return NULL;
     if (strcmp(method, "private_key_jwt") == 0)
         return "token_endpoint_auth_method private_key_jwt is not supported yet for such clients";
-    return "token_endpoint_auth_method must be none: such a client has no secret";
+    return "token_endpoint_auth_method must be none because the client has no secret";
 }
 
 static const char *
@@ -204,7 +204,7 @@ members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const st
     const char *why;
     /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
     if (strcmp(data->client_id, url) != 0)
-        return "client_id must be exactly the address of the document";
+        return "client_id must be exactly the URL of the document";
     if ((why = secret_fault(document, data->auth_method)) != NULL)
         return why;
     /* A client that asks for bound tokens and gets others would be less safe than it believes; as

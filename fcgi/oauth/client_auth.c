@@ -74,7 +74,8 @@ client_credentials_read(struct request *req, struct client_credentials *ret)
     if (basic) {
         enum az_status st = read_basic(req, header + 5, ret);
         if (st == AZ_OK && id != NULL && strcmp(id, ret->id) != 0 && strcmp(id, ret->raw_id) != 0)
-            return op_fail(&req->op, AZ_INVALID_REQUEST, "client_id mismatch", NULL);
+            return op_fail(&req->op, AZ_INVALID_REQUEST,
+                           "client_id differs from the authenticated client", NULL);
         return st;
     }
     ret->other_scheme = header != NULL;

@@ -22,7 +22,8 @@ grant_read_resource(struct request *req, const char **ret)
         if (st != AZ_OK)
             return st;
         if (resource != NULL && !resource_equal(resource, req->param[i].value))
-            return op_fail(&req->op, AZ_INVALID_TARGET, "A token is for one resource only", NULL);
+            return op_fail(&req->op, AZ_INVALID_TARGET,
+                           "Only one resource can be requested per token", NULL);
         if (resource == NULL)
             resource = req->param[i].value;
     }
@@ -45,7 +46,7 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     question->scopes = registered != NULL ? words_array_within(req->op.mem, words, all) : words;
     question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
     if (question->scopes == NULL || question->default_scopes == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0)
         return op_fail(&req->op, AZ_INVALID_SCOPE,
                        "None of the requested scopes is registered for the client", NULL);

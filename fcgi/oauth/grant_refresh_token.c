@@ -44,7 +44,7 @@ read_refresh_scopes(struct request *req, const struct grant_row *grant,
     const char *asked = request_param(req, "scope");
     json_t *granted = words_split(req->op.mem, grant->granted_scope), *words;
     if (granted == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
@@ -61,7 +61,7 @@ read_refresh_scopes(struct request *req, const struct grant_row *grant,
     /* Without memory there must not be no ceiling. */
     return question->ceiling != NULL && question->default_scopes != NULL
                ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 enum az_status

@@ -55,10 +55,10 @@ register_read_body(struct request *req, json_t **ret)
     enum az_status st =
         jsonx_parse(req->op.mem, req->body, req->body_length, HTTP_JSON_DEPTH_MAX, &body, &why);
     if (st == AZ_SERVER_ERROR)
-        return op_fail(&req->op, st, NULL, "no memory");
+        return op_fail(&req->op, st, NULL, "out of memory");
     if (st != AZ_OK || !json_is_object(body))
         return op_fail(&req->op, AZ_INVALID_CLIENT_METADATA, "The body must be a JSON object", "%s",
-                       why != NULL ? why : "no object");
+                       why != NULL ? why : "not a JSON object");
     *ret = body;
     return AZ_OK;
 }
@@ -91,7 +91,7 @@ read_metadata(struct registering *reg)
         .dpop = false,
     };
     if (rules.grant_types == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
 }
 
@@ -142,7 +142,7 @@ set_scope(struct registering *reg)
     json_t *words;
     const char *scope = words_join(op->mem, reg->verdict.verdict.decision.scopes);
     if (scope == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (*scope == '\0') {
         json_object_del(reg->registered, "scope");
         return AZ_OK;
@@ -150,11 +150,11 @@ set_scope(struct registering *reg)
     if (scope_parse(op, scope, &words) != AZ_OK) {
         az_fault_clear(&op->fault);
         return op_fail(op, AZ_UNAVAILABLE, NULL,
-                       "policy answer refused: scopes are not valid words of RFC 6749 3.3");
+                       "policy answer refused: scopes are not valid (RFC 6749 section 3.3)");
     }
     return json_object_set_new(reg->registered, "scope", json_string(scope)) == 0
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Limit the requested metadata to what policy granted. */
@@ -169,7 +169,7 @@ narrow(struct registering *reg)
         jsonx_set(&registered, "response_types", json_array());
     reg->registered = jsonx_built(&registered);
     if (reg->registered == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return set_scope(reg);
 }
 
@@ -206,7 +206,7 @@ make_client_id(struct registering *reg)
     struct op *op = &reg->req->op;
     unsigned char random[UUID7_RANDOM_OCTETS], id[UUID7_OCTETS];
     if (random_octets(random, sizeof(random)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no randomness");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
     uuid7_make((uint64_t) op->now_ms, random, id);
     uuid7_format(id, reg->client_id);
     reg->req->audit.client_id = reg->client_id;
@@ -234,7 +234,7 @@ store(struct registering *reg, bool *ret_stored)
     if (st != AZ_OK)
         return st;
     if ((client.columns = make_columns(reg)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return client_register(op, &client, &reg->req->audit, ret_stored);
 }
 
@@ -326,7 +326,7 @@ register_handle(struct request *req)
     /* The audit row and the log line name the client after this function has returned. */
     struct registering *reg = talloc_zero(req->op.mem, struct registering);
     if (reg == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     reg->req = req;
     enum az_status st = register_read_body(req, &reg->body);
     if (st == AZ_OK)

@@ -121,8 +121,9 @@ check_authentication(struct register_reading *reading)
                              "private_key_jwt is not supported yet");
     if (st == AZ_OK && strcmp(method, "none") == 0
         && words_array_has(json_object_get(reading->members, "grant_types"), "client_credentials"))
-        st = register_refuse(reading, "grant_types",
-                             "cannot contain client_credentials with token_endpoint_auth_method none");
+        st = register_refuse(
+            reading, "grant_types",
+            "must not contain client_credentials if token_endpoint_auth_method is none");
     return st;
 }
 
@@ -150,7 +151,8 @@ read_scope(struct register_reading *reading, json_t **ret_words)
         return st;
     az_fault_clear(&reading->op->fault);
     if (st != AZ_OK)
-        return register_refuse(reading, "scope", "must be at most 100 words of RFC 6749 3.3");
+        return register_refuse(reading, "scope",
+                               "must have at most 100 valid scope tokens (RFC 6749 section 3.3)");
     /* A scope of blanks alone has no word. */
     *ret_words = json_array_size(words) > 0 ? words : NULL;
     return AZ_OK;

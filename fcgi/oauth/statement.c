@@ -65,8 +65,8 @@ statement_parse(struct statement_reading *reading, const char *text)
         return statement_refuse(op, "The claims of the software statement are malformed",
                                 jwt_fault_text(jwt_fault));
     if (st == AZ_OK && (reading->claims.iss == NULL || *reading->claims.iss == '\0'))
-        return statement_refuse(op, "The software statement names no issuer", "no iss");
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return statement_refuse(op, "The software statement has no issuer", "no iss");
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Find the issuer before anything is fetched: an unknown sender must not choose an address that
@@ -145,7 +145,7 @@ check_claims(struct statement_reading *reading)
                                 jwt_fault_text(fault));
     if (!reading->own && reading->trusted.audiences != NULL
         && !has_audience(&reading->claims, reading->trusted.audiences))
-        return statement_refuse(op, "The software statement is meant for another audience", "aud");
+        return statement_refuse(op, "The software statement has another audience", "aud");
     return AZ_OK;
 }
 
@@ -160,7 +160,7 @@ statement_check_keys(struct op *op, const char *url, const json_t *document)
     enum az_status st = jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 static enum az_status
@@ -184,8 +184,8 @@ tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
     if (!theirs)
         return st;
     az_fault_clear(&op->fault);
-    return statement_refuse(op, "The keys of the issuer of the software statement cannot be fetched",
-                            before.detail);
+    return statement_refuse(
+        op, "The keys of the issuer of the software statement cannot be fetched", before.detail);
 }
 
 /* Return one of the two addresses of the metadata of an issuer: OpenID Connect Discovery 4
@@ -218,7 +218,7 @@ discover(struct op *op, const char *issuer, const char **ret_url)
     for (int oauth = 0; oauth < 2; oauth++) {
         const char *url = metadata_url(op->mem, issuer, oauth == 1);
         if (url == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
         az_fault_clear(&op->fault);
         st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check_metadata, &document, &fault);
         const char *its =
@@ -228,7 +228,7 @@ discover(struct op *op, const char *issuer, const char **ret_url)
             return AZ_OK;
         }
         if (st == AZ_OK)
-            st = op_fail(op, AZ_INVALID, NULL, "%.160s speaks for another issuer", url);
+            st = op_fail(op, AZ_INVALID, NULL, "%.160s names another issuer", url);
         if (st != AZ_INVALID && fault != FETCH_FAULT_HTTP)
             break;
     }
@@ -249,7 +249,7 @@ fetch_keys(struct statement_reading *reading, int64_t not_before, struct jwk_set
     if (st != AZ_OK)
         return tell_fetch(op, st, fault);
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return AZ_OK;
 }
 

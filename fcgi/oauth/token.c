@@ -114,7 +114,7 @@ respond_issued(struct request *req, struct issued *issued)
                   issued->id_token, "authorization_details", issued->details));
     issued_done(issued);
     return body != NULL ? respond_json(req, 200, body)
-                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the answer");
+                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the answer");
 }
 
 enum az_status

@@ -113,7 +113,8 @@ go_on(struct request *req)
     authorization.flow_id = req->audit.flow_id;
     authorization.asked_at = op_now(&req->op);
     if (authorization.flow_id == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets or no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "the random number generator failed, or out of memory");
     st = find_session(req, &authorization, &session, &mode);
     return st == AZ_OK ? flow_continue(req, &authorization, &session, mode, false) : st;
 }

@@ -183,7 +183,7 @@ authorize_read_scope(struct request *req, struct authorization *authorization)
         return st;
     authorization->scope = words_join(req->op.mem, words);
     return authorization->scope != NULL ? AZ_OK
-                                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+                                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Read resource. A token is for one resource: equal repetitions count once, two different values
@@ -201,7 +201,8 @@ read_resource(struct request *req, struct authorization *authorization)
         if (authorization->resource == NULL)
             authorization->resource = value;
         if (!resource_equal(authorization->resource, value))
-            return op_fail(&req->op, AZ_INVALID_TARGET, "A token is for one resource only", NULL);
+            return op_fail(&req->op, AZ_INVALID_TARGET,
+                           "Only one resource can be requested per token", NULL);
     }
     return AZ_OK;
 }

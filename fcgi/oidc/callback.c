@@ -87,7 +87,7 @@ take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret
             &req->op, AZ_INVALID_REQUEST,
             "This sign-in is unknown, already used or expired. Go back to the application "
             "and start again",
-            "no sign-in of this browser waits for identity provider %s", req->path_value[0]);
+            "this browser has no sign-in waiting for identity provider %s", req->path_value[0]);
     if (st == AZ_OK)
         *ret = sign_in;
     return st;

@@ -74,7 +74,7 @@ choose_respond(struct request *req, const struct authorization *authorization,
     for (size_t i = 0; i < count && values != NULL; i++) {
         const char *url = address(req, authorization, providers[i]->idp_id);
         if (url == NULL)
-            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
         /* Only a posted form can be so long. */
         if (!request_target_fits(url))
             return op_fail(

@@ -57,7 +57,7 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
     }
     if (st == AZ_OK && request == NULL)
         st = op_fail(&req->op, AZ_INVALID_REQUEST, NOT_WAITING,
-                     "no such request waits for this session");
+                     "this session has no such waiting request");
     if (st == AZ_OK)
         st = authorization_load(&req->op, request, &waiting.authorization);
     if (st != AZ_OK)
@@ -142,7 +142,7 @@ describe_request(struct request *req, const struct authorization *authorization,
     if (!values->lost && show_scopes(authorization->scope, scopes)
         && show_details(req, authorization, details))
         return AZ_OK;
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for the consent page");
+    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the consent page");
 }
 
 /* Return the text if all of it is visible, else the other one. */

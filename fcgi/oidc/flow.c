@@ -47,7 +47,8 @@ make_secret(struct op *op, const char **ret, unsigned char ret_hash[SHA256_OCTET
     unsigned char octets[SECRET_OCTETS];
     char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
     if (text == NULL || random_octets(octets, sizeof(octets)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no random octets or no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "the random number generator failed, or out of memory");
     b64url_encode_into(octets, sizeof(octets), text);
     secret_wipe(octets, sizeof(octets));
     if (sha256(text, strlen(text), ret_hash) != AZ_OK)
@@ -63,7 +64,7 @@ dump_request(struct op *op, const struct authorization *authorization, const cha
     enum az_status st = authorization_dump(op, authorization, &object);
     const char *text = st == AZ_OK ? jsonx_dump(op->mem, object) : NULL;
     if (st == AZ_OK && text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an authorization request");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for an authorization request");
     *ret = text;
     return st;
 }
@@ -78,7 +79,7 @@ read_providers(struct flow_step *step, bool fresh, bool *ret_hinted)
     step->fit =
         talloc_array(op->mem, const struct identity_provider *, (unsigned) step->list->count + 1);
     if (step->fit == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     step->fits = flow_providers(step->list, step->authorization, step->fit, ret_hinted);
     return AZ_OK;
 }
@@ -121,7 +122,7 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
     /* RFC 7636 4.2: the challenge is the hash of the verifier's text. */
     upstream.code_challenge = b64url_encode(op->mem, verifier_hash, SHA256_OCTETS);
     if (upstream.code_challenge == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     sign_in->nonce = upstream.nonce;
     sign_in->state_hash = state_hash;
     return upstream_authorize_url(op, sign_in->provider, &upstream, ret_url);
@@ -167,7 +168,7 @@ respond_code(struct request *req, const struct authorization *authorization, con
     char *url = query_append(req->op.mem, authorization->redirect_uri, pairs,
                              sizeof(pairs) / sizeof(pairs[0]));
     if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = respond_redirect(req, url);
     secret_wipe(url, strlen(url));
     return st;
@@ -180,7 +181,7 @@ remember_consent(struct flow_step *step, struct grant_new *grant, unsigned char 
     struct op *op = &step->req->op;
     grant->redirect_host = authorization_redirect_host(op, step->authorization);
     if (grant->redirect_host == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return step->allowed ? flow_consent_hash(op, step->authorization, room, &grant->consent)
                          : AZ_OK;
 }
@@ -234,7 +235,7 @@ issue_code(struct flow_step *step)
     if (st != AZ_OK)
         return st;
     if (token_make(TOKEN_CODE, expires_at, op->now_ms, &code, &parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a code cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a code cannot be created");
     st = store_code(step, &grant);
     if (st == AZ_OK && !step->stale)
         st = respond_code(step->req, step->authorization, code.text);
@@ -260,7 +261,7 @@ ask_consent(struct flow_step *step)
     const char *url =
         talloc_asprintf(op->mem, "%s/authorize/consent?id=%s", op->az->cfg->oidc_issuer, id);
     return url != NULL ? respond_redirect(step->req, url)
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 static enum az_status
@@ -292,9 +293,8 @@ take_step(struct flow_step *step)
     case FLOW_ERROR:
         break;
     }
-    return op_fail(
-        &step->req->op, error, NULL, "%s",
-        error == AZ_SERVER_ERROR ? "no identity provider is enabled that fits the request" : "");
+    return op_fail(&step->req->op, error, NULL, "%s",
+                   error == AZ_SERVER_ERROR ? "no enabled identity provider fits the request" : "");
 }
 
 /* Read client, session and consent again. Nothing was written, because a remembered row was out of

@@ -189,7 +189,7 @@ ask_to_confirm(struct request *req, const struct asked *asked)
     char bound[SESSION_FORM_TOKEN_SIZE];
     const char *token, *label = asked->facts.label, *name = asked->facts.name;
     if (!session_form_token(req, "logout", bound))
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be made");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
     enum az_status st = logout_seal(&req->op, bound, &asked->target, &token);
     if (st != AZ_OK)
         return st;
@@ -201,7 +201,7 @@ ask_to_confirm(struct request *req, const struct asked *asked)
                   label != NULL && visible_fault(label) == NULL ? label : asked->facts.subject,
                   "client_name", name != NULL && visible_fault(name) == NULL ? name : NULL));
     if (values == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     return respond_page(req, 200, "logout", values, form_action(req, asked));
 }
 
@@ -216,7 +216,7 @@ confirm(struct request *req)
         || logout_open(&req->op, bound, request_param(req, "token"), &asked.target) != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "This page belongs to another session or was open too long. Sign out again",
-                       "the form token does not fit the session");
+                       "the form token does not belong to the session");
     req->audit.client_id = asked.target.client_id;
     enum az_status st = check_target(req, &asked.target);
     return st == AZ_OK ? end_session(req, &asked) : st;

@@ -57,7 +57,7 @@ logout_seal(struct op *op, const char *bound, const struct logout_target *target
                == AZ_OK)
         sealed = b64url_encode(op->mem, box, length);
     if (sealed == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "the logout target cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the logout target cannot be encrypted");
     *ret = sealed;
     return AZ_OK;
 }
@@ -94,7 +94,7 @@ logout_finish(struct request *req, const struct logout_target *target)
         return respond_page(req, 200, "signed_out", values, NULL);
     const char *url = query_append(req->op.mem, target->uri, &state, 1);
     if (url == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     return respond_redirect(req, url);
 }
 

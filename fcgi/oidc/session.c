@@ -72,7 +72,7 @@ set_cookie(struct request *req, const char *name, const char *value, long max_ag
     const char *full = cookie_name(req, name), *path = cookie_path(req);
     char *text = secret_alloc(req->op.mem, SET_COOKIE_MAX);
     if (full == NULL || text == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no memory for a cookie");
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a cookie");
     char age[40] = "";
     if (max_age >= 0)
         snprintf(age, sizeof(age), "; Max-Age=%ld", max_age);
@@ -107,10 +107,11 @@ enum az_status
 session_cookie_make(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[COOKIE_OCTETS];
-    enum az_status st = random_octets(octets, sizeof(octets)) == AZ_OK
-                                && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
-                            ? set_octets(req, session_name, octets, -1)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets");
+    enum az_status st =
+        random_octets(octets, sizeof(octets)) == AZ_OK
+                && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
+            ? set_octets(req, session_name, octets, -1)
+            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
     secret_wipe(octets, sizeof(octets));
     return st;
 }
@@ -128,9 +129,10 @@ browser_cookie_need(struct request *req, unsigned char ret_hash[SHA256_OCTETS])
     unsigned char octets[COOKIE_OCTETS];
     bool have =
         read_cookie(req, browser_name, octets) || random_octets(octets, sizeof(octets)) == AZ_OK;
-    enum az_status st = have && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
-                            ? set_octets(req, browser_name, octets, MARK_MAX_AGE)
-                            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no random octets");
+    enum az_status st =
+        have && sha256(octets, sizeof(octets), ret_hash) == AZ_OK
+            ? set_octets(req, browser_name, octets, MARK_MAX_AGE)
+            : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
     secret_wipe(octets, sizeof(octets));
     return st;
 }

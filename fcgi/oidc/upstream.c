@@ -95,11 +95,11 @@ upstream_authorize_url(struct op *op, const struct identity_provider *provider,
         {"max_age",               max_age                               },
     };
     if (scope == NULL || back == NULL || (max_age == NULL && age != AUTHORIZATION_NO_MAX_AGE))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     char *url = append_extras(op, provider, own,
                               query_append(op->mem, endpoints.authorization, own, OWN_PARAMS));
     if (url == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = url;
     return AZ_OK;
 }
@@ -161,7 +161,7 @@ check_id_token(struct op *op, const struct identity_provider *provider,
         az_fault_clear(&op->fault); /* of the keys that could not be fetched again */
         return upstream_deny(op, provider, why);
     }
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Check iss (RFC 9207 section 2.4) before the code is sent anywhere: the answer may come from
@@ -171,8 +171,8 @@ check_answer(struct op *op, const struct identity_provider *provider,
              const struct upstream_endpoints *endpoints, const struct upstream_answer *answer)
 {
     if (answer->iss == NULL && endpoints->sends_iss)
-        return upstream_deny(op, provider,
-                             "the callback has no iss, which its discovery document promises");
+        return upstream_deny(
+            op, provider, "the callback has no iss although the discovery document announces it");
     if (answer->iss != NULL && strcmp(answer->iss, provider->issuer) != 0)
         return upstream_deny(op, provider, "the iss of the callback is another issuer");
     if (answer->code == NULL || strlen(answer->code) > CODE_MAX)
@@ -203,7 +203,7 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
     if (st != AZ_OK)
         return st;
     if ((kept = upstream_claims_keep(op->mem, claims.object, userinfo)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = (struct upstream_identity){
         .sub = claims.sub,
         .claims = kept,

@@ -65,7 +65,7 @@ open_secret(struct op *op, const struct identity_provider *provider, const char 
                        provider->idp_id);
     *ret = secret_copy(op->mem, plain, length);
     secret_wipe(plain, length);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Make the Basic credentials. RFC 6749 section 2.3.1: client_id and secret are form-urlencoded
@@ -127,11 +127,11 @@ make_token_request(struct op *op, const struct identity_provider *provider,
                      ? query_append(op->mem, "", pairs, sizeof(pairs) / sizeof(pairs[0]))
                      : NULL;
     if (form == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     request->form = form + 1; /* skip the ? */
     request->authorization = basic ? basic_header(op, provider->client_id, secret) : NULL;
     if (basic && request->authorization == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return AZ_OK;
 }
 
@@ -225,7 +225,7 @@ upstream_userinfo_get(struct op *op, const struct identity_provider *provider,
         return AZ_OK;
     request.authorization = talloc_asprintf(op->mem, "Bearer %s", tokens->access_token);
     if (request.authorization == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st = fetch(op, &request, &got);
     wipe_text(request.authorization);
     if (st == AZ_OK)

@@ -75,7 +75,7 @@ read_keys(struct op *op, struct jwk_set **ret)
     json_t *set = jsonx_own(op->mem, json_pack("{s:O}", "keys", keys));
     if (set == NULL || jwk_set_parse(op->mem, set, JWK_SET_FETCHED, ret, &why) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot read the published keys: %s",
-                       why != NULL ? why : "no memory");
+                       why != NULL ? why : "out of memory");
     return AZ_OK;
 }
 

@@ -95,7 +95,7 @@ make_refresh(struct op *op, struct making *making)
     if (token_make(TOKEN_REFRESH, making->family_ends, op->now_ms, &making->issued.refresh,
                    &making->refresh_parts)
         != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot make a refresh token");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot create a refresh token");
     return AZ_OK;
 }
 
@@ -142,7 +142,7 @@ make_tokens(struct op *op, const struct issue_question *question, const struct i
     issued->expires_in = decision->has_ttl ? decision->ttl : question->default_ttl;
     int64_t expires_at = op_now(op) + issued->expires_in;
     if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot make an access token");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot create an access token");
     issued->scope = words_join(op->mem, decision->scopes);
     issued->details = json_array_size(decision->details) > 0 ? decision->details : NULL;
     return family != NULL ? make_family(op, question, family, decision, expires_at, making) : AZ_OK;
@@ -168,7 +168,7 @@ use_family(struct op *op, const struct issue_family *family, const struct making
         return st;
     if (outcome == GRANT_USED)
         return token_reused(op, family->grant, family->shown,
-                            "another request used the code or refresh token meanwhile", audit);
+                            "another request has already used the code or refresh token", audit);
     *ret_stored = outcome == GRANT_DONE;
     return AZ_OK;
 }

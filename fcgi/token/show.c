@@ -62,7 +62,7 @@ make_issuance(struct op *op, const struct grant_row *grant, struct shown *shown)
                            grant->flow_id, "subject", question_subject(grant->subject, &user)));
     return words != NULL && shown->baseline != NULL && shown->issued != NULL
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 static enum az_status
@@ -86,7 +86,7 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
                   row->grant != NULL ? "refresh_token" : "access_token", "iat",
                   (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at, "scopes",
                   json_object_get(shown->baseline, "scopes"), "jit_single_use", row->jit));
-    return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Read the acceptable revisions again, because a save may just have been confirmed. */
@@ -145,7 +145,7 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
         return st;
     const struct decision *decision = &shown.verdict.decision;
     if (caller_refused(decision))
-        return op_fail(op, AZ_FORBIDDEN, "The client may not introspect tokens", NULL);
+        return op_fail(op, AZ_FORBIDDEN, "The client is not allowed to introspect tokens", NULL);
     if (!row->found || decision_has_code(decision, "caller_not_audience"))
         ret->as = SHOWN_INVALID;
     else if (!decision->allow

@@ -39,7 +39,7 @@ signing_key_get(struct op *op, const struct jwk **ret)
         return st;
     struct signing_key *fresh = talloc(op->az, struct signing_key);
     if (fresh == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *fresh = (struct signing_key){.key = talloc_steal(fresh, key), .read_ms = clock_monotonic_ms()};
     talloc_free(held);
     op->az->signing_key = fresh;

@@ -70,8 +70,8 @@ static const struct { const char *text, *why, *name; } bad[] = {
     {"* * * MON *",      "months",      "a day for a month"},
     {"* * * * JAN",      "week",        "a month for a day"},
     {"JAN * * * *",      "minutes",     "a name where there are none"},
-    {"* * 30 2 *",       "never due",   "February 30th"},
-    {"* * 31 4,6,9,11 *", "never due",  "the 31st of short months"},
+    {"* * 30 2 *",       "never matches a date",   "February 30th"},
+    {"* * 31 4,6,9,11 *", "never matches a date",  "the 31st of short months"},
 };
 /* clang-format on */
 

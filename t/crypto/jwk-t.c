@@ -71,15 +71,15 @@ static const struct {
     {"{\"kty\":\"EC\",\"crv\":\"P-384\",\"x\":\"" EC_X "\",\"y\":\"" EC_Y "\"}",
      "a member of the key is missing or malformed", "coordinates of another curve"},
     {"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"" EC_X "\",\"y\":\"" EC_X "\"}",
-     "key is not a valid point or number of its kind", "a point off the curve (RFC 7518 6.2.1)"},
+     "key is not valid for its type or curve", "a point off the curve (RFC 7518 6.2.1)"},
     {"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\","
      "\"y\":"
      "\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}",
-     "key is not a valid point or number of its kind", "the point 0, 0"},
+     "key is not valid for its type or curve", "the point 0, 0"},
     {"{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"__________________________________________8\","
      "\"y\":"
      "\"__________________________________________8\"}",
-     "key is not a valid point or number of its kind", "coordinates beyond the field"},
+     "key is not valid for its type or curve", "coordinates beyond the field"},
     {"{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\",\"kid\":1}",
      "kid, use, alg or key_ops is malformed", "a kid that is no text"},
     {"{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"" ED_X "\",\"use\":[]}",
@@ -133,7 +133,7 @@ test_rsa_limits(TALLOC_CTX *mem)
 {
     static const char weak[] = "RSA key is smaller than 2048 bits";
     static const char large[] = "RSA key is larger than 8192 bits or its exponent is too large";
-    static const char wrong[] = "key is not a valid point or number of its kind";
+    static const char wrong[] = "key is not valid for its type or curve";
     /* clang-format off */
     static const struct {
         unsigned bits;

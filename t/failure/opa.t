@@ -174,7 +174,7 @@ my @nonsense  = (
         qr/obligations has a wrong type/ ],
     [ 'claims that are a text', [ text => text( claims => 'sub=root' ) ], qr/claims is not an object/ ],
     [   'a reason without a code', [ text => text( deny_reasons => [ {} ] ) ],
-        qr/deny_reasons holds an entry without code/ ],
+        qr/deny_reasons contains an entry without code/ ],
     [   'a scope that was not asked', [ text => text( scopes => [ 'orders.read', 'orders.write' ] ) ], qr/scopes widens/
     ],
     [ 'a scope in other letters', [ text => text( scopes => ['Orders.read'] ) ],              qr/scopes widens/ ],

@@ -188,10 +188,10 @@ goes_on( ask( serve($long) ), 'an address of 256 characters' );
 
 my $number = 0;
 for my $case (
-    [ 'another client_id',   'client_id must be exactly the address',   client_id     => 'https://app.example/c' ],
-    [ 'no client_id',        'client_id is required',                   client_id     => undef ],
-    [ 'no redirect_uris',    'redirect_uris is required',               redirect_uris => undef ],
-    [ 'empty redirect_uris', 'redirect_uris must have at least 1 item', redirect_uris => [] ],
+    [ 'another client_id', 'client_id must be exactly the URL of the document', client_id => 'https://app.example/c' ],
+    [ 'no client_id',      'client_id is required',                             client_id => undef ],
+    [ 'no redirect_uris',               'redirect_uris is required',               redirect_uris => undef ],
+    [ 'empty redirect_uris',            'redirect_uris must have at least 1 item', redirect_uris => [] ],
     [ 'a redirect URI with javascript', 'redirect_uris\[1\]', redirect_uris => [ $back, 'javascript:alert(1)' ] ],
     [ 'too many redirect URIs',         'at most 3',     redirect_uris => [ map {"https://app.example/$_"} 1 .. 4 ] ],
     [ 'client_secret',                  'client_secret', client_secret => 'x' ],
@@ -410,7 +410,7 @@ like(
     'cap: the last client that there is room for gets its row and code' );
 my $over = serve('/over');
 like(
-    code_for($over), qr/\Aerror 503 .*As many clients as this service keeps/s,
+    code_for($over), qr/\Aerror 503 .*The maximum number of self-registered clients is reached/s,
     'cap: one more gets a page that says so, and nothing goes to its address' );
 is( rows($over), 0, '... and no row' );
 oauth_error(

@@ -137,7 +137,7 @@ ok( defined Authz::Process::until_true(
         10,
         sub {
             $stack->{service}->log_text =~
-              /"status":500,[^\n]*the oidc signing key cannot be opened; was SVC_CREDENTIAL_KEY changed/;
+              /"status":500,[^\n]*the oidc signing key cannot be decrypted; was SVC_CREDENTIAL_KEY changed/;
         } ),
     '... which the log explains' );
 is( $stack->sql('SELECT redeemed_at IS NULL FROM token_grant ORDER BY created_at DESC, id DESC LIMIT 1'), 't',

@@ -425,7 +425,7 @@ my $room = ( 64 << 20 ) - length( $fill->(1)->body ) + 1;
 is( length( $fill->($room)->body ), 64 << 20, 'limit: a list of 64 MiB is answered' );
 admin_error(
     $fill->( $room + 1 ), 500, 'limit: one octet more is 500', error => 'server_error',
-    members => { error_description => 'The answer is too large' } );
+    members => { error_description => 'The response is too large' } );
 $stack->sql(q{DELETE FROM policy_rule WHERE path = 'fill.rego'});
 
 # ---- audit (decisions.md "Audited": admin writes)

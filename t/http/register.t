@@ -165,7 +165,7 @@ oauth_error( register( %{ $_->[0] } ), 400, $md, $_->[1] )
 like(
     register( dpop_bound_access_tokens => true )->member('error_description'),
     qr/dpop_bound_access_tokens true is not supported yet/,
-    'what does not work yet is said to (decisions.md "What works is advertised")' );
+    'what is not supported yet is reported as such (decisions.md "What works is advertised")' );
 like( register( token_endpoint_auth_method => 'private_key_jwt', jwks_uri => 'https://app.example/k' )
       ->member('error_description'), qr/private_key_jwt is not supported yet/, 'so is private_key_jwt' );
 oauth_error( raw( $_->[0] ), 400, $md, "the body is $_->[1]" )
@@ -286,8 +286,10 @@ registered( register(), {}, 'cap: one below' );
 my $last = registered( register(), {}, 'cap: the last one' );
 $answer = register();
 oauth_error( $answer, 503, 'temporarily_unavailable', 'cap: one more is 503' );
-like( $answer->member('error_description'), qr/\AAs many clients as this service keeps/, '... which says why' );
-like( $answer->header('Retry-After'),       qr/\A\d+\z/,                                 '... and to come back' );
+like(
+    $answer->member('error_description'), qr/\AThe maximum number of self-registered clients is reached/,
+    '... which says why' );
+like( $answer->header('Retry-After'), qr/\A\d+\z/, '... and to come back' );
 is( sql(q{SELECT outcome, client_id FROM audit_log WHERE endpoint = '/register' ORDER BY id DESC LIMIT 1}), 'error|',
     '... audited, without a client' );
 is( sql(q{SELECT count(*) FROM client WHERE registration_type <> 'ADMIN'}), $held + 2, '... and stores nothing' );

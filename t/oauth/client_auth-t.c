@@ -65,7 +65,7 @@ read_shown(TALLOC_CTX *mem, const char *header, const char *form)
 }
 
 #define TWICE "invalid_request: Only one client authentication method may be used"
-#define MISMATCH "invalid_request: client_id mismatch"
+#define MISMATCH "invalid_request: client_id differs from the authenticated client"
 #define ASSERTION "client_assertion_type=urn:x&client_assertion=a.b.c"
 
 /* clang-format off */

@@ -125,8 +125,8 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"policy_uri\":\"https://u@a.example/\"}", MD "policy_uri must not have user", "a policy with a user"},
 
     /* scope (RFC 6749 3.3) */
-    {"{" RU ",\"scope\":\"a\\\"b\"}", MD "scope must be at most 100 words", "a quote in scope"},
-    {"{" RU ",\"scope\":\"\\u00e9\"}", MD "scope must be at most 100 words", "a letter beyond ASCII in scope"},
+    {"{" RU ",\"scope\":\"a\\\"b\"}", MD "scope must have at most 100 valid scope tokens", "a quote in scope"},
+    {"{" RU ",\"scope\":\"\\u00e9\"}", MD "scope must have at most 100 valid scope tokens", "a letter beyond ASCII in scope"},
 
     /* grant and response types */
     {"{" RU ",\"grant_types\":[]}", MD "grant_types must have at least 1 item", "no grant types"},
@@ -135,8 +135,8 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:uma-ticket\"]}", MD "grant_types contains a grant type that is not supported", "uma-ticket"},
     {"{" RU ",\"grant_types\":[\"Authorization_Code\"]}", MD "grant_types contains a grant type that is not supported", "another case"},
     {"{" RU ",\"grant_types\":[\"\"]}", MD "grant_types[0] must not be empty", "an empty one"},
-    {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}", MD "grant_types contains a grant type that is not supported yet", "token exchange, which does not work yet"},
-    {"{" RU ",\"grant_types\":[\"authorization_code\",\"urn:openid:params:grant-type:ciba\"]}", MD "grant_types contains a grant type that is not supported yet", "CIBA, which does not work yet"},
+    {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}", MD "grant_types contains a grant type that is not supported yet", "token exchange, which is not supported yet"},
+    {"{" RU ",\"grant_types\":[\"authorization_code\",\"urn:openid:params:grant-type:ciba\"]}", MD "grant_types contains a grant type that is not supported yet", "CIBA, which is not supported yet"},
     {"{" RU ",\"response_types\":[\"token\"]}", MD "response_types[0] must be code", "the implicit response"},
     {"{" RU ",\"response_types\":[\"code\",\"code id_token\"]}", MD "response_types[1] must be code", "a hybrid response"},
     {"{" RU ",\"response_types\":[]}", MD "response_types must be code with", "a code without response"},
@@ -146,9 +146,9 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"token_endpoint_auth_method\":\"client_secret_jwt\"}", MD "token_endpoint_auth_method must be none", "an unknown method"},
     {"{" RU ",\"token_endpoint_auth_method\":\"tls_client_auth\"}", MD "token_endpoint_auth_method must be none", "another"},
     {"{" RU ",\"token_endpoint_auth_method\":\"NONE\"}", MD "token_endpoint_auth_method must be none", "another case"},
-    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}", MD "token_endpoint_auth_method private_key_jwt is not supported yet", "private_key_jwt, which does not work yet"},
-    {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"client_credentials\"]}", MD "grant_types cannot contain client_credentials", "client_credentials without a secret"},
-    {"{" RU ",\"dpop_bound_access_tokens\":true}", MD "dpop_bound_access_tokens true is not supported yet", "DPoP, which does not work yet"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}", MD "token_endpoint_auth_method private_key_jwt is not supported yet", "private_key_jwt, which is not supported yet"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"client_credentials\"]}", MD "grant_types must not contain client_credentials", "client_credentials without a secret"},
+    {"{" RU ",\"dpop_bound_access_tokens\":true}", MD "dpop_bound_access_tokens true is not supported yet", "DPoP, which is not supported yet"},
     {"{" RU "," JWKS ",\"jwks_uri\":\"https://a.example/jwks\"}", MD "jwks_uri cannot be given together with jwks", "keys twice (RFC 7591 2)"},
     {"{" RU ",\"jwks\":{}}", MD "jwks must be a JWK Set", "no array of keys"},
     {"{" RU ",\"jwks\":{\"keys\":[{" EC_PRIVATE "}]}}", MD "jwks must be a JWK Set", "a private key"},

@@ -112,7 +112,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
 
     {GOOD "&resource=https://r.example", "{\"resource\":\"https://r.example\"}", "resource (RFC 8707)"},
     {GOOD "&resource=https://r.example&resource=https://r.example/", "{\"resource\":\"https://r.example\"}", "... twice, but for a slash (oauth.md 2.7)"},
-    {GOOD "&resource=https://r.example&resource=https://s.example", "invalid_target: A token is for one resource only", "... two different ones"},
+    {GOOD "&resource=https://r.example&resource=https://s.example", "invalid_target: Only one resource can be requested per token", "... two different ones"},
     {GOOD "&resource=r", "invalid_target: The resource must be an absolute URI without a fragment", "... no URI"},
     {GOOD "&resource=https://r.example%23f", "invalid_target: The resource must be an absolute URI without a fragment", "... with a fragment"},
     {GOOD "&resource_types=urn:t:1+urn:t:2", "{\"resource_types\":[\"urn:t:1\",\"urn:t:2\"]}", "resource_types"},

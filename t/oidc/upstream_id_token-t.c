@@ -91,10 +91,10 @@ static const struct {
     {"{'exp':'1795259100'}", &usual, "a claim of the token is malformed", "exp that is a text"},
     {"{'iat':null}", &usual, "token has no iat", "no iat (10)"},
     {"{'iat':1795258860}", &usual, "", "iat 60 s ahead: within the clocks' difference"},
-    {"{'iat':1795258861}", &usual, "token iat lies in the future", "iat 61 s ahead"},
+    {"{'iat':1795258861}", &usual, "token iat is in the future", "iat 61 s ahead"},
     {"{'iat':1795258140}", &usual, "", "iat 660 s ago: kept as long as allowed"},
-    {"{'iat':1795258139}", &usual, "token iat lies too far in the past", "iat 661 s ago: a kept token"},
-    {"{'nbf':1795258861}", &usual, "token nbf lies in the future", "nbf ahead"},
+    {"{'iat':1795258139}", &usual, "token iat is too old", "iat 661 s ago: a kept token"},
+    {"{'nbf':1795258861}", &usual, "token nbf is in the future", "nbf ahead"},
 
     {"{'at_hash':'" AT_HASH_256 "'}", &usual, "", "at_hash of the access token (OIDC Core 3.1.3.8)"},
     {"{'at_hash':'" AT_HASH_384 "'}", &usual, "the at_hash of the ID token does not match the access token", "at_hash by another digest"},
@@ -247,7 +247,7 @@ test_keys(TALLOC_CTX *mem)
 {
     bool stale;
     is_str(check(mem, sign(mem, other, "RS256", "JWT", "{}"), &usual, &stale),
-           "no key fits the token", "an unknown kid is refused");
+           "no key matches the token", "an unknown kid is refused");
     ok(stale, "... and newer keys may have it");
     struct jwk nameless = *other;
     nameless.kid = NULL;

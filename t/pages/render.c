@@ -36,7 +36,7 @@ load_pages(struct az *az)
     env_settings(az)->oidc_issuer = issuer != NULL ? issuer : "https://login.example";
     struct pages *pages = pages_load(az, az->cfg, &problems);
     if (pages == NULL)
-        fail(problems.count > 0 ? problems.line[0] : "no memory");
+        fail(problems.count > 0 ? problems.line[0] : "out of memory");
     return pages;
 }
 

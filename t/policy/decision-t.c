@@ -99,10 +99,10 @@ static const struct { const char *bounds, *answer, *refused, *name; } answers[] 
     {"{}", "{'allow':true,'claims':[]}", "claims is not an object", "claims as array"},
     {"{}", "{'allow':false,'claims':'x'}", "claims is not an object", "... in a deny too"},
     {"{}", "{'allow':false,'deny_reasons':{}}", "deny_reasons has a wrong type", "reasons as object"},
-    {"{}", "{'allow':false,'deny_reasons':['no']}", "deny_reasons holds an entry without code", "a reason as text"},
-    {"{}", "{'allow':false,'deny_reasons':[null]}", "deny_reasons holds an entry without code", "a reason that is null"},
-    {"{}", "{'allow':false,'deny_reasons':[{'category':'scope'}]}", "deny_reasons holds an entry without code", "a reason without code"},
-    {"{}", "{'allow':false,'deny_reasons':[{'code':'x'},{'code':7}]}", "deny_reasons holds an entry without code", "a code that is a number"},
+    {"{}", "{'allow':false,'deny_reasons':['no']}", "deny_reasons contains an entry without code", "a reason as text"},
+    {"{}", "{'allow':false,'deny_reasons':[null]}", "deny_reasons contains an entry without code", "a reason that is null"},
+    {"{}", "{'allow':false,'deny_reasons':[{'category':'scope'}]}", "deny_reasons contains an entry without code", "a reason without code"},
+    {"{}", "{'allow':false,'deny_reasons':[{'code':'x'},{'code':7}]}", "deny_reasons contains an entry without code", "a code that is a number"},
 
     /* scopes: within the request and within the ceiling */
     {"{'scopes':['a','b']}", "{'allow':true,'scopes':['a','b']}", NULL, "all requested scopes"},

@@ -123,8 +123,8 @@ static const struct { const char *status, *body, *error, *message, *name; } refu
     {"500 Internal Server Error", "{\"code\":\"internal_error\",\"message\":\"broken \\\"x\\\"\"}", "evaluation_failed", "broken \"x\"", "a message alone, quotes and all"},
     {"400 Bad Request", "{\"code\":\"invalid_parameter\",\"message\":\"bad path\"}", "evaluation_failed", "bad path", "a question that the engine does not take"},
     {"404 Not Found", "{\"code\":\"resource_not_found\",\"message\":\"no such thing\"}", "evaluation_failed", "no such thing", "a document it does not have"},
-    {"200 OK", "{" PROVENANCE ",\"result\":9223372036854775808}", "answer_unreadable", "The answer cannot be shown: JSON has a number that is too large", "an integer beyond 64 bits"},
-    {"200 OK", "{" PROVENANCE ",\"result\":\"\\u0000\"}", "answer_unreadable", "The answer cannot be shown: JSON has a NUL character", "a NUL"},
+    {"200 OK", "{" PROVENANCE ",\"result\":9223372036854775808}", "answer_unreadable", "The answer cannot be shown: JSON contains a number that is too large", "an integer beyond 64 bits"},
+    {"200 OK", "{" PROVENANCE ",\"result\":\"\\u0000\"}", "answer_unreadable", "The answer cannot be shown: JSON contains a NUL character", "a NUL"},
 };
 static const struct { const char *status, *body, *name; } outages[] = {
     {"500 Internal Server Error", "{}", "500 without the engine's error"},

@@ -15,7 +15,7 @@ static json_t *
 parse(TALLOC_CTX *mem, const char *text)
 {
     json_t *value = NULL;
-    const char *why = "no memory";
+    const char *why = "out of memory";
     if (jsonx_parse(mem, text, strlen(text), 64, &value, &why) != AZ_OK) {
         fprintf(stderr, "test input is not JSON (%s): %s\n", why, text);
         exit(2);

@@ -56,7 +56,7 @@ test_batch(TALLOC_CTX *mem)
     batch = db_batch_new(&op);
     db_batch_add(batch, &stmt)->params.lost = true;
     is_int(db_run(&op, batch, true), AZ_SERVER_ERROR, "nor one with a value that got no memory");
-    is_str(op.fault.detail, "database: no memory", "... with another text");
+    is_str(op.fault.detail, "database: out of memory", "... with another text");
 }
 
 /* Each text says what is wrong; SECRET stands where a password would. */

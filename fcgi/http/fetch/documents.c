@@ -102,7 +102,7 @@ wish_make(struct wanted *wanted, int64_t not_before)
     struct document_wish *wish = &wanted->wish;
     char *text = talloc_asprintf(wanted->op->mem, "%s %s", wanted->limits.word, wanted->url);
     if (text == NULL || sha256(text, strlen(text), wish->key) != AZ_OK)
-        return op_fail(wanted->op, AZ_SERVER_ERROR, NULL, "no memory for a document");
+        return op_fail(wanted->op, AZ_SERVER_ERROR, NULL, "out of memory for a document");
     wish->kind = wanted->limits.word;
     wish->url = wanted->url;
     wish->not_before = not_before;
@@ -123,7 +123,7 @@ read_wanted(struct wanted *wanted, const char *body, size_t length, json_t **ret
     json_t *json = NULL;
     enum az_status st = jsonx_parse(op->mem, body, length, DEPTH_MAX, &json, &why);
     if (st == AZ_SERVER_ERROR)
-        return op_fail(op, st, NULL, "no memory for a document");
+        return op_fail(op, st, NULL, "out of memory for a document");
     if (st != AZ_OK || !json_is_object(json)) {
         wanted->fault = FETCH_FAULT_HTTP;
         return op_fail(op, AZ_UNAVAILABLE, NULL, "%s document %.160s: %s", wanted->limits.word,
@@ -335,7 +335,7 @@ fetch_or_wait(struct wanted *wanted)
     int64_t deadline = clock_monotonic_ms() + wanted->limits.timeout * 1000;
     unsigned char lease[DOCUMENT_LEASE_OCTETS];
     if (random_nonce(lease, sizeof(lease)) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no random octets");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the random number generator failed");
     for (int ms = LOOK_FIRST_MS;; ms = ms < LOOK_MOST_MS ? ms * 2 : ms) {
         bool ours = false;
         const char *before = NULL;

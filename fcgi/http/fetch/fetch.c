@@ -282,18 +282,18 @@ static const char *
 why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome)
 {
     if (transfer->long_head)
-        return "the head of the answer is too long";
+        return "the response header is too long";
     switch (fault) {
     case FETCH_FAULT_ADDRESS:
         return "the host has a private or other special address";
     case FETCH_FAULT_SIZE:
-        return "the answer is too large";
+        return "the response is too large";
     case FETCH_FAULT_TIMEOUT:
         return "the host did not answer in time";
     case FETCH_FAULT_OURS:
         return outcome == CURLE_SSL_CACERT_BADFILE
                    ? "SVC_SAFE_HTTP_CA_FILE cannot be read or contains no certificates"
-                   : "no memory";
+                   : "out of memory";
     default:
         return transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(outcome);
     }
@@ -308,7 +308,7 @@ take_answer(struct transfer *transfer, struct fetch_answer *ret)
     curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
     char *body = buf_take(&transfer->body, &length);
     if (body == NULL || type == NULL)
-        return fetch_fail(transfer->op, transfer->request, FETCH_FAULT_OURS, "no memory", ret);
+        return fetch_fail(transfer->op, transfer->request, FETCH_FAULT_OURS, "out of memory", ret);
     *ret = (struct fetch_answer){.fault = FETCH_OK,
                                  .status = (int) status,
                                  .content_type = type,

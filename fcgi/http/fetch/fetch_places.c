@@ -70,6 +70,6 @@ const char *
 fetch_place_why(enum fetch_fault fault)
 {
     return fault == FETCH_FAULT_BUSY
-               ? "all places for fetches are taken by other workers"
-               : "no file for the places can be opened or locked in SVC_RUNTIME_DIR";
+               ? "the maximum number of workers is already fetching"
+               : "the counter file in SVC_RUNTIME_DIR cannot be opened or locked";
 }

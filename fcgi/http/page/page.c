@@ -85,7 +85,7 @@ page_read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
 static bool
 load_file(struct loading *loading, const char *name)
 {
-    const char *why = "no memory";
+    const char *why = "out of memory";
     TALLOC_CTX *mem = talloc_new(NULL);
     char *path = talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
     size_t length = 0;
@@ -150,7 +150,7 @@ check_pages(struct loading *loading)
 {
     bool right = true;
     for (size_t i = 0; i < ROWS; i++) {
-        const char *why = "no memory";
+        const char *why = "out of memory";
         struct pages *pages = loading->pages;
         enum az_status st =
             templates_check(pages->set, page_rows[i].name, page_rows[i].values, &why);
@@ -263,7 +263,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
              const char *form_action)
 {
     const struct pages *pages = req->op.az->pages;
-    const char *form = form_sources(req->op.mem, form_action), *why = "no memory";
+    const char *form = form_sources(req->op.mem, form_action), *why = "out of memory";
     size_t row = row_of(name), length = 0;
     json_t *all = jsonx_own(req->op.mem, json_copy(values));
     BUF_AUTO out;

@@ -183,7 +183,7 @@ fill_value(struct template_filling *fill, const char *name, const struct scope *
     if (value == NULL || json_is_null(value))
         return AZ_OK;
     if (!json_is_string(value))
-        return fill_fault(fill, "a value that is not a text cannot be written");
+        return fill_fault(fill, "this value is not a string");
     put_html_escaped(fill->out, json_string_value(value), json_string_length(value));
     return AZ_OK;
 }

@@ -58,7 +58,7 @@ add_setting(struct settings_walk *walk, const char *path, const json_t *referenc
                                 borrowed(json_object_get(schema, "default")), "description", text,
                                 "control", walk->row->control, "required", required);
     if (name == NULL || json_object_set_new(walk->settings, name, setting) != 0)
-        return settings_fail(walk, path, "no memory");
+        return settings_fail(walk, path, "out of memory");
     return add_inner(walk, path, schema);
 }
 

@@ -58,7 +58,7 @@ add_site(struct scan *scan, struct span code)
         site = NULL;
     }
     if (json_array_append_new(scan->sites, site) != 0)
-        return op_fail(scan->op, AZ_SERVER_ERROR, NULL, "no memory for the sites of a control");
+        return op_fail(scan->op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
     return AZ_OK;
 }
 
@@ -134,7 +134,7 @@ control_sites(struct op *op, const char *id, json_t **ret)
 {
     struct hunt hunt = {id, jsonx_own(op->mem, json_array())};
     if (hunt.sites == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the sites of a control");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
     enum az_status st = shipped_each(op, "svc", ".rego", take_file, &hunt);
     if (st == AZ_OK)
         *ret = hunt.sites;

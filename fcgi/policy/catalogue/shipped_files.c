@@ -33,7 +33,7 @@ read_whole(struct op *op, const char *path, const char **ret)
     char *text = path != NULL ? talloc_array(op->mem, char, SHIPPED_FILE_MAX + 1) : NULL;
     FILE *file = text != NULL ? fopen(path, "re") : NULL;
     if (file == NULL)
-        return text != NULL ? strerror(errno) : "no memory";
+        return text != NULL ? strerror(errno) : "out of memory";
     errno = 0;
     size_t length = fread(text, 1, SHIPPED_FILE_MAX + 1, file);
     const char *why = ferror(file) ? strerror(errno) : NULL;
@@ -63,7 +63,7 @@ shipped_text(struct op *op, const char *name, const char **ret)
 enum az_status
 shipped_json(struct op *op, const char *name, json_t **ret)
 {
-    const char *text, *why = "no memory";
+    const char *text, *why = "out of memory";
     enum az_status st = shipped_text(op, name, &text);
     if (st == AZ_OK
         && jsonx_parse(op->mem, text, strlen(text), SHIPPED_DEPTH_MAX, ret, &why) != AZ_OK)
@@ -101,7 +101,7 @@ walk_entry(struct op *op, struct shipped_walk *walk, const char *name, int depth
     struct stat info;
     const char *path = full_path(op, name), *text;
     if (path == NULL || stat(path, &info) != 0)
-        return shipped_fail(op, name, path != NULL ? strerror(errno) : "no memory");
+        return shipped_fail(op, name, path != NULL ? strerror(errno) : "out of memory");
     if (S_ISDIR(info.st_mode))
         return walk_folder(op, walk, name, depth + 1);
     if (!words_end(name, walk->suffix))
@@ -122,12 +122,12 @@ walk_folder(struct op *op, struct shipped_walk *walk, const char *folder, int de
         return shipped_fail(op, folder, "is nested too deeply");
     int count = path != NULL ? scandir(path, &entries, is_visible, compare_entries) : -1;
     if (count < 0)
-        return shipped_fail(op, folder, path != NULL ? strerror(errno) : "no memory");
+        return shipped_fail(op, folder, path != NULL ? strerror(errno) : "out of memory");
     for (int i = 0; i < count; i++) {
         const char *name = talloc_asprintf(op->mem, "%s/%s", folder, entries[i]->d_name);
         if (st == AZ_OK)
             st = name != NULL ? walk_entry(op, walk, name, depth)
-                              : shipped_fail(op, folder, "no memory");
+                              : shipped_fail(op, folder, "out of memory");
         free(entries[i]);
     }
     free(entries);

@@ -98,7 +98,7 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
 {
     struct engine_answer answer = {.input = NULL};
     if (input == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
     struct verdict verdict = {.decision = {.revision = answer.revision}};
     if (st == AZ_OK)
@@ -109,7 +109,7 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
     }
     st = describe_answer(verdict.decision.output, &answer)
              ? pack_input(op, &answer, &verdict)
-             : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+             : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (st == AZ_OK)
         st = pack_output(op, &verdict);
     if (st == AZ_OK)

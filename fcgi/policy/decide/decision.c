@@ -320,11 +320,11 @@ sort_reasons(struct op *op, struct decision *decision)
     json_t **list = talloc_array(op->mem, json_t *, (unsigned) count + 1);
     struct jsonx_build sorted = {jsonx_own(op->mem, json_array()), false};
     if (list == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     for (size_t i = 0; i < count; i++) {
         list[i] = json_array_get(decision->reasons, i);
         if (!json_is_string(json_object_get(list[i], "code")))
-            return refuse_member(op, "deny_reasons", "holds an entry without code");
+            return refuse_member(op, "deny_reasons", "contains an entry without code");
     }
     qsort(list, count, sizeof(list[0]), compare_reasons);
     for (size_t i = 0; i < count; i++)
@@ -332,7 +332,7 @@ sort_reasons(struct op *op, struct decision *decision)
     decision->reasons = jsonx_built(&sorted);
     if (decision->reasons == NULL
         || (count > 0 && json_object_set(decision->output, "deny_reasons", decision->reasons) != 0))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return AZ_OK;
 }
 

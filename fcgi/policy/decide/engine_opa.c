@@ -47,7 +47,7 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     char *path = talloc_asprintf(op->mem, "/v1/data/%s/result?provenance=true", entrypoint);
     char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
     if (path == NULL || body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     ret->input = body + strlen(BODY_BEFORE);
     ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
@@ -177,7 +177,7 @@ read_refusal(struct op *op, const struct http_answer *answer, struct engine_tria
     ret->errors = json_array_size(errors) > 0 ? errors : NULL;
     message = first_error(op->mem, errors, message);
     return message != NULL ? engine_refuse(op, ret, "evaluation_failed", message)
-                           : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Refuse an answer that cannot be read. JSON outside of our limits (a number beyond 64 bits, a NUL)
@@ -203,7 +203,7 @@ read_trial(struct op *op, const struct http_answer *answer, struct engine_trial 
     if (st == AZ_INVALID)
         return refuse_unreadable(op, answer, why, ret);
     if (st != AZ_OK)
-        return op_fail(op, st, NULL, "no memory for the policy answer");
+        return op_fail(op, st, NULL, "out of memory for the policy answer");
     if ((st = read_provenance(op, body, &ret->revision, &version)) != AZ_OK)
         return st;
     ret->result = json_object_get(body, "result");
@@ -232,15 +232,15 @@ engine_try(struct op *op, const char *path, const json_t *input, enum engine_exp
                                     traced ? "&pretty=true" : "");
     question.body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &question.length);
     if (question.path == NULL || question.body == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the policy input");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
     enum az_status st = engine_http_exchange(op, &question, &answer);
     if (st != AZ_OK && answer.too_large) {
         az_fault_clear(&op->fault);
         return engine_refuse(
             op, ret, "answer_too_large",
-            traced ? "The answer with its trace is too large: ask with explain notes or "
+            traced ? "The answer with its trace is too large; ask with explain notes or "
                      "without explain"
-                   : "The answer is too large: ask for a path further down");
+                   : "The answer is too large; ask for a path further down");
     }
     if (st != AZ_OK)
         return st;

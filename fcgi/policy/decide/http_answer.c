@@ -149,7 +149,7 @@ read_chunks(char *octets, size_t length, size_t body_max, bool join, struct http
         if ((size_t) (end - next) < chunk + 2)
             return HTTP_ANSWER_MORE;
         if (next[chunk] != '\r' || next[chunk + 1] != '\n')
-            return answer_broken(ret, "a chunk that does not have its size");
+            return answer_broken(ret, "a chunk whose data does not have the announced size");
         if (join)
             memmove(octets + used, next, chunk);
         used += chunk;
@@ -175,7 +175,7 @@ http_answer_read(char *octets, size_t length, size_t body_max, struct http_answe
     size_t there = length - head;
     ret->body = octets + head;
     if (framing.has_length == framing.chunked)
-        return answer_broken(ret, "the body has no length, or two");
+        return answer_broken(ret, "the length of the body is missing or ambiguous");
     if (framing.chunked) {
         state = read_chunks(ret->body, there, body_max, false, ret);
         return state == HTTP_ANSWER_WHOLE ? read_chunks(ret->body, there, body_max, true, ret)

@@ -118,7 +118,7 @@ registration_ask(struct op *op, const struct registration *registration,
     if (why != NULL)
         return refuse_answer(op, why, &ret->verdict);
     ret->grant_types = words_array_within(op->mem, registration->grant_types, grants);
-    return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 /* Codes with a status of their own, the first one first; any other deny is

@@ -41,11 +41,11 @@ make_registry(struct op *op, const char *revision, const char *payload, struct r
     struct registry *made = talloc_zero(op->mem, struct registry);
     if (made == NULL
         || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (payload != NULL
         && jsonx_parse(made, payload, strlen(payload), DEPTH_MAX, &made->row, &why) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
-                       why != NULL ? why : "no memory");
+                       why != NULL ? why : "out of memory");
     *ret = made;
     return AZ_OK;
 }
@@ -127,5 +127,5 @@ registry_type_names(struct op *op, json_t **ret)
                              name, value)
             jsonx_append(&names, json_string(name));
     *ret = jsonx_built(&names);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }

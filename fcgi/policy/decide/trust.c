@@ -74,7 +74,7 @@ trust_find(struct op *op, const char *issuer, struct trust_issuer *ret, bool *re
     if (payload != NULL
         && jsonx_parse(op->mem, payload, strlen(payload), DEPTH_MAX, &row, &why) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
-                       why != NULL ? why : "no memory");
+                       why != NULL ? why : "out of memory");
     *ret_found = find_entry(row, issuer, ret);
     return AZ_OK;
 }

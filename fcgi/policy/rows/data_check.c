@@ -19,7 +19,7 @@ data_check(struct op *op, const char *data_key, const char *schema, const json_t
     if (jsonx_parse(op->mem, schema, strlen(schema), SCHEMA_DEPTH_MAX, &value, &why) != AZ_OK
         || (why = schema_fault(op->mem, value)) != NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the schema of %s: %s", data_key,
-                       why != NULL ? why : "no memory");
+                       why != NULL ? why : "out of memory");
     enum az_status st = schema_validate(op->mem, value, payload, &failures);
     if (st == AZ_INVALID) {
         *ret_failures = failures;
@@ -29,7 +29,7 @@ data_check(struct op *op, const char *data_key, const char *schema, const json_t
     }
     return st == AZ_OK
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the schema of %s", data_key);
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the schema of %s", data_key);
 }
 
 const char *

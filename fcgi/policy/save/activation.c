@@ -103,7 +103,7 @@ activation_follow(struct op *op)
         struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
         bool confirmed = false;
         if (engines_settle(&look, own, &confirmed) != AZ_OK) {
-            log_text(AZ_SEV_WARN, "activation not followed to its end", "%s", look.fault.detail);
+            log_text(AZ_SEV_WARN, "activation check aborted", "%s", look.fault.detail);
             return false;
         }
         if (confirmed)

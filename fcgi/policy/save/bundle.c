@@ -27,7 +27,7 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
         json_t *next = json_object_getn(at, key, (size_t) (dot - key));
         if (next == NULL
             && json_object_setn_new(at, key, (size_t) (dot - key), next = json_object()) != 0)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory");
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
         at = next;
     }
     return json_object_set(at, key, value) == 0
@@ -46,7 +46,7 @@ build_data(struct op *op, const struct bundle_rows *rows, char **ret)
             return st;
     }
     *ret = jsonx_dump_sorted(op->mem, root);
-    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for data.json");
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for data.json");
 }
 
 static enum az_status
@@ -73,7 +73,7 @@ name_revision(struct op *op, const struct bundle_rows *rows, const char *data, c
     if (all.status == AZ_INVALID)
         return bundle_too_large(op);
     if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the rows of the bundle");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the rows of the bundle");
     buf_done(&all);
     hash[REVISION_DIGITS] = '\0';
     *ret = hash;

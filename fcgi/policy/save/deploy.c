@@ -38,7 +38,7 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
     return step->deletes.path != NULL && step->deletes.data_key != NULL && step->shipped != NULL
                    && step->known != NULL && step->schema != NULL
                ? AZ_OK
-               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
 }
 
 /* Judge an existing rule: a shipped one stays, one that is not listed may be deleted. */

@@ -16,7 +16,7 @@
 static enum az_status
 check_no_memory(struct op *op)
 {
-    return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for a deploy");
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
 }
 
 /* Record a fault of a whole list or, with the name of a member, of its entry i. */
@@ -86,10 +86,10 @@ read_payload(struct op *op, const char *text, json_t **ret)
     if (why != NULL)
         return why;
     if (strlen(text) > POLICY_DATA_PAYLOAD_MAX)
-        return "must have at most 8 MiB";
+        return "must not be larger than 8 MiB";
     if (jsonx_parse(op->mem, text, strlen(text), POLICY_DATA_DEPTH_MAX, ret, &why) == AZ_OK)
         return NULL;
-    return talloc_asprintf(op->mem, "must be JSON: %s", why != NULL ? why : "no memory");
+    return talloc_asprintf(op->mem, "must be JSON: %s", why != NULL ? why : "out of memory");
 }
 
 static void

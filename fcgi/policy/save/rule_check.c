@@ -16,8 +16,8 @@ check_package(struct op *op, const char *content)
         return AZ_OK; /* the engine reports it, with the place */
     case RULE_PACKAGE_UNREAD:
         return op_fail(op, AZ_INVALID_FIELDS,
-                       "must declare its package as words of A-Z a-z 0-9 _ separated by dots, or "
-                       "with members in brackets that are plain texts",
+                       "must declare a package of words (A-Z a-z 0-9 _) separated by dots, or of "
+                       "plain strings in brackets",
                        NULL);
     case RULE_PACKAGE_NAMED:
         break;

@@ -27,10 +27,10 @@ check_data_row(struct op *op, const struct data_change *change, const struct pol
     if (change->payload == NULL && row->payload == NULL)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no row %s", change->data_key);
     if (change->payload == NULL && row->shipped)
-        return op_fail(op, AZ_PROTECTED, "The row is shipped with a control and cannot be deleted",
-                       NULL);
+        return op_fail(op, AZ_PROTECTED,
+                       "The row belongs to a shipped control and cannot be deleted", NULL);
     if (change->must_be_new && row->payload != NULL)
-        return op_fail(op, AZ_CONFLICT, NULL, "row %s exists", change->data_key);
+        return op_fail(op, AZ_CONFLICT, NULL, "row %s already exists", change->data_key);
     if (change->if_match != NULL
         && (row->digest == NULL || strcmp(row->digest, change->if_match) != 0))
         return op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL);

@@ -60,7 +60,7 @@ save_lock(struct op *op, unsigned *ret_session)
         st = bundle_reconcile(op, &withdrawn);
     if (withdrawn)
         log_text(AZ_SEV_WARN, "candidate withdrawn",
-                 "a policy save died before its bundle was confirmed; the previous bundle is "
+                 "a policy save ended before its bundle was confirmed; the previous bundle is "
                  "served again");
     if (st != AZ_OK)
         save_unlock(op);

@@ -20,7 +20,7 @@ client_secret_make(struct op *op, const char **ret)
         token_text_done(&text);
     }
     if (secret == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a client secret cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a client secret cannot be created");
     *ret = secret;
     return AZ_OK;
 }
@@ -35,7 +35,7 @@ client_secret_seal(struct op *op, const char *client_id, const char *secret,
         || keyring_seal(op->mem, op->az->keyring, KEYRING_CLIENT_SECRET, place, secret,
                         strlen(secret), &box, ret_length)
                != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a client secret cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a client secret cannot be encrypted");
     *ret = box;
     return AZ_OK;
 }

@@ -20,8 +20,8 @@
 
 /* Public text for a registration that SVC_DYNAMIC_CLIENTS_MAX refuses. */
 #define CLIENTS_DYNAMIC_FULL                                                                       \
-    "As many clients as this service keeps have registered themselves; ask its operator, or try "  \
-    "again later"
+    "The maximum number of self-registered clients is reached; ask the operator of this service, " \
+    "or try again later"
 
 /* A client to be made. */
 struct client_new {

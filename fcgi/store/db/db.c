@@ -139,7 +139,7 @@ static const char *
 connect_fault(const struct db *db)
 {
     if (db->conn == NULL)
-        return "no memory";
+        return "out of memory";
     if (!url_is_plain(db->url))
         return "cannot connect; libpq's reason is not shown because an @ or / in SVC_DATABASE_URL "
                "may "

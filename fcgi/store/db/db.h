@@ -153,7 +153,7 @@ enum az_status db_write_read(struct op *op, const struct db_stmt *write,
                              const char *taken, const char **ret);
 
 /* Run statements of a script (migrations, housekeeping) by the simple protocol. The text is ours,
- * never input; NULL fails with "no memory". */
+ * never input; NULL fails with "out of memory". */
 enum az_status db_script(struct op *op, const char *sql);
 
 /*

@@ -45,7 +45,7 @@ db_fetch_list(struct op *op, const struct db_stmt *stmt, const struct db_params 
         length += (size_t) PQgetlength(result, row, 0) + 1;
     char *text = talloc_array(op->mem, char, (unsigned) length), *at = text;
     if (text == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: no memory for a list");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "database: out of memory for a list");
     *at++ = '[';
     for (int row = 0; row < PQntuples(result); row++) {
         if (row > 0)

@@ -9,7 +9,7 @@
 
 #include "store/db/db.h"
 
-#define DB_NO_MEMORY "no memory"
+#define DB_NO_MEMORY "out of memory"
 #define DB_PREPARED_SLOTS 256
 /* Longest name of a prepared statement, with its partitions: PostgreSQL cuts names at 63 octets. */
 #define DB_NAME_SIZE 64

@@ -116,7 +116,7 @@ partition_get_lists(struct op *op, struct partition_lists **ret)
 {
     struct partition_lists **lists = db_partition_lists(op->az->db);
     if (*lists == NULL && (*lists = talloc_zero(op->az->db, struct partition_lists)) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the lists of partitions");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the lists of partitions");
     *ret = *lists;
     return AZ_OK;
 }

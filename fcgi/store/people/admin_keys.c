@@ -66,7 +66,7 @@ bind_key(struct op *op, struct db_params *params, unsigned char id[UUID7_OCTETS]
                           talloc_asprintf(op->mem, "admin_key/sealed/%s", text), plaintext,
                           strlen(plaintext), &box, &box_length);
     if (st != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be encrypted");
     db_octets(params, id, UUID7_OCTETS);
     db_text(params, label);
     db_text(params, owner);
@@ -106,7 +106,7 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
     char id_text[UUID7_TEXT_LENGTH + 1];
     struct db_params params = {.count = 0};
     if (token_make(TOKEN_ADMIN_KEY, TOKEN_NO_EXPIRY, op->now_ms, &text, &parts) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be created");
     enum az_status st = bind_key(op, &params, id, label, "admin", text.text);
     if (st == AZ_OK)
         st = db_exec(op, &admin_key_insert_stmt, &params, false, NULL);

@@ -181,7 +181,7 @@ make_fresh(struct op *op, const char *id_token, struct fresh *ret)
     unsigned char random[SID_OCTETS];
     if (random_octets(random, sizeof(random)) != AZ_OK
         || (ret->sid = b64url_encode(op->mem, random, sizeof(random))) == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a session cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a session cannot be created");
     if (id_token == NULL)
         return AZ_OK;
     const char *place = session_id_token_place(op->mem, ret->sid);
@@ -189,7 +189,7 @@ make_fresh(struct op *op, const char *id_token, struct fresh *ret)
         || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, id_token,
                         strlen(id_token), &ret->sealed, &ret->sealed_length)
                != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "an ID token cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "an ID token cannot be encrypted");
     return AZ_OK;
 }
 
@@ -224,7 +224,8 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_number(params, op->az->cfg->session_timeout);
     db_octets(params, create->consent, SHA256_OCTETS);
     db_number(params, who->providers_version);
-    return claims != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for the claims");
+    return claims != NULL ? AZ_OK
+                          : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
 }
 
 /* Try once; AZ_RETRY without a fault if another request made the same subject at the same

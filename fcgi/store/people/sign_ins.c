@@ -90,7 +90,7 @@ sign_in_insert(struct op *op, const struct sign_in_new *sign_in, const struct au
         || keyring_seal(op->mem, op->az->keyring, KEYRING_SIGN_IN, place, sign_in->verifier,
                         strlen(sign_in->verifier), &sealed, &sealed_length)
                != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a PKCE verifier cannot be sealed");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a PKCE verifier cannot be encrypted");
     enum az_status st = partition_need_day(op, day);
     struct db_batch *batch = db_batch_new(op);
     struct db_step *step = db_batch_add_in(batch, &sign_in_insert_stmt, DB_NO_PARTITION, day);
@@ -120,7 +120,7 @@ open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash
     }
     if (text == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the PKCE verifier of a sign-in cannot be opened");
+                       "the PKCE verifier of a sign-in cannot be decrypted");
     *ret = text;
     return AZ_OK;
 }

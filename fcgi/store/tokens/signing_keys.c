@@ -91,7 +91,7 @@ signing_key_add(struct op *op, struct db_batch *batch, enum signing_use use, con
                         signing_key_place(op->mem, key->kid), der, length, &box, &box_length)
                != AZ_OK
         || jwk_dump(key, &public_half) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "a signing key cannot be made");
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a signing key cannot be created");
     db_text(&step->params, key->kid);
     db_text(&step->params, use_names[use]);
     db_text(&step->params, state);
@@ -199,7 +199,8 @@ signing_keys_rotate(struct op *op, enum signing_use use)
         return st;
     int row = signing_key_row(result, "next");
     if (row < 0)
-        return op_fail(op, AZ_CONFLICT, "There is no next key; run authzctl db migrate", NULL);
+        return op_fail(op, AZ_CONFLICT, "No next signing key exists; run `authzctl db migrate`",
+                       NULL);
     /* Without a cache no verifier can lack the key. */
     int64_t cached = op->az->cfg->jwks_cache_seconds;
     int64_t wait =
@@ -268,7 +269,7 @@ signing_keys_check(struct op *op)
     if (st == AZ_INVALID)
         return op_fail(
             op, AZ_CONFLICT, NULL,
-            "SVC_CREDENTIAL_KEY: cannot open the signing key; set the key that sealed it");
+            "SVC_CREDENTIAL_KEY: cannot decrypt the signing key; set the key that encrypted it");
     return st;
 }
 
@@ -280,7 +281,7 @@ signing_key_open(struct op *op, enum signing_use use, struct jwk **ret)
     enum az_status st = signing_key_open_active(op, use, &der, &length);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "the %s signing key cannot be opened; was SVC_CREDENTIAL_KEY changed?",
+                       "the %s signing key cannot be decrypted; was SVC_CREDENTIAL_KEY changed?",
                        use_names[use]);
     if (st == AZ_OK && keypair_parse(op->mem, der, length, ret) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the %s signing key cannot be read",
