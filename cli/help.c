@@ -122,8 +122,9 @@ help_end(FILE *out, TALLOC_CTX *mem)
     fputs("\nExit status:\n", out);
     for (const struct help_exit *row = help_exits; row->meaning != NULL; row++)
         help_entry(out, talloc_asprintf(mem, "%d", row->status), row->meaning);
+    /* The path has a line of its own: its length depends on the installation. */
     fputs("\nSettings come from SVC_ environment variables and from a configuration file:\n"
-          "the one that SVC_CONFIG names, or " AUTHZ_CONF
+          "the one that SVC_CONFIG names, or\n" AUTHZ_CONF
           "\nRun `authzctl config doc` for a description of each setting.\n",
           out);
 }

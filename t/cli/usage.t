@@ -15,7 +15,7 @@ my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } s
 is( scalar @verbs, 25, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '', '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
-is( ( grep { length > 80 } split /\n/, $help->{out} ), 0, 'help fits 80 columns' );
+is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
 like( $help->{out}, qr/^  $_ /m, "help tells of exit status $_" ) for 0, 1, 64, 69, 78;
 
 for my $verb (@verbs) {
