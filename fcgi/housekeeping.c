@@ -26,7 +26,7 @@ job_partitions(struct op *op, char *note, size_t size)
 {
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(op, &made, &dropped);
-    snprintf(note, size, "%d partitions created, %d dropped", made, dropped);
+    snprintf(note, size, "%d created, %d dropped", made, dropped);
     return st;
 }
 

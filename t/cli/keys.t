@@ -114,7 +114,7 @@ is( $maintain->{out}, "housekeeping: done\n", '... says that it is done' );
 is( sql(q{SELECT to_regclass('access_token_p5') IS NULL AND to_regclass('access_token_p6') IS NULL}), 't',
     '... past partitions are dropped' );
 is( signing()->{retired}, undef, '... the retired key is removed after its publication' );
-like( $maintain->{err}, qr/partitions: \d+ made, 2 dropped/, '... and the log tells' );
+like( $maintain->{err}, qr/partitions: \d+ created, 2 dropped/, '... and the log tells' );
 my $quiet = ctl_is( 0, [qw(maintain -q)], 'maintain -q, for cron', env => $env );
 is( $quiet->{out} . $quiet->{err}, '', '... is silent' );
 
