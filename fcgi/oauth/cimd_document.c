@@ -111,8 +111,8 @@ static const struct field metadata_fields[] = {
     {"client_uri",                 FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(client_uri)},
     {"logo_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(logo_uri)},
     {"token_endpoint_auth_method", FIELD_TEXT,      .max = CIMD_METHOD_MAX, INTO(auth_method)},
-    {"grant_types",                FIELD_TEXT_LIST, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(grant_types)},
-    {"response_types",             FIELD_TEXT_LIST, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(response_types)},
+    {"grant_types",                FIELD_TEXT_LIST, .may_be_empty = true, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(grant_types)},
+    {"response_types",             FIELD_TEXT_LIST, .may_be_empty = true, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(response_types)},
     {"dpop_bound_access_tokens",   FIELD_BOOLEAN,   INTO(dpop)},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, INTO(scope)},
 };

@@ -158,6 +158,8 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"client_name\":\" \"", "client_name must not be blank", "a name of a space"},
     {GOOD ",\"redirect_uris\":[\"https://a.example;x/\"]", "repeated", "redirect_uris twice"},
     {GOOD ",\"grant_types\":[\"authorization_code\",\"refresh_token\",\"urn:x\"]", NULL, "grant types, with an unknown one"},
+    {GOOD ",\"grant_types\":[\"authorization_code\",\"\"]", NULL, "grant types, with an empty one"},
+    {GOOD ",\"response_types\":[\"code\",\"\"]", NULL, "response types, with an empty one"},
     {GOOD ",\"grant_types\":[]", "grant_types must contain authorization_code", "no grant type"},
     {GOOD ",\"grant_types\":[\"client_credentials\"]", "grant_types must contain authorization_code", "client_credentials alone"},
     {GOOD ",\"grant_types\":[\"authorization_code \"]", "grant_types must contain authorization_code", "authorization_code and a space"},
