@@ -21,8 +21,7 @@ struct activation {
  * Wait for the verdict on a candidate, at most SVC_BUNDLE_CONFIRM_TIMEOUT_MS. It follows from the
  * engines' own reports and from the status of the engine beside this process, which are read at
  * each notification and each poll interval. AZ_UNAVAILABLE: the database session that holds the
- * save lock
- * (`session`) was lost.
+ * save lock (`session`) was lost.
  */
 enum az_status activation_await(struct op *op, unsigned session, int64_t bundle,
                                 struct activation *ret);

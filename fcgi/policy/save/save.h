@@ -9,7 +9,7 @@
 #include "base/op.h"
 
 /*
- * Makes the change inside the open transaction. It is called once or twice (rehearsed, then
+ * Make the change inside the open transaction. It is called once or twice (rehearsed, then
  * applied), so it sets its results in `arg` anew each time. A return value other than AZ_OK ends
  * the save with nothing changed.
  */

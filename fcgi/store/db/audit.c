@@ -4,20 +4,17 @@
 
 #include "store/db/partitions.h"
 
-static const struct db_stmt audit_insert_stmt = {
-    "audit_insert",
-    "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
-    " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, "
-    "$11::inet, $12, $13, $14, $15",
-    15};
+#define INSERT                                                                                     \
+    "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                                \
+    " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10," \
+    " $11::inet, $12, $13, $14, $15"
+
+static const struct db_stmt audit_insert_stmt = {"audit_insert", INSERT, 15};
 
 /* set_config makes this one transaction asynchronous: the answer does not wait for the row. */
 static const struct db_stmt audit_send_stmt = {
     "audit_send",
-    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
-    "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
-    " SELECT $1::timestamptz, nextval('audit_id_seq'), $2, $3::uuid, $4, $5, $6, $7, $8, $9, $10, "
-    "$11::inet, $12, $13, $14, $15"
+    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))" INSERT
     " FROM async",
     15};
 

@@ -18,7 +18,8 @@
  * outage. Milliseconds. */
 #define BACKOFF_FIRST_MS 50
 #define BACKOFF_MAXIMUM_MS 1000
-/* Reads of an idle connection before it counts as broken: a last message and the end make two. */
+/* Most reads of an idle connection, after which it counts as broken. A last message and the end of
+ * the connection take two. */
 #define IDLE_LOOKS 8
 /* A connection that answered this recently is not checked before the next trip, which saves a
  * system call per request. If it broke since, the trip fails. Milliseconds. */

@@ -291,7 +291,7 @@ partition_drop_before(struct op *op, enum table table, uint32_t first_kept, int 
 }
 
 /* Finish an interrupted drop: a detach that did not end, or a table that was detached but not
- * dropped. Otherwise its rows would stay for ever. */
+ * dropped. Otherwise its rows would stay forever. */
 static enum az_status
 partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int *ret_dropped)
 {

@@ -1,5 +1,5 @@
-/* Migrations: numbered files of sql/, applied once each, checksums remembered; and the check at
- * start. */
+/* Migrations: numbered files of sql/, each applied once; their checksums are stored. Also the check
+ * of the schema at start. */
 #ifndef AZ_STORE_DB_SCHEMA_H
 #define AZ_STORE_DB_SCHEMA_H
 

@@ -3,27 +3,25 @@
 #include "store/policy/bundle_history.h"
 
 #include "store/db/db.h"
+#include "store/db/json_rows.h"
 #include "store/db/locks.h"
-
-/* BundleAuditLogDto without members that are null. */
-#define DTO "json_strip_nulls(row_to_json(d))"
 
 /* clang-format off */
 static const struct db_stmt bundle_history_list_stmt = {
     "bundle_history_list",
-    "SELECT " DTO " AS dto"
+    "SELECT " JSON_ROWS_DTO " AS dto"
     " FROM (SELECT * FROM bundle_audit_dto ORDER BY id DESC LIMIT $1 OFFSET $2) d"
     " ORDER BY d.id DESC", 2};
 static const struct db_stmt bundle_history_latest_stmt = {
     "bundle_history_latest",
-    "SELECT " DTO " AS dto FROM bundle_audit_dto d ORDER BY d.id DESC LIMIT 1", 0};
+    "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d ORDER BY d.id DESC LIMIT 1", 0};
 static const struct db_stmt bundle_history_fetch_stmt = {
     "bundle_history_fetch",
-    "SELECT " DTO " AS dto FROM bundle_audit_dto d WHERE d.id = $1", 1};
+    "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d WHERE d.id = $1", 1};
 /* Compared in milliseconds, as createdAt shows them. */
 static const struct db_stmt bundle_history_at_stmt = {
     "bundle_history_at",
-    "SELECT " DTO " AS dto FROM bundle_audit_dto d JOIN bundle b ON b.id = d.id"
+    "SELECT " JSON_ROWS_DTO " AS dto FROM bundle_audit_dto d JOIN bundle b ON b.id = d.id"
     " WHERE date_trunc('milliseconds', b.created_at) <= $1::timestamptz"
     " ORDER BY b.created_at DESC, d.id DESC LIMIT 1", 1};
 static const struct db_stmt bundle_history_content_stmt = {
