@@ -8,6 +8,7 @@
 #include "base/uuid7.h"
 #include "crypto/keyring.h"
 #include "crypto/random.h"
+#include "crypto/secret.h"
 #include "crypto/token.h"
 #include "store/db/db.h"
 
@@ -108,15 +109,17 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
     if (token_make(TOKEN_ADMIN_KEY, TOKEN_NO_EXPIRY, op->now_ms, &text, &parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be created");
     enum az_status st = bind_key(op, &params, id, label, "admin", text.text);
-    if (st == AZ_OK)
-        st = db_exec(op, &admin_key_insert_stmt, &params, false, NULL);
-    if (st == AZ_OK) {
-        uuid7_format(id, id_text);
-        *ret_id = talloc_strdup(op->mem, id_text);
-        *ret_plaintext = talloc_strdup(op->mem, text.text);
-    }
+    const char *plaintext = secret_copy(op->mem, text.text, strlen(text.text));
     token_text_done(&text);
-    return st;
+    if (st != AZ_OK)
+        return st;
+    uuid7_format(id, id_text);
+    *ret_id = talloc_strdup(op->mem, id_text);
+    *ret_plaintext = plaintext;
+    /* Without these a key would be stored that its owner never sees. */
+    if (plaintext == NULL || *ret_id == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an admin key");
+    return db_exec(op, &admin_key_insert_stmt, &params, false, NULL);
 }
 
 enum az_status
