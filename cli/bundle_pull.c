@@ -23,7 +23,7 @@
 #include "store/policy/policy_rules.h"
 #include "verbs.h"
 
-/* Attempts to read rules and rows that no save changes meanwhile. */
+/* Attempts to read rules and rows without a save in between. */
 #define READ_TRIES 5
 
 const struct cli_option bundle_pull_options[] = {

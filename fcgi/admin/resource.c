@@ -89,7 +89,7 @@ resource_wipe(struct request *req)
     resource_wipe_json(req->json);
 }
 
-/* Find the row that a PUT replaces, before its body is looked at: 404 comes before 400. */
+/* Find the row that a PUT replaces, before its body is read: 404 comes before 400. */
 static enum az_status
 resource_load(struct request *req, const char *key, const void **ret)
 {
@@ -165,7 +165,7 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     return st;
 }
 
-/* Answer 201 with the row, and with its secret where it is shown this once. */
+/* Answer 201 with the row, and with its secret if the table says so. */
 static enum az_status
 resource_respond_created(struct request *req, const char *dto, const char *secret)
 {

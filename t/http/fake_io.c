@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A copy for each call, in memory of its own: a use after finish is seen by a sanitizer. */
+/* Return a copy in memory of its own, so that a sanitizer detects a use after finish. */
 static const char *
 variable(const struct http_io *io, const char *name)
 {
@@ -83,7 +83,7 @@ fake_new(TALLOC_CTX *mem, const char *const *set, const char *body)
     return fake;
 }
 
-/* The value of the header whose line begins at `line`, or NULL when it is another. */
+/* Return the value of the header whose line begins at `line`; NULL if it is another header. */
 static const char *
 value_in_line(const struct fake *fake, const char *line, const char *name)
 {

@@ -18,20 +18,20 @@ struct fake {
     unsigned finished;    /* calls of finish */
 };
 
-/* `set` and `body` must outlive the fake. */
+/* Make a gateway; `set` and `body` must outlive it. */
 struct fake *fake_new(TALLOC_CTX *mem, const char *const *set, const char *body);
 
-/* The status of the answer's Status header, 0 when there is none. */
+/* Return the status of the answer's Status header; 0 if there is none. */
 int fake_status(const struct fake *fake);
 
-/* Value of a header of the answer, NULL when absent; the count of its lines. */
+/* Return the value of a header of the answer (NULL: absent), and the number of its lines. */
 const char *fake_header(const struct fake *fake, const char *name);
 unsigned fake_header_count(const struct fake *fake, const char *name);
 
 /* Return the text after the empty line; NULL if there is no empty line. */
 const char *fake_body(const struct fake *fake);
 
-/* A request as a parser of parameters needs it: a route with these parameters, nothing read yet. */
+/* Make a request for a parser of parameters: its route accepts these, and nothing was read yet. */
 struct request *fake_request(TALLOC_CTX *mem, const struct fake *fake,
                              const struct route_param *params);
 

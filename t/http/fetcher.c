@@ -1,15 +1,16 @@
 /*
- * What t/http/fetch.t and t/http/fetched_documents.t call: a worker that fetches. Settings come
- * from the environment, as the service's do.
+ * A worker that fetches, for t/http/fetch.t and t/http/fetched_documents.t. Settings come from the
+ * environment, as those of the service do.
  *
  *   fetcher WORKERS fetch safe|cimd URL MAX_OCTETS TIMEOUT [FORM [AUTHORIZATION]]
  *   fetcher WORKERS document discovery|keys|client_metadata URL NOT_BEFORE...
  *   fetcher WORKERS prune
  *
- * With FETCHER_GATE=FILE it makes FILE.PID when it is ready and goes on when FILE is there. WORKERS
- * is the size of the pool `web` that this process belongs to. Prints one JSON object. A document
- * with the member `bad` does not pass the check, nor one with `worse` that of the second time; of
- * several times the last one is told, with its trips to the database.
+ * With FETCHER_GATE=FILE it makes FILE.PID when it is ready and goes on when FILE exists. WORKERS
+ * is the size of the pool `web` that this process belongs to. `document` gets the document once for
+ * each NOT_BEFORE; one with the member `bad` never passes the check, and one with `worse` does not
+ * pass the check of the second time. Prints one JSON object: the result of the last time, with its
+ * trips to the database.
  */
 #include "config.h"
 
@@ -74,7 +75,7 @@ check(struct op *op, const char *url, const json_t *document)
                : op_fail(op, AZ_INVALID_CLIENT_METADATA, "It is bad", "bad document");
 }
 
-/* Another caller's, for the same documents. */
+/* The check of another caller for the same documents. */
 static enum az_status
 check_more(struct op *op, const char *url, const json_t *document)
 {
@@ -107,7 +108,8 @@ do_document(struct op *op, char **word, int count)
     print(op, st, fault, more);
 }
 
-/* So that several start at once, however long each took to get ready. */
+/* Wait for the gate, so that several processes start at once, however long each took to get ready.
+ */
 static void
 wait_at_gate(struct op *op)
 {

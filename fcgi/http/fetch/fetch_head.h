@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Longest head of one exchange, in octets, with interim answers and trailers. Real ones are under 8
- * kB; without a limit a server could send header lines for ever. */
+ * kB; without a limit a server could send header lines forever. */
 #define FETCH_HEAD_MAX 16384
 /* Room for a media type (RFC 6838 4.2: two names of at most 127 octets) and the NUL. */
 #define FETCH_TYPE_SIZE 256
