@@ -73,9 +73,8 @@ const struct az_status_row *az_status_row(enum az_status status);
 /* A failure in two texts: one for the caller, one for the log only. */
 struct az_fault {
     enum az_status status; /* AZ_OK if nothing failed */
-    char
-        public_text[256]; /* safe for the caller; %x20-21 / %x23-5B / %x5D-7E only (RFC 6749 5.2) */
-    char detail[512];     /* for the operator; never a secret or a token */
+    char public_text[256]; /* for the caller; characters of RFC 6749 5.2 only */
+    char detail[512];      /* for the operator; never a secret or a token */
 };
 
 /*

@@ -15,8 +15,7 @@
 struct uri {
     const char *scheme;   /* in lower case, never NULL */
     const char *userinfo; /* before the @ of the authority */
-    const char
-        *host; /* in lower case, an IPv6 address without its brackets; NULL without authority */
+    const char *host;     /* in lower case, IPv6 without brackets; NULL without authority */
     const char *port;     /* digits */
     const char *path;     /* never NULL */
     const char *query;    /* after ? */

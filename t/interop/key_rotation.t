@@ -49,8 +49,9 @@ while ( time < $until ) {
     if ( $status == 0 ) { $rotated++ }
     else {
         $early++;
-        like( $text, qr/Not all verifiers know the next key yet/, 'rotation: a key that is not yet known to all is not used' )
-          if $early == 1;
+        like(
+            $text, qr/Not all verifiers know the next key yet/,
+            'rotation: a key that is not yet known to all is not used' ) if $early == 1;
     }
     sleep 0.5;
 }

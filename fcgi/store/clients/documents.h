@@ -27,15 +27,14 @@ struct document_wish {
 
 /* State of the row; texts live on op->mem. */
 struct document_look {
-    const char *body;   /* last good document, NULL: none */
-    int64_t fetched_ms; /* time of its fetch */
-    int64_t lasts;      /* seconds until it expires */
-    bool good;          /* it is good enough */
-    bool kept;          /* it may serve if there is no other */
-    bool leased;        /* a process is fetching it now */
-    bool
-        failed; /* the host must not be asked yet, or the fetch that the caller waited for failed */
-    bool idle;  /* no request for it in an hour */
+    const char *body;    /* last good document, NULL: none */
+    int64_t fetched_ms;  /* time of its fetch */
+    int64_t lasts;       /* seconds until it expires */
+    bool good;           /* it is good enough */
+    bool kept;           /* it may serve if there is no other */
+    bool leased;         /* a process is fetching it now */
+    bool failed;         /* the host must not be asked yet, or the awaited fetch failed */
+    bool idle;           /* no request for it in an hour */
     const char *failure; /* text of document_fail(), NULL: none */
     const char *lease;   /* for wish->seen */
     const char *now;     /* for wish->began */

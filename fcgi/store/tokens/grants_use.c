@@ -45,7 +45,7 @@ static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
                                                       CURRENT REDEEMED ISSUE OUTCOME, 28};
 
 /* $28 is the refresh token of the request, $31 the reuse window in seconds, $32 the uses within it.
- * Of two requests at once, the second waits for the row and then checks it again. */
+ * If two requests come at once, the second waits for the row and then checks it again. */
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
 static const struct db_stmt grant_rotate_stmt = {
     "grant_rotate",
