@@ -31,19 +31,17 @@ struct question_user {
 
 /* Evaluation 1. */
 struct issue_question {
-    struct question frame;  /* common part */
-    const char *grant_type; /* wire value */
-    int64_t default_ttl;    /* configured lifetime, seconds */
-    const char *subject_id; /* id of the subject */
-    const struct question_user
-        *user;              /* the sign-in of a user; NULL: the subject is the client itself */
-    const char *resource;   /* RFC 8707 indicator, or NULL */
-    json_t *resource_types; /* array of type URIs, or NULL */
-    json_t *scopes;         /* array of requested scopes; never NULL */
-    json_t
-        *default_scopes; /* array: the scopes of a request without scope, else empty; never NULL */
-    json_t *ceiling;     /* array: the most that the server may grant; NULL: no ceiling */
-    json_t *details;     /* RFC 9396 array, or NULL */
+    struct question frame;            /* common part */
+    const char *grant_type;           /* wire value */
+    int64_t default_ttl;              /* configured lifetime, seconds */
+    const char *subject_id;           /* id of the subject */
+    const struct question_user *user; /* sign-in of a user; NULL: the subject is the client */
+    const char *resource;             /* RFC 8707 indicator, or NULL */
+    json_t *resource_types;           /* array of type URIs, or NULL */
+    json_t *scopes;                   /* array of requested scopes; never NULL */
+    json_t *default_scopes;           /* array: used if the request has no scope; never NULL */
+    json_t *ceiling; /* array: the most that the server may grant; NULL: no ceiling */
+    json_t *details; /* RFC 9396 array, or NULL */
 };
 
 /* Evaluation 2. Without `token` it asks about the caller alone. */
