@@ -1,15 +1,42 @@
-/* Key sets for tests: from keys that the test made, and from text. */
+/* Keys for tests: pairs of curves, which the service verifies but does not make, and sets from keys
+ * that the test made or from text. */
 #ifndef AZ_T_KEYS_H
 #define AZ_T_KEYS_H
 
+#include <gnutls/abstract.h>
+#include <gnutls/x509.h>
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "crypto/jwk.h"
 #include "crypto/jwk_set.h"
+#include "crypto/keypair.h"
 
 /* Nesting of a key set: set, keys, key and x5c are 4; the rest is for ignored members. */
 #define KEYS_DEPTH_MAX 8
+
+/* Generate a pair of a curve: "P-256", "P-384", "P-521" or "Ed25519". */
+static inline enum az_status
+keys_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret)
+{
+    const struct jwk_curve *row = jwk_curve_find(curve);
+    gnutls_x509_privkey_t key;
+    gnutls_datum_t der = {NULL, 0};
+    if (row == NULL || gnutls_x509_privkey_init(&key) != 0)
+        return AZ_SERVER_ERROR;
+    enum az_status st = AZ_SERVER_ERROR;
+    if (gnutls_x509_privkey_generate(
+            key, row->kty == JWK_OKP ? GNUTLS_PK_EDDSA_ED25519 : GNUTLS_PK_ECDSA,
+            GNUTLS_CURVE_TO_BITS(row->gnutls), 0)
+            == 0
+        && gnutls_x509_privkey_export2_pkcs8(key, GNUTLS_X509_FMT_DER, NULL, GNUTLS_PKCS_PLAIN,
+                                             &der)
+               == 0)
+        st = keypair_parse(mem, der.data, der.size, ret);
+    gnutls_free(der.data);
+    gnutls_x509_privkey_deinit(key);
+    return st;
+}
 
 /* Return a set of keys that live as long as it. */
 static inline struct jwk_set *

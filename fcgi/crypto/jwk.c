@@ -27,7 +27,7 @@ jwk_curve_find(const char *name)
     return NULL;
 }
 
-const struct jwk_curve *
+static const struct jwk_curve *
 jwk_curve_find_gnutls(gnutls_ecc_curve_t curve)
 {
     for (size_t i = 0; i < CURVE_COUNT; i++)

@@ -84,6 +84,5 @@ bool jwk_is_foreign(const json_t *object);
 
 /* Return the row of a curve by its name or its GnuTLS number; NULL: the service does not use it. */
 const struct jwk_curve *jwk_curve_find(const char *name);
-const struct jwk_curve *jwk_curve_find_gnutls(gnutls_ecc_curve_t curve);
 
 #endif

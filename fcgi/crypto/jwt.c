@@ -102,7 +102,8 @@ read_time(const json_t *object, const char *name, struct jwt_time *ret)
     return true;
 }
 
-enum az_status
+/* Read the claims from an object that the caller keeps. */
+static enum az_status
 jwt_claims_read(const json_t *object, struct jwt_claims *ret, enum jwt_fault *ret_fault)
 {
     struct jwt_claims claims = {.object = object};

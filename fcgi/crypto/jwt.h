@@ -89,10 +89,6 @@ struct jwt_rule {
 enum az_status jwt_claims_parse(TALLOC_CTX *mem, const struct jws *jws, struct jwt_claims *ret,
                                 enum jwt_fault *ret_fault);
 
-/* Read the claims from an object that the caller keeps. */
-enum az_status jwt_claims_read(const json_t *object, struct jwt_claims *ret,
-                               enum jwt_fault *ret_fault);
-
 /* Check the claims against the rule. AZ_INVALID: *ret_fault is the first fault in the order of
  * enum jwt_fault. */
 enum az_status jwt_claims_check(const struct jwt_claims *claims, const struct jwt_rule *rule,

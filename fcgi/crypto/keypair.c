@@ -65,34 +65,17 @@ wrap(TALLOC_CTX *mem, gnutls_x509_privkey_t from, struct jwk **ret)
     return status;
 }
 
-static enum az_status
-generate(TALLOC_CTX *mem, gnutls_pk_algorithm_t algorithm, unsigned bits, struct jwk **ret)
-{
-    X509_PRIVKEY_AUTO key = NULL;
-
-    if (gnutls_x509_privkey_init(&key) != 0
-        || gnutls_x509_privkey_generate(key, algorithm, bits, 0) != 0)
-        return AZ_SERVER_ERROR;
-    return wrap(mem, key, ret);
-}
-
 enum az_status
 keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret)
 {
+    X509_PRIVKEY_AUTO key = NULL;
+
     if (bits < JWK_RSA_BITS_MIN || bits > JWK_RSA_BITS_MAX)
         return AZ_INVALID;
-    return generate(mem, GNUTLS_PK_RSA, bits, ret);
-}
-
-enum az_status
-keypair_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret)
-{
-    const struct jwk_curve *row = jwk_curve_find(curve);
-
-    if (row == NULL)
-        return AZ_INVALID;
-    return generate(mem, row->kty == JWK_OKP ? GNUTLS_PK_EDDSA_ED25519 : GNUTLS_PK_ECDSA,
-                    GNUTLS_CURVE_TO_BITS(row->gnutls), ret);
+    if (gnutls_x509_privkey_init(&key) != 0
+        || gnutls_x509_privkey_generate(key, GNUTLS_PK_RSA, bits, 0) != 0)
+        return AZ_SERVER_ERROR;
+    return wrap(mem, key, ret);
 }
 
 enum az_status

@@ -15,10 +15,6 @@
  */
 enum az_status keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret);
 
-/* Generate a pair of an elliptic curve: "P-256", "P-384", "P-521" or "Ed25519". The service
- * signs with RSA alone; tests sign with each algorithm that it verifies. */
-enum az_status keypair_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret);
-
 /*
  * Write the private key as unencrypted PKCS#8 DER (RFC 5958), for sealing. *ret belongs to mem and
  * is wiped when it is freed. AZ_INVALID: the key has no private half.

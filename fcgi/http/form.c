@@ -141,12 +141,12 @@ request_media_type_is(const char *content_type, const char *wanted)
     return length == strlen(wanted) && strncasecmp(content_type, wanted, length) == 0;
 }
 
-static bool
-media_type_is_json(const char *content_type)
+bool
+request_media_type_is_json(const char *content_type)
 {
-    size_t len = strcspn(content_type, "; \t");
+    size_t length = content_type != NULL ? strcspn(content_type, "; \t") : 0;
     return request_media_type_is(content_type, "application/json")
-           || (len > 5 && strncasecmp(content_type + len - 5, "+json", 5) == 0);
+           || (length > 5 && strncasecmp(content_type + length - 5, "+json", 5) == 0);
 }
 
 /*
@@ -206,7 +206,7 @@ form_read_json(struct request *req)
         req->route->body == BODY_JSON_ENVELOPE ? HTTP_JSON_ENVELOPE_MAX : HTTP_JSON_DEPTH_MAX;
     if (req->body_length == 0 && req->route->body == BODY_JSON_OPTIONAL)
         return AZ_OK;
-    if (type == NULL || !media_type_is_json(type))
+    if (!request_media_type_is_json(type))
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
     if (jsonx_parse(req->op.mem, req->body, req->body_length, depth, &req->json, &why) != AZ_OK) {
         char text[160];

@@ -30,7 +30,11 @@ cimd_is_address(const struct op *op, const char *client_id)
            || (op->az->cfg->cimd_allow_insecure && begins_with(client_id, "http://"));
 }
 
-const char *
+/*
+ * Return the fault of an address as a text for users, or NULL: path other than "/", no fragment,
+ * userinfo, dot segment (also %2e), at most 256 characters (ClientDto.clientId).
+ */
+static const char *
 cimd_address_fault(struct op *op, const char *client_id)
 {
     const struct settings *cfg = op->az->cfg;

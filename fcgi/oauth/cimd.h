@@ -13,12 +13,6 @@
 bool cimd_is_address(const struct op *op, const char *client_id);
 
 /*
- * Return the fault of such an address as a text for users, or NULL: path other than "/", no
- * fragment, userinfo, dot segment (also %2e), at most 256 characters (ClientDto.clientId).
- */
-const char *cimd_address_fault(struct op *op, const char *client_id);
-
-/*
  * Resolve the client of an address. If the kept document is too old it is fetched again, checked,
  * and read into a struct client of registration CIMD (id of its row, or 0 if there is none yet). An
  * ADMIN row of that name takes precedence, and nothing is fetched; a disabled row is refused. On

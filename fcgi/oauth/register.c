@@ -3,7 +3,6 @@
 #include "oauth/register.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -11,6 +10,7 @@
 #include "base/uuid7.h"
 #include "base/words.h"
 #include "crypto/random.h"
+#include "http/form.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "oauth/register_metadata.h"
@@ -36,21 +36,14 @@ struct registering {
 
 /* ---- what is asked for */
 
-/* True for JSON, +json included (RFC 9110 8.3, oauth.md C2). */
-static bool
-is_json(const char *type)
-{
-    size_t length = type != NULL ? strcspn(type, "; \t") : 0;
-    return (length == 16 && strncasecmp(type, "application/json", 16) == 0)
-           || (length > 5 && strncasecmp(type + length - 5, "+json", 5) == 0);
-}
-
-enum az_status
+/* Read the body. AZ_MEDIA_TYPE: another content type (oauth.md C2); AZ_INVALID_CLIENT_METADATA: not
+ * a JSON object. */
+static enum az_status
 register_read_body(struct request *req, json_t **ret)
 {
     const char *why = NULL;
     json_t *body = NULL;
-    if (!is_json(req->io->variable(req->io, "CONTENT_TYPE")))
+    if (!request_media_type_is_json(req->io->variable(req->io, "CONTENT_TYPE")))
         return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
     enum az_status st =
         jsonx_parse(req->op.mem, req->body, req->body_length, HTTP_JSON_DEPTH_MAX, &body, &why);

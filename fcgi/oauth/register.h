@@ -8,8 +8,4 @@
  * decides. */
 enum az_status register_handle(struct request *req);
 
-/* Read the body. AZ_MEDIA_TYPE: another content type; AZ_INVALID_CLIENT_METADATA: not a JSON
- * object. Exported for the fuzz entry too. */
-enum az_status register_read_body(struct request *req, json_t **ret);
-
 #endif

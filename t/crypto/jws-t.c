@@ -222,10 +222,10 @@ test_sign(TALLOC_CTX *mem)
     struct jwk *keys[5];
 
     keypair_generate_rsa(mem, 2048, &keys[0]);
-    keypair_generate_ec(mem, "P-256", &keys[1]);
-    keypair_generate_ec(mem, "P-384", &keys[2]);
-    keypair_generate_ec(mem, "P-521", &keys[3]);
-    keypair_generate_ec(mem, "Ed25519", &keys[4]);
+    keys_generate_ec(mem, "P-256", &keys[1]);
+    keys_generate_ec(mem, "P-384", &keys[2]);
+    keys_generate_ec(mem, "P-521", &keys[3]);
+    keys_generate_ec(mem, "Ed25519", &keys[4]);
     keys[0]->alg = NULL;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *algs[] = {names[i], NULL};
@@ -254,7 +254,7 @@ test_sign_many(TALLOC_CTX *mem)
     struct jwk *made;
     unsigned wrong = 0;
 
-    keypair_generate_ec(mem, "P-256", &made);
+    keys_generate_ec(mem, "P-256", &made);
     const struct jwk *key = made;
     struct jws_policy policy = {.keys = keys_of(mem, &key, 1),
                                 .algs = usual_algs,
@@ -280,7 +280,7 @@ test_sign_refused(TALLOC_CTX *mem)
     char *text = (char *) mem;
     json_t *object = NULL;
 
-    keypair_generate_ec(mem, "P-256", &pair);
+    keys_generate_ec(mem, "P-256", &pair);
     jwk_dump(pair, &object);
     jwk_parse(mem, jsonx_own(mem, object), &public, NULL);
     is_int(jws_sign(mem, pair, "none", NULL, "{}", 2, &text), AZ_INVALID, "sign refuses none");

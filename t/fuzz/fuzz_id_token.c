@@ -70,7 +70,7 @@ provider_keys(void)
 {
     static struct jwk *key[KEYS];
     for (size_t i = 0; i < KEYS && key[KEYS - 1] == NULL; i++)
-        MUST(keypair_generate_ec(NULL, curves[i], &key[i]) == AZ_OK);
+        MUST(keys_generate_ec(NULL, curves[i], &key[i]) == AZ_OK);
     return (const struct jwk *const *) key;
 }
 

@@ -356,7 +356,7 @@ main(void)
     plan(0);
     if (keypair_generate_rsa(mem, 2048, &rsa) != AZ_OK
         || keypair_generate_rsa(mem, 2048, &other) != AZ_OK
-        || keypair_generate_ec(mem, "P-384", &ec) != AZ_OK)
+        || keys_generate_ec(mem, "P-384", &ec) != AZ_OK)
         return 2;
     rsa->alg = other->alg = NULL;
     test_claims(mem);

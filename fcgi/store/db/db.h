@@ -162,7 +162,6 @@ enum az_status db_script(struct op *op, const char *sql);
  * open.
  */
 enum az_status db_begin(struct op *op);
-enum az_status db_commit(struct op *op);
 void db_rollback(struct op *op);
 
 /* End the transaction: commit if st is AZ_OK, else roll back. Return st, or the failure of the

@@ -29,7 +29,7 @@ struct db {
     TALLOC_CTX *prepared;                      /* owns the entries of table */
     struct prepared *table[DB_PREPARED_SLOTS]; /* prepared statements by key */
     unsigned prepared_count;                   /* entries */
-    bool in_transaction;                       /* between db_begin and db_commit */
+    bool in_transaction;                       /* between db_begin and db_end */
     struct db_batch *pending;                  /* sent by db_send, results not read yet */
     struct db_batch *spare;                    /* db_batch_new returns it without memory */
     struct partition_lists *partitions;        /* known partitions, for partitions.c */

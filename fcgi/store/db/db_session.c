@@ -42,7 +42,7 @@ db_begin(struct op *op)
     return st;
 }
 
-enum az_status
+static enum az_status
 db_commit(struct op *op)
 {
     enum az_status st = db_script(op, "COMMIT");
