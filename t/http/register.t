@@ -206,9 +206,23 @@ oauth_error(
     'also beside one that it lists' );
 is( sql(q{SELECT outcome FROM audit_log WHERE endpoint = '/register' ORDER BY id DESC LIMIT 1}), 'denied',
     'audit: policy said no' );
+registered(
+    register( redirect_uris => ['com.example.app:/cb'], token_endpoint_auth_method => 'none' ),
+    { redirect_uris => ['com.example.app:/cb'] },
+    'a private scheme with a dot is taken as shipped (decisions.md "Private-scheme redirect URIs"; RFC 8252 7.1)' );
+oauth_error( register( redirect_uris => [$_] ), 400, 'invalid_redirect_uri', "$_ is refused as shipped" )
+  for 'myapp:/cb', 'javascript:alert(1)', 'JavaScript://a.example/%0aalert(1)', 'data:text/html,x', 'vbscript:x',
+  'file:///etc/passwd', 'blob:https://a.example/x', 'about:blank', 'http://app.example/cb', 'http://127.0.0.2/cb',
+  'ftp://app.example/cb', 'com.example.app:/cb#f';
+policy( { redirect => { allowed_schemes => ['com.example.other'] } } );
 oauth_error(
     register( redirect_uris => ['com.example.app:/cb'] ), 400, 'invalid_redirect_uri',
     'a private scheme that redirect.allowed_schemes does not list' );
+policy( { redirect => { allowed_schemes => [ 'myapp', 'javascript', 'http' ] } } );
+oauth_error(
+    register( redirect_uris => [$_] ), 400, 'invalid_redirect_uri',
+    "$_ is refused, whatever redirect.allowed_schemes lists"
+) for 'myapp:/cb', 'javascript:alert(1)', 'http://app.example/cb';
 policy(
     {   dcr      => { allowed_grant_types => ['client_credentials'], default_scopes      => [] },
         redirect => { allowed_schemes     => ['com.example.app'],    allow_http_loopback => false } } );
@@ -244,7 +258,7 @@ oauth_error(
     register( grant_types => ['client_credentials'] ), 403, 'access_denied',
     'switched off speaks before other reasons' );
 policy( { enabled => true } );
-is( sql('SELECT count(*) FROM client') - $before, 3, 'nothing that policy denied is stored' );
+is( sql('SELECT count(*) FROM client') - $before, 4, 'nothing that policy denied is stored' );
 
 # An operator's own rule.
 my $rule = $stack->admin(

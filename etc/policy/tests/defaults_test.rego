@@ -72,8 +72,6 @@ registration(members) := {"registration": members}
 
 loopback := registration({"redirect_uris": [{"uri": "http://127.0.0.1/cb", "scheme": "http", "loopback": true}]})
 
-private := registration({"redirect_uris": [{"uri": "com.example.app:/cb", "scheme": "com.example.app", "loopback": false}]})
-
 # A case of a member of the registration row; its name is its path.
 registering(path, other, over) := plain("public_client_policy", path, other, "register", over)
 
@@ -84,7 +82,6 @@ registration_cases := [
 	registering(["dcr", "require_statement"], true, {}),
 	object.union(registering(["dcr", "default_scopes"], ["orders.read"], {}), {"without": ["registration/scope"]}),
 	registering(["redirect", "allow_http_loopback"], false, loopback),
-	registering(["redirect", "allowed_schemes"], ["com.example.app"], private),
 	plain("trust", ["statement_issuers"], ["https://statements.example"], "register", fixture.stated({})),
 ]
 

@@ -100,9 +100,8 @@ test_the_authentication_method_must_be_allowed if {
 
 test_redirect_uris if {
 	under(plain_rows, at("http://127.0.0.1:5000/cb", "http", true)).allow
-	under(ruled({"redirect": {"allowed_schemes": ["com.example.app"]}}), at("com.example.app:/cb", "com.example.app", false)).allow
 	every over in [
-		at("http://app.example/cb", "http", false), at("com.example.app:/cb", "com.example.app", false),
+		at("http://app.example/cb", "http", false),
 		at("x", "", false), registration({"redirect_uris": "https://app.example"}), registration({"redirect_uris": null}),
 		registration({"redirect_uris": [
 			{"uri": "https://app.example/cb", "scheme": "https", "loopback": false},
@@ -113,7 +112,25 @@ test_redirect_uris if {
 	}
 	fixture.refused(under(ruled({"redirect": {"allow_http_loopback": false}}), at("http://[::1]/cb", "http", true)), "redirect_uri_not_allowed")
 	fixture.refused(under(ruled({"redirect": {"allow_http_loopback": "true"}}), at("http://[::1]/cb", "http", true)), "redirect_uri_not_allowed")
-	fixture.refused(under(ruled({"redirect": {"allowed_schemes": "com.example.app"}}), at("com.example.app:/cb", "com.example.app", false)), "redirect_uri_not_allowed")
+}
+
+private := at("com.example.app:/cb", "com.example.app", false)
+
+# decisions.md "Private-scheme redirect URIs"
+test_a_private_scheme_with_a_dot_is_allowed_unless_the_row_lists_others if {
+	under(plain_rows, private).allow
+	under(ruled({"redirect": {}}), private).allow
+	under(ruled({"redirect": {"allowed_schemes": ["org.example", "com.example.app"]}}), private).allow
+	every list in [[], ["com.example"], ["com.example.app2"], ["COM.EXAMPLE.APP"], ["."], "com.example.app", null, false, {}, [null]] {
+		fixture.refused(under(ruled({"redirect": {"allowed_schemes": list}}), private), "redirect_uri_not_allowed")
+	}
+}
+
+# RFC 8252 7.1
+test_a_scheme_without_a_dot_is_refused_as_shipped if {
+	every scheme in ["myapp", "javascript", "data", "file", "vbscript", "blob", "about", "ws", "ftp", "mailto", "", null, 5, ["a.b"]] {
+		fixture.refused(under(plain_rows, at("x", scheme, false)), "redirect_uri_not_allowed")
+	}
 }
 
 # Listing http as a private scheme does not allow it.

@@ -121,8 +121,17 @@ redirect_ok(address) if {
 
 redirect_ok(address) if {
 	not address.scheme in {"https", "http"}
-	address.scheme in object.get(redirect, "allowed_schemes", [])
+	private_ok(address.scheme)
 }
+
+# Without a list: a scheme with a dot, which is a domain name of the maker of the app in reverse order (RFC 8252 7.1).
+# Schemes such as javascript and data have no dot.
+private_ok(scheme) if {
+	not "allowed_schemes" in object.keys(redirect)
+	contains(scheme, ".")
+}
+
+private_ok(scheme) if scheme in redirect.allowed_schemes
 
 # ---- scopes
 
