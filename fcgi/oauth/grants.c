@@ -16,6 +16,7 @@ const struct grant grant_table[] = {
         .type = "client_credentials",
         .issue = grant_client_credentials,
         .confidential_only = true,
+        .registered_only = true,
         .advertised = true,
         .registrable = true,
         .params = {

@@ -274,6 +274,19 @@ oauth_error( $answer, 400, $md, 'custom.register.deny denies' );
 is( $answer->member('error_description'), 'names like this are taken', 'with its own words' );
 registered( register( client_name => 'Shop' ), {}, 'and only what it names' );
 
+# ---- the registered grants are a ceiling (decisions.md "Unregistered grants")
+
+my %all = ( grants => [qw(client_credentials authorization_code refresh_token)], scopes => ['orders.read'] );
+$stack->bind( $_->{client_id}, \%all ) for $made, $service;
+oauth_ok( $stack->token( @$service{qw(client_id client_secret)} ), {}, 'a client that registered client_credentials' );
+$answer = $stack->token( @$made{qw(client_id client_secret)} );
+oauth_error( $answer, 400, 'unauthorized_client', 'one that did not, although a binding allows it' );
+is( $answer->member('error_description'), 'The client is not registered for this grant type', '... is told so' );
+my ( $admins, $secret ) = $stack->make_client( 'unregistered', \%all );
+oauth_ok(
+    $stack->token( $admins, $secret ), {},
+    "the administrator's clients register no grants: the binding decides" );
+
 # ---- names
 
 $stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://idp.example', 'ann')});
