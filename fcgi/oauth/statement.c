@@ -3,7 +3,6 @@
 #include "oauth/statement.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/settings.h"
@@ -11,6 +10,7 @@
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "http/fetch/documents.h"
+#include "oauth/statement_kind.h"
 #include "policy/decide/trust.h"
 #include "store/tokens/signing_keys.h"
 #include "token/software_statement.h"
@@ -21,17 +21,6 @@ static const char *const statement_algs[] = {"RS256", "RS384", "RS512", "PS256",
 static const char *const our_algs[] = {"RS256", NULL};
 
 static const char *const our_types[] = {SOFTWARE_STATEMENT_TYP, NULL};
-/* Types of statements of other issuers; a token that states another type is refused (RFC 8725
- * 3.11). */
-static const char *const types[] = {SOFTWARE_STATEMENT_TYP, "JWT", NULL};
-
-/*
- * Claims of tokens about users and requests, which a statement about software does not have. A
- * trusted issuer may sign those too, often with typ JWT: any user of that issuer could register
- * with an ID token (RFC 8725 3.12).
- */
-static const char *const others_claims[] = {"nonce", "at_hash", "c_hash", "auth_time", "azp", "sid",
-                                            "act",   "cnf",     "events", "htm",       NULL};
 
 /* State of one reading. */
 struct statement_reading {
@@ -86,37 +75,27 @@ find_issuer(struct statement_reading *reading)
     return st;
 }
 
-/* Compare typ without regard to case, with or without application/ (RFC 7515 4.1.9). */
-static bool
-type_is(const char *typ, const char *const *wanted)
+/* Check that a token is a statement: one of ours states its typ, one of another issuer follows the
+ * rules of statement_kind.h. */
+static enum az_status
+check_kind(struct statement_reading *reading)
 {
-    if (strncasecmp(typ, "application/", 12) == 0)
-        typ += 12;
-    for (; *wanted != NULL; wanted++)
-        if (strcasecmp(typ, *wanted) == 0)
-            return true;
-    return false;
-}
-
-static bool
-has_audience(const struct jwt_claims *claims, const json_t *audiences)
-{
-    size_t index;
-    const json_t *wanted;
-    json_array_foreach (audiences, index, wanted)
-        for (size_t i = 0; i < claims->aud_count; i++)
-            if (strcmp(claims->aud[i], json_string_value(wanted)) == 0)
-                return true;
-    return false;
-}
-
-static bool
-is_of_another_kind(const json_t *claims)
-{
-    for (size_t i = 0; others_claims[i] != NULL; i++)
-        if (json_object_get(claims, others_claims[i]) != NULL)
-            return true;
-    return false;
+    struct op *op = reading->op;
+    const struct statement_kind kind = {
+        .typ = reading->jws->typ,
+        .claims = &reading->claims,
+        .us = op->az->cfg->oidc_issuer,
+        .audiences = reading->trusted.audiences,
+    };
+    const char *detail = "the typ in its header", *text = NULL;
+    if (!reading->own)
+        text = statement_kind_fault(op->mem, &kind, &detail);
+    else if (kind.typ == NULL || !statement_type_is(kind.typ, our_types))
+        text = "The typ of the software statement is not accepted";
+    return text == NULL
+               ? AZ_OK
+               : op_fail(op, AZ_INVALID_SOFTWARE_STATEMENT, text, "statement of %.160s: %s",
+                         reading->claims.iss, detail != NULL ? detail : "claims");
 }
 
 /* Check the claims. RFC 7591 requires no exp of a statement; our own ones have it. */
@@ -132,20 +111,15 @@ check_claims(struct statement_reading *reading)
         .skew_future = STATEMENT_SKEW_FUTURE,
     };
     enum jwt_fault fault = JWT_FAULT_OURS;
-    const char *typ = reading->jws->typ;
-    if (typ == NULL ? reading->own : !type_is(typ, reading->own ? our_types : types))
-        return statement_refuse(op, "The typ of the software statement is not accepted", "typ");
-    if (!reading->own && is_of_another_kind(reading->claims.object))
-        return statement_refuse(op, "The software statement is a token of another kind", "claims");
+    enum az_status st = check_kind(reading);
+    if (st != AZ_OK)
+        return st;
     if (jwt_claims_check(&reading->claims, &rule, &fault) != AZ_OK)
         return statement_refuse(op,
                                 fault == JWT_FAULT_EXPIRED
                                     ? "The software statement has expired"
                                     : "The software statement is not valid now",
                                 jwt_fault_text(fault));
-    if (!reading->own && reading->trusted.audiences != NULL
-        && !has_audience(&reading->claims, reading->trusted.audiences))
-        return statement_refuse(op, "The software statement has another audience", "aud");
     return AZ_OK;
 }
 
@@ -276,7 +250,7 @@ verify_with(const struct statement_reading *reading, const struct jwk_set *keys,
     const struct jws_policy policy = {
         .keys = keys,
         .algs = reading->own ? our_algs : statement_algs,
-        .types = reading->own ? our_types : types,
+        .types = reading->own ? our_types : statement_types,
         .typ_optional = !reading->own,
     };
     return jws_verify(reading->jws, &policy, NULL, ret_fault);

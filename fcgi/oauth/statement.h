@@ -26,8 +26,9 @@ struct statement {
 /*
  * Read a statement. Its issuer is this service, or is listed in svc.operator.controls.trust;
  * otherwise AZ_UNAPPROVED_SOFTWARE_STATEMENT, and nothing is fetched.
- * AZ_INVALID_SOFTWARE_STATEMENT: too long, malformed, expired, not valid yet, for another audience,
- * wrongly signed, or the keys of its issuer cannot be fetched. AZ_UNAVAILABLE: this service failed.
+ * AZ_INVALID_SOFTWARE_STATEMENT: too long, malformed, expired, not valid yet, another kind of token
+ * (statement_kind.h), wrongly signed, the keys of its issuer cannot be fetched, or a statement of
+ * ours that its client does not hold any more. AZ_UNAVAILABLE: this service failed.
  */
 enum az_status statement_read(struct op *op, const char *text, struct statement *ret);
 

@@ -168,8 +168,12 @@ taken(
     register( statement( claims( redirect_uris => ['https://stated.example/cb'] ) ) ),
     { redirect_uris => ['https://stated.example/cb'] }, 'redirect addresses of the statement count' );
 my $bare = taken(
-    register( statement( claims( software_id => undef, software_version => undef ) ), software_id => 'crm' ),
-    { software_id => undef }, 'software_id beside a statement that has none does not count' );
+    register(
+        statement(
+            claims( software_id => undef, software_version => undef ), header => { typ => 'software-statement+jwt' } ),
+        software_id => 'crm' ),
+    { software_id => undef },
+    'software_id beside a statement that has none does not count' );
 is( sql("SELECT software_id IS NULL FROM client WHERE client_id = '$bare->{client_id}'"), 't',
     'and is not stored: it would pass for verified (decisions.md "software_id")' );
 
