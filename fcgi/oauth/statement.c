@@ -12,6 +12,7 @@
 #include "http/fetch/documents.h"
 #include "oauth/statement_kind.h"
 #include "policy/decide/trust.h"
+#include "store/clients/clients_statement.h"
 #include "store/tokens/signing_keys.h"
 #include "token/software_statement.h"
 
@@ -298,6 +299,24 @@ statement_read_claims(struct statement_reading *reading, const char *text)
     return st == AZ_OK ? check_claims(reading) : st;
 }
 
+/* Refuse a statement of ours that is not in use any more: its client was deleted or disabled, or
+ * has another statement or none now. Otherwise whoever keeps a copy could register clients until it
+ * expires, and no administrator could stop that. */
+static enum az_status
+check_holder(const struct statement_reading *reading, const char *text)
+{
+    struct op *op = reading->op;
+    const char *client_id = json_string_value(json_object_get(reading->claims.object, "client_id"));
+    enum statement_holder holder = STATEMENT_HOLDER_GONE;
+    enum az_status st =
+        client_id != NULL ? client_holds_statement(op, client_id, text, &holder) : AZ_OK;
+    if (st != AZ_OK || holder == STATEMENT_HOLDER_HAS_IT)
+        return st;
+    return op_fail(op, AZ_INVALID_SOFTWARE_STATEMENT, "The software statement was withdrawn",
+                   "client %.160s %s", client_id != NULL ? client_id : "(none)",
+                   statement_holder_text(holder));
+}
+
 enum az_status
 statement_read(struct op *op, const char *text, struct statement *ret)
 {
@@ -308,6 +327,8 @@ statement_read(struct op *op, const char *text, struct statement *ret)
     bool verified = op->az->cfg->software_statement_verify || reading.own;
     if (st == AZ_OK && verified)
         st = statement_verify(&reading);
+    if (st == AZ_OK && reading.own)
+        st = check_holder(&reading, text);
     if (st == AZ_OK)
         *ret = (struct statement){
             .issuer = reading.claims.iss,

@@ -7,7 +7,8 @@ use MIME::Base64 qw(decode_base64url);
 use Test::More;
 
 use Authz::Check;
-use Authz::Stack ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( settings => { SVC_SOFTWARE_STATEMENT_LIFETIME_SECONDS => 7200 } );
 my $path  = '/admin/api/clients';
@@ -127,6 +128,8 @@ admin_error(
 
 # ---- it registers a client, and keeps what it says
 
+$jwt  = put( 'crm', softwareStatement => \%claims )->member('issuedSoftwareStatementJwt');
+$said = part( $jwt, 1 );
 my $client = register($jwt);
 is( $client->status, 201, 'our own statement registers a client without an entry in the trust row' )
   or diag( $client->text );
@@ -148,6 +151,76 @@ admin_ok(
 admin_error(
     $stack->admin( PUT => "$path/$id", json => { %bare, softwareStatement => { software_id => 'other' } } ),
     400, 'PUT with another is refused', fields => ['softwareStatement'] );
+
+# ---- it counts only while its client exists, is enabled and holds it (decisions.md "Issued software statements")
+
+# Register, and return the answer and the log line about it, which is written after the answer.
+sub outcome {
+    my ($jwt)  = @_;
+    my $answer = register($jwt);
+    my $id     = $answer->header('X-Request-ID');
+    my $line;
+    Authz::Process::until_true(
+        30,
+        sub {
+            ($line) = grep {/\Q$id\E/} $stack->{service}->log_lines;
+            defined $line;
+        } );
+    return ( $answer, $line // '' );
+}
+
+sub withdrawn {
+    my ( $jwt, $why, $name ) = @_;
+    my $before = $stack->sql('SELECT count(*) FROM client');
+    my ( $answer, $line ) = outcome($jwt);
+    oauth_error( $answer, 400, 'invalid_software_statement', $name );
+    is( $answer->member('error_description'), 'The software statement was withdrawn',
+        '... in a text that tells no more' );
+    like( $line, qr/client owner $why/, '... and the log says why' );
+    is( $stack->sql('SELECT count(*) FROM client'), $before, '... and no client is made' );
+    return;
+}
+
+sub owner {
+    my ( $method, %field ) = @_;
+    my %json = ( clientType => 'public', softwareStatement => { software_id => 'own' }, %field );
+    return ( $method eq 'POST' ? create( clientId => 'owner', %json ) : put( 'owner', %json ) )
+      ->member('issuedSoftwareStatementJwt');
+}
+
+sub holder_rules {
+    my ($mode) = @_;
+    my $first = owner('POST');
+    is( register($first)->status, 201, "$mode: a statement that its client holds registers a client" );
+    my $second = owner( PUT => softwareStatement => { software_id => 'own', software_version => '2' } );
+    isnt( $second, $first, "$mode: another statement takes its place" );
+    withdrawn( $first, 'has another statement or none now', "$mode: the replaced one is refused" );
+    is( register($second)->status, 201, "$mode: the new one is taken" );
+    my $same = owner(
+        PUT     => softwareStatement => { software_id => 'own', software_version => '2' },
+        enabled => JSON::PP::false );
+    withdrawn( $same, 'is disabled', "$mode: a statement of a disabled client is refused" );
+    $stack->sql(q{UPDATE client SET enabled = true WHERE client_id = 'owner'});
+    is( register($same)->status, 201, "$mode: it is taken again when the client is enabled" );
+    put('owner');
+    withdrawn(
+        $same, 'has another statement or none now',
+        "$mode: a statement that was taken from its client is refused" );
+    my $last = owner('PUT');
+    $stack->admin( DELETE => "$path/owner" );
+    withdrawn( $last, 'does not exist', "$mode: a statement of a deleted client is refused" );
+    create( clientId => 'owner' );
+    withdrawn( $last, 'has another statement or none now', "$mode: ... also if another client has its name now" );
+    my $anew = put( 'owner', softwareStatement => { software_id => 'own' } )->member('issuedSoftwareStatementJwt');
+    $stack->sql(q{UPDATE client SET issued_statement = left(issued_statement, -1) WHERE client_id = 'owner'});
+    withdrawn( $anew, 'has another statement or none now', "$mode: one octet less is another statement" );
+    $stack->admin( DELETE => "$path/owner" );
+    return;
+}
+holder_rules('verified');
+$stack->restart_service( settings => { SVC_SOFTWARE_STATEMENT_VERIFY => 'false' } );
+holder_rules('SVC_SOFTWARE_STATEMENT_VERIFY=false does not cover our own');
+$stack->restart_service( settings => { SVC_SOFTWARE_STATEMENT_VERIFY => 'true' } );
 
 # ---- keys
 
