@@ -57,7 +57,7 @@ struct settings {
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: oldest provider */
     long dynamic_client_idle_days;    /* DCR and CIMD clients are removed when unused; 0: never */
-    long dynamic_clients_max;         /* most clients that registered themselves */
+    long dynamic_clients_max;         /* most clients of one registration type */
     long cimd_fetch_timeout;          /* whole transfer, seconds */
     long cimd_max_document_size;      /* octets */
     long cimd_cache_ttl;              /* a document is fetched again after this time, seconds */

@@ -80,7 +80,7 @@ const struct setting settings_table[] = {
     {"SVC_DYNAMIC_CLIENT_IDLE_DAYS", NULL, SETTING_NUMBER, AT(dynamic_client_idle_days), "30", 0, 36500, NULL,
      "Clients that registered themselves are removed after this many days without a token; 0 keeps them"},
     {"SVC_DYNAMIC_CLIENTS_MAX", NULL, SETTING_NUMBER, AT(dynamic_clients_max), "10000", 1, 1000000, NULL,
-     "Maximum number of clients that registered themselves, including those with a metadata document"},
+     "Maximum number of clients of each kind that registered themselves: plain, with a statement, with a metadata document"},
     {"SVC_CIMD_FETCH_TIMEOUT_SECONDS", NULL, SETTING_NUMBER, AT(cimd_fetch_timeout), "10", 1, 60, NULL,
      "Time limit for fetching a client metadata document, in seconds"},
     {"SVC_CIMD_MAX_DOCUMENT_SIZE_BYTES", NULL, SETTING_NUMBER, AT(cimd_max_document_size), "65536", 1024, 1048576, NULL,

@@ -17,6 +17,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_SIGNING_KEY] = "signing keys",
     [KEYRING_IDENTITY_PROVIDER] = "identity provider secrets",
     [KEYRING_SIGN_IN] = "sign-ins",
+    [KEYRING_ADDRESS] = "network addresses",
 };
 
 struct keyring *
@@ -54,4 +55,12 @@ enum az_status
 keyring_admin_lookup(const struct keyring *ring, const char *key, unsigned char ret[SHA256_OCTETS])
 {
     return hmac_sha256(ring->pepper, strlen(ring->pepper), key, strlen(key), ret);
+}
+
+enum az_status
+keyring_address_hash(const struct keyring *ring, const void *octets, size_t length,
+                     unsigned char ret[SHA256_OCTETS])
+{
+    const struct seal_key *key = &ring->key[KEYRING_ADDRESS];
+    return hmac_sha256(key->key, sizeof(key->key), octets, length, ret);
 }

@@ -9,13 +9,14 @@
 #include "crypto/digest.h"
 #include "crypto/seal.h"
 
-/* Purposes of sealed values; each has a key of its own. */
+/* Purposes; each has a key of its own. */
 enum keyring_purpose {
     KEYRING_CLIENT_SECRET,
     KEYRING_ADMIN_KEY,
     KEYRING_SIGNING_KEY,
     KEYRING_IDENTITY_PROVIDER, /* secrets at identity providers */
     KEYRING_SIGN_IN,           /* PKCE verifiers and ID tokens of sign-ins */
+    KEYRING_ADDRESS,           /* hashes of network addresses; nothing is sealed with it */
     KEYRING_PURPOSES
 };
 
@@ -35,6 +36,11 @@ enum az_status keyring_open(TALLOC_CTX *mem, const struct keyring *ring,
 
 /* Compute HMAC-SHA-256 of an admin key with the pepper; the row is found by it. */
 enum az_status keyring_admin_lookup(const struct keyring *ring, const char *key,
+                                    unsigned char ret[SHA256_OCTETS]);
+
+/* Compute HMAC-SHA-256 of a network address: rows that stay for long keep this in its place.
+ * Without the key nobody can try all addresses. */
+enum az_status keyring_address_hash(const struct keyring *ring, const void *octets, size_t length,
                                     unsigned char ret[SHA256_OCTETS]);
 
 #endif

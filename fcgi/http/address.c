@@ -60,3 +60,13 @@ address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded, lo
         end = start - 1;
     }
 }
+
+size_t
+address_counted(const char *address, unsigned char ret[ADDRESS_OCTETS_MAX])
+{
+    if (address == NULL)
+        return 0;
+    if (inet_pton(AF_INET, address, ret) == 1)
+        return 4;
+    return inet_pton(AF_INET6, address, ret) == 1 ? 8 : 0;
+}

@@ -2,6 +2,7 @@
 #ifndef AZ_HTTP_ADDRESS_H
 #define AZ_HTTP_ADDRESS_H
 
+#include <stddef.h>
 #include <talloc.h>
 
 /*
@@ -13,5 +14,12 @@
  */
 const char *address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded,
                               long trusted);
+
+/* Octets of the longest address. */
+#define ADDRESS_OCTETS_MAX 16
+
+/* Write the octets by which an address is counted and return their number: all of IPv4, the first
+ * 64 bits of IPv6 (one subscriber owns a /64), none of NULL. */
+size_t address_counted(const char *address, unsigned char ret[ADDRESS_OCTETS_MAX]);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "http/shared.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 
 #include "crypto/digest.h"
 #include "crypto/random.h"
+#include "http/address.h"
 
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
  * half a megabyte and no more. */
@@ -130,16 +130,6 @@ shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **
     return AZ_OK;
 }
 
-/* Return the octets by which an address is counted: all of IPv4, the first 64 bits of IPv6 (one
- * subscriber owns a /64). */
-static size_t
-counted_octets(const char *address, unsigned char octets[16])
-{
-    if (inet_pton(AF_INET, address, octets) == 1)
-        return 4;
-    return inet_pton(AF_INET6, address, octets) == 1 ? 8 : 0;
-}
-
 static uint64_t
 address_hash(const struct map *map, const char *address, long window)
 {
@@ -151,7 +141,7 @@ address_hash(const struct map *map, const char *address, long window)
     memset(text, 0, sizeof(text));
     memcpy(text, map->key, 32);
     memcpy(text + 32, &window, sizeof(window));
-    size_t length = address != NULL ? counted_octets(address, text + head) : 0;
+    size_t length = address_counted(address, text + head);
     if (sha256(text, head + length, digest) != AZ_OK)
         return 1; /* all addresses share one slot then, and the limit still holds */
     memcpy(&hash, digest, sizeof(hash));

@@ -8,8 +8,8 @@
 #include "base/settings.h"
 #include "http/fetch/documents.h"
 #include "oauth/cimd_document.h"
+#include "store/clients/client_room.h"
 #include "store/clients/clients_cimd.h"
-#include "store/clients/clients_dynamic.h"
 #include "store/db/audit.h"
 
 /* Longest description of a changed document in the audit row, in octets. If it is longer, only
@@ -257,9 +257,9 @@ cimd_store(struct op *op, struct client *client)
         return op_fail(op, AZ_INVALID_CLIENT, "This client_id is already in use",
                        "client_id %s is the name of a subject", client->client_id);
     if (row.id == 0 && row.full)
-        return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_FULL,
-                       "no row for client %s: there are SVC_DYNAMIC_CLIENTS_MAX clients that "
-                       "registered themselves",
+        return op_fail(op, AZ_UNAVAILABLE, CLIENT_ROOM_FULL,
+                       "no row for client %s: there are SVC_DYNAMIC_CLIENTS_MAX clients with a "
+                       "metadata document, and each had a token or is younger than an hour",
                        client->client_id);
     if (row.id == 0)
         return op_fail(op, AZ_UNAVAILABLE, NULL,

@@ -9,7 +9,9 @@
 #include "base/settings.h"
 #include "base/uuid7.h"
 #include "base/words.h"
+#include "crypto/keyring.h"
 #include "crypto/random.h"
+#include "http/address.h"
 #include "http/form.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
@@ -206,6 +208,18 @@ make_client_id(struct registering *reg)
     return AZ_OK;
 }
 
+/* Hash the address of the sender, by which its clients are counted. Senders whose address is not
+ * known count as one. */
+static enum az_status
+hash_address(struct request *req, unsigned char ret[SHA256_OCTETS])
+{
+    unsigned char octets[ADDRESS_OCTETS_MAX] = {0};
+    size_t length = address_counted(req->ip, octets);
+    return keyring_address_hash(req->op.az->keyring, octets, length, ret) == AZ_OK
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "an address cannot be hashed");
+}
+
 static enum az_status
 store(struct registering *reg, bool *ret_stored)
 {
@@ -228,6 +242,8 @@ store(struct registering *reg, bool *ret_stored)
         return st;
     if ((client.columns = make_columns(reg)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if ((st = hash_address(reg->req, client.registered_from)) != AZ_OK)
+        return st;
     return client_register(op, &client, &reg->req->audit, ret_stored);
 }
 

@@ -403,7 +403,7 @@ my $logo = serve( '/logo', logo_uri => 'https://app.example/l.png', client_uri =
 like( code_for($logo), qr/\A\S{40,}\z/, 'a document with a scope of blanks: it names none, and is no ceiling' );
 is( $stack->sql("SELECT logo_uri, client_uri, scope IS NULL FROM client WHERE client_id = '$logo'"),
     "https://app.example/l.png\thttps://app.example\tt", 'its logo_uri and client_uri are stored' );
-my $held = $stack->sql(q{SELECT count(*) FROM client WHERE registration_type <> 'ADMIN'});
+my $held = $stack->sql(q{SELECT count(*) FROM client WHERE registration_type = 'CIMD'});
 $at = Authz::Stack->start( beside => $stack, settings => { %setting, SVC_DYNAMIC_CLIENTS_MAX => $held + 1 } );
 like(
     code_for( serve('/last') ), qr/\A\S{40,}\z/,
@@ -413,9 +413,8 @@ like(
     code_for($over), qr/\Aerror 503 .*The maximum number of self-registered clients is reached/s,
     'cap: one more gets a page that says so, and nothing goes to its address' );
 is( rows($over), 0, '... and no row' );
-oauth_error(
-    $at->http->post( '/register', json => { redirect_uris => [$back] } ), 503, 'temporarily_unavailable',
-    '... nor does one that registers' );
+is( $at->http->post( '/register', json => { redirect_uris => [$back] } )->status, 201,
+    '... but a client that registers is counted apart (decisions.md "Room")' );
 serve( '/logo', client_name => 'Renamed', logo_uri => 'https://app.example/new.png' );
 $stack->sql("UPDATE fetched_document SET expires_at = now() WHERE url = '$logo'");
 like( code_for($logo), qr/\A\S{40,}\z/, 'cap: a client that has a row is served' );
@@ -423,6 +422,23 @@ is( $stack->sql("SELECT client_name, logo_uri FROM client WHERE client_id = '$lo
     "Renamed\thttps://app.example/new.png", '... and its row follows its document' );
 $stack->sql( "DELETE FROM client WHERE client_id = '$rich' OR client_id = '" . $peer->url('/last') . q{'} );
 like( code_for($over), qr/\A\S{40,}\z/, 'cap: where one went there is room' );
+my $old = 'https://old.example/client';
+$stack->sql(
+    qq{INSERT INTO client (client_id, client_type, registration_type, created_at) VALUES ('$old', 'public', 'CIMD', now() - interval '61 minutes')}
+);
+my $taken = serve('/taken');
+$stack->sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$taken', 'https://elsewhere.example', 't')");
+is( code_for($taken), 'error unauthorized_client', 'cap: a client that gets no row, as a subject has its name' );
+is( rows($old),       1,                           '... takes the place of none' );
+like( code_for($over), qr/\A\S{40,}\z/, 'cap: a client that has a row' );
+is( rows($old), 1, '... takes the place of none' );
+like(
+    code_for( serve('/newest') ), qr/\A\S{40,}\z/,
+    'cap: a client older than an hour that never had a token makes room' );
+is( rows($old), 0, '... indeed' );
+like(
+    code_for( serve('/too-many') ), qr/\Aerror 503 /,
+    'cap: the others are younger, or have a code that can be redeemed, and stay' );
 $at = $stack;
 
 # ---- without the development switch

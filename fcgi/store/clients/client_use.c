@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/settings.h"
+#include "store/clients/client_room.h"
 
 #define DAY_SECONDS 86400
 
@@ -18,17 +19,14 @@ static const struct db_stmt client_use_mark_stmt = {
     " WHERE client_use.used_on < excluded.used_on",
     2};
 
-/* Clients c that were made, and last got a token, more than $1 days ago, or $3 days ago if they
- * never got one. An access token lives a day at most, so those of client credentials have ended
- * too. */
+/* Clients c that were made, and last got a token, more than $1 days ago. An access token lives a
+ * day at most, so those of client credentials have ended too. */
 #define IDLE                                                                                       \
-    " c.registration_type IN ('DCR', 'CIMD') AND c.created_at < now() - make_interval(days => "    \
-    "CASE WHEN EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id) THEN $1::integer ELSE "   \
-    "$3::integer END)"                                                                             \
+    " c.registration_type IN ('DCR', 'CIMD')"                                                      \
+    " AND c.created_at < now() - make_interval(days => $1::integer)"                               \
     " AND NOT EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id"                            \
     "  AND u.used_on >= (now() AT TIME ZONE 'UTC')::date - $1::integer)"                           \
-    " AND NOT EXISTS (SELECT 1 FROM token_grant g WHERE g.client = c.id AND g.revoked_at IS NULL"  \
-    "  AND g.expires_at > now() AND g.idle_expires_at > now())"
+    " AND NOT" CLIENT_HAS_FAMILY
 
 /* Two statements, because one does not see what was committed after it began: a client may just
  * have got its first token in months. The second checks the locked rows again. */
@@ -38,22 +36,9 @@ static const struct db_stmt client_idle_lock_stmt = {
     "WITH idle AS (SELECT c.id FROM client c WHERE" IDLE
     "  ORDER BY c.id LIMIT $2::integer FOR UPDATE OF c SKIP LOCKED)"
     " SELECT coalesce(array_agg(id), '{}')::text AS ids, count(*) AS found FROM idle",
-    3};
+    2};
 static const struct db_stmt client_idle_remove_stmt = {
-    "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 3};
-
-/* True if more than $1 clients registered themselves. */
-enum client_crowd_column { CROWD_CROWDED };
-static const struct db_stmt client_crowd_stmt = {
-    "client_crowd",
-    "SELECT count(*) > $1::integer AS crowded FROM (SELECT 1 FROM client"
-    " WHERE registration_type <> 'ADMIN' LIMIT $1::integer + 1) AS dynamic",
-    1};
-
-/* Days after which a client that never got a token is removed once half of the room is taken.
- * Otherwise an attacker who fills it would keep new clients out for as long as unused clients are
- * kept. */
-#define CROWDED_DAYS 1
+    "client_idle_remove", "DELETE FROM client c WHERE c.id = ANY ($2::bigint[]) AND" IDLE, 2};
 
 static int64_t
 today(const struct op *op)
@@ -80,30 +65,15 @@ client_use_done(struct op *op, const struct client *client, const struct db_step
         client_set_used_day(op, client->client_id, today(op));
 }
 
-/* Read how many days a client that never got a token is kept. */
-static enum az_status
-unused_days(struct op *op, long *ret)
-{
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    long days = op->az->cfg->dynamic_client_idle_days;
-    db_number(&params, op->az->cfg->dynamic_clients_max / 2);
-    enum az_status st = db_exec(op, &client_crowd_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        *ret = db_get_bool(result, 0, CROWD_CROWDED) && days > CROWDED_DAYS ? CROWDED_DAYS : days;
-    return st;
-}
-
 /* Remove one batch of clients, in the caller's transaction. *ret_found: clients that looked idle at
  * first. */
 static enum az_status
-remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed)
+remove_some(struct op *op, int64_t *ret_found, int64_t *ret_removed)
 {
     struct db_params lock = {.count = 0}, remove = {.count = 0};
     PGresult *locked, *gone;
     db_number(&lock, op->az->cfg->dynamic_client_idle_days);
     db_number(&lock, CLIENT_IDLE_BATCH);
-    db_number(&lock, unused);
     enum az_status st = db_exec(op, &client_idle_lock_stmt, &lock, false, &locked);
     if (st != AZ_OK)
         return st;
@@ -113,7 +83,6 @@ remove_some(struct op *op, long unused, int64_t *ret_found, int64_t *ret_removed
         return AZ_OK;
     db_number(&remove, op->az->cfg->dynamic_client_idle_days);
     db_text(&remove, db_get(locked, 0, LOCK_IDS));
-    db_number(&remove, unused);
     if ((st = db_exec(op, &client_idle_remove_stmt, &remove, false, &gone)) == AZ_OK)
         *ret_removed = db_written(gone);
     return st;
@@ -124,16 +93,12 @@ clients_remove_idle(struct op *op, int *ret_removed)
 {
     int64_t found = CLIENT_IDLE_BATCH, removed = 0;
     int all = 0;
-    long unused = 0;
     if (op->az->cfg->dynamic_client_idle_days == 0)
         return AZ_OK;
-    enum az_status crowd = unused_days(op, &unused);
-    if (crowd != AZ_OK)
-        return crowd;
     while (found == CLIENT_IDLE_BATCH && !*op->az->stopping) {
         enum az_status st = db_begin(op);
         if (st == AZ_OK)
-            st = db_end(op, remove_some(op, unused, &found, &removed));
+            st = db_end(op, remove_some(op, &found, &removed));
         if (st != AZ_OK)
             return st;
         all += (int) removed;

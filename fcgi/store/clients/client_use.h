@@ -23,9 +23,8 @@ void client_use_done(struct op *op, const struct client *client, const struct db
 
 /*
  * Remove DCR and CIMD clients that are older than SVC_DYNAMIC_CLIENT_IDLE_DAYS, got no token for
- * that long and have no live family; 0 keeps them all. Clients that never got a token go after a
- * day once half of SVC_DYNAMIC_CLIENTS_MAX is taken. Works in batches; locked rows are left for the
- * next run.
+ * that long and have no live family; 0 keeps them all. Works in batches; locked rows are left for
+ * the next run.
  */
 enum az_status clients_remove_idle(struct op *op, int *ret_removed);
 

@@ -2,24 +2,24 @@
 
 #include "store/clients/clients_cimd.h"
 
-#include "base/settings.h"
-#include "store/clients/clients_dynamic.h"
+#include "store/clients/client_room.h"
 #include "store/db/db.h"
 
 /*
- * An existing row is renewed however many other rows there are. A client must not share its name
- * with a subject: tokens of the two would look alike. If nothing was written, the row comes from
- * the second branch. That branch sees the table as it was when the statement began, so it finds
- * nothing if another process made the row meanwhile; a second try finds it.
+ * An existing row is renewed however many other rows there are, and none makes room for it. A
+ * client must not share its name with a subject: tokens of the two would look alike. If nothing was
+ * written, the row comes from the second branch. That branch sees the table as it was when the
+ * statement began, so it finds nothing if another process made the row meanwhile; a second try
+ * finds it.
  */
 /* clang-format off */
-enum client_cimd_put_column { PUT_ID, PUT_VERSION, PUT_ENABLED, PUT_OURS, PUT_TAKEN, PUT_FULL };
+enum client_cimd_put_column { PUT_ID, PUT_VERSION, PUT_ENABLED, PUT_OURS, PUT_TAKEN, PUT_FULL, PUT_REMOVED };
 static const struct db_stmt client_cimd_put_stmt = {
     "client_cimd_put",
     "WITH taken AS (SELECT 1 FROM subject WHERE subject = $1),"
-    " room AS (SELECT CASE WHEN EXISTS (SELECT 1 FROM client WHERE client_id = $1) THEN true"
-    "   ELSE (SELECT count(*) < $8::bigint FROM " CLIENTS_DYNAMIC " LIMIT $8::bigint) held)"
-    "   END AS free),"
+    " gone AS (DELETE FROM client c WHERE" CLIENT_MAKES_ROOM
+    "   AND NOT EXISTS (SELECT 1 FROM taken) RETURNING c.client_id),"
+    " room AS (SELECT " CLIENT_ROOM_FOUND " = '' OR EXISTS (SELECT 1 FROM gone) AS free),"
     " put AS (INSERT INTO client (client_id, client_type, registration_type, auth_method,"
     "   client_name, client_uri, logo_uri, scope, redirect_uris, grant_types)"
     "  SELECT $1, 'public', 'CIMD', 'none', $2, $3, $7, $4, $5::text[], $6::text[]"
@@ -38,26 +38,29 @@ static const struct db_stmt client_cimd_put_stmt = {
     "  SELECT id, version, enabled, registration_type, client_type FROM client"
     "   WHERE client_id = $1 AND NOT EXISTS (SELECT 1 FROM put))"
     " SELECT id, version, enabled, registration_type = 'CIMD' AND client_type = 'public' AS ours,"
-    "  EXISTS (SELECT 1 FROM taken) AS taken, NOT free AS full"
-    " FROM room LEFT JOIN stands ON true", 8};
+    "  EXISTS (SELECT 1 FROM taken) AS taken, NOT free AS full,"
+    "  (SELECT client_id FROM gone) AS removed FROM room LEFT JOIN stands ON true", 7};
 /* clang-format on */
 
 static enum az_status
 put_once(struct op *op, const struct client *client, struct client_cimd_row *ret)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_text(&params, client->client_id);
-    db_text(&params, client->name);
-    db_text(&params, client->uri);
-    db_text(&params, client->scope);
-    db_words_or_null(op->mem, &params, client->redirect_uris);
-    db_words_or_null(op->mem, &params, client->grant_types);
-    db_text(&params, client->logo);
-    db_number(&params, op->az->cfg->dynamic_clients_max);
-    enum az_status st = db_exec(op, &client_cimd_put_stmt, &params, false, &result);
+    struct db_batch *batch = db_batch_new(op);
+    client_room_add(op, batch, "CIMD", client->client_id);
+    struct db_step *step = db_batch_add(batch, &client_cimd_put_stmt);
+    db_batch_commit(batch);
+    db_text(&step->params, client->client_id);
+    db_text(&step->params, client->name);
+    db_text(&step->params, client->uri);
+    db_text(&step->params, client->scope);
+    db_words_or_null(op->mem, &step->params, client->redirect_uris);
+    db_words_or_null(op->mem, &step->params, client->grant_types);
+    db_text(&step->params, client->logo);
+    enum az_status st = db_run(op, batch, false);
     if (st != AZ_OK)
         return st;
+    const PGresult *result = step->result;
+    client_room_note(db_get(result, 0, PUT_REMOVED), "CIMD");
     *ret = (struct client_cimd_row){
         .id = db_get_number(result, 0, PUT_ID, 0),
         .version = db_get_number(result, 0, PUT_VERSION, 0),

@@ -16,7 +16,7 @@ struct client_cimd_row {
     bool enabled; /* set by the administrator, kept */
     bool ours;    /* made from a document, and public: its columns follow the document */
     bool taken;   /* a subject has that name; no row was made */
-    bool full;    /* there are SVC_DYNAMIC_CLIENTS_MAX such clients; no row was made */
+    bool full;    /* there is no room for it (client_room.h); no row was made */
 };
 
 /*

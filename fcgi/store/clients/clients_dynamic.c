@@ -2,24 +2,30 @@
 
 #include "store/clients/clients_dynamic.h"
 
-#include "base/settings.h"
+#include "store/clients/client_room.h"
 #include "store/db/db.h"
 #include "store/db/partitions.h"
 
-/* The values come by name from one JSON object, as in clients_admin.c. */
-enum client_register_column { REGISTER_FREE, REGISTER_STORED };
+/* The values come by name from one JSON object, as in clients_admin.c. A client makes room only for
+ * one that may be stored otherwise. */
+enum client_register_column { REGISTER_SHARED, REGISTER_FREE, REGISTER_STORED, REGISTER_REMOVED };
 static const struct db_stmt client_register_stmt = {
     "client_register",
-    "WITH room AS (SELECT count(*) < $22::bigint AS free"
-    "  FROM " CLIENTS_DYNAMIC " LIMIT $22::bigint) held),"
-    " ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM bundle_state b, room"
-    "  WHERE free AND $6 = ANY (b.acceptable)"
+    "WITH share AS (SELECT count(*) < $23::bigint AS shared FROM (SELECT 1 FROM client c"
+    "   WHERE c.registered_from = $22 AND c.registration_type = $2"
+    "    AND c.created_at >= " CLIENT_YOUNG " AND" CLIENT_UNUSED " LIMIT $23::bigint) young),"
+    " ready AS (SELECT 1 FROM bundle_state b, share WHERE shared AND $6 = ANY (b.acceptable)"
     "   AND NOT EXISTS (SELECT 1 FROM subject WHERE subject = $1)),"
+    " gone AS (DELETE FROM client c USING ready WHERE" CLIENT_MAKES_ROOM " RETURNING c.client_id),"
+    " room AS (SELECT " CLIENT_ROOM_FOUND " = '' OR EXISTS (SELECT 1 FROM gone)"
+    "   OR " CLIENT_ROOM_FOUND " <> '0' AND NOT EXISTS (SELECT 1 FROM ready) AS free),"
+    " ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM ready, room WHERE free),"
     " made AS (INSERT INTO client (client_id, registration_type, client_type, secret_sealed,"
+    "   registered_from,"
     "   client_name, client_uri, logo_uri, tos_uri, policy_uri, contacts, redirect_uris, jwks,"
     "   jwks_uri, auth_method, grant_types, response_types, scope, software_id, software_version,"
     "   software_statement, dpop_bound, resource_types)"
-    "  SELECT $1, $2, $3, $5::bytea, r.client_name, r.client_uri, r.logo_uri, r.tos_uri,"
+    "  SELECT $1, $2, $3, $5::bytea, $22, r.client_name, r.client_uri, r.logo_uri, r.tos_uri,"
     "   r.policy_uri, r.contacts, r.redirect_uris, r.jwks, r.jwks_uri, r.auth_method,"
     "   r.grant_types, r.response_types, r.scope, r.software_id, r.software_version,"
     "   r.software_statement, coalesce(r.dpop_bound, false), r.resource_types"
@@ -28,8 +34,9 @@ static const struct db_stmt client_register_stmt = {
     " noted AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     "  SELECT $7::timestamptz, audit_id, $8, $9::uuid, $10, $11, $12, $13, $14, $15, $16,"
     "   $17::inet, $18, $19, $20, $21 FROM ok, made RETURNING 1)"
-    " SELECT free, EXISTS (SELECT 1 FROM noted) AS stored FROM room",
-    22};
+    " SELECT shared, free, EXISTS (SELECT 1 FROM noted) AS stored,"
+    "  (SELECT client_id FROM gone) AS removed FROM share, room",
+    23};
 
 static const struct db_stmt client_register_denial_stmt = {
     "client_register_denial",
@@ -39,24 +46,39 @@ static const struct db_stmt client_register_denial_stmt = {
     " FROM bundle_state b WHERE $1 = ANY (b.acceptable)",
     16};
 
-/* Build a batch of one statement that writes an audit row of today. */
-static struct db_batch *
-dynamic_batch(struct op *op, const struct db_stmt *stmt, struct db_step **ret_step)
+/* Add a statement that writes an audit row of today. */
+static struct db_step *
+dynamic_add(struct op *op, struct db_batch *batch, const struct db_stmt *stmt)
 {
-    struct db_batch *batch = db_batch_new(op);
-    *ret_step = db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
-    return batch;
+    return db_batch_add_in(batch, stmt, DB_NO_PARTITION, partition_day(op_now(op)));
+}
+
+/* Read why there is no place for the client, or that there is one. */
+static enum az_status
+read_room(struct op *op, const PGresult *row)
+{
+    if (!db_get_bool(row, 0, REGISTER_SHARED))
+        return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_SHARE,
+                       "this address registered %ld clients within an hour that are not used",
+                       client_room_share(op));
+    if (!db_get_bool(row, 0, REGISTER_FREE))
+        return op_fail(op, AZ_UNAVAILABLE, CLIENT_ROOM_FULL,
+                       "SVC_DYNAMIC_CLIENTS_MAX clients of this kind have registered themselves, "
+                       "and each had a token or is younger than an hour");
+    return AZ_OK;
 }
 
 enum az_status
 client_register(struct op *op, const struct client_new *client, const struct audit_entry *audit,
                 bool *ret_stored)
 {
-    struct db_step *step;
     enum az_status st = partition_need_day(op, partition_day(op_now(op)));
     if (st != AZ_OK)
         return st;
-    struct db_batch *batch = dynamic_batch(op, &client_register_stmt, &step);
+    struct db_batch *batch = db_batch_new(op);
+    client_room_add(op, batch, client->registration, client->client_id);
+    struct db_step *step = dynamic_add(op, batch, &client_register_stmt);
+    db_batch_commit(batch);
     struct db_params *params = &step->params;
     db_text(params, client->client_id);
     db_text(params, client->registration);
@@ -66,12 +88,13 @@ client_register(struct op *op, const struct client_new *client, const struct aud
     db_text(params, client->revision);
     db_time(params, op->now_ms);
     audit_bind(params, audit);
-    db_number(params, op->az->cfg->dynamic_clients_max);
+    db_octets(params, client->registered_from, SHA256_OCTETS);
+    db_number(params, client_room_share(op));
     if ((st = db_run(op, batch, false)) != AZ_OK)
         return st;
-    if (!db_get_bool(step->result, 0, REGISTER_FREE))
-        return op_fail(op, AZ_UNAVAILABLE, CLIENTS_DYNAMIC_FULL,
-                       "SVC_DYNAMIC_CLIENTS_MAX clients have registered themselves");
+    client_room_note(db_get(step->result, 0, REGISTER_REMOVED), client->registration);
+    if ((st = read_room(op, step->result)) != AZ_OK)
+        return st;
     *ret_stored = db_get_bool(step->result, 0, REGISTER_STORED);
     return AZ_OK;
 }
@@ -80,11 +103,11 @@ enum az_status
 client_register_denial(struct op *op, const char *revision, const struct audit_entry *audit,
                        bool *ret_stored)
 {
-    struct db_step *step;
     enum az_status st = partition_need_day(op, partition_day(op_now(op)));
     if (st != AZ_OK)
         return st;
-    struct db_batch *batch = dynamic_batch(op, &client_register_denial_stmt, &step);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = dynamic_add(op, batch, &client_register_denial_stmt);
     db_text(&step->params, revision);
     db_time(&step->params, op->now_ms);
     audit_bind(&step->params, audit);

@@ -1,9 +1,5 @@
-/*
- * Clients that registered themselves (POST /register): one statement writes the client and its
- * audit row, or nothing. Also the limit on their number, which includes clients known by a metadata
- * document: anyone can make such clients, and rate limits alone would let an attacker fill the disk
- * slowly.
- */
+/* Clients that registered themselves (POST /register): one statement writes the client and its
+ * audit row, or nothing. client_room.h limits their number. */
 #ifndef AZ_STORE_CLIENTS_CLIENTS_DYNAMIC_H
 #define AZ_STORE_CLIENTS_CLIENTS_DYNAMIC_H
 
@@ -11,34 +7,30 @@
 #include <stddef.h>
 
 #include "base/op.h"
+#include "crypto/digest.h"
 #include "store/db/audit.h"
 
-/* Rows of clients that registered themselves, for statements that make another. Counted up to a
- * LIMIT that follows, with the index client_dynamic. Workers that count at the same moment get the
- * same number, so each of them may add one client beyond the limit. */
-#define CLIENTS_DYNAMIC "(SELECT 1 FROM client WHERE registration_type <> 'ADMIN'"
-
-/* Public text for a registration that SVC_DYNAMIC_CLIENTS_MAX refuses. */
-#define CLIENTS_DYNAMIC_FULL                                                                       \
-    "The maximum number of self-registered clients is reached; ask the operator of this service, " \
-    "or try again later"
+/* Public text for a registration by an address that has its share of the room. */
+#define CLIENTS_DYNAMIC_SHARE                                                                      \
+    "Too many clients were registered from your network address and never used; try again later"
 
 /* A client to be made. */
 struct client_new {
-    const char *client_id;       /* made by us */
-    const char *registration;    /* DCR or STATEMENT */
-    const char *type;            /* confidential or public */
-    const char *columns;         /* values by column, JSON object as text */
-    const unsigned char *sealed; /* secret, sealed; NULL: a client without one */
-    size_t sealed_length;        /* octets */
-    const char *revision;        /* revision of the policy that allowed it */
+    const char *client_id;                        /* made by us */
+    const char *registration;                     /* DCR or STATEMENT */
+    const char *type;                             /* confidential or public */
+    const char *columns;                          /* values by column, JSON object as text */
+    const unsigned char *sealed;                  /* secret, sealed; NULL: a client without one */
+    size_t sealed_length;                         /* octets */
+    const char *revision;                         /* revision of the policy that allowed it */
+    unsigned char registered_from[SHA256_OCTETS]; /* keyring_address_hash of the sender */
 };
 
 /*
  * Make the client with its audit row, but only while the revision may decide. *ret_stored false:
  * nothing was written, because the revision may not decide or the name is taken (by a client, or by
- * a subject: tokens of the two would look alike). AZ_UNAVAILABLE also if there are
- * SVC_DYNAMIC_CLIENTS_MAX such clients. One trip.
+ * a subject: tokens of the two would look alike). AZ_UNAVAILABLE also if there is no room for it
+ * (client_room.h), or if its address has taken its share of the room. One trip.
  */
 enum az_status client_register(struct op *op, const struct client_new *client,
                                const struct audit_entry *audit, bool *ret_stored);

@@ -17,6 +17,7 @@ enum lock_class {
     LOCK_KEYS = 5,      /* making and rotating signing keys */
     LOCK_JOBS = 6,      /* housekeeping */
     LOCK_GRANT = 7,     /* one family of tokens: redeeming, rotating, revoking */
+    LOCK_ROOM = 8,      /* making a client of one registration type */
 };
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next
