@@ -375,6 +375,14 @@ test_away(TALLOC_CTX *mem)
     bench.az->engine = engine_new(mem, "unix:/nonexistent/opa.sock", TIMEOUT_MS);
     is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: no socket");
     is_int(engine_revision(&bench.op, &status), AZ_UNAVAILABLE, "... for the status too");
+    is_str(bench.op.fault.detail,
+           "policy engine: No such file or directory (unix:/nonexistent/opa.sock)",
+           "... and the log names the socket, not a host and port");
+    bench.az->engine = engine_new(mem, "foo", TIMEOUT_MS);
+    ok(bench.az->engine != NULL, "an address of no known form does not look like lack of memory");
+    is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "... but nothing is asked there");
+    is_str(bench.op.fault.detail, "policy engine: SVC_OPA_URL is not an address (foo)",
+           "... and the log names the setting");
     bench.az->engine = engine_new(mem, "http://127.0.0.1:1", TIMEOUT_MS);
     is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a port without a listener");
     bench = bench_new(mem, PATIENCE_MS);

@@ -36,7 +36,8 @@ struct engine_answer {
 };
 
 /* Return an engine at unix:/PATH, http://HOST:PORT or https://HOST:PORT that must answer within
- * timeout_ms; it is not connected yet. NULL: not such an address, or no memory. */
+ * timeout_ms; it is not connected yet. With another address each question fails. NULL: no memory.
+ */
 struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 
 /*

@@ -17,6 +17,7 @@ struct engine {
     CURL *curl;                  /* the connection; NULL when there is none */
     int socket;                  /* of the connection, to wait on */
     const char *address;         /* as configured, for messages */
+    bool usable;                 /* the address has one of the forms of SVC_OPA_URL */
     char *socket_path;           /* UNIX socket, or NULL */
     char *base;                  /* http://opa, or the address without its path */
     char *host;                  /* value of Host (RFC 9112 3.2) */
@@ -79,11 +80,11 @@ engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms)
     talloc_set_destructor(engine, engine_destroy);
     engine->timeout_ms = timeout_ms;
     engine->address = talloc_strdup(engine, url);
-    if (engine->address == NULL || !read_address(engine, url)) {
-        talloc_free(engine);
-        return NULL;
-    }
-    return engine;
+    engine->usable = engine->address != NULL && read_address(engine, url);
+    if (engine->address != NULL)
+        return engine;
+    talloc_free(engine);
+    return NULL;
 }
 
 static enum az_status
@@ -94,12 +95,26 @@ engine_http_fail(struct exchange *exchange, struct engine *engine, const char *w
                    engine->address);
 }
 
+/* Return the reason why there is no connection. libcurl names a host and port, which a UNIX socket
+ * does not have. */
+static const char *
+connect_why(const struct engine *engine, CURLcode outcome)
+{
+    long number = 0;
+    if (engine->socket_path == NULL)
+        return engine->error[0] != '\0' ? engine->error : curl_easy_strerror(outcome);
+    curl_easy_getinfo(engine->curl, CURLINFO_OS_ERRNO, &number);
+    return number != 0 ? strerror((int) number) : "cannot connect to the socket";
+}
+
 /* Open the connection, TLS included. */
 static enum az_status
 connect_engine(struct exchange *exchange, struct engine *engine)
 {
     int64_t left = exchange->deadline_ms - clock_monotonic_ms();
     curl_socket_t socket = CURL_SOCKET_BAD;
+    if (!engine->usable)
+        return engine_http_fail(exchange, engine, "SVC_OPA_URL is not an address");
     if (left <= 0)
         return engine_http_fail(exchange, engine, "no answer in time");
     if ((engine->curl = curl_easy_init()) == NULL)
@@ -120,9 +135,7 @@ connect_engine(struct exchange *exchange, struct engine *engine)
     if (outcome == CURLE_OK)
         outcome = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &socket);
     if (outcome != CURLE_OK || socket == CURL_SOCKET_BAD)
-        return engine_http_fail(exchange, engine,
-                                engine->error[0] != '\0' ? engine->error
-                                                         : curl_easy_strerror(outcome));
+        return engine_http_fail(exchange, engine, connect_why(engine, outcome));
     engine->socket = socket;
     return AZ_OK;
 }
