@@ -25,6 +25,7 @@ const struct cli_option config_check_options[] = {
 struct config_findings {
     struct cli *cli;
     struct jsonx_build problems; /* one text each */
+    struct jsonx_build warnings; /* likewise; they do not change the exit status */
     int status;                  /* exit status; CLI_CONFIG takes precedence */
 };
 
@@ -42,6 +43,19 @@ static void
 config_report_fault(struct config_findings *findings, int status, const struct op *op)
 {
     config_report(findings, status, output_reason(findings->cli, &op->fault));
+}
+
+/* Print what is valid but probably a mistake. */
+static void
+config_warn(struct config_findings *findings)
+{
+    struct problems warnings = {NULL, 0};
+    settings_warn(findings->cli->mem, findings->cli->az->cfg, &warnings);
+    for (size_t i = 0; i < warnings.count; i++) {
+        jsonx_append(&findings->warnings, output_string(warnings.line[i]));
+        if (!findings->cli->choice.json)
+            output_error("warning: %s", warnings.line[i]);
+    }
 }
 
 /* Make an operation for one check, so that one failure does not hide the next. */
@@ -119,8 +133,10 @@ int
 config_check_run(struct cli *cli)
 {
     struct config_findings findings = {
-        .cli = cli, .problems = {jsonx_own(cli->mem, json_array()), false},
-             .status = CLI_OK
+        .cli = cli,
+        .problems = {jsonx_own(cli->mem, json_array()), false},
+        .warnings = {jsonx_own(cli->mem, json_array()), false},
+        .status = CLI_OK,
     };
     struct az *az = cli->az = process_new(cli->mem, false, &cli->problems);
     if (az == NULL)
@@ -130,6 +146,7 @@ config_check_run(struct cli *cli)
         config_report(&findings, CLI_CONFIG, cli->problems.line[i]);
     if (db_url_fault(az->cfg->database_url) != NULL)
         config_report(&findings, CLI_CONFIG, run_database_url_problem);
+    config_warn(&findings);
     if (findings.status == CLI_OK)
         output_line(cli, "settings: ok (%s)",
                     az->cfg->source_file != NULL ? az->cfg->source_file : "no file");
@@ -138,8 +155,9 @@ config_check_run(struct cli *cli)
         config_check_engine(&findings);
     }
     if (cli->choice.json)
-        output_json(jsonx_own(cli->mem, json_pack("{s:b,s:O}", "ok", findings.status == CLI_OK,
-                                                  "problems", jsonx_built(&findings.problems))));
+        output_json(jsonx_own(cli->mem, json_pack("{s:b,s:O,s:O}", "ok", findings.status == CLI_OK,
+                                                  "problems", jsonx_built(&findings.problems),
+                                                  "warnings", jsonx_built(&findings.warnings))));
     return findings.status;
 }
 

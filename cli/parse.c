@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli.h"
-#include "nearest.h"
 #include "output.h"
 
 /* Most verbs and nouns after one path. */

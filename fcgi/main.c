@@ -139,6 +139,16 @@ report(const struct problems *problems)
     return EXIT_CONFIG;
 }
 
+/* Log what is valid but probably a mistake. */
+static void
+warn(struct az *az)
+{
+    struct problems warnings = {NULL, 0};
+    settings_warn(az, az->cfg, &warnings);
+    for (size_t i = 0; i < warnings.count; i++)
+        log_text(AZ_SEV_WARN, "settings", "%s", warnings.line[i]);
+}
+
 /*
  * Check the database before anything is served. A database that cannot be reached does not stop the
  * start: requests get 503 until it is back. A schema of another version does.
@@ -182,10 +192,10 @@ main_serve(TALLOC_CTX *mem, const struct choices *choices)
     struct az *az = process_new(mem, true, &problems);
     if (az == NULL || problems.count > 0)
         return report(&problems);
-    if (az->cfg->allow_insecure_dev_key)
-        log_text(AZ_SEV_WARN, "development mode",
-                 "SVC_ALLOW_INSECURE_DEV_KEY opens the admin API and uses published keys");
     bool cgi = !choices->parent && !choices->check && accept_is_cgi();
+    /* A CGI process serves one request, and its warnings would fill the log. */
+    if (!cgi || az->cfg->allow_insecure_dev_key)
+        warn(az);
     if (!choices->check)
         az->parent = choices->parent ? getpid() : getppid();
     int status = main_check_database(az);

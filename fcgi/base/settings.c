@@ -34,8 +34,8 @@ problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...
     problems->line = grown;
 }
 
-static const struct setting *
-settings_find_row(const char *name)
+const struct setting *
+settings_find(const char *name)
 {
     for (const struct setting *row = settings_table; row->name != NULL; row++)
         if (strcmp(row->name, name) == 0 || (row->alias != NULL && strcmp(row->alias, name) == 0))
@@ -146,12 +146,12 @@ set_from(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const
         problems_add(mem, problems, "%s: %s: %s", origin, row->name, why);
 }
 
-/* True for names that are accepted and ignored; SVC_ROTATION_* belong to a control plane
- * (specification 8). */
-static bool
-name_is_foreign(const char *name)
+/* SVC_ROTATION_* belong to a control plane (specification 8). */
+bool
+settings_knows(const char *name)
 {
-    return strncmp(name, "SVC_ROTATION_", 13) == 0 || strcmp(name, "SVC_CONFIG") == 0;
+    return settings_find(name) != NULL || strncmp(name, "SVC_ROTATION_", 13) == 0
+           || strcmp(name, "SVC_CONFIG") == 0;
 }
 
 /* Read one line of authz.conf: blank, # comment, or NAME=VALUE with the value optionally in double
@@ -180,10 +180,10 @@ read_line(TALLOC_CTX *mem, struct settings *cfg, char *line, const char *origin,
         value[len - 1] = '\0';
         value++;
     }
-    const struct setting *row = settings_find_row(name);
+    const struct setting *row = settings_find(name);
     if (row != NULL)
         set_from(mem, cfg, row, value, origin, problems);
-    else if (!name_is_foreign(name))
+    else if (!settings_knows(name))
         problems_add(mem, problems, "%s: unknown setting '%s'; see `authzctl config doc`", origin,
                      name);
 }

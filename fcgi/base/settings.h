@@ -112,6 +112,17 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
  */
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 
+/* Add one line per setting that is valid but probably a mistake: exposed cookies, an http or
+ * default issuer, development mode, an incomplete SVC_DATA_DIR, an SVC_ name in the environment
+ * that is no setting. */
+void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems *warnings);
+
+/* Return the row of a name or of its alias; NULL: there is none. */
+const struct setting *settings_find(const char *name);
+
+/* True if a name is a setting or one that is accepted and ignored. */
+bool settings_knows(const char *name);
+
 /* Return the value of a setting as text, secrets masked; on mem. */
 const char *settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row);
 

@@ -70,7 +70,7 @@ sub settings {
     my ( $url, %change ) = @_;
     my %all = (
         %{ Authz::Stack::base_settings($url) }, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 200,
-        SVC_OPA_URL => 'unix:/nonexistent/opa.sock', %change );
+        SVC_OPA_URL => 'unix:/nonexistent/opa.sock', SVC_OIDC_ISSUER => 'http://localhost:8080', %change );
     return { map { defined $all{$_} ? ( $_ => $all{$_} ) : () } keys %all };
 }
 

@@ -13,7 +13,7 @@ use Authz::Stack    ();
 use Authzctl;
 
 # The pages are looked at too: those of the source, for what is tested need not be installed.
-my %data = ( SVC_DATA_DIR => Authz::Stack::data_dir() );
+my %data = ( SVC_DATA_DIR => Authz::Stack::data_dir(), SVC_OIDC_ISSUER => 'http://localhost:8080' );
 my %none = ( SVC_CONFIG   => '/dev/null', %data );
 my %keys = ( %none, %Authz::Stack::KEY );
 
@@ -34,7 +34,8 @@ my $good = ctl_is( 0, [qw(config check --offline)], 'check with the four secrets
 is( $good->{out}, "settings: ok (/dev/null)\n",                       '... says that they are ok' );
 is( ctl( [qw(config check --offline -q)], env => \%keys )->{out}, '', '... nothing with -q' );
 is_deeply(
-    ctl( [qw(config check --offline --json)], env => \%keys )->{json}, { ok => JSON::PP::true, problems => [] },
+    ctl( [qw(config check --offline --json)], env => \%keys )->{json},
+    { ok => JSON::PP::true, problems => [], warnings => [] },
     '... and with --json a document' );
 
 for my $case (
@@ -44,6 +45,7 @@ for my $case (
     [ SVC_RATE_LIMIT_WINDOW => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
     [ SVC_OIDC_ISSUER       => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
     [ SVC_OPA_URL           => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],
+    [ SVC_OPA_URL           => 'foo',               qr/SVC_OPA_URL: must be unix:/ ],
     [ SVC_DATABASE_URL      => 'host=a geheim',     qr/SVC_DATABASE_URL: libpq cannot parse it;/ ],
     [ SVC_CONFIG            => '/nonexistent.conf', qr{SVC_CONFIG: cannot read /nonexistent\.conf} ],
   )
@@ -58,6 +60,47 @@ for my $case (
 ctl_is(
     0, [qw(config check --offline)], 'a credential key of 16 octets',
     env => { %keys, SVC_CREDENTIAL_KEY => 'x' x 16 } );
+
+# Warnings: valid, but probably a mistake. The exit status stays 0.
+for my $case (
+    [   'an https issuer with cookies for http', { SVC_OIDC_ISSUER => 'https://login.example' },
+        qr/^SVC_SESSION_COOKIE_SECURE: is false .*set it to true/ ],
+    [   'an http issuer of another machine', { SVC_OIDC_ISSUER => 'http://login.example' },
+        qr/^SVC_OIDC_ISSUER: is an http URL .*use https/ ],
+    [ 'no issuer',        { SVC_OIDC_ISSUER            => undef },  qr/^SVC_OIDC_ISSUER: is not set/ ],
+    [ 'development mode', { SVC_ALLOW_INSECURE_DEV_KEY => 'true' }, qr/^SVC_ALLOW_INSECURE_DEV_KEY: is true/ ],
+    [   'a misspelt name', { SVC_TRUSTED_PROXI_COUNT => 1 },
+        qr/^SVC_TRUSTED_PROXI_COUNT: is not a setting .*did you mean 'SVC_TRUSTED_PROXY_COUNT'\?/ ],
+    [   'a name that resembles none', { SVC_QQQQQQQ => 1 },
+        qr/^SVC_QQQQQQQ: is not a setting .*see `authzctl config doc`/ ],
+  )
+{
+    my ( $what, $change, $text ) = @$case;
+    my %env = ( %keys, %$change );
+    delete @env{ grep { !defined $env{$_} } keys %env };
+    my $warned = ctl_is( 0, [qw(config check --offline --json)], "check with $what", env => \%env )->{json};
+    is( scalar @{ $warned->{warnings} }, 1, '... one warning' ) or diag explain $warned;
+    like( $warned->{warnings}[0], $text, '... that says what to do' );
+    like(
+        ctl( [qw(config check --offline)], env => \%env )->{err}, qr/\Aauthzctl: warning: [^\n]+\n\z/,
+        '... and on standard error' );
+}
+for my $change (
+    { SVC_OIDC_ISSUER => 'https://login.example', SVC_SESSION_COOKIE_SECURE => 'true' },
+    { SVC_OIDC_ISSUER => 'http://127.0.0.1:1' },
+    { SVC_OIDC_ISSUER => 'http://localhost', SVC_GATEWAY_CREDENTIAL_KEY => $keys{SVC_CREDENTIAL_KEY} },
+    { SVC_OIDC_ISSUER => 'http://localhost', SVC_ROTATION_ANYTHING      => 1 } )
+{
+    is_deeply(
+        ctl( [qw(config check --offline --json)], env => { %keys, %$change } )->{json}{warnings},
+        [], 'no warning: ' . join ' ', map {"$_=$change->{$_}"} sort keys %$change );
+}
+my $bare_data = File::Temp->newdir;
+symlink Authz::Stack::data_dir() . '/www', "$bare_data/www" or die $!;
+like(
+    ctl( [qw(config check --offline)], env => { %keys, SVC_DATA_DIR => "$bare_data" } )->{err},
+    qr/warning: SVC_DATA_DIR: does not contain readable directories sql, policy and www/,
+    'an incomplete SVC_DATA_DIR is named' );
 
 # The file: line numbers, several problems at once, the environment wins.
 my $bad  = file("# a comment\nSVC_RATE_LIMIT_REQUESTS=0\nSVC_NO_SUCH=1\nnonsense\n");

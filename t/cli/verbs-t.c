@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli.h"
 #include "help.h"
-#include "nearest.h"
 #include "run.h"
 #include "store/db/db.h"
 #include "tap.h"
@@ -116,7 +116,7 @@ static void
 test_nearest(TALLOC_CTX *mem)
 {
     static const char *const three[] = {"aaa", "aab", "aac", NULL};
-    char long_word[64];
+    char long_word[66];
     memset(long_word, 'a', sizeof(long_word) - 1);
     long_word[sizeof(long_word) - 1] = '\0';
     is_int((int64_t) nearest_distance("", ""), 0, "distance of nothing");
@@ -131,6 +131,7 @@ test_nearest(TALLOC_CTX *mem)
     is_str(nearest_words(mem, three, "aax"), "'aaa', 'aab' or 'aac'", "three are equally near");
     is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, "db"), "qqqqqq"), NULL,
            "none is near");
+    is_str(nearest_words(mem, three, "axx"), NULL, "two of three letters differ: not near");
     is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, ""), "manua"), NULL,
            "a hidden verb is not offered");
 }

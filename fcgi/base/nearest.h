@@ -1,6 +1,6 @@
 /* "Did you mean": the known words nearest to a mistyped one. */
-#ifndef AZ_CLI_NEAREST_H
-#define AZ_CLI_NEAREST_H
+#ifndef AZ_BASE_NEAREST_H
+#define AZ_BASE_NEAREST_H
 
 #include <stddef.h>
 #include <talloc.h>

@@ -1,18 +1,22 @@
 #include "config.h"
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Longest word that can be a mistyped verb; also the size of one row of the distance table. */
-#define WORD_MAX 32
+/* Longest word that can be a mistyped verb or setting, in octets; also the size of one row of the
+ * distance table. */
+#define NEAREST_WORD_MAX 64
+/* A word is near if at most one of so many letters differs, or a single one: a hint that is far
+ * from what was typed leads the reader astray. */
+#define NEAREST_LETTERS 3
 
 size_t
 nearest_distance(const char *a, const char *b)
 {
-    size_t row[WORD_MAX + 1], length_a = strlen(a), length_b = strlen(b);
-    if (length_a > WORD_MAX || length_b > WORD_MAX)
+    size_t row[NEAREST_WORD_MAX + 1], length_a = strlen(a), length_b = strlen(b);
+    if (length_a > NEAREST_WORD_MAX || length_b > NEAREST_WORD_MAX)
         return SIZE_MAX;
     for (size_t j = 0; j <= length_b; j++)
         row[j] = j;
@@ -39,7 +43,8 @@ nearest_words(TALLOC_CTX *mem, const char *const *words, const char *word)
         count = distance < best ? 1 : count + (distance == best);
         best = distance < best ? distance : best;
     }
-    if (best > strlen(word) / 2 + 1)
+    size_t far = strlen(word) / NEAREST_LETTERS;
+    if (best > (far > 1 ? far : 1))
         return NULL;
     char *list = talloc_strdup(mem, "");
     for (left = count; *words != NULL; words++)
