@@ -48,6 +48,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
         return NULL;
     settings_check(az, cfg, problems);
     log_level_set(cfg->log_level);
+    log_format_set(cfg->log_format);
     az->cfg = cfg;
     az->stopping = &stopping;
     az->pool = "single";

@@ -13,7 +13,11 @@
 /* Longest value, in octets; longer ones are cut. User agents and SQL errors can be long. */
 #define VALUE_MAXIMUM 1024
 
+/* Characters of a value that needs no quotes in a text line. */
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._:/@+"
+
 static enum az_severity least = AZ_SEV_INFO;
+static bool as_text; /* SVC_LOG_FORMAT=text */
 
 static const char *const names[] = {"debug", "info", "warn", "error"};
 
@@ -23,6 +27,12 @@ log_level_set(const char *level)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], level) == 0)
             least = (enum az_severity) i;
+}
+
+void
+log_format_set(const char *format)
+{
+    as_text = strcmp(format, "text") == 0;
 }
 
 bool
@@ -74,6 +84,31 @@ put_string(struct line *line, const char *text)
     log_put(line, '"');
 }
 
+/* Write a value of a text line: bare if it consists of the characters `plain`, else as a JSON
+ * string. */
+static void
+put_plain(struct line *line, const char *text, const char *plain)
+{
+    size_t length = strspn(text, plain);
+    if (length > 0 && length < VALUE_MAXIMUM && text[length] == '\0')
+        put_text(line, text);
+    else
+        put_string(line, text);
+}
+
+static void
+put_value(struct line *line, const struct log_field *field)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "%lld", field->number);
+    if (field->is_number)
+        put_text(line, number);
+    else if (as_text)
+        put_plain(line, field->text, PLAIN);
+    else
+        put_string(line, field->text);
+}
+
 static void
 put_field(struct line *line, const struct log_field *field)
 {
@@ -81,16 +116,32 @@ put_field(struct line *line, const struct log_field *field)
         return;
     if (line->used > sizeof(line->text) - 64)
         return;
-    log_put(line, ',');
-    put_string(line, field->name);
-    log_put(line, ':');
-    if (field->is_number) {
-        char number[32];
-        snprintf(number, sizeof(number), "%lld", field->number);
-        put_text(line, number);
-    } else {
-        put_string(line, field->text);
+    log_put(line, as_text ? ' ' : ',');
+    if (as_text)
+        put_text(line, field->name);
+    else
+        put_string(line, field->name);
+    log_put(line, as_text ? '=' : ':');
+    put_value(line, field);
+}
+
+/* Write the time, the severity and the message. */
+static void
+put_head(struct line *line, const char *stamp, enum az_severity severity, const char *msg)
+{
+    if (as_text) {
+        char head[64];
+        snprintf(head, sizeof(head), "%s %-5s ", stamp, names[severity]);
+        put_text(line, head);
+        put_plain(line, msg, PLAIN " ");
+        return;
     }
+    put_text(line, "{\"ts\":\"");
+    put_text(line, stamp);
+    put_text(line, "\",\"level\":\"");
+    put_text(line, names[severity]);
+    put_text(line, "\",\"msg\":");
+    put_string(line, msg);
 }
 
 void
@@ -101,21 +152,16 @@ log_line(enum az_severity severity, const char *msg, const struct log_field *fie
     struct line line = {.used = 0};
     struct timespec now;
     struct tm tm;
-    char stamp[32], millis[32];
+    char stamp[48];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &tm);
-    strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(millis, sizeof(millis), ".%03ldZ", now.tv_nsec / 1000000);
-    put_text(&line, "{\"ts\":\"");
-    put_text(&line, stamp);
-    put_text(&line, millis);
-    put_text(&line, "\",\"level\":\"");
-    put_text(&line, names[severity]);
-    put_text(&line, "\",\"msg\":");
-    put_string(&line, msg);
+    size_t used = strftime(stamp, 32, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(stamp + used, sizeof(stamp) - used, ".%03dZ", (int) (now.tv_nsec / 1000000));
+    put_head(&line, stamp, severity, msg);
     for (size_t i = 0; i < count; i++)
         put_field(&line, &fields[i]);
-    line.text[line.used++] = '}';
+    if (!as_text)
+        line.text[line.used++] = '}';
     line.text[line.used++] = '\n';
     ssize_t written = write(STDERR_FILENO, line.text, line.used);
     (void) written; /* there is no other place for an error */

@@ -1,5 +1,5 @@
-/* Log of one JSON line per event on stderr. Only the dispatcher, the parent and the CLI log;
- * modules return faults. */
+/* Log of one line per event on stderr, JSON or text. Only the dispatcher, the parent and the CLI
+ * log; modules return faults. */
 #ifndef AZ_BASE_LOG_H
 #define AZ_BASE_LOG_H
 
@@ -28,6 +28,10 @@ struct log_field {
 
 /* Set the lowest severity that is written: debug, info, warn or error. */
 void log_level_set(const char *level);
+
+/* Set the form of the lines: json (the default), or text for people: time, level, message, and
+ * name=value, with the values that are not plain words in quotes. */
+void log_format_set(const char *format);
 
 /* True when lines of this severity are written, so that a caller can skip collecting the fields. */
 bool log_wanted(enum az_severity severity);

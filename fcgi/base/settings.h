@@ -26,7 +26,9 @@ struct settings {
     const char *opa_url;         /* unix:/path/to/socket or http://host:port */
     const char *data_dir;        /* installed sql/, policy/ and www/ */
     const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
+    const char *www_dir;         /* the operator's own pages, NULL: none */
     const char *log_level;       /* debug, info, warn or error */
+    const char *log_format;      /* json or text */
     const char *admin_api_key;   /* the first admin key */
     const char *admin_pepper;    /* key of the lookup HMAC of admin keys */
     const char *credential_key;  /* seals secrets at rest */

@@ -3,6 +3,7 @@
 #include "base/settings.h"
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
+static const char *const log_formats[] = {"json", "text", NULL};
 
 #define AT(member) offsetof(struct settings, member)
 #define WEEK (7L * 86400)
@@ -21,6 +22,10 @@ const struct setting settings_table[] = {
      "Directory of the counters that the processes share; the service owns it, mode 0700"},
     {"SVC_LOG_LEVEL", NULL, SETTING_CHOICE, AT(log_level), "info", 0, 0, log_levels,
      "Lowest severity that is logged"},
+    {"SVC_LOG_FORMAT", NULL, SETTING_CHOICE, AT(log_format), "json", 0, 0, log_formats,
+     "Form of the log lines: json for programs, text for people"},
+    {"SVC_WWW_DIR", NULL, SETTING_TEXT, AT(www_dir), NULL, 0, 0, NULL,
+     "Directory of your own pages; each file replaces the page of the same name in SVC_DATA_DIR/www"},
     {"SVC_ADMIN_API_KEY", NULL, SETTING_SECRET, AT(admin_api_key), NULL, 0, 0, NULL,
      "First admin key, sent in the header X-Admin-API-Key"},
     {"SVC_ADMIN_PEPPER", NULL, SETTING_SECRET, AT(admin_pepper), NULL, 0, 0, NULL,

@@ -95,8 +95,7 @@ warn_of_names(TALLOC_CTX *mem, struct problems *warnings)
         if (name == NULL || settings_knows(name))
             continue;
         const char *near = nearest_words(mem, names, name);
-        problems_add(mem, warnings,
-                     "%s: is not a setting and has no effect; %s%s%s", name,
+        problems_add(mem, warnings, "%s: is not a setting and has no effect; %s%s%s", name,
                      near != NULL ? "did you mean " : "see `authzctl config doc`",
                      near != NULL ? near : "", near != NULL ? "?" : "");
     }

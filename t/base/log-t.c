@@ -159,6 +159,36 @@ test_cut(void)
     ok(is_json() && strlen(member("detail")) <= 1024, "a single value is cut at 1,024");
 }
 
+static void
+test_text(void)
+{
+    char all[256];
+    const struct log_field fields[] = {
+        LOG_TEXT("client_id", "crm"),
+        LOG_TEXT("detail", "no \"such\" file\n2026-01-01T00:00:00.000Z info  forged"),
+        LOG_TEXT("empty", ""),
+        LOG_TEXT("absent", NULL),
+        LOG_NUMBER("us", -12),
+    };
+    log_format_set("text");
+    CAPTURE(log_line(AZ_SEV_WARN, "schema newer", fields, 5));
+    ok(is_one_clean_line(), "SVC_LOG_FORMAT text: an event is one line");
+    ok(seen_len > 24 && seen[10] == 'T' && seen[23] == 'Z', "... that begins with a time in UTC");
+    is_str(seen + 24,
+           " warn  schema newer client_id=crm"
+           " detail=\"no \\\"such\\\" file\\u000a2026-01-01T00:00:00.000Z info  forged\" empty=\"\""
+           " us=-12\n",
+           "... then level, message, and name=value, in quotes where a value is no plain word");
+    for (int c = 1; c < 256; c++)
+        all[c - 1] = (char) c;
+    all[255] = '\0';
+    CAPTURE(log_line(AZ_SEV_ERROR, all, fields, 5));
+    ok(is_one_clean_line(), "SVC_LOG_FORMAT text: no octet of a message forges a line (CWE-117)");
+    log_format_set("json");
+    CAPTURE(log_line(AZ_SEV_WARN, "x", fields, 5));
+    ok(is_json(), "SVC_LOG_FORMAT json: the line is JSON again");
+}
+
 int
 main(void)
 {
@@ -167,5 +197,6 @@ main(void)
     test_levels();
     test_forgery();
     test_cut();
+    test_text();
     return done();
 }

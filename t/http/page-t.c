@@ -301,6 +301,41 @@ test_branded(TALLOC_CTX *mem, struct az *az)
     az->pages = before;
 }
 
+/* The operator's own directory needs only the pages that differ. */
+static void
+test_own(TALLOC_CTX *mem, struct az *az)
+{
+    struct problems problems;
+    struct pages *before = az->pages;
+    const char *own = env_directory(mem), *data_dir = make_data_dir(mem);
+    const char *dir = talloc_asprintf(mem, "%s/www", own);
+    if (mkdir(dir, 0700) != 0)
+        exit(99);
+    write_page(own, "signed_out", "<title>ours</title>{{>top}}");
+    write_page(own, "top", "<p>our top</p>");
+    env_settings(az)->www_dir = dir;
+    az->pages = load(az, data_dir, &problems);
+    ok(az->pages != NULL && problems.count == 0,
+       "SVC_WWW_DIR: a directory with two pages is enough");
+    struct request *req = show(mem, az, "signed_out", "{}", NULL);
+    is_str(req->res.body, "<title>ours</title><p>our top</p>",
+           "... its page and its part replace the shipped ones");
+    req = show(mem, az, "busy", "{}", NULL);
+    ok(strstr(req->res.body, "our top") != NULL, "... also in shipped pages that include the part");
+    az->pages = before;
+    write_page(own, "signed_out", "{{");
+    ok(load(az, data_dir, &problems) == NULL && problems.count == 1
+           && strncmp(problems.line[0], "SVC_WWW_DIR: ", 13) == 0
+           && strstr(problems.line[0], "signed_out.html:1") != NULL,
+       "SVC_WWW_DIR: a broken page is named with the setting: %s",
+       problems.count > 0 ? problems.line[0] : "");
+    env_settings(az)->www_dir = "/nonexistent";
+    ok(load(az, data_dir, &problems) == NULL && problems.count == 1
+           && strncmp(problems.line[0], "SVC_WWW_DIR: ", 13) == 0,
+       "SVC_WWW_DIR: a directory that is not there is refused");
+    env_settings(az)->www_dir = NULL;
+}
+
 int
 main(void)
 {
@@ -319,6 +354,7 @@ main(void)
     test_unknown(mem, az);
     test_broken(mem, az);
     test_branded(mem, az);
+    test_own(mem, az);
     talloc_free(mem);
     return done();
 }

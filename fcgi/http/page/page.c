@@ -54,16 +54,33 @@ struct pages {
 struct loading {
     struct pages *pages;
     const char *dir;           /* SVC_DATA_DIR/www */
+    const char *own_dir;       /* SVC_WWW_DIR, or NULL */
     struct problems *problems; /* its lines are allocated on the parent of pages */
     TALLOC_CTX *mem;
 };
 
 static void
-problem(struct loading *loading, const char *why)
+problem(struct loading *loading, const char *path, const char *why)
 {
-    problems_add(
-        loading->mem, loading->problems,
-        "SVC_DATA_DIR: %s; correct the page or restore the one that comes with the program", why);
+    bool own =
+        loading->own_dir != NULL && strncmp(path, loading->own_dir, strlen(loading->own_dir)) == 0;
+    problems_add(loading->mem, loading->problems,
+                 own ? "SVC_WWW_DIR: %s; correct the page, or delete it to use the shipped one"
+                     : "SVC_DATA_DIR: %s; correct the page or restore the one that comes with the "
+                       "program",
+                 why);
+}
+
+/* Return the path of a file: the operator's own, if there is one, else the shipped one. */
+static char *
+page_path(TALLOC_CTX *mem, const struct loading *loading, const char *name)
+{
+    if (loading->own_dir != NULL) {
+        char *own = talloc_asprintf(mem, "%s/%s.html", loading->own_dir, name);
+        if (own == NULL || access(own, F_OK) == 0)
+            return own;
+    }
+    return talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
 }
 
 /* Read a file, at most one octet more than a template may have. NULL with errno. */
@@ -87,16 +104,16 @@ load_file(struct loading *loading, const char *name)
 {
     const char *why = "out of memory";
     TALLOC_CTX *mem = talloc_new(NULL);
-    char *path = talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
+    char *path = page_path(mem, loading, name);
     size_t length = 0;
     char *text = path != NULL ? page_read_file(mem, path, &length) : NULL;
     bool loaded = false;
-    if (text == NULL)
+    if (path != NULL && text == NULL)
         why = talloc_asprintf(mem, "%s: %s", path, strerror(errno));
-    else
+    else if (text != NULL)
         loaded = templates_add(loading->pages->set, name, path, text, length, &why) == AZ_OK;
     if (!loaded)
-        problem(loading, why);
+        problem(loading, path != NULL ? path : loading->dir, why);
     talloc_free(mem);
     return loaded;
 }
@@ -127,15 +144,24 @@ style_sources(struct pages *pages, const char *name)
     return out.len > 0 ? buf_take(&out, NULL) : " 'none'";
 }
 
+/* True if a directory can be read. */
+static bool
+check_dir(struct loading *loading, const char *dir)
+{
+    if (access(dir, R_OK | X_OK) == 0)
+        return true;
+    problem(loading, dir, talloc_asprintf(loading->mem, "%s: %s", dir, strerror(errno)));
+    return false;
+}
+
 /* Load the pages, then the files that they include. */
 static bool
 load_files(struct loading *loading)
 {
     bool loaded = true;
-    if (access(loading->dir, R_OK | X_OK) != 0) {
-        problem(loading, talloc_asprintf(loading->mem, "%s: %s", loading->dir, strerror(errno)));
+    if (!check_dir(loading, loading->dir)
+        || (loading->own_dir != NULL && !check_dir(loading, loading->own_dir)))
         return false;
-    }
     for (size_t i = 0; i < ROWS; i++)
         loaded = load_file(loading, page_rows[i].name) && loaded;
     const char *name = NULL;
@@ -156,12 +182,12 @@ check_pages(struct loading *loading)
             templates_check(pages->set, page_rows[i].name, page_rows[i].values, &why);
         if (st == AZ_OK)
             pages->styles[i] = style_sources(pages, page_rows[i].name);
+        const char *path = page_path(pages, loading, page_rows[i].name);
         if (st == AZ_OK && pages->styles[i] == NULL)
-            why = talloc_asprintf(loading->mem, "%s/%s.html: too many style elements", loading->dir,
-                                  page_rows[i].name);
+            why = talloc_asprintf(loading->mem, "%s: too many style elements", path);
         if (pages->styles[i] != NULL)
             continue;
-        problem(loading, why);
+        problem(loading, path != NULL ? path : loading->dir, why);
         right = false;
     }
     return right;
@@ -180,7 +206,8 @@ struct pages *
 pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems)
 {
     struct pages *pages = talloc_zero(mem, struct pages);
-    struct loading loading = {.pages = pages, .problems = problems, .mem = mem};
+    struct loading loading = {
+        .pages = pages, .problems = problems, .mem = mem, .own_dir = cfg->www_dir};
     if (pages == NULL)
         return NULL;
     pages->set = templates_new(pages);

@@ -1,5 +1,5 @@
-/* HTML pages: templates of SVC_DATA_DIR/www filled with escaped values, no JavaScript, a strict
- * Content-Security-Policy (decisions.md "Browser side"). */
+/* HTML pages: templates of SVC_DATA_DIR/www, or of SVC_WWW_DIR where it has the file, filled with
+ * escaped values, no JavaScript, a strict Content-Security-Policy (decisions.md "Browser side"). */
 #ifndef AZ_HTTP_PAGE_PAGE_H
 #define AZ_HTTP_PAGE_PAGE_H
 
@@ -13,7 +13,7 @@ struct pages;
 
 /*
  * Read and check all pages. NULL: at least one is missing or broken, or there is no memory. Each
- * fault is a line of `problems` that names SVC_DATA_DIR, the file and line, and the remedy.
+ * fault is a line of `problems` that names the setting, the file and line, and the remedy.
  */
 struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problems);
 
