@@ -18,6 +18,10 @@ const struct cli_option admin_key_mint_options[] = {
     {NULL,       0,     NULL,     0,                        false,                         NULL},
 };
 
+const struct cli_option admin_key_revoke_options[] = {
+    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+};
+
 /* Refuse control characters, because other programs print the label too. */
 static bool
 label_ok(const char *label)

@@ -34,6 +34,7 @@ struct cli_choices {
     bool dry_run;       /* bundle deploy: check and count only */
     bool force;         /* bundle pull: accept a directory that holds other files */
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
+    bool yes;           /* verbs that cannot be undone: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
     const char *mode;   /* bundle deploy: merge or replace */
@@ -87,6 +88,17 @@ extern const struct cli_verb cli_verbs[];
 
 /* Options that every verb takes. */
 extern const struct cli_option cli_options[];
+
+/* Row of the option --yes. A verb that has it cannot be undone, and asks before it runs if standard
+ * input is a terminal. */
+#define CLI_YES                                                                                    \
+    {                                                                                              \
+        "yes", 'y', NULL, offsetof(struct cli_choices, yes), false,                                \
+            "Do not ask; without a terminal the verb never asks"                                   \
+    }
+
+/* Return the row of an option of this table, NULL: it has none. */
+const struct cli_option *cli_option_named(const struct cli_option *options, const char *name);
 
 /* Value of `needs`: every setting must be valid, as for the service. */
 extern const char *const cli_needs_all[];

@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/log.h"
+#include "help.h"
 #include "output.h"
 #include "policy/decide/engine.h"
 #include "process.h"
@@ -201,27 +202,14 @@ config_show_run(struct cli *cli)
     return unread.count == 0 ? CLI_OK : CLI_CONFIG;
 }
 
-/* Names of the types. */
-static const char *const type_names[] = {
-    [SETTING_TEXT] = "text",     [SETTING_SECRET] = "secret",     [SETTING_BOOL] = "boolean",
-    [SETTING_NUMBER] = "number", [SETTING_DURATION] = "duration", [SETTING_ISSUER] = "issuer URL",
-    [SETTING_CHOICE] = "choice",
-};
-
-static bool
-has_limits(const struct setting *row)
-{
-    return row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
-}
-
 static json_t *
 doc_object(const struct setting *row)
 {
     struct jsonx_build object = {json_pack("{s:s,s:s,s:s*,s:s*,s:s}", "name", row->name, "type",
-                                           type_names[row->type], "default", row->fallback, "alias",
-                                           row->alias, "help", row->help),
+                                           help_setting_types[row->type], "default", row->fallback,
+                                           "alias", row->alias, "help", row->help),
                                  false};
-    if (has_limits(row)) {
+    if (help_setting_has_limits(row)) {
         jsonx_set(&object, "minimum", json_integer(row->minimum));
         jsonx_set(&object, "maximum", json_integer(row->maximum));
     }
@@ -237,26 +225,6 @@ doc_object(const struct setting *row)
     return jsonx_built(&object);
 }
 
-/* Print type, limits and default on one line. */
-static void
-put_facts(const struct setting *row)
-{
-    printf("    %s", type_names[row->type]);
-    if (row->type == SETTING_CHOICE)
-        for (const char *const *word = row->choices; *word != NULL; word++)
-            printf("%s %s", word == row->choices ? ":" : ",", *word);
-    if (has_limits(row))
-        printf(" from %ld to %ld%s", row->minimum, row->maximum,
-               row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
-    if (row->fallback != NULL)
-        printf("; default %s", row->fallback);
-    else
-        printf("; no default");
-    if (row->alias != NULL)
-        printf("; alias %s", row->alias);
-    putchar('\n');
-}
-
 int
 config_doc_run(struct cli *cli)
 {
@@ -266,8 +234,8 @@ config_doc_run(struct cli *cli)
             jsonx_append(&rows, doc_object(row));
             continue;
         }
-        printf("%s%s\n    %s\n", row == settings_table ? "" : "\n", row->name, row->help);
-        put_facts(row);
+        printf("%s%s\n    %s\n    %s\n", row == settings_table ? "" : "\n", row->name, row->help,
+               help_setting(cli->mem, row, row->fallback));
     }
     if (cli->choice.json)
         output_json(jsonx_built(&rows));

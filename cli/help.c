@@ -87,6 +87,43 @@ help_synopsis(TALLOC_CTX *mem, const struct cli_verb *verb)
     return text;
 }
 
+/* Return the choices of a setting, its limits or nothing. */
+static char *
+setting_limits(TALLOC_CTX *mem, const struct setting *row)
+{
+    char *text = talloc_strdup(mem, "");
+    if (row->type == SETTING_CHOICE)
+        for (const char *const *word = row->choices; *word != NULL; word++)
+            text = talloc_asprintf_append_buffer(text, "%s %s", word == row->choices ? ":" : ",",
+                                                 *word);
+    if (help_setting_has_limits(row))
+        text = talloc_asprintf_append_buffer(
+            text, " from %ld to %ld%s", row->minimum, row->maximum,
+            row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
+    return text;
+}
+
+bool
+help_setting_has_limits(const struct setting *row)
+{
+    return row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
+}
+
+const char *const help_setting_types[] = {
+    [SETTING_TEXT] = "text",     [SETTING_SECRET] = "secret",     [SETTING_BOOL] = "boolean",
+    [SETTING_NUMBER] = "number", [SETTING_DURATION] = "duration", [SETTING_ISSUER] = "issuer URL",
+    [SETTING_CHOICE] = "choice",
+};
+
+char *
+help_setting(TALLOC_CTX *mem, const struct setting *row, const char *fallback)
+{
+    return talloc_asprintf(mem, "%s%s; %s%s%s%s", help_setting_types[row->type],
+                           setting_limits(mem, row), fallback != NULL ? "default " : "no default",
+                           fallback != NULL ? fallback : "", row->alias != NULL ? "; alias " : "",
+                           row->alias != NULL ? row->alias : "");
+}
+
 char *
 help_noun(TALLOC_CTX *mem, const struct cli_verb *verb)
 {

@@ -23,6 +23,16 @@ char *help_synopsis(TALLOC_CTX *mem, const struct cli_verb *verb);
 /* Return an option as help and manual print it: `-q, --quiet` or `--config FILE`. */
 char *help_option(TALLOC_CTX *mem, const struct cli_option *option);
 
+/* Return type, limits, default and alias of a setting in one line. `fallback` is the default to
+ * name, NULL: none. */
+char *help_setting(TALLOC_CTX *mem, const struct setting *row, const char *fallback);
+
+/* Names of the types of settings. */
+extern const char *const help_setting_types[];
+
+/* True if a setting has a smallest and a largest value. */
+bool help_setting_has_limits(const struct setting *row);
+
 /* Return the noun of a verb: "policy data" of "policy data set". */
 char *help_noun(TALLOC_CTX *mem, const struct cli_verb *verb);
 

@@ -10,6 +10,7 @@
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
      "Key to rotate: oidc for ID tokens (default) or statement for software statements"},
+    CLI_YES,
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
 

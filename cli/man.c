@@ -1,9 +1,12 @@
-/* manual: authzctl(8), the table of verbs as roff with man(7) macros. */
+/* manual: authzctl(8) and authz.conf(5), the tables of verbs and settings as roff with man(7)
+ * macros. */
 #include "config.h"
 
 #include <string.h>
 
+#include "base/settings.h"
 #include "help.h"
+#include "output.h"
 #include "verbs.h"
 
 /* Write a text inside a line; roff gives backslash, minus and a leading dot or quote a meaning. */
@@ -90,14 +93,46 @@ man_exits(FILE *out, TALLOC_CTX *mem)
                   talloc_asprintf(mem, "%s.", row->meaning));
 }
 
-int
-manual_run(struct cli *cli)
+/* Tasks that take more than one option or verb. */
+static const struct {
+    const char *task, *command;
+} man_examples[] = {
+    {"Check the settings and what they lead to",                         "authzctl config check"                                 },
+    {"Create the schema, or upgrade it",                                 "authzctl db migrate"                                   },
+    {"Create an admin key and keep it in a file",
+     "(umask 077; authzctl admin-key mint --label ops > admin.key)"                                                              },
+    {"Let the client demo get tokens and introspect",
+     "echo "
+     "'{\"clients\":{\"demo\":{\"grants\":[\"client_credentials\"],\"scopes\":[\"orders.read\"],"
+     "\"endpoints\":[\"introspect\"]}}}' | authzctl policy data set --patch "
+     "svc.entitlements.bindings -"                                                                                               },
+    {"Keep policy in git: write it, test it, try the deploy, deploy it",
+     "authzctl bundle pull policy && authzctl policy test policy && "
+     "authzctl bundle deploy --dry-run policy && authzctl bundle deploy policy"                                                  },
+    {"Undo a deploy",                                                    "authzctl bundle history && authzctl bundle rollback 41"},
+};
+
+static void
+man_put_examples(FILE *out, TALLOC_CTX *mem)
 {
-    FILE *out = stdout;
+    fputs(".SH EXAMPLES\n", out);
+    for (size_t i = 0; i < sizeof(man_examples) / sizeof(man_examples[0]); i++) {
+        fputs(".PP\n", out);
+        man_line(out, talloc_asprintf(mem, "%s:", man_examples[i].task));
+        fputs(".PP\n.nf\n.RS 4\n", out);
+        man_line(out, man_examples[i].command);
+        fputs(".RE\n.fi\n", out);
+    }
+}
+
+static void
+man_authzctl(FILE *out, struct cli *cli)
+{
     fputs(".\\\" Generated from the table of verbs in cli/verbs.c; edit that file instead.\n"
           ".TH AUTHZCTL 8 \"\" \"authz " PACKAGE_VERSION "\" \"System administration\"\n"
           ".SH NAME\nauthzctl \\- administer the authorization server authz\n"
           ".SH SYNOPSIS\n.B authzctl\n.RI [ OPTION ...]\n.I NOUN VERB\n.RI [ ARGUMENT ...]\n"
+          ".br\n.B authzctl help\n.RI [ NOUN\n.RI [ VERB ]]\n"
           ".SH DESCRIPTION\n"
           "authzctl works directly on the database of the service, so it also works while the\n"
           "service is stopped.\n"
@@ -109,14 +144,66 @@ manual_run(struct cli *cli)
     man_options(out, cli->mem, cli_options);
     fputs(".SH VERBS\n", out);
     man_verbs(out, cli->mem, cli->verbs);
+    man_put_examples(out, cli->mem);
     man_exits(out, cli->mem);
     fputs(".SH ENVIRONMENT\n"
           "authzctl reads the settings of the service, the variables SVC_*.\n"
-          ".B authzctl config doc\ndescribes each of them.\n"
+          ".BR authz.conf (5)\ndescribes each of them.\n"
           ".SH FILES\n.TP\n.I authz.conf\n"
           "The same settings, one NAME=VALUE per line.\n"
           "Set SVC_CONFIG to use another file; the last lines of\n.B authzctl \\-\\-help\n"
-          "name the default.\n",
+          "name the default.\n"
+          ".SH SEE ALSO\n.BR authz.conf (5),\n.BR authz.fcgi (8)\n",
           out);
-    return CLI_OK;
+}
+
+static void
+man_conf(FILE *out, struct cli *cli)
+{
+    fputs(".\\\" Generated from fcgi/base/settings_table.c; edit that file instead.\n"
+          ".TH AUTHZ.CONF 5 \"\" \"authz " PACKAGE_VERSION "\" \"File formats\"\n"
+          ".SH NAME\nauthz.conf \\- settings of the authorization server authz\n"
+          ".SH DESCRIPTION\n"
+          "Each line is\n.IR NAME = VALUE ,\nempty, or a comment that begins with #.\n"
+          "A value may stand in double or single quotes.\n"
+          "An environment variable of the same name takes precedence.\n"
+          "The file that SVC_CONFIG names is read, else the one that the last lines of\n"
+          ".B authzctl \\-\\-help\nname.\n"
+          "It contains secrets: only root and the account of the service may read it.\n"
+          ".PP\n"
+          "The service refuses to start with an unknown name or a wrong value;\n"
+          ".B authzctl config check\nnames file, line and remedy.\n"
+          "Settings are read when the service starts.\n"
+          ".SH SETTINGS\n",
+          out);
+    for (const struct setting *row = settings_table; row->name != NULL; row++) {
+        bool built = row->fallback != NULL && strcmp(row->fallback, AUTHZ_DATADIR) == 0;
+        man_entry(out, row->name, talloc_asprintf(cli->mem, "%s.", row->help));
+        fputs(".br\n", out);
+        man_line(out, talloc_asprintf(
+                          cli->mem, "%s.",
+                          help_setting(cli->mem, row,
+                                       built ? "set when the program is built" : row->fallback)));
+    }
+    fputs(".SH SEE ALSO\n.BR authzctl (8),\n.BR authz.fcgi (8)\n", out);
+}
+
+int
+manual_run(struct cli *cli)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out, struct cli *cli);
+    } pages[] = {
+        {"authzctl",   man_authzctl},
+        {"authz.conf", man_conf    },
+    };
+    const char *name = cli->argc > 0 ? cli->args[0] : pages[0].name;
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        if (strcmp(pages[i].name, name) == 0) {
+            pages[i].print(stdout, cli);
+            return CLI_OK;
+        }
+    output_error("manual: there is no page %s; the pages are authzctl and authz.conf", name);
+    return CLI_USAGE;
 }

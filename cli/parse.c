@@ -121,6 +121,12 @@ find_in(const struct cli_option *options, const char *name, size_t length, char 
     return NULL;
 }
 
+const struct cli_option *
+cli_option_named(const struct cli_option *options, const char *name)
+{
+    return find_in(options, name, strlen(name), 0);
+}
+
 static const struct cli_option *
 find_option(const struct cli *cli, const char *name, size_t length, char letter)
 {
@@ -196,7 +202,8 @@ cli_parse(struct cli *cli, int argc, char **argv)
     bool plain = false; /* after -- nothing is an option */
     int status = CLI_OK;
     cli->path = talloc_strdup(cli->mem, "");
-    for (int i = 1; i < argc && status == CLI_OK; i++) {
+    cli->choice.help = argc > 1 && strcmp(argv[1], "help") == 0; /* `help db` is `db --help` */
+    for (int i = cli->choice.help ? 2 : 1; i < argc && status == CLI_OK; i++) {
         int used = 0;
         if (!plain && strcmp(argv[i], "--") == 0)
             plain = true;

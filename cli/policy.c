@@ -21,6 +21,10 @@ const struct cli_option policy_data_set_options[] = {
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
 
+const struct cli_option policy_data_delete_options[] = {
+    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+};
+
 /* Hint for a key that does not exist. */
 #define SEE_LIST "see `authzctl policy data list`"
 

@@ -19,6 +19,10 @@ const struct cli_option policy_rule_set_options[] = {
     {NULL,          0,        NULL,  0,                  false,                         NULL       },
 };
 
+const struct cli_option policy_rule_delete_options[] = {
+    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+};
+
 int
 policy_rule_list_run(struct cli *cli)
 {

@@ -3,7 +3,10 @@
 
 #include "run.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "cli.h"
@@ -63,9 +66,28 @@ run_check_settings(const struct cli *cli)
     return status;
 }
 
+/* Ask before a verb that cannot be undone, if there is somebody to ask. */
+static bool
+run_confirmed(const struct cli *cli)
+{
+    char answer[8];
+    if (cli_option_named(cli->verb->options, "yes") == NULL || cli->choice.yes
+        || !isatty(STDIN_FILENO))
+        return true;
+    output_error("%s%s%s: this cannot be undone", cli->path, cli->argc > 0 ? " " : "",
+                 cli->argc > 0 ? cli->args[0] : "");
+    fputs("Continue? [y/N] ", stderr);
+    if (fgets(answer, sizeof(answer), stdin) != NULL && strncasecmp(answer, "y", 1) == 0)
+        return true;
+    output_error("%s: stopped; nothing was changed", cli->path);
+    return false;
+}
+
 int
 cli_run(struct cli *cli)
 {
+    if (!run_confirmed(cli))
+        return CLI_FAILED;
     if (cli->verb->needs == NULL)
         return cli->verb->run(cli);
     cli->az = process_new(cli->mem, false, &cli->problems);

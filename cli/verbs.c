@@ -36,7 +36,7 @@ const struct cli_verb cli_verbs[] = {
      "Create an admin key and print it",
      "Only the key goes to standard output; its id goes to standard error. The key cannot be shown again. To replace a "
      "lost key, mint another one and revoke the lost one."},
-    {"admin-key revoke", "ID", 1, 1, NULL, database, true, false, admin_key_revoke_run,
+    {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, database, true, false, admin_key_revoke_run,
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
@@ -56,6 +56,9 @@ const struct cli_verb cli_verbs[] = {
     {"bundle rollback", "ID", 1, 1, NULL, saving, true, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},
+    {"completion", "SHELL", 1, 1, NULL, NULL, false, false, completion_run,
+     "Print the completion of commands and options for a shell",
+     "SHELL is bash or zsh. `make install` installs both where the shells look for them."},
     {"config check", "", 0, 0, config_check_options, NULL, false, false, config_check_run,
      "Check the settings, the database, its schema and the policy engine",
      "Prints one line per problem, naming the variable or FILE:LINE. The exit status is 78 if the service would refuse "
@@ -85,9 +88,9 @@ const struct cli_verb cli_verbs[] = {
      "Run all housekeeping jobs once",
      "Run it from cron or a timer on hosts without `authz.fcgi --workers`, which runs the jobs itself. The result of "
      "each job is logged on standard error."},
-    {"manual", "", 0, 0, NULL, NULL, false, true, manual_run,
-     "Print the manual page of authzctl", NULL},
-    {"policy data delete", "KEY", 1, 1, NULL, saving, true, false, policy_data_delete_run,
+    {"manual", "[PAGE]", 0, 1, NULL, NULL, false, true, manual_run,
+     "Print a manual page", "PAGE is authzctl (the default) or authz.conf."},
+    {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, true, false, policy_data_delete_run,
      "Delete a data row and publish the change",
      "Shipped rows cannot be deleted. Prints the revision of the bundle and its state, like `policy data set`."},
     {"policy data get", "KEY", 1, 1, NULL, database, true, false, policy_data_get_run,
@@ -101,7 +104,7 @@ const struct cli_verb cli_verbs[] = {
      "is printed and nothing is saved. Prints the revision of the bundle and `confirmed`, or `pending` if not every "
      "policy engine has reported the bundle active within SVC_BUNDLE_CONFIRM_TIMEOUT_MS; the payload is saved in both "
      "cases."},
-    {"policy rule delete", "PATH", 1, 1, NULL, saving, true, false, policy_rule_delete_run,
+    {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, true, false, policy_rule_delete_run,
      "Delete a rule, unless the policy engine refuses the remaining rules",
      "Shipped rules cannot be deleted."},
     {"policy rule get", "PATH", 1, 1, NULL, database, true, false, policy_rule_get_run,

@@ -5,12 +5,15 @@
 #include "cli.h"
 
 extern const struct cli_option admin_key_mint_options[];
+extern const struct cli_option admin_key_revoke_options[];
 extern const struct cli_option bundle_deploy_options[];
 extern const struct cli_option bundle_history_options[];
 extern const struct cli_option bundle_pull_options[];
 extern const struct cli_option config_check_options[];
 extern const struct cli_option keys_rotate_options[];
+extern const struct cli_option policy_data_delete_options[];
 extern const struct cli_option policy_data_set_options[];
+extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
 
@@ -22,6 +25,7 @@ int bundle_diff_run(struct cli *cli);
 int bundle_history_run(struct cli *cli);
 int bundle_pull_run(struct cli *cli);
 int bundle_rollback_run(struct cli *cli);
+int completion_run(struct cli *cli);
 int config_check_run(struct cli *cli);
 int config_doc_run(struct cli *cli);
 int config_show_run(struct cli *cli);

@@ -7,12 +7,13 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
+use Authz::Path ();
 use Authzctl;
 
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 25, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 26, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '', '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
@@ -33,9 +34,41 @@ is( ctl_is( 0, ['--version'], '--version needs no configuration' )->{out}, "auth
 is( ctl_is( 0, [ '--help', 'db' ], '--help may stand first' )->{out}, ctl( [ 'db', '--help' ] )->{out},
     '... with the same text' );
 
+# `help` in front of words is --help behind them.
+for my $words ( [], ['db'], [qw(db migrate)], [qw(policy data set)] ) {
+    is( ctl_is( 0, [ 'help', @$words ], "help @$words" )->{out}, ctl( [ @$words, '--help' ] )->{out},
+        '... is the text of --help' );
+}
+ctl_is( 64, [qw(help nonsense)], 'refused: help of an unknown noun' );
+
+# Verbs that cannot be undone ask if standard input is a terminal. script(1) makes one.
+SKIP: {
+    my ($script) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
+    skip 'no script(1)', 9 if !defined $script;
+    my $program = Authz::Path::program('authzctl');
+    for my $case (
+        [ 'admin-key revoke 1',        'n', qr/this cannot be undone.*Continue\? \[y\/N\].*nothing was changed/s ],
+        [ 'policy data delete a.b',    '',  qr/this cannot be undone.*Continue\?.*nothing was changed/s ],
+        [ 'policy rule delete a.rego', 'n', qr/this cannot be undone.*Continue\?.*nothing was changed/s ],
+        [ 'keys rotate',               'n', qr/this cannot be undone.*Continue\?.*nothing was changed/s ],
+        [ 'keys rotate',               'y', qr/Continue\?(?!.*nothing was changed).*SVC_/s ],
+        [ 'keys rotate --yes',         '',  qr/\A(?!.*Continue\?).*SVC_/s ],
+        [ 'keys list',                 '',  qr/\A(?!.*Continue\?)/s ],
+      )
+    {
+        my ( $words, $answer, $text ) = @$case;
+        local %ENV = ( PATH => $ENV{PATH}, SVC_CONFIG => '/dev/null', SVC_DATABASE_URL => 'host=/nonexistent' );
+        my $got = readpipe("echo $answer | $script -qec '$program $words' /dev/null 2>&1");
+        like( $got, $text, "on a terminal: $words, answer '$answer'" );
+    }
+    my $got = ctl( [qw(keys rotate)], env => { SVC_CONFIG => '/dev/null' } );
+    unlike( $got->{err}, qr/Continue/, 'without a terminal nothing is asked' );
+    like( $got->{err}, qr/SVC_/, '... and the verb runs' );
+}
+
 # Command lines that are refused, and the word that the refusal names.
 my @refused = (
-    [   [], qr/missing command; expected one of: admin-key, bundle, config, db, keys, maintain, policy;/,
+    [   [], qr/missing command; expected one of: admin-key, bundle, completion, config, db, keys, maintain, policy;/,
         'no words at all' ],
     [ ['db'], qr/db: missing command; expected one of: migrate, status;/, 'a noun alone' ],
     [   [ 'policy', 'data' ], qr/policy data: missing command; expected one of: delete, get, list, set;/,

@@ -1,0 +1,124 @@
+/* completion: scripts for bash and zsh, made from the table of verbs. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "output.h"
+#include "verbs.h"
+
+/* Most nouns: paths that are no verb. */
+#define NOUNS_MAX 32
+
+/*
+ * A shell's script: what collects the words before the cursor into $path_, without options and their
+ * values, and what offers the words of $list, the options of $options, or files. Between them
+ * stands the table as a `case`, which both shells read alike.
+ */
+struct completion_shell {
+    const char *name;
+    const char *head, *end;
+};
+
+static const struct completion_shell completion_shells[] = {
+    {"bash",
+     "# Completion of authzctl for bash; printed by `authzctl completion bash`.\n"
+     "_authzctl() {\n"
+     "    local cur=${COMP_WORDS[COMP_CWORD]} path_= list= options= skip= word\n"
+     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n",
+     "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "    COMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n"
+     "}\n"
+     "complete -o default -F _authzctl authzctl\n"},
+    {"zsh",
+     "#compdef authzctl\n"
+     "# Completion of authzctl for zsh; printed by `authzctl completion zsh`.\n"
+     "_authzctl() {\n"
+     "    local cur=${words[CURRENT]} path_= list= options= skip= word\n"
+     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n",
+     "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "    if [[ -n $list ]]; then compadd -- ${=list}; else _files; fi\n"
+     "}\n"
+     "_authzctl \"$@\"\n"},
+};
+
+/* Print the names of options, each after a blank. */
+static void
+put_options(const struct cli_option *options)
+{
+    for (; options != NULL && options->name != NULL; options++)
+        printf(" --%s", options->name);
+}
+
+/* Print the options with a value as patterns of a `case`: the word after them is no command. */
+static void
+put_valued(const struct cli_verb *verbs)
+{
+    printf("--config");
+    for (const struct cli_verb *row = verbs; row->words != NULL; row++)
+        for (const struct cli_option *option = row->options;
+             option != NULL && option->name != NULL; option++)
+            if (option->argument != NULL)
+                printf(" | --%s", option->name);
+}
+
+static void
+put_noun(struct cli *cli, const char *noun)
+{
+    printf("    '%s') list='", noun);
+    for (const char *const *word = cli_words_below(cli->mem, cli->verbs, noun); *word != NULL;
+         word++)
+        printf("%s ", *word);
+    puts("' ;;");
+}
+
+/* Print one branch for each path that has words below it: "", "policy", "policy data". */
+static void
+put_nouns(struct cli *cli)
+{
+    const char *seen[NOUNS_MAX + 1] = {""};
+    size_t count = 1;
+    put_noun(cli, "");
+    for (const struct cli_verb *row = cli->verbs; row->words != NULL; row++)
+        for (const char *end = strchr(row->words, ' '); end != NULL; end = strchr(end + 1, ' ')) {
+            const char *noun =
+                talloc_strndup(cli->mem, row->words, (size_t) (end - row->words));
+            if (noun == NULL || row->hidden || count == NOUNS_MAX || words_has(seen, noun))
+                continue;
+            put_noun(cli, seen[count++] = noun);
+        }
+}
+
+int
+completion_run(struct cli *cli)
+{
+    const struct completion_shell *shell = completion_shells;
+    const size_t count = sizeof(completion_shells) / sizeof(completion_shells[0]);
+    while (shell < completion_shells + count && strcmp(shell->name, cli->args[0]) != 0)
+        shell++;
+    if (shell == completion_shells + count) {
+        output_error("completion: %s is not supported; the shells are bash and zsh", cli->args[0]);
+        return CLI_USAGE;
+    }
+    fputs(shell->head, stdout);
+    fputs("        if [[ -n $skip ]]; then skip=; continue; fi\n        case $word in\n        ",
+          stdout);
+    put_valued(cli->verbs);
+    fputs(") skip=yes ;;\n        -*) ;;\n        *) path_=\"$path_${path_:+ }$word\" ;;\n"
+          "        esac\n    done\n    path_=${path_#help }\n    options='",
+          stdout);
+    put_options(cli_options);
+    fputs(" '\n    case $path_ in\n", stdout);
+    put_nouns(cli);
+    for (const struct cli_verb *row = cli->verbs; row->words != NULL; row++) {
+        if (row->hidden)
+            continue;
+        printf("    '%s' | '%s '*) options+='", row->words, row->words);
+        put_options(row->options);
+        puts("' ;;");
+    }
+    fputs("    esac\n", stdout);
+    fputs(shell->end, stdout);
+    return CLI_OK;
+}

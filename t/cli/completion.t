@@ -1,0 +1,83 @@
+#!/usr/bin/perl
+# completion bash and zsh: what the shells offer, against the table of verbs as --help prints it.
+use strict;
+use warnings;
+
+use FindBin ();
+use lib $FindBin::Bin, "$FindBin::Bin/../lib";
+use File::Temp ();
+use Test::More;
+
+use Authzctl;
+
+my $scripts = File::Temp->newdir;
+my %script;
+for my $shell (qw(bash zsh)) {
+    $script{$shell} = "$scripts/$shell";
+    open my $out, '>', $script{$shell} or die "$script{$shell}: $!";
+    print {$out} ctl_is( 0, [ 'completion', $shell ], "completion $shell needs no configuration", env => {} )->{out};
+    close $out or die "$script{$shell}: $!";
+}
+my $wrong = ctl_is( 64, [qw(completion fish)], 'refused: another shell' );
+like( $wrong->{err}, qr/completion: fish is not supported; the shells are bash and zsh/, '... with those there are' );
+
+# What each shell offers after these words, the last of which is being typed.
+my %asks = (
+    bash => sub {
+        my (@words) = @_;
+        return <<"END";
+. '$script{bash}'
+COMP_WORDS=(authzctl @{[ map {"'$_'"} @words ]}) COMP_CWORD=@{[ scalar @words ]}
+_authzctl
+printf '%s\\n' "\${COMPREPLY[@]}"
+END
+    },
+    zsh => sub {
+        my (@words) = @_;
+        return <<"END";
+compadd() { shift; local offer; for offer; do [[ \$offer == \${cur}* ]] && print -r -- \$offer; done }
+_files() { : }
+words=(authzctl @{[ map {"'$_'"} @words ]}) CURRENT=@{[ @words + 1 ]}
+. '$script{zsh}'
+END
+    },
+);
+
+my @cases = (
+    [ [''],                              [qw(admin-key bundle completion config db keys maintain policy)], 'the nouns' ],
+    [ ['po'],                            ['policy'],                                    'a noun half typed' ],
+    [ [ 'db', '' ],                      [qw(migrate status)],                          'the verbs of a noun' ],
+    [ [ 'policy', '' ],                  [qw(data rule test)],                          'a noun with nouns below' ],
+    [ [ 'policy', 'rule', '' ],          [qw(delete get list set)],                     'the verbs below them' ],
+    [ [ 'policy', 'rule', 's' ],         ['set'],                                       'a verb half typed' ],
+    [ [ 'help', 'db', '' ],              [qw(migrate status)],                          'after help the same' ],
+    [ [ '--config', 'db', 'keys', '' ],  [qw(list rotate)],                             'the value of an option is no noun' ],
+    [ [ '--json', 'keys', 'r' ],         ['rotate'],                                    'an option before' ],
+    [ [ 'keys', 'rotate', '--u' ],       ['--use'],                                     'an option of the verb' ],
+    [ [ 'keys', 'list', '--u' ],         [],                                            '... not of another verb' ],
+    [ [ 'keys', 'list', '--j' ],         ['--json'],                                    'an option of all verbs' ],
+    [ [ 'bundle', 'deploy', 'd', '--dr' ], ['--dry-run'],                               'an option after an argument' ],
+    [ [ 'manual', '' ],                  [],                                            'a hidden verb is not offered' ],
+);
+for my $shell (qw(bash zsh)) {
+SKIP: {
+        skip "no $shell", scalar @cases if !grep { -x "$_/$shell" } split /:/, $ENV{PATH};
+        for my $case (@cases) {
+            my ( $words, $offers, $name ) = @$case;
+            open my $pipe, '-|', $shell, $shell eq 'zsh' ? '-fc' : '-c', $asks{$shell}->(@$words) or die "$shell: $!";
+            chomp( my @got = <$pipe> );
+            close $pipe;
+            is_deeply( [ sort grep {length} @got ], $offers, "$shell: $name" );
+        }
+    }
+}
+
+# Nothing in the table is left out.
+my @verbs = ( ctl( ['--help'] )->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0] =~ /^  ((?:[a-z-]+ )*[a-z-]+)/mg;
+for my $shell (qw(bash zsh)) {
+    open my $in, '<', $script{$shell} or die "$script{$shell}: $!";
+    my $text = do { local $/ = undef; <$in> };
+    like( $text, qr/^    '\Q$_\E' \| /m, "$shell: $_ is there" ) for @verbs;
+}
+
+done_testing;
