@@ -59,21 +59,24 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
     enum redeem_verdict verdict = judge_owner(grant, client, ret_why);
     if (verdict != REDEEM_GOOD)
         return verdict;
-    if (grant->redeemed) {
-        *ret_why = "the code was already used";
-        return REDEEM_REPLAYED;
-    }
     /* The client had a secret when it asked for the code. Without it, anyone with the code could
      * use it. */
     bool bare = client_is_public(client) && grant->code_challenge == NULL;
-    *ret_why = !grant->code_live          ? "expired"
-               : !grant->provider_enabled ? "the identity provider is disabled"
-               : strcmp(grant->redirect_uri, redirect_uri) != 0
+    *ret_why = strcmp(grant->redirect_uri, redirect_uri) != 0
                    ? "redirect_uri differs from the authorization request"
                : bare ? "a public client needs a code_challenge"
                : !verifier_fits(grant->code_challenge, verifier)
                    ? "code_verifier is missing or wrong, or there was no code_challenge"
                    : NULL;
+    if (*ret_why != NULL)
+        return REDEEM_BAD;
+    if (grant->redeemed) {
+        *ret_why = "the code was already used";
+        return REDEEM_REPLAYED;
+    }
+    *ret_why = !grant->code_live          ? "expired"
+               : !grant->provider_enabled ? "the identity provider is disabled"
+                                          : NULL;
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
 

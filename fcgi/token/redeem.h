@@ -10,16 +10,17 @@ struct grant_row;
 enum redeem_verdict {
     REDEEM_GOOD,     /* policy may be asked */
     REDEEM_BAD,      /* invalid_grant; nothing changes */
-    REDEEM_REPLAYED, /* its own client used it again: the family ends */
+    REDEEM_REPLAYED, /* used again by a caller who could have used it: the family ends */
 };
 
 /*
- * Judge a code (RFC 6749 4.1.3, RFC 7636 4.6). It must be known, unused, unexpired, of this client
- * and for this redirect_uri, and the verifier (NULL: none was sent) must match its challenge. A
- * public client must have a challenge. Without a challenge no verifier may come, or else an
- * attacker could strip the challenge from the request (RFC 9700 2.1.1). *ret_why is the reason, for
- * the log. Only a replay by the code's own client ends the family: another client that got hold of
- * a used code must not be able to sign the user out.
+ * Judge a code (RFC 6749 4.1.3, RFC 7636 4.6). It must be known, of this client and for this
+ * redirect_uri, and the verifier (NULL: none was sent) must match its challenge. A public client
+ * must have a challenge. Without a challenge no verifier may come, or else an attacker could strip
+ * the challenge from the request (RFC 9700 2.1.1). Only then does it count that the code is unused,
+ * unexpired and of an enabled provider: a caller who could not have redeemed the code must not be
+ * able to end its family with it, or anybody who saw a used code in a log could sign the user out.
+ * *ret_why is the reason, for the log.
  */
 enum redeem_verdict redeem_judge_code(const struct grant_row *grant, const struct client *client,
                                       const char *redirect_uri, const char *verifier,

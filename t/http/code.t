@@ -219,9 +219,15 @@ oauth_error( Authz::Grant->redeem( $stack, 'spa', $replayed ), 400, 'invalid_gra
 oauth_ok(
     $stack->introspect( @rs, $live{access} ), { active => true },
     '... which ends nothing: a thief could sign its owner out' );
-oauth_error(
-    redeem( $replayed, redirect_uri => 'https://app.example/other' ), 400, 'invalid_grant',
-    'replay: by its own client, whatever else is wrong' );
+oauth_error( redeem( $replayed, @{ $refused{$_} } ), 400, 'invalid_grant', "replay: $_ (decisions.md \"Codes\")" )
+  for sort keys %refused;
+oauth_ok(
+    $stack->introspect( @rs, $live{access} ), { active => true },
+    '... ends nothing: who could not have redeemed the code cannot revoke with it' );
+oauth_ok(
+    Authz::Grant->refresh( $stack, \@web, $live{refresh} ), { refresh_token => $live{refresh} },
+    '... and the refresh token lives' );
+oauth_error( redeem($replayed), 400, 'invalid_grant', 'replay: with the right client, redirect_uri and verifier' );
 inactive( $stack->introspect( @rs, $live{access} ), 'replay: the access token is dead (RFC 6749 4.1.2)' );
 oauth_error(
     Authz::Grant->refresh( $stack, \@web, $live{refresh} ), 400, 'invalid_grant',

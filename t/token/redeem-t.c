@@ -129,10 +129,22 @@ test_code(void)
     bad.revoked = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
            "a replay ends the family (RFC 6749 4.1.2)");
-    is_int(judge_code(bad, &owner, "x", NULL, &why), REDEEM_REPLAYED,
-           "... whatever else is wrong with it");
     is_int(judge_code(bad, &stranger, REDIRECT, VERIFIER, &why), REDEEM_BAD,
            "... but not if another client sends it");
+    is_int(judge_code(bad, &owner, "x", VERIFIER, &why), REDEEM_BAD,
+           "... nor with another redirect_uri (decisions.md \"Codes\")");
+    is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_BAD, "... nor without a verifier");
+    is_int(judge_code(bad, &owner, REDIRECT, FORTY "aaa", &why), REDEEM_BAD,
+           "... nor with another verifier");
+    bad.code_challenge = NULL;
+    is_int(judge_code(bad, &open_owner, REDIRECT, NULL, &why), REDEEM_BAD,
+           "... nor by a public client without a challenge, which could not have redeemed it");
+    is_int(judge_code(bad, &owner, REDIRECT, NULL, &why), REDEEM_REPLAYED,
+           "... but by a confidential client without PKCE");
+    bad.code_challenge = CHALLENGE;
+    bad.provider_enabled = false;
+    is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
+           "... also while the provider is disabled");
     bad.code_live = false;
     is_int(judge_code(bad, &owner, REDIRECT, VERIFIER, &why), REDEEM_REPLAYED,
            "... also long after the code has expired");
