@@ -39,6 +39,9 @@ enum token_find_column {
     FIND_IDP,
     FIND_CLAIMS
 };
+/* A person's token has a family, and lives only while the family and its identity provider do; both
+ * are rows, so that a provider that is enabled again revives its tokens. A family that was deleted
+ * has no provider here. */
 static const struct db_stmt token_find_stmt = {
     "token_find",
     "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
@@ -51,7 +54,7 @@ static const struct db_stmt token_find_stmt = {
     " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
     " LEFT JOIN subject s ON s.subject = g.subject"
     " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled"
-    "   AND (t.grant_id IS NULL OR (g.id IS NOT NULL AND g.revoked_at IS NULL))",
+    "   AND (t.grant_id IS NULL OR (g.revoked_at IS NULL AND p.enabled))",
     1};
 
 /* Add the step that finds one token; no step if its partitions cannot exist. */
