@@ -57,7 +57,7 @@ struct settings {
     long session_timeout;           /* an unused browser session ends, seconds */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
-    const char *subject_home_issuer;  /* its subjects keep their names; NULL: oldest provider */
+    const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */
     long dynamic_client_idle_days;    /* DCR and CIMD clients are removed when unused; 0: never */
     long dynamic_clients_max;         /* most clients of one registration type */
     long cimd_fetch_timeout;          /* whole transfer, seconds */

@@ -81,7 +81,7 @@ const struct setting settings_table[] = {
     {"SVC_SESSION_COOKIE_SECURE", NULL, SETTING_BOOL, AT(session_cookie_secure), "false", 0, 0, NULL,
      "Send cookies over HTTPS only; set it to true if the issuer is an https URL"},
     {"SVC_SUBJECT_HOME_ISSUER", NULL, SETTING_TEXT, AT(subject_home_issuer), NULL, 0, 0, NULL,
-     "Issuer whose subjects keep their names unchanged; if not set, the issuer of the oldest identity provider"},
+     "Issuer whose subjects keep their names unchanged; if not set, that of the provider that was the oldest one at the first sign-in"},
     {"SVC_DYNAMIC_CLIENT_IDLE_DAYS", NULL, SETTING_NUMBER, AT(dynamic_client_idle_days), "30", 0, 36500, NULL,
      "Clients that registered themselves are removed after this many days without a token; 0 keeps them"},
     {"SVC_DYNAMIC_CLIENTS_MAX", NULL, SETTING_NUMBER, AT(dynamic_clients_max), "10000", 1, 1000000, NULL,

@@ -9,13 +9,21 @@
 #include "crypto/digest.h"
 #include "store/people/identity_providers.h"
 
-/* True for the home issuer: the one in the settings, or else that of the oldest provider. */
+const char *
+subject_home(const struct op *op, const struct identity_providers *providers)
+{
+    const char *set = op->az->cfg->subject_home_issuer;
+    if (set != NULL && *set != '\0')
+        return set;
+    if (providers->home != NULL)
+        return providers->home;
+    return providers->count > 0 ? providers->provider[0].issuer : NULL;
+}
+
 static bool
 is_home(const struct op *op, const struct identity_providers *providers, const char *issuer)
 {
-    const char *home = op->az->cfg->subject_home_issuer;
-    if ((home == NULL || *home == '\0') && providers->count > 0)
-        home = providers->provider[0].issuer;
+    const char *home = subject_home(op, providers);
     return home != NULL && strcmp(home, issuer) == 0;
 }
 

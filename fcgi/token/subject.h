@@ -12,6 +12,14 @@
 
 struct identity_providers;
 
+/*
+ * Return the home issuer: that of SVC_SUBJECT_HOME_ISSUER, else the one that was stored at the
+ * first sign-in, else that of the oldest provider; NULL if there is none. A stored one stays when
+ * its provider is deleted: if the next provider became the home then, its users would get the names
+ * that policy knows for those of the first.
+ */
+const char *subject_home(const struct op *op, const struct identity_providers *providers);
+
 /* The input of a name. */
 struct subject_person {
     const char *issuer;       /* issuer of the identity provider */

@@ -7,6 +7,7 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
+use Authz::Path     ();
 use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Stack    ();
@@ -15,6 +16,11 @@ use Authzctl;
 my $postgres = Authz::Postgres->shared_or_new;
 my $name     = $postgres->database( empty => 1 );
 my $env      = settings( $postgres->url($name) );
+
+# The migrations of this tree; the number of the last one is the schema's.
+my @file   = sort glob Authz::Path::source('sql') . '/*.sql';
+my $count  = @file;
+my $schema = $file[-1] =~ m{/0*(\d+)_[^/]+\z} ? $1 : die "$file[-1]\n";
 sub sql { return $postgres->sql( $_[0], $name ) =~ s{\n\z}{}r }
 
 # An empty database.
@@ -30,13 +36,13 @@ for my $verb ( [qw(keys list)], [qw(admin-key list)], [qw(policy data get svc.x)
 # The first migration prints a line for each of its steps.
 my $first = ctl_is( 0, [qw(db migrate)], 'migrate', env => $env );
 like(
-    $first->{out}, qr/\Aschema: 5 \(migrations applied: 4\)
+    $first->{out}, qr/\Aschema: $schema \(migrations applied: $count\)
 partitions: (?!0 )\d+ created, 0 dropped
 signing keys: created
 admin key: SVC_ADMIN_API_KEY registered
 policy: (?!0 )\d+ rows written, bundle [0-9a-f]{32}\n\z/, '... a line for each step' );
-is( $first->{err},                                '', '... and no error' );
-is( sql('SELECT count(*) FROM schema_migration'), 4,  '... the migrations are recorded' );
+is( $first->{err},                                '',     '... and no error' );
+is( sql('SELECT count(*) FROM schema_migration'), $count, '... the migrations are recorded' );
 cmp_ok(
     sql("SELECT count(*) FROM pg_inherits WHERE inhparent = 'access_token'::regclass"), '>=', 24,
     '... token partitions are there' );
@@ -103,7 +109,7 @@ ctl_is( 0, [qw(keys list)], 'a newer schema that only adds is used (oauth.md 2 "
 sql("INSERT INTO schema_migration (version, name, checksum) VALUES (1000, '1000_future.sql', '')");
 like(
     ctl_is( 78, [qw(keys list)], 'a newer major schema', env => $env )->{err},
-    qr/schema 1000, which programs of schema 5 cannot use; install the newer program/,
+    qr/schema 1000, which programs of schema $schema cannot use; install the newer program/,
     '... is refused (architecture.md 4)' );
 
 # Away.

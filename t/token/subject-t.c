@@ -111,7 +111,19 @@ main(void)
     test_plain(&op);
     test_hashed(&op);
     test_length(&op);
+    struct identity_providers stored = providers;
+    stored.home = "https://first.example";
+    is_str(subject_home(&op, &providers), HOME,
+           "before the first sign-in the home issuer is the oldest provider's");
+    is_str(subject_home(&op, &stored), "https://first.example",
+           "then the stored one, which need not have a provider any more");
+    stored.count = 0;
+    is_str(subject_home(&op, &stored), "https://first.example", "... nor need anybody else");
+    stored.home = NULL;
+    ok(subject_home(&op, &stored) == NULL, "without a provider there is none");
     env_settings(az)->subject_home_issuer = OTHER;
+    stored.home = HOME;
+    is_str(subject_home(&op, &stored), OTHER, "SVC_SUBJECT_HOME_ISSUER wins over the stored one");
     is_str(names_of(&op, OTHER, "other", "alice").name, "alice",
            "SVC_SUBJECT_HOME_ISSUER names the home issuer");
     is_str(names_of(&op, HOME, "home", "alice").name, "home|alice",

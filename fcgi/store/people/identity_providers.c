@@ -13,6 +13,7 @@
 /* The sequence is read with the rows: later statements compare with its last value. */
 enum identity_providers_list_column {
     LIST_LIST_VERSION,
+    LIST_HOME,
     LIST_ID,
     LIST_VERSION,
     LIST_IDP_ID,
@@ -30,8 +31,9 @@ enum identity_providers_list_column {
 };
 static const struct db_stmt identity_providers_list_stmt = {
     "identity_providers_list",
-    "SELECT s.last_value AS list_version, " IDENTITY_PROVIDER_COLUMNS
-    " FROM identity_provider_version_seq s LEFT JOIN identity_provider p ON true ORDER BY p.id",
+    "SELECT s.last_value AS list_version, h.issuer AS home, " IDENTITY_PROVIDER_COLUMNS
+    " FROM identity_provider_version_seq s LEFT JOIN home_issuer h ON true"
+    "  LEFT JOIN identity_provider p ON true ORDER BY p.id",
     0};
 
 const char *
@@ -110,7 +112,10 @@ identity_providers_read(struct op *op, const PGresult *result, struct identity_p
     int rows = PQntuples(result);
     struct identity_provider *providers =
         talloc_zero_array(list, struct identity_provider, (unsigned) rows + 1);
-    if (providers == NULL)
+    const char *home = db_get(result, 0, LIST_HOME);
+    if (home != NULL)
+        list->home = talloc_strdup(list, home);
+    if (providers == NULL || (home != NULL && list->home == NULL))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the identity providers");
     list->version = db_get_number(result, 0, LIST_LIST_VERSION, 0);
     list->provider = providers;

@@ -47,8 +47,9 @@ const char *identity_provider_secret_place(TALLOC_CTX *mem, const char *idp_id);
 
 /* All providers, oldest first. */
 struct identity_providers {
-    int64_t version;                          /* last value of the sequence when they were read */
-    size_t count;                             /* entries */
+    int64_t version;  /* last value of the sequence when they were read */
+    const char *home; /* home issuer that the first sign-in stored; NULL: there was none yet */
+    size_t count;     /* entries */
     const struct identity_provider *provider; /* array */
 };
 

@@ -46,9 +46,11 @@ static const struct db_stmt session_find_stmt = {
 
 /*
  * One statement checks that the provider and the list of providers are unchanged, writes the
- * subject, ends the old session and makes the new one. It does not take the name of another subject
- * or of a client: a token's `sub` would name two. Two first sign-ins of a user at the same moment
- * can collide in the unique indexes; the caller then runs the statement again.
+ * subject, ends the old session and makes the new one. The first sign-in also stores the home
+ * issuer; of two at once one is first, and both have it from the same list. It does not take the
+ * name of another subject or of a client: a token's `sub` would name two. Two first sign-ins of a
+ * user at the same moment can collide in the unique indexes; the caller then runs the statement
+ * again.
  */
 enum session_create_column {
     CREATE_SUBJECT,
@@ -70,6 +72,8 @@ static const struct db_stmt session_create_stmt = {
     "    ok.issuer, $3, ok.idp_id, $6::json FROM ok"
     "   ON CONFLICT (issuer, upstream_sub) DO UPDATE SET claims = excluded.claims,"
     "    idp_id = excluded.idp_id, signed_in_at = now() RETURNING subject),"
+    " home AS (INSERT INTO home_issuer (issuer) SELECT $18 FROM ok"
+    "   WHERE NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING),"
     " ended AS (DELETE FROM browser_session WHERE id_hash = $8 AND EXISTS (SELECT 1 FROM ok)),"
     " made AS (INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, acr, amr,"
     "    upstream_sid, id_token_sealed, expires_at)"
@@ -82,7 +86,7 @@ static const struct db_stmt session_create_stmt = {
     "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    17};
+    18};
 
 enum session_person_column { PERSON_LABEL, PERSON_NAME };
 static const struct db_stmt session_person_stmt = {
@@ -224,6 +228,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_number(params, op->az->cfg->session_timeout);
     db_octets(params, create->consent, SHA256_OCTETS);
     db_number(params, who->providers_version);
+    db_text(params, who->home_issuer);
     return claims != NULL ? AZ_OK
                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
 }
