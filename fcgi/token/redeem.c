@@ -93,8 +93,9 @@ redeem_judge_refresh(const struct grant_row *grant, const struct client *client,
                                           : NULL;
     if (*ret_why != NULL)
         return REDEEM_BAD;
-    if (!grant->rotated || grant->reusable)
+    if (!grant->ended && (!grant->rotated || grant->reusable))
         return REDEEM_GOOD;
-    *ret_why = "the refresh token was already replaced";
+    *ret_why = grant->ended ? "another refresh token was used in place of this one"
+                            : "the refresh token was already replaced";
     return REDEEM_REPLAYED;
 }

@@ -28,7 +28,8 @@ enum redeem_verdict redeem_judge_code(const struct grant_row *grant, const struc
 
 /* Judge a refresh token (RFC 6749 6, RFC 9700 4.14). It must be of this client and of a live family
  * whose provider is enabled. A rotated token is good only if it was rotated so recently that it may
- * be used once more. */
+ * be used once more. One that ended because a sibling was used is never good: two parties use the
+ * family, and one of them may be a thief (decisions.md "Siblings"). */
 enum redeem_verdict redeem_judge_refresh(const struct grant_row *grant, const struct client *client,
                                          const char **ret_why);
 

@@ -1,5 +1,5 @@
 # Migrations on a database with data: what 0006 makes of people, families and sessions that are there (decisions.md "Subject
-# identifiers", "Reuse").
+# identifiers", "Siblings").
 use strict;
 use warnings;
 

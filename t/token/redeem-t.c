@@ -182,6 +182,11 @@ test_refresh(void)
     is_int(judge_refresh(bad, &owner, &why), REDEEM_REPLAYED,
            "one that was rotated before ends the family (RFC 9700 4.14.2)");
     is_int(judge_refresh(bad, &stranger, &why), REDEEM_BAD, "... but not by another client");
+    bad = good_refresh();
+    bad.ended = true;
+    is_int(judge_refresh(bad, &owner, &why), REDEEM_REPLAYED,
+           "one whose sibling was used ends the family (decisions.md \"Siblings\")");
+    is_int(judge_refresh(bad, &stranger, &why), REDEEM_BAD, "... but not by another client");
     bad.revoked = true;
     is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a revoked family");
 }

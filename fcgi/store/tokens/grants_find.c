@@ -21,7 +21,8 @@
     "AS "                                                                                          \
     "redeemed, g.revoked_at IS NOT NULL AS revoked,"                                               \
     " g.expires_at > now() AND g.idle_expires_at > now() AS live, p.enabled AS provider_enabled,"  \
-    " r.rotated, r.reusable, floor(extract(epoch FROM r.issued_at))::bigint AS issued_at,"         \
+    " r.rotated, r.reusable, NOT r.rotated AND r.turn <> g.turn AS ended,"                         \
+    " floor(extract(epoch FROM r.issued_at))::bigint AS issued_at,"                                \
     " floor(extract(epoch FROM least(g.idle_expires_at, g.expires_at)))::bigint AS ends_at,"       \
     " floor(extract(epoch FROM g.expires_at))::bigint AS expires_at, g.subject, s.issuer, "        \
     "p.idp_id, s.claims::text AS claims, g.sid, g.flow_id, g.redirect_uri, g.code_challenge, "     \
@@ -43,6 +44,7 @@ enum grant_of_code_column {
     OF_PROVIDER_ENABLED,
     OF_ROTATED,
     OF_REUSABLE,
+    OF_ENDED,
     OF_ISSUED_AT,
     OF_ENDS_AT,
     OF_EXPIRES_AT,
@@ -78,13 +80,14 @@ enum grant_of_code_column {
 static const struct db_stmt grant_of_code_stmt = {
     "grant_of_code",
     "SELECT g.code_hash AS secret_hash," FAMILY_COLUMNS
-    " FROM (SELECT false AS rotated, false AS reusable, NULL::timestamptz AS issued_at) r"
+    " FROM (SELECT false AS rotated, false AS reusable, NULL::integer AS turn,"
+    "  NULL::timestamptz AS issued_at) r"
     " CROSS JOIN token_grant g" FAMILY_JOINS " WHERE g.id = $1::uuid",
     1};
 static const struct db_stmt grant_of_refresh_stmt = {
     "grant_of_refresh",
     "SELECT r.secret_hash," FAMILY_COLUMNS
-    " FROM (SELECT grant_id, secret_hash, issued_at, first_used_at IS NOT NULL AS rotated,"
+    " FROM (SELECT grant_id, secret_hash, issued_at, turn, first_used_at IS NOT NULL AS rotated,"
     "   uses < $3::integer AND first_used_at + make_interval(secs => $2::double precision) > now() "
     "AS reusable FROM refresh_token_p%R WHERE id = $1::uuid) r"
     " JOIN token_grant g ON g.id = r.grant_id" FAMILY_JOINS,
@@ -101,6 +104,7 @@ grant_read_scalars(const PGresult *row, struct grant_row *ret)
     ret->provider_enabled = db_get_bool(row, 0, OF_PROVIDER_ENABLED);
     ret->rotated = db_get_bool(row, 0, OF_ROTATED);
     ret->reusable = db_get_bool(row, 0, OF_REUSABLE);
+    ret->ended = db_get_bool(row, 0, OF_ENDED);
     ret->issued_at = db_get_number(row, 0, OF_ISSUED_AT, 0);
     ret->ends_at = db_get_number(row, 0, OF_ENDS_AT, 0);
     ret->expires_at = db_get_number(row, 0, OF_EXPIRES_AT, 0);

@@ -23,6 +23,7 @@ struct grant_row {
     bool provider_enabled;          /* the provider where the user signed in is enabled */
     bool rotated;                   /* the refresh token was used before */
     bool reusable;                  /* ... and may be used once more */
+    bool ended;                     /* it was not, but a sibling was used in its place */
     int64_t issued_at;              /* of the refresh token, seconds since 1970; 0 for a code */
     int64_t ends_at;                /* idle end or end, whichever comes first; seconds since 1970 */
     int64_t expires_at;             /* end of the family, seconds since 1970 */

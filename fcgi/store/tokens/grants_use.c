@@ -28,7 +28,13 @@
     "$25, $26::uuid FROM won)"
 #define REFRESH                                                                                    \
     ", refresh AS (INSERT INTO refresh_token_p%R (id, expires_at, secret_hash, grant_id, "         \
-    "issued_at) SELECT $29::uuid, expires_at, $30, $26::uuid, $6::timestamptz FROM won)"
+    "issued_at, turn) SELECT $29::uuid, expires_at, $30, $26::uuid, $6::timestamptz, turn FROM "   \
+    "won)"
+/* The state of a refresh token r of family g. The family counts its turns, one for each first use
+ * of a refresh token, and each token has the turn at which it was issued. The first use of one thus
+ * ends all that were issued beside it and not used, without a write to their rows. */
+#define UNUSED " r.first_used_at IS NULL AND coalesce(r.turn, g.turn) = g.turn"
+#define ENDED " r.first_used_at IS NULL AND r.turn <> g.turn"
 #define OUTCOME " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM won) AS won"
 
 /* $28 is the family's end. */
@@ -36,7 +42,7 @@
     " won AS (UPDATE token_grant g SET redeemed_at = now(), granted_scope = $10, "                 \
     "idle_expires_at = $27::timestamptz, expires_at = $28::timestamptz"                            \
     "  FROM ok, identity_provider p WHERE g.redeemed_at IS NULL AND g.code_expires_at > now() "    \
-    "AND" STANDS "  RETURNING ok.audit_id, g.expires_at),"
+    "AND" STANDS "  RETURNING ok.audit_id, g.expires_at, g.turn),"
 
 enum grant_redeem_column { REDEEM_CURRENT, REDEEM_WON };
 static const struct db_stmt grant_redeem_stmt = {"grant_redeem",
@@ -45,29 +51,31 @@ static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
                                                       CURRENT REDEEMED ISSUE OUTCOME, 28};
 
 /* $28 is the refresh token of the request, $31 the reuse window in seconds, $32 the uses within it.
- * If two requests come at once, the second waits for the row and then checks it again. */
+ * If two requests come at once, the second waits for the row and then checks it again; with two
+ * siblings that row is the family's, and its turn tells that the other one was first. */
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
 static const struct db_stmt grant_rotate_stmt = {
     "grant_rotate",
     CURRENT
     " used AS (UPDATE refresh_token_p%R r SET first_used_at = coalesce(r.first_used_at, now()),"
     "   uses = r.uses + (r.first_used_at IS NOT NULL)::integer"
-    "  FROM ok WHERE r.id = $28::uuid AND r.grant_id = $26::uuid AND (r.first_used_at IS NULL"
+    "  FROM ok, token_grant g WHERE r.id = $28::uuid AND r.grant_id = $26::uuid"
+    "   AND g.id = r.grant_id AND ((" UNUSED ")"
     "   OR (r.uses < $32::integer AND r.first_used_at + make_interval(secs => $31::double "
-    "precision) > now())) RETURNING ok.audit_id),"
-    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM used, "
-    "identity_provider p WHERE" STANDS
-    " RETURNING used.audit_id, g.expires_at)," ISSUE REFRESH OUTCOME,
+    "precision) > now())) RETURNING ok.audit_id, r.uses = 0 AS first, g.turn),"
+    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz,"
+    "   turn = g.turn + used.first::integer FROM used, identity_provider p WHERE" STANDS
+    "  AND (NOT used.first OR g.turn = used.turn)"
+    " RETURNING used.audit_id, g.expires_at, g.turn)," ISSUE REFRESH OUTCOME,
     32};
 
 enum grant_keep_column { KEEP_CURRENT, KEEP_WON };
 static const struct db_stmt grant_keep_stmt = {
     "grant_keep",
-    CURRENT
-    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM ok, "
-    "identity_provider p WHERE EXISTS (SELECT 1 FROM refresh_token_p%R r"
-    "   WHERE r.id = $28::uuid AND r.grant_id = g.id AND r.first_used_at IS NULL) AND" STANDS
-    " RETURNING ok.audit_id, g.expires_at)," ISSUE OUTCOME,
+    CURRENT " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM ok, "
+            "identity_provider p WHERE EXISTS (SELECT 1 FROM refresh_token_p%R r"
+            "   WHERE r.id = $28::uuid AND r.grant_id = g.id AND" UNUSED ") AND" STANDS
+            " RETURNING ok.audit_id, g.expires_at)," ISSUE OUTCOME,
     28};
 
 static const struct db_stmt grant_revoke_replayed_stmt = {
@@ -79,8 +87,9 @@ static const struct db_stmt grant_revoke_reused_stmt = {
     "grant_revoke_reused",
     "UPDATE token_grant g SET revoked_at = now() FROM refresh_token_p%R r"
     " WHERE g.id = $1::uuid AND g.revoked_at IS NULL AND r.id = $2::uuid AND r.grant_id = g.id"
-    "   AND r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
-    "   AND r.first_used_at + make_interval(secs => $3::double precision) > now())",
+    "   AND ((" ENDED ")"
+    "    OR (r.first_used_at IS NOT NULL AND NOT (r.uses < $4::integer"
+    "     AND r.first_used_at + make_interval(secs => $3::double precision) > now())))",
     4};
 
 static const struct db_stmt *

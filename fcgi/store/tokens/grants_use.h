@@ -39,8 +39,9 @@ enum az_status grant_use(struct op *op, const struct grant_use *use, const struc
                          const struct audit_entry *audit, enum grant_outcome *ret);
 
 /* Revoke the family if its code was redeemed before (shown NULL), or if the refresh token was
- * rotated and may not be used again: then an attacker may hold a copy (RFC 6749 4.1.2, RFC 9700
- * 4.14). The rows decide, not what the caller saw. *ret_revoked: this call ended it. */
+ * rotated and may not be used again, or ended when a sibling was used: then an attacker may hold a
+ * copy (RFC 6749 4.1.2, RFC 9700 4.14). The rows decide, not what the caller saw. *ret_revoked:
+ * this call ended it. */
 enum az_status grant_revoke_reused(struct op *op, const unsigned char family[UUID7_OCTETS],
                                    const struct token_parts *shown, bool *ret_revoked);
 

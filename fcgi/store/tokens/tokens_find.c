@@ -112,7 +112,7 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
 }
 
 /* Fill the row of a refresh token from its family. A rotated refresh token is inactive, although
- * its client may still use it for a moment. */
+ * its client may still use it for a moment, and so is one whose sibling was used. */
 static enum az_status
 token_read_refresh(struct op *op, const struct db_step *step, const struct token_parts *token,
                    struct token_row *ret)
@@ -122,7 +122,7 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
     enum az_status st = grant_read(op, step, token, grant);
     if (st != AZ_OK || !grant->found || !grant->redeemed || grant->revoked || !grant->live
-        || grant->rotated || !grant->client.enabled || !grant->provider_enabled)
+        || grant->rotated || grant->ended || !grant->client.enabled || !grant->provider_enabled)
         return st;
     *ret = (struct token_row){
         .found = true,
