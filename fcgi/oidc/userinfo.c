@@ -116,6 +116,8 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
     }
     if (st != AZ_OK)
         return st;
+    if (!lookup->row.found)
+        return userinfo_refuse(req, "the token became invalid while policy was asked");
     if (ret->as != SHOWN_ACTIVE)
         return refuse_denied(req);
     if (ret->verdict.decision.jit)

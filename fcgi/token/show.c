@@ -11,6 +11,11 @@
 #include "policy/decide/engine.h"
 #include "token/issue.h"
 
+/* Milliseconds after which the row of a token is too old to be shown. The engine answers within a
+ * few of them, so only a slow one costs another trip; and a revocation that was confirmed this long
+ * ago is never ignored, although an engine may take SVC_POLICY_TIMEOUT_MS to answer. */
+#define ROW_FRESH_MS 100
+
 static enum az_status
 unpack_document(struct op *op, const unsigned char *packed, size_t length, const char *what,
                 json_t **ret)
@@ -120,6 +125,19 @@ ask_until_acceptable(struct op *op, struct token_lookup *lookup,
     }
 }
 
+/* Look the token up again if the decision took so long that it may have been revoked meanwhile. */
+static enum az_status
+reread_token(struct op *op, struct token_lookup *lookup, int64_t read_ms)
+{
+    if (!lookup->row.found || clock_monotonic_ms() - read_ms <= ROW_FRESH_MS)
+        return AZ_OK;
+    struct token_lookup again = {.token = lookup->token, .kind = lookup->kind};
+    enum az_status st = token_find(op, &again);
+    if (st == AZ_OK)
+        lookup->row.found = again.row.found;
+    return st;
+}
+
 /* True if a code of the decision denies introspection to the caller (decisions.md "Policy"). */
 static bool
 caller_refused(const struct decision *decision)
@@ -137,9 +155,12 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
 {
     struct shown shown = {.as = SHOWN_INVALID};
     const struct token_row *row = &lookup->row;
+    int64_t read_ms = clock_monotonic_ms();
     enum az_status st = fill_question(op, row, question, &shown);
     if (st == AZ_OK)
         st = ask_until_acceptable(op, lookup, question, &shown.verdict);
+    if (st == AZ_OK)
+        st = reread_token(op, lookup, read_ms);
     *ret = shown;
     if (st != AZ_OK)
         return st;

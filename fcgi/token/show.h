@@ -22,9 +22,10 @@ struct shown {
 
 /*
  * Ask policy about the token in lookup->row (found or not) for the caller, and wait for an
- * acceptable revision. The caller sets question's caller, its method, the context and the frame;
- * the rest is set here. Without a decision, *ret still has what the audit row of the 503 shows
- * (policy.md 6.6). AZ_FORBIDDEN: the caller may not introspect, whatever the token is.
+ * acceptable revision. If that took long, read the row again: lookup->row.found becomes false if
+ * the token is no longer valid. The caller sets question's caller, its method, the context and the
+ * frame; the rest is set here. Without a decision, *ret still has what the audit row of the 503
+ * shows (policy.md 6.6). AZ_FORBIDDEN: the caller may not introspect, whatever the token is.
  */
 enum az_status token_show(struct op *op, struct token_lookup *lookup,
                           struct introspect_question *question, struct shown *ret);
