@@ -55,6 +55,7 @@ struct settings {
     long refresh_token_validity;    /* an unused refresh token expires, seconds */
     long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
     long session_timeout;           /* an unused browser session ends, seconds */
+    long session_max_age;           /* any browser session ends, seconds after its sign-in */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */

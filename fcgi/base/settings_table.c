@@ -76,6 +76,8 @@ const struct setting settings_table[] = {
      "Time in seconds during which a rotated refresh token is accepted again, at most three times; 0 disables reuse"},
     {"SVC_SESSION_TIMEOUT", NULL, SETTING_DURATION, AT(session_timeout), "30m", 60, 30L * 86400, NULL,
      "A browser session ends when it is not used for this time"},
+    {"SVC_SESSION_MAX_AGE", NULL, SETTING_DURATION, AT(session_max_age), "12h", 60, 30L * 86400, NULL,
+     "A browser session ends this long after its sign-in, however much it is used"},
     {"SVC_SESSION_CLEANUP_CRON", NULL, SETTING_TEXT, AT(session_cleanup_cron), "*/5 * * * *", 0, 0, NULL,
      "Schedule for removing ended sessions and sign-ins: five cron fields, or six with seconds first, in UTC"},
     {"SVC_SESSION_COOKIE_SECURE", NULL, SETTING_BOOL, AT(session_cookie_secure), "false", 0, 0, NULL,

@@ -2,14 +2,18 @@
 
 #include "store/people/session_cleanup.h"
 
+#include "base/settings.h"
 #include "store/db/db.h"
 
-/* Locked rows are left for the next run: housekeeping does not wait. */
+/* Locked rows are left for the next run: housekeeping does not wait. A session whose stored end is
+ * later than its age allows ($2) is from a time when SVC_SESSION_MAX_AGE was longer. */
 static const struct db_stmt cleanup_sessions_stmt = {
     "cleanup_sessions",
     "DELETE FROM browser_session WHERE id_hash IN (SELECT id_hash FROM browser_session"
-    " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
-    1};
+    " WHERE expires_at <= now()"
+    "  OR created_at <= now() - make_interval(secs => $2::double precision)"
+    " LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    2};
 static const struct db_stmt cleanup_sign_ins_stmt = {
     "cleanup_sign_ins",
     "DELETE FROM sign_in WHERE state_hash IN (SELECT state_hash FROM sign_in"
@@ -20,8 +24,14 @@ static const struct db_stmt cleanup_consent_requests_stmt = {
     "DELETE FROM consent_request WHERE id_hash IN (SELECT id_hash FROM consent_request"
     " WHERE expires_at <= now() ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
-static const struct db_stmt *const removals[] = {&cleanup_sessions_stmt, &cleanup_sign_ins_stmt,
-                                                 &cleanup_consent_requests_stmt};
+static const struct removal {
+    const struct db_stmt *stmt; /* $1 is the size of a batch */
+    bool by_age;                /* $2 is the longest life of a session in seconds */
+} removals[] = {
+    {&cleanup_sessions_stmt,         true },
+    {&cleanup_sign_ins_stmt,         false},
+    {&cleanup_consent_requests_stmt, false},
+};
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
 /* Remembered starts are deleted once no such process can be alive. */
@@ -39,13 +49,15 @@ static const struct db_stmt session_discard_stmt = {
     1};
 
 static enum az_status
-remove_rows(struct op *op, const struct db_stmt *stmt, int64_t *removed)
+remove_rows(struct op *op, const struct removal *removal, int64_t *removed)
 {
     for (int i = 0; i < SESSION_CLEANUP_BATCHES && !*op->az->stopping; i++) {
         struct db_params params = {.count = 0};
         PGresult *result;
         db_number(&params, SESSION_CLEANUP_BATCH);
-        enum az_status st = db_exec(op, stmt, &params, false, &result);
+        if (removal->by_age)
+            db_number(&params, op->az->cfg->session_max_age);
+        enum az_status st = db_exec(op, removal->stmt, &params, false, &result);
         if (st != AZ_OK)
             return st;
         int64_t rows = db_written(result);
@@ -62,7 +74,7 @@ session_cleanup(struct op *op, int64_t *ret_removed)
     int64_t removed = 0;
     enum az_status st = AZ_OK;
     for (size_t i = 0; i < REMOVALS && st == AZ_OK; i++)
-        st = remove_rows(op, removals[i], &removed);
+        st = remove_rows(op, &removals[i], &removed);
     *ret_removed = removed;
     return st;
 }

@@ -12,8 +12,9 @@
 /* Statements per table and run; the remaining rows wait for the next run. */
 #define SESSION_CLEANUP_BATCHES 200
 
-/* Remove expired sessions, sign-ins and consent requests. *ret_removed counts rows. Families of
- * tokens are kept for as long as one of their tokens may live (grants.h). */
+/* Remove sessions that expired or are too old, and expired sign-ins and consent requests.
+ * *ret_removed counts rows. Families of tokens are kept for as long as one of their tokens may live
+ * (grants.h). */
 enum az_status session_cleanup(struct op *op, int64_t *ret_removed);
 
 /* Delete all browser sessions and sign-ins (SVC_CREDENTIAL_KEY_DISCARD_PER_USER), once for each

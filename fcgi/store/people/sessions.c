@@ -17,8 +17,9 @@
 #define CONTROL_DEPTH_MAX 8
 
 /* The end moves once a tenth of the timeout has passed, so that a busy session is written ten times
- * per timeout and not with each request. It moves back if the timeout was made shorter. Running the
- * statement twice has no further effect. */
+ * per timeout and not with each request, but never beyond SVC_SESSION_MAX_AGE ($4) after the
+ * sign-in. It moves back if one of the two was made shorter. Running the statement twice has no
+ * further effect. */
 enum session_find_column {
     FIND_SUBJECT,
     FIND_IDP,
@@ -29,20 +30,23 @@ enum session_find_column {
 };
 static const struct db_stmt session_find_stmt = {
     "session_find",
-    "WITH found AS (SELECT s.*, p.idp_id FROM browser_session s JOIN identity_provider p"
-    "   ON p.id = s.idp WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled),"
-    " until AS (SELECT now() + make_interval(secs => $3::double precision) AS most,"
-    "   now() + make_interval(secs => $3::double precision * 0.9) AS least),"
+    "WITH found AS (SELECT s.*, p.idp_id,"
+    "    s.created_at + make_interval(secs => $4::double precision) AS last"
+    "   FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
+    "   WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled"
+    "    AND s.created_at + make_interval(secs => $4::double precision) > now()),"
+    " until AS (SELECT least(now() + make_interval(secs => $3::double precision), last) AS most,"
+    "   least(now() + make_interval(secs => $3::double precision * 0.9), last) AS least"
+    "   FROM found),"
     " moved AS (UPDATE browser_session s SET expires_at = u.most FROM until u WHERE s.id_hash = $1"
-    "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most"
-    "   AND EXISTS (SELECT 1 FROM found))"
+    "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most)"
     " SELECT f.subject, f.idp, f.idp_id,"
     "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time,"
     "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = f.subject AND c.what = $2) AS consented,"
     "  d.payload AS control"
     " FROM (SELECT 1) AS one LEFT JOIN found f ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    3};
+    4};
 
 /*
  * One statement checks that the provider and the list of providers are unchanged, writes the
@@ -144,6 +148,7 @@ session_find(struct op *op, const unsigned char *id_hash, const unsigned char *c
     db_octets(&params, id_hash, SHA256_OCTETS);
     db_octets(&params, consent, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
+    db_number(&params, op->az->cfg->session_max_age);
     enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
     if (st == AZ_OK)
         read_session(op, result, id_hash, ret, ret_mode);
@@ -206,6 +211,14 @@ struct create {
     const unsigned char *consent;     /* or NULL */
 };
 
+/* Return the seconds until a new session ends if it is not used. */
+static int64_t
+session_first_end(const struct settings *cfg)
+{
+    return cfg->session_timeout < cfg->session_max_age ? cfg->session_timeout
+                                                       : cfg->session_max_age;
+}
+
 static enum az_status
 bind_create(struct op *op, struct db_params *params, const struct create *create)
 {
@@ -225,7 +238,7 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_words_or_null(op->mem, params, who->amr);
     db_text(params, who->upstream_sid);
     db_octets(params, create->fresh->sealed, create->fresh->sealed_length);
-    db_number(params, op->az->cfg->session_timeout);
+    db_number(params, session_first_end(op->az->cfg));
     db_octets(params, create->consent, SHA256_OCTETS);
     db_number(params, who->providers_version);
     db_text(params, who->home_issuer);

@@ -24,9 +24,9 @@ struct session {
 /* Mode of the control `consent` (decisions.md "Browser side"). */
 enum consent_mode { CONSENT_OFF, CONSENT_DYNAMIC_CLIENTS, CONSENT_ALWAYS };
 
-/* Find the session of a cookie's hash, move its end, look for a remembered `consent` of its user
- * (SHA256_OCTETS, or NULL), and read the mode of the consent control: one trip. ret->found false:
- * there is none, it ended, or its provider is disabled. */
+/* Find the session of a cookie's hash if it is not too old, move its end, look for a remembered
+ * `consent` of its user (SHA256_OCTETS, or NULL), and read the mode of the consent control: one
+ * trip. ret->found false: there is none, it ended, or its provider is disabled. */
 enum az_status session_find(struct op *op, const unsigned char *id_hash,
                             const unsigned char *consent, struct session *ret,
                             enum consent_mode *ret_mode);
