@@ -32,6 +32,12 @@ enum az_status client_credentials_read(struct request *req, struct client_creden
 bool client_credentials_match(const struct client *client, const struct client_credentials *shown,
                               int64_t now);
 
+/* Attempts of a request whose client changes: the cached row may be out of date, and a fresh one
+ * may change again before the statement that depends on it, or while policy is asked. With two, one
+ * change was enough for a 503 in a process that had not seen the change before. More than this many
+ * in a row, each between two round trips, is no administrator's work. */
+#define CLIENT_ATTEMPTS 8
+
 /*
  * Authenticate the client of the request once more, against a fresh row: before a refusal that
  * rests on the cached row, and when the database reports that the cached row is out of date.

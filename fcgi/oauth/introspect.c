@@ -126,13 +126,14 @@ read_tokens(struct introspection *it)
     return AZ_OK;
 }
 
-/* Find the token and check the caller in one trip; in two if the cached caller is out of date. */
+/* Find the token and check the caller in one trip. If the cached caller is out of date,
+ * authenticate it again and try once more, up to CLIENT_ATTEMPTS times. */
 static enum az_status
 find_token(struct introspection *it)
 {
     struct request *req = it->req;
     enum az_status st;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < CLIENT_ATTEMPTS; pass++) {
         it->lookup.caller = req->client;
         if ((st = token_find(&req->op, &it->lookup)) != AZ_OK)
             return st;
@@ -146,7 +147,8 @@ find_token(struct introspection *it)
         if ((st = client_authenticate_again(req)) != AZ_OK)
             return st;
     }
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the caller changed during both attempts");
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the caller changed during each of %d attempts",
+                   CLIENT_ATTEMPTS);
 }
 
 /* Read the parameters that may be wrong; the fault is set. */

@@ -17,11 +17,11 @@ const struct route_param revoke_params[] = {
 };
 
 /* Revoke the token, if the caller may. If the cached client is out of date, authenticate it again
- * and try once more. */
+ * and try once more, up to CLIENT_ATTEMPTS times. */
 static enum az_status
 revoke_token(struct request *req, enum token_kind kind, const struct token_parts *token)
 {
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < CLIENT_ATTEMPTS; pass++) {
         bool current = false;
         request_fill_audit(req, 200, "allowed");
         enum az_status st = token_revoke(&req->op, kind, token, req->client, &req->audit, &current);
@@ -32,7 +32,8 @@ revoke_token(struct request *req, enum token_kind kind, const struct token_parts
         if ((st = client_authenticate_if_any(req, true)) != AZ_OK)
             return st;
     }
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client changed during both attempts");
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the client changed during each of %d attempts",
+                   CLIENT_ATTEMPTS);
 }
 
 /* Set *ret to true if the row of the token can exist. The token names its partition, so this needs

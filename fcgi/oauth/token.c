@@ -9,10 +9,6 @@
 #include "oauth/grant.h"
 #include "oauth/grants.h"
 
-/* Attempts per request: the cached client may be out of date, and the fresh one may change while
- * policy is asked. */
-#define ATTEMPTS 3
-
 const struct route_param *
 token_find_param(const char *name)
 {
@@ -93,12 +89,13 @@ static enum az_status
 run_grant(struct request *req, const struct grant *grant, struct issued *ret)
 {
     enum az_status st = run_grant_once(req, grant, ret);
-    for (int i = 1; i < ATTEMPTS && st == AZ_STALE; i++)
+    for (int i = 1; i < CLIENT_ATTEMPTS && st == AZ_STALE; i++)
         if ((st = client_authenticate_again(req)) == AZ_OK)
             st = run_grant_once(req, grant, ret);
-    return st == AZ_STALE ? op_fail(&req->op, AZ_UNAVAILABLE, NULL,
-                                    "the client changed during each of %d attempts", ATTEMPTS)
-                          : st;
+    return st == AZ_STALE
+               ? op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                         "the client changed during each of %d attempts", CLIENT_ATTEMPTS)
+               : st;
 }
 
 /* Write the answer (specification 2.12) and wipe the tokens. */
