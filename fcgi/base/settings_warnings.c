@@ -50,6 +50,13 @@ admin_is_open(TALLOC_CTX *mem, const struct settings *cfg)
 }
 
 static bool
+timeout_is_cut(TALLOC_CTX *mem, const struct settings *cfg)
+{
+    (void) mem;
+    return cfg->session_timeout > cfg->session_max_age;
+}
+
+static bool
 data_is_incomplete(TALLOC_CTX *mem, const struct settings *cfg)
 {
     static const char *const parts[] = {"sql", "policy", "www"};
@@ -69,6 +76,8 @@ static const struct {
 } rules[] = {
     {"SVC_SESSION_COOKIE_SECURE", cookies_are_exposed,
      "is false although SVC_OIDC_ISSUER is an https URL, so browsers also send the session over http; set it to true"},
+    {"SVC_SESSION_TIMEOUT", timeout_is_cut,
+     "is longer than SVC_SESSION_MAX_AGE, which ends a session before; set SVC_SESSION_MAX_AGE to the longest life of a session"},
     {"SVC_OIDC_ISSUER", issuer_is_exposed,
      "is an http URL of another machine, so tokens and codes can be read on the way; use https"},
     {"SVC_OIDC_ISSUER", issuer_is_default,

@@ -67,6 +67,8 @@ for my $case (
         qr/^SVC_SESSION_COOKIE_SECURE: is false .*set it to true/ ],
     [   'an http issuer of another machine', { SVC_OIDC_ISSUER => 'http://login.example' },
         qr/^SVC_OIDC_ISSUER: is an http URL .*use https/ ],
+    [   'a timeout beyond the age of sessions', { SVC_SESSION_TIMEOUT => '43201s' },
+        qr/^SVC_SESSION_TIMEOUT: is longer than SVC_SESSION_MAX_AGE/ ],
     [ 'no issuer',        { SVC_OIDC_ISSUER            => undef },  qr/^SVC_OIDC_ISSUER: is not set/ ],
     [ 'development mode', { SVC_ALLOW_INSECURE_DEV_KEY => 'true' }, qr/^SVC_ALLOW_INSECURE_DEV_KEY: is true/ ],
     [   'a misspelt name', { SVC_TRUSTED_PROXI_COUNT => 1 },
@@ -86,10 +88,11 @@ for my $case (
         '... and on standard error' );
 }
 for my $change (
-    { SVC_OIDC_ISSUER => 'https://login.example', SVC_SESSION_COOKIE_SECURE => 'true' },
-    { SVC_OIDC_ISSUER => 'http://127.0.0.1:1' },
-    { SVC_OIDC_ISSUER => 'http://localhost', SVC_GATEWAY_CREDENTIAL_KEY => $keys{SVC_CREDENTIAL_KEY} },
-    { SVC_OIDC_ISSUER => 'http://localhost', SVC_ROTATION_ANYTHING      => 1 } )
+    { SVC_OIDC_ISSUER     => 'https://login.example', SVC_SESSION_COOKIE_SECURE => 'true' },
+    { SVC_OIDC_ISSUER     => 'http://127.0.0.1:1' },
+    { SVC_SESSION_TIMEOUT => '12h' },
+    { SVC_OIDC_ISSUER     => 'http://localhost', SVC_GATEWAY_CREDENTIAL_KEY => $keys{SVC_CREDENTIAL_KEY} },
+    { SVC_OIDC_ISSUER     => 'http://localhost', SVC_ROTATION_ANYTHING      => 1 } )
 {
     is_deeply(
         ctl( [qw(config check --offline --json)], env => { %keys, %$change } )->{json}{warnings},
