@@ -11,8 +11,8 @@ use Authz::Stack  ();
 
 my $stack = Authz::Stack->start( pg_proxy => 1, workers => 1, web_workers => 1 );
 my %code  = ( grants => [ 'authorization_code', 'refresh_token' ], scopes => [ 'openid', 'email', 'orders.read' ] );
-my @web   = $stack->make_client( 'web', {%code} );
-my @rs    = $stack->make_client( 'rs',  { endpoints => ['introspect'] } );
+my @web   = $stack->make_client( 'web', { %code, endpoints => ['introspect'] } );
+my @rs    = $stack->make_client( 'rs',  { endpoints        => ['introspect'] } );
 $stack->make_client( 'spa', {%code}, clientType => 'public' );
 Authz::Grant->people($stack);
 my $proxy = $stack->proxy;
@@ -74,7 +74,7 @@ warm(
     sub { oauth_ok( $stack->introspect( @rs, $access ), { active => true }, "a user's token is introspected" ) }, 2,
     "/introspect of a user's token: the read, and the audit row" );
 warm(
-    sub { oauth_ok( $stack->introspect( @rs, $kept ), { active => true }, 'a refresh token is introspected' ) }, 2,
+    sub { oauth_ok( $stack->introspect( @web, $kept ), { active => true }, 'a refresh token is introspected' ) }, 2,
     '/introspect of a refresh token: the read, and the audit row' );
 warm(
     sub {

@@ -16,9 +16,9 @@ my $stack = Authz::Stack->start( fake_opa => 1, pg_proxy => 1, workers => 1 );
 my $fake  = $stack->fake;
 my %code =
   ( grants => [ 'authorization_code', 'refresh_token', 'client_credentials' ], scopes => [qw(openid orders.read)] );
-my @web  = $stack->make_client( 'web',  {%code} );
+my @web  = $stack->make_client( 'web',  { %code, endpoints      => ['introspect'] } );
 my @once = $stack->make_client( 'once', { %code, jit_single_use => true } );
-my @rs   = $stack->make_client( 'rs',   { endpoints             => ['introspect'] } );
+my @rs   = $stack->make_client( 'rs',   { endpoints => ['introspect'] } );
 Authz::Grant->people($stack);
 
 sub tokens {
@@ -46,9 +46,9 @@ sub meanwhile {
 }
 
 sub introspect_while {
-    my ( $token, $code ) = @_;
+    my ( $token, $code, @caller ) = @_;
     my $octets = $stack->http->octets(
-        'POST', '/introspect', headers => [ Authz::Client::basic(@rs) ],
+        'POST', '/introspect', headers => [ Authz::Client::basic( @caller ? @caller : @rs ) ],
         form => [ token => $token ], close => 1 );
     return meanwhile( $octets, 'POST', $code );
 }
@@ -88,7 +88,12 @@ for my $what ( sort keys %death ) {
     $stack->sql($undo) if $undo;
 }
 my ( undef, $refresh ) = tokens( \@web );
-inactive( introspect_while( $refresh, sub { $stack->sql($kill_family) } ), 'introspect: a refresh token' );
+oauth_ok(
+    introspect_while( $refresh, sub { }, @web ), { active => true },
+    'introspect: a refresh token, by its client' );
+inactive(
+    introspect_while( $refresh, sub { $stack->sql($kill_family) }, @web ),
+    '... whose family is revoked meanwhile' );
 my $once = $stack->token_text( @once, scope => 'orders.read' );
 inactive( introspect_while( $once, sub { $stack->sql($kill_access) } ), 'introspect: a single-use token' );
 is( $stack->sql('SELECT count(*) FROM access_token WHERE jit'), 1, '... which is not consumed' );

@@ -74,7 +74,7 @@ is( enabled( 'home', 0 ), 200, '(the provider is disabled)' );
 inactive(
     $stack->introspect( @rs, $access ),
     'disabled: tokens of its people introspect inactive, exactly (decisions.md "Disabled or deleted client")' );
-inactive( $stack->introspect( @rs,  $hers->member('refresh_token') ), '... refresh tokens too' );
+inactive( $stack->introspect( @web, $hers->member('refresh_token') ), '... refresh tokens too' );
 inactive( $stack->introspect( @web, $access ),                        '... also for the client they were issued to' );
 oauth_error( userinfo($access),          401, 'invalid_token', '... and /userinfo refuses them' );
 oauth_error( as_caller( $access, $his ), 401, 'invalid_token', '... and /introspect, as a credential' );
@@ -98,8 +98,8 @@ oauth_ok( $stack->introspect( @rs, $access ), { active => true }, 'a change besi
 # ---- deleting
 
 is( $stack->admin( DELETE => "$path/home" )->status, 204, '(the provider is deleted)' );
-inactive( $stack->introspect( @rs, $access ), 'deleted: tokens of its people introspect inactive' );
-inactive( $stack->introspect( @rs, $hers->member('refresh_token') ), '... refresh tokens too' );
+inactive( $stack->introspect( @rs,  $access ), 'deleted: tokens of its people introspect inactive' );
+inactive( $stack->introspect( @web, $hers->member('refresh_token') ), '... refresh tokens too' );
 oauth_error( userinfo($access),          401, 'invalid_token', '... and /userinfo refuses them' );
 oauth_error( as_caller( $access, $his ), 401, 'invalid_token', '... and /introspect, as a credential' );
 oauth_ok( $stack->introspect( @rs, $his ), { active => true }, '... but not tokens of other people' );

@@ -14,7 +14,7 @@ my $stack = Authz::Stack->start( settings => { SVC_REFRESH_REUSE_WINDOW_SECONDS 
 my %code  = (
     grants => [ 'authorization_code', 'refresh_token' ],
     scopes => [ 'openid', 'email', 'orders.read', 'orders.write' ], resources => ['https://api.example'] );
-my @web   = $stack->make_client( 'web',   {%code} );
+my @web   = $stack->make_client( 'web',   { %code, endpoints => ['introspect'] } );
 my @other = $stack->make_client( 'other', {%code} );
 my @rs    = $stack->make_client( 'rs',    { endpoints => ['introspect'] } );
 $stack->make_client( $_, {%code}, clientType => 'public' ) for qw(spa app);
@@ -212,44 +212,47 @@ INSERT INTO refresh_token (id, expires_at, secret_hash, grant_id, issued_at) VAL
 UPDATE token_grant SET expires_at = now() - interval '1 day' WHERE id = '$grant';
 SQL
 refused( refresh( \@web, $past ), 'refresh: of a family that ended yesterday' );
-inactive( $stack->introspect( @rs, $past ), '... which introspects inactive' );
-oauth_ok( $stack->introspect( @rs, $outliving ), { active => true }, '... though an access token of it still lives' );
+inactive( $stack->introspect( @web, $past ), '... which introspects inactive' );
+oauth_ok( $stack->introspect( @rs,  $outliving ), { active => true }, '... though an access token of it still lives' );
 is( $stack->revoke( @web, token => $past )->status, 200, 'revoke: the refresh token of a family that ended' );
 inactive( $stack->introspect( @rs, $outliving ), '... ends its access tokens (oauth.md 3.4)' );
 
-# ---- introspection of refresh tokens
+# ---- introspection of refresh tokens, by their own client (introspect_refresh.t has the others)
 
 my ($shown) = family( \@web );
-my $seen = $stack->introspect( @rs, $shown, token_type_hint => 'access_token' );
+my $seen = $stack->introspect( @web, $shown, token_type_hint => 'access_token' );
 oauth_ok(
     $seen,
     {   active     => true,  client_id => 'web', sub => 'alice', scope => same_words('openid orders.read'),
         token_type => undef, exp       => sub { $_[0] > time + 29 * 86400 && $_[0] <= time + 30 * 86400 } },
     'introspect: a refresh token (oauth.md 3.4), with what of its scopes is left now' );
-oauth_ok( $stack->introspect( @rs, $shown ), { active => true }, '... as often as one likes' );
-inactive( $stack->introspect( @rs, $dead ), 'introspect: of a revoked family' );
+oauth_ok( $stack->introspect( @web, $shown ), { active => true }, '... as often as one likes' );
+inactive( $stack->introspect( @web, $dead ), 'introspect: of a revoked family' );
 my ($turned) = family('spa');
+$stack->bind( 'spa', { scopes => [ @{ $code{scopes} }, 'introspection' ] } );
+my @bearer = Authz::Client::bearer( ( family( 'spa', scope => 'introspection' ) )[1] );
+my $ask    = sub { return $stack->http->post( '/introspect', headers => [@bearer], form => [ token => $_[0] ] ) };
 oauth_ok(
-    $stack->introspect( @rs, $turned ), { active => true, client_id => 'spa' },
-    'introspect: of a public client' );
+    $ask->($turned), { active => true, client_id => 'spa' },
+    'introspect: of a public client, which shows a token of its own' );
 refresh( 'spa', $turned );
-inactive( $stack->introspect( @rs, $turned ), '... which was replaced by another' );
+inactive( $ask->($turned), '... which was replaced by another' );
 $stack->sql('UPDATE identity_provider SET enabled = false');
-inactive( $stack->introspect( @rs, $shown ), 'introspect: its provider is disabled' );
+inactive( $stack->introspect( @web, $shown ), 'introspect: its provider is disabled' );
 $stack->sql('UPDATE identity_provider SET enabled = true');
-my ($bound) = family( \@web, resource => 'https://api.example' );
-inactive( $stack->introspect( @rs, $bound ), 'introspect: of a resource that is not the caller\'s' );
 $stack->patch_row( 'svc.operator.controls.environment', { allow_cidrs => ['127.0.0.0/8'] } );
 oauth_ok(
-    $stack->introspect( @rs, $shown ), { active => true },
+    $stack->introspect( @web, $shown ), { active => true },
     'introspect: a row for addresses is for those that refresh, each time' );
 oauth_ok( refresh( \@web, $shown ), {}, '... from one that it allows' );
 $stack->patch_row( 'svc.operator.controls.environment', { allow_cidrs => ['192.0.2.0/24'] } );
 oauth_error( refresh( \@web, $shown ), 400, 'access_denied', '... but not from another' );
 $stack->patch_row( 'svc.operator.controls.environment', { allow_cidrs => undef } );
 $stack->bind( 'web', { jit_single_use => true } );
-oauth_ok( $stack->introspect( @rs, $shown ), { active => true }, 'introspect: a binding for single-use tokens' );
-oauth_ok( $stack->introspect( @rs, $shown ), { active => true }, '... is no matter for refresh tokens (oauth.md 3.4)' );
+oauth_ok( $stack->introspect( @web, $shown ), { active => true }, 'introspect: a binding for single-use tokens' );
+oauth_ok(
+    $stack->introspect( @web, $shown ), { active => true },
+    '... is no matter for refresh tokens (oauth.md 3.4)' );
 
 # ---- no second chance
 

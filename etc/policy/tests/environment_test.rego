@@ -40,8 +40,10 @@ test_an_absent_address_denies if {
 
 # A token family has many addresses; evaluation 1 checks the address of each refresh.
 test_introspection_of_a_refresh_token_ignores_addresses if {
+	own := object.union(fixture.bindings.clients.crm, {"endpoints": ["introspect"]})
+	refresh := {"token": {"kind": "refresh_token"}, "caller": {"client_id": "crm"}}
 	every row in [{"allow_cidrs": ["10.0.0.0/8"]}, {"deny_cidrs": ["192.0.2.0/24"]}] {
-		r := fixture.introspect_without({"token": {"kind": "refresh_token"}}, ["issued/environment"]) with data.svc.entitlements.bindings as fixture.bindings
+		r := fixture.introspect_without(refresh, ["issued/environment"]) with data.svc.entitlements.bindings as fixture.bind("crm", own)
 			with data.svc.operator.controls.environment as row
 		r.allow
 		fixture.refused(introspect(row), "ip_not_allowed")
@@ -50,7 +52,7 @@ test_introspection_of_a_refresh_token_ignores_addresses if {
 			with data.svc.operator.controls.environment as row
 		fixture.refused(posed, "ip_not_allowed")
 	}
-	hours := fixture.introspect({"token": {"kind": "refresh_token"}}) with data.svc.entitlements.bindings as fixture.bindings
+	hours := fixture.introspect(refresh) with data.svc.entitlements.bindings as fixture.bind("crm", own)
 		with data.svc.operator.controls.environment as {"hours": {"tz": "UTC", "from": "12:00", "to": "13:00"}}
 	fixture.refused(hours, "outside_hours")
 }

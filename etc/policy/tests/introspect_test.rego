@@ -202,6 +202,52 @@ test_the_audience_may_be_switched_off if {
 	}
 }
 
+# ---- refresh tokens
+
+refresh := {"token": {"kind": "refresh_token"}}
+
+own_caller := {"caller": {"client_id": "crm"}}
+
+# All clients here may introspect, and the caller `shop` is the audience of the resources.
+entitled := json.patch(fixture.wide, [{"op": "add", "path": "clients/crm/endpoints", "value": ["introspect"]}])
+
+test_a_refresh_token_is_shown_to_its_own_client if {
+	introspect(entitled, object.union(refresh, own_caller)).allow
+	introspect(entitled, object.union(refresh, object.union(own_caller, orders))).allow
+}
+
+test_a_refresh_token_is_shown_to_nobody_else if {
+	every over in [{}, orders, {"baseline": {"resource": "https://api.example/orders"}}, {"baseline": {"scopes": []}}, {"context": {"scopes": ["orders.read"]}}] {
+		fixture.refused(introspect(entitled, object.union(refresh, over)), "caller_not_audience")
+	}
+	fixture.refused(introspect(fixture.bindings, refresh), "caller_not_audience")
+	bearing := object.union(refresh, bearer(["introspection"]))
+	fixture.refused(introspect(holding(["introspection"]), bearing), "caller_not_audience")
+}
+
+test_no_row_shows_a_refresh_token_to_another_client if {
+	every row in [{}, {"require_audience": false}, {"require_audience": true}, {"allow_callers": ["shop"]}, {"require_audience": false, "allow_callers": ["shop"]}] {
+		fixture.refused(set_row(row, refresh), "caller_not_audience")
+		fixture.refused(set_row(row, object.union(refresh, orders)), "caller_not_audience")
+	}
+}
+
+test_no_hook_shows_a_refresh_token_to_another_client if {
+	every hook in [{}, {"deny": set()}, {"claims": {"a": 1}}, {"obligations": {"a": []}}, {"extensions": {"a": 1}}, {"deny": {"frozen"}}] {
+		r := introspect(entitled, refresh) with data.custom.introspect as hook
+		fixture.refused(r, "caller_not_audience")
+		r.scopes == []
+	}
+}
+
+test_a_token_of_an_unknown_kind_is_shown_to_its_own_client_alone if {
+	every kind in ["id_token", "", null, 1] {
+		fixture.refused(introspect(entitled, {"token": {"kind": kind}}), "caller_not_audience")
+	}
+	r := fixture.introspect_without({}, ["token/kind"]) with data.svc.entitlements.bindings as fixture.bindings
+	fixture.refused(r, "caller_not_audience")
+}
+
 # ---- the context
 
 test_the_context_narrows if {

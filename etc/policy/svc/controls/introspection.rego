@@ -45,9 +45,24 @@ names_resource if input.baseline.resource != null
 
 names_resource if input.baseline.resource_types != []
 
+# A refresh token outlives the lifetime and the single use of access tokens, so it is shown to its own
+# client alone, even if `require_audience` is false. A token of a kind that is not known counts as one.
+deny contains {
+	"code": "caller_not_audience", "category": "token", "control": "introspection",
+	"message": "the token is not intended for the caller",
+} if {
+	not kind_ok
+}
+
+kind_ok if input.token.kind == "access_token"
+
+kind_ok if is_own_client
+
+is_own_client if input.caller.client_id == input.client.id
+
 audience_ok if object.get(row, "require_audience", true) == false
 
-audience_ok if input.caller.client_id == input.client.id
+audience_ok if is_own_client
 
 audience_ok if caller.is_audience
 

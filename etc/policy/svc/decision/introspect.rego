@@ -14,9 +14,9 @@ import data.svc.entitlements.bindings
 import data.svc.lib.answer
 import data.svc.lib.hooks
 
-# The plain case, as in svc.decision.issue: a token without resource, of a client whose own binding
-# still grants all of it, shown to a client whose own binding lets it introspect. The answer is the one
-# that `general` gives.
+# The plain case, as in svc.decision.issue: an access token without resource, of a client whose own
+# binding still grants all of it, shown to a client whose own binding lets it introspect. The answer is
+# the one that `general` gives.
 result := {
 	"allow": true,
 	"scopes": shown,
@@ -25,6 +25,7 @@ result := {
 	input.evaluation == "introspect"
 	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": _}
 	client.type_ok
+	input.token.kind == "access_token"
 	input.token.jit_single_use == false
 	object.filter(input.baseline, not_plain) == {}
 	not input.caller.token == input.caller.token
