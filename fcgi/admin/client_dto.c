@@ -70,6 +70,7 @@ static const struct field client_fields[] = {
     {"jwksUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_keys_uri, .column = "jwks_uri"},
     {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = 64, .rule = client_auth_method_rule, .column = "auth_method"},
     {"registrationType",           FIELD_TEXT,      .max = 64},
+    {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope"},
     {"softwareStatement",          FIELD_OBJECT,    .max = 0},
     {"softwareStatementJson",      FIELD_TEXT,      .max = 0},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .max = 0},
@@ -145,6 +146,18 @@ client_check_keys(struct resource_reading *reading)
         why = uri_https_fault(uri);
     if (why != NULL)
         resource_tell(reading, "jwksUri", why);
+}
+
+/* A scope of null or of blanks removes the ceiling. As a ceiling it would let nothing through, and
+ * a member that is absent keeps the stored one. */
+static void
+client_check_scope(struct resource_reading *reading)
+{
+    const json_t *value = json_object_get(reading->object, "scope");
+    const char *rest = json_string_value(value), *word;
+    size_t length;
+    if (json_is_null(value) || (rest != NULL && !words_next(&rest, &word, &length)))
+        resource_set_column(reading, "scope", json_null());
 }
 
 /* ---- the statement ---- */
@@ -225,6 +238,7 @@ client_check(struct resource_reading *reading)
     client_check_secret(reading);
     client_check_lists(reading);
     client_check_keys(reading);
+    client_check_scope(reading);
     client_check_statement(reading);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/uri.h"
 #include "base/visible.h"
+#include "base/words.h"
 
 const char *
 field_fault_text(TALLOC_CTX *mem, const char *format, ...)
@@ -47,5 +48,20 @@ field_rule_keys_uri(TALLOC_CTX *mem, const json_t *value)
         return "is not a valid absolute URI";
     return uri.userinfo != NULL || uri.fragment != NULL
                ? "must not have user information or a fragment"
+               : NULL;
+}
+
+const char *
+field_rule_scope(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value), *word;
+    size_t length, words = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char) *c < 0x20 || (unsigned char) *c > 0x7e || *c == '"' || *c == '\\')
+            return "must not have characters other than those of scopes and spaces";
+    while (words_next(&text, &word, &length))
+        words++;
+    return words > SCOPE_WORDS_MAX
+               ? field_fault_text(mem, "must have at most %d scopes", SCOPE_WORDS_MAX)
                : NULL;
 }

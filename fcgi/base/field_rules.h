@@ -25,4 +25,7 @@ const char *field_rule_web_uri(TALLOC_CTX *mem, const json_t *value);
  * registered (specification 5, rule 6). */
 const char *field_rule_keys_uri(TALLOC_CTX *mem, const json_t *value);
 
+/* Refuse a text that is no scope, or one with more than SCOPE_WORDS_MAX words (RFC 6749 3.3). */
+const char *field_rule_scope(TALLOC_CTX *mem, const json_t *value);
+
 #endif

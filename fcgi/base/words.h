@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <talloc.h>
 
+/* Limits of a scope. Each is far above real use, and bounds the policy input. */
+#define SCOPE_TEXT_MAX 1024 /* characters (specification 8) */
+#define SCOPE_WORDS_MAX 100 /* scopes of one request or client */
+
 /* Return true if `list`, which ends with NULL, contains `word`; a word of NULL is in no list. */
 bool words_has(const char *const *list, const char *word);
 

@@ -1,6 +1,7 @@
 /* A token for the client itself (RFC 6749 4.4). */
 #include "config.h"
 
+#include "oauth/default_scope.h"
 #include "oauth/grant.h"
 #include "oauth/parameters.h"
 
@@ -16,6 +17,8 @@ read_client_question(struct request *req, struct issue_question *question)
     if (st == AZ_OK)
         st = details_parse(&req->op, request_param(req, "authorization_details"),
                            &question->details);
+    if (st == AZ_OK && request_param(req, "scope") == NULL)
+        st = default_scope_read(&req->op, req->client, &question->default_scopes);
     if (st != AZ_OK)
         return st;
     question->subject_id = req->client->client_id;

@@ -5,10 +5,10 @@
 #include <jansson.h>
 
 #include "base/op.h"
+#include "base/words.h"
 
-/* Limits. Each is far above real use, and bounds the policy input. */
-#define SCOPE_TEXT_MAX 1024    /* characters (specification 8) */
-#define SCOPE_WORDS_MAX 100    /* scopes of one request */
+/* Limits; those of a scope are in base/words.h. Each is far above real use, and bounds the policy
+ * input. */
 #define RESOURCE_MAX 512       /* characters of an indicator, as other URIs (specification 8) */
 #define RESOURCE_TYPES_MAX 20  /* type URIs of one request */
 #define DETAILS_TEXT_MAX 16384 /* octets of authorization_details */

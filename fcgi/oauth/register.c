@@ -31,7 +31,7 @@ struct registering {
     struct register_metadata wanted; /* requested metadata */
     struct registration question;    /* the same, for policy */
     struct registration_verdict verdict;
-    json_t *registered; /* members as registered and returned */
+    json_t *registered; /* members as returned; all but a default scope are registered */
     char client_id[UUID7_TEXT_LENGTH + 1];
     const char *secret; /* NULL for a public client */
 };
@@ -129,7 +129,8 @@ make_question(struct registering *reg)
 
 /* ---- what is registered */
 
-/* Set the registered scope to the scopes that policy granted, in the grammar that /token reads. */
+/* Set the scope of the answer to the scopes that policy granted, in the grammar that /token reads.
+ * If none was asked for, they are those that a request without scope gets now (RFC 7591 2). */
 static enum az_status
 set_scope(struct registering *reg)
 {
@@ -176,6 +177,9 @@ make_columns(struct registering *reg)
     json_t *types = reg->verdict.verdict.decision.resource_types;
     struct jsonx_build columns = {jsonx_own(op->mem, json_copy(reg->registered)), false};
     const json_t *dpop = json_object_get(reg->registered, "dpop_bound_access_tokens");
+    /* Only a scope that the client registers limits it (decisions.md "Omitted scope"). */
+    if (reg->wanted.scopes == NULL)
+        json_object_del(columns.value, "scope");
     jsonx_set(&columns, "auth_method", json_string(reg->wanted.auth_method));
     jsonx_set(&columns, "dpop_bound", json_boolean(json_is_true(dpop)));
     if (types != NULL)

@@ -8,6 +8,7 @@
 #include "base/digits.h"
 #include "base/query.h"
 #include "base/words.h"
+#include "oauth/default_scope.h"
 #include "oauth/parameters.h"
 #include "policy/decide/registry.h"
 #include "token/id_token.h"
@@ -168,7 +169,7 @@ read_pkce(struct request *req, struct authorization *authorization)
 }
 
 /*
- * Read scope; if it is omitted, use the registered scope, or none. The result is stored with the
+ * Read scope, or what takes its place (decisions.md "Omitted scope"). The result is stored with the
  * request: the consent page shows it, a remembered consent covers it, and a client that changes its
  * registration later gets no more than the user saw.
  */
@@ -178,7 +179,7 @@ authorize_read_scope(struct request *req, struct authorization *authorization)
     json_t *words;
     enum az_status st = scope_parse(&req->op, request_param(req, "scope"), &words);
     if (st == AZ_OK && json_array_size(words) == 0)
-        st = scope_parse(&req->op, req->client->scope, &words);
+        st = default_scope_read(&req->op, req->client, &words);
     if (st != AZ_OK)
         return st;
     authorization->scope = words_join(req->op.mem, words);

@@ -26,7 +26,7 @@ token_user(const struct grant_row *grant)
 }
 
 /* Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
- * allow that grants no scope of those requested. */
+ * allow that grants neither details nor a scope of those requested. */
 static enum az_status
 refusal(const struct issue_question *question, const struct decision *decision,
         const char **ret_text)
@@ -38,7 +38,11 @@ refusal(const struct issue_question *question, const struct decision *decision,
         *ret_text = "Policy allows no lifetime for the token";
         return AZ_ACCESS_DENIED;
     }
-    if (json_array_size(question_asked(question)) > 0 && json_array_size(decision->scopes) == 0) {
+    /* Details decide (specification 4.2): scopes beside granted ones may all be left out. So may
+     * default scopes that the client did not register, which it never asked for. */
+    const json_t *asked = question->ceiling != NULL ? question_asked(question) : question->scopes;
+    if (json_array_size(asked) > 0 && json_array_size(decision->scopes) == 0
+        && json_array_size(decision->details) == 0) {
         *ret_text = "Policy grants none of the requested scopes";
         return AZ_INVALID_SCOPE;
     }

@@ -79,6 +79,15 @@ test_an_omitted_scope_asks_for_the_default if {
 	r.scopes == ["orders.write"]
 }
 
+test_a_default_that_the_client_did_not_register_refuses_nothing if {
+	r := fixture.issue({"scopes": {"requested": [], "default": ["admin"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	r.allow
+	r.scopes == []
+	fixture.codes(r) == {"scope_not_entitled"}
+	registered := fixture.issue({"scopes": {"requested": [], "default": ["admin"], "ceiling": ["admin"]}}) with data.svc.entitlements.bindings as fixture.bindings
+	fixture.refused(registered, "scope_not_entitled")
+}
+
 test_no_requested_and_no_default_scope_gives_a_token_without_scope if {
 	r := fixture.issue({"scopes": {"requested": [], "default": []}}) with data.svc.entitlements.bindings as fixture.bindings
 	r.allow

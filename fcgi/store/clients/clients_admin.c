@@ -4,11 +4,15 @@
 
 #include "store/db/db.h"
 
+/* The view is of the first schema version, which knew no member `scope`. */
+#define CLIENTS_ADMIN_DTO "(SELECT v.*, c.scope FROM client_dto v JOIN client c ON c.id = v.id) d"
+
 /* clang-format off */
 static const struct db_stmt clients_admin_list_stmt = {
-    "clients_list", "SELECT " JSON_ROWS_DTO " AS dto FROM client_dto d ORDER BY d.id", 0};
+    "clients_list", "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " ORDER BY d.id", 0};
 static const struct db_stmt clients_admin_fetch_stmt = {
-    "client_dto_fetch", "SELECT " JSON_ROWS_DTO " AS dto FROM client_dto d WHERE d.\"clientId\" = $1", 1};
+    "client_dto_fetch",
+    "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " WHERE d.\"clientId\" = $1", 1};
 
 enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT };
 static const struct db_stmt client_state_stmt = {
@@ -40,7 +44,7 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "  CASE WHEN client_type = 'confidential' AND $3::bytea IS NULL"
     "   THEN c.previous_secret_expires_at END"
     " FROM jsonb_populate_record(NULL::client,"
-    "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled) || $2::jsonb"
+    "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope) || $2::jsonb"
     "  || CASE WHEN c.registration_type = 'STATEMENT' THEN jsonb_build_object("
     "   'software_statement', c.software_statement,"
     "   'software_statement_json', c.software_statement_json) ELSE '{}' END))"

@@ -118,6 +118,7 @@ deny contains r if some r in hooks.issue_deny
 # Deny if scopes were requested and none is left.
 deny contains r if {
 	entitlements.granted == set()
+	not ask.by_proposal
 	some r in entitlements.partial
 }
 

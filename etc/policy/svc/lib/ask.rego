@@ -42,6 +42,14 @@ details := input.authorization_details if input.evaluation == "issue"
 
 details := input.baseline.authorization_details if input.evaluation == "introspect"
 
+# True if neither the request nor the registration names scopes: those asked for are then the service's own
+# proposal, and one that is not granted is only left out.
+by_proposal if {
+	input.evaluation == "issue"
+	input.scopes.requested == []
+	not input.scopes.ceiling == input.scopes.ceiling
+}
+
 # The resource types of the token: those named by URI and those named by their indicator. Empty for a
 # token that names none.
 types contains t if {
