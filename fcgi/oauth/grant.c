@@ -47,7 +47,9 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
     question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
     if (question->scopes == NULL || question->default_scopes == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0)
+    /* Details decide (specification 4.2): scopes beside them may all be left out. */
+    if (json_array_size(words) > 0 && json_array_size(question->scopes) == 0
+        && question->details == NULL)
         return op_fail(&req->op, AZ_INVALID_SCOPE,
                        "None of the requested scopes is registered for the client", NULL);
     return AZ_OK;

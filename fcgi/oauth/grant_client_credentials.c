@@ -8,15 +8,15 @@
 static enum az_status
 read_client_question(struct request *req, struct issue_question *question)
 {
-    enum az_status st = grant_read_scopes(req, request_param(req, "scope"), question);
-    if (st == AZ_OK)
-        st = grant_read_resource(req, &question->resource);
+    enum az_status st = grant_read_resource(req, &question->resource);
     if (st == AZ_OK)
         st = resource_types_parse(&req->op, request_param(req, "resource_types"),
                                   &question->resource_types);
     if (st == AZ_OK)
         st = details_parse(&req->op, request_param(req, "authorization_details"),
                            &question->details);
+    if (st == AZ_OK)
+        st = grant_read_scopes(req, request_param(req, "scope"), question);
     if (st == AZ_OK && request_param(req, "scope") == NULL)
         st = default_scope_read(&req->op, req->client, &question->default_scopes);
     if (st != AZ_OK)

@@ -96,7 +96,7 @@ details_parse(struct op *op, const char *text, json_t **ret)
         if (json_string_length(json_object_get(entry, "type")) == 0)
             return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
                            "An entry of authorization_details has no type", NULL);
-    *ret = details;
+    *ret = json_array_size(details) > 0 ? details : NULL;
     return AZ_OK;
 }
 

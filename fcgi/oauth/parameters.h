@@ -33,8 +33,8 @@ enum az_status resource_types_parse(struct op *op, const char *text, json_t **re
 
 /*
  * Read authorization_details (RFC 9396 2): a JSON array of objects with a string `type`. NULL text
- * gives NULL. AZ_INVALID_REQUEST: not a JSON array. AZ_INVALID_AUTHORIZATION_DETAILS: an entry that
- * breaks the rule.
+ * and the empty array give NULL. AZ_INVALID_REQUEST: not a JSON array.
+ * AZ_INVALID_AUTHORIZATION_DETAILS: an entry that breaks the rule.
  */
 enum az_status details_parse(struct op *op, const char *text, json_t **ret);
 

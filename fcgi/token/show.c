@@ -149,6 +149,14 @@ caller_refused(const struct decision *decision)
     return false;
 }
 
+/* True if the token had scopes and neither one of them nor its details are granted now. */
+static bool
+lost_all(const json_t *baseline, const struct decision *decision)
+{
+    return json_array_size(json_object_get(baseline, "scopes")) > 0
+           && json_array_size(decision->scopes) == 0 && json_array_size(decision->details) == 0;
+}
+
 enum az_status
 token_show(struct op *op, struct token_lookup *lookup, struct introspect_question *question,
            struct shown *ret)
@@ -169,9 +177,7 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
         return op_fail(op, AZ_FORBIDDEN, "The client is not allowed to introspect tokens", NULL);
     if (!row->found || decision_has_code(decision, "caller_not_audience"))
         ret->as = SHOWN_INVALID;
-    else if (!decision->allow
-             || (json_array_size(json_object_get(shown.baseline, "scopes")) > 0
-                 && json_array_size(decision->scopes) == 0))
+    else if (!decision->allow || lost_all(shown.baseline, decision))
         ret->as = SHOWN_POLICY_DENIED;
     else
         ret->as = SHOWN_ACTIVE;

@@ -93,10 +93,10 @@ static const struct { const char *text, *wanted, *name; } scopes[] = {
     {"[\"urn:t:1\"]", "invalid_request", "JSON"},
 }, details[] = {
     {NULL, "NULL", "absent"},
-    {"[]", "[]", "no entries"},
+    {"[]", "NULL", "no entries: absent (decisions.md \"Details decide\")"},
     {"[{\"type\":\"pay\"}]", "[{\"type\":\"pay\"}]", "one entry (RFC 9396 2)"},
     {"[{\"type\":\"pay\",\"amount\":50},{\"type\":\"pay\"}]", "[{\"type\":\"pay\",\"amount\":50},{\"type\":\"pay\"}]", "two of one type"},
-    {" [ ] ", "[]", "blanks"},
+    {" [ ] ", "NULL", "blanks"},
     {"", "invalid_request", "no JSON at all"},
     {"x", "invalid_request", "not JSON (oauth.md C15)"},
     {"{\"type\":\"pay\"}", "invalid_request", "an object"},
@@ -239,7 +239,7 @@ test_details(TALLOC_CTX *mem)
     is_str(parse(mem, details_parse, blanks), "invalid_request", "one octet more than %d",
            DETAILS_TEXT_MAX);
     blanks[DETAILS_TEXT_MAX] = '\0';
-    is_str(parse(mem, details_parse, blanks), "[]", "... and so many");
+    is_str(parse(mem, details_parse, blanks), "NULL", "... and so many");
 }
 
 int

@@ -248,6 +248,21 @@ test_a_token_of_an_unknown_kind_is_shown_to_its_own_client_alone if {
 	fixture.refused(r, "caller_not_audience")
 }
 
+# ---- authorization details
+
+paid := {"baseline": {"authorization_details": [{"type": "payment", "actions": ["initiate"]}]}}
+
+test_details_outlive_the_scopes_beside_them if {
+	b := fixture.bind("crm", {"grants": ["client_credentials"], "authorization_details": ["payment"]})
+	r := introspect(b, paid)
+	r.allow
+	r.scopes == []
+	r.authorization_details == paid.baseline.authorization_details
+	fixture.codes(r) == {"scope_not_entitled"}
+	lost := fixture.bind("crm", {"grants": ["client_credentials"]})
+	fixture.refused(introspect(lost, paid), "rar_not_entitled")
+}
+
 # ---- the context
 
 test_the_context_narrows if {

@@ -74,6 +74,47 @@ test_all_scopes_refused_denies if {
 	r.scopes == []
 }
 
+# ---- authorization details (specification 4.2)
+
+paying := fixture.bind("crm", {
+	"grants": ["client_credentials"], "scopes": ["orders.read"], "authorization_details": ["payment"],
+})
+
+pay := {"authorization_details": [{"type": "payment", "actions": ["initiate"]}]}
+
+pays(b, over) := r if {
+	r := fixture.issue(object.union(pay, over)) with data.svc.entitlements.bindings as b
+		with data.svc.registry.resource_types as fixture.registry
+}
+
+test_an_ungranted_scope_beside_entitled_details_is_left_out if {
+	r := pays(paying, {"scopes": {"requested": ["admin"]}})
+	r.allow
+	r.scopes == []
+	r.authorization_details == pay.authorization_details
+	fixture.codes(r) == {"scope_not_entitled"}
+	pays(paying, {"scopes": {"requested": ["admin", "orders.read"]}}).scopes == ["orders.read"]
+	pays(paying, {"scopes": {"requested": ["orders.read"], "ceiling": []}}).allow
+}
+
+test_details_that_are_not_entitled_refuse_the_request if {
+	fixture.refused(pays(fixture.bindings, {}), "rar_not_entitled")
+	fixture.refused(pays(fixture.bindings, {"scopes": {"requested": ["admin"]}}), "rar_not_entitled")
+	mixed := [pay.authorization_details[0], {"type": "other"}]
+	fixture.refused(pays(paying, {"authorization_details": mixed}), "rar_type_unknown")
+}
+
+test_details_excuse_nothing_but_scopes if {
+	fixture.refused(pays(paying, {"request": {"grant_type": "refresh_token"}}), "grant_not_entitled")
+	fixture.refused(pays(paying, {"resource": {"indicator": "https://api.example"}}), "resource_not_entitled")
+}
+
+test_empty_details_count_as_absent if {
+	every details in [[], null, false, {}] {
+		fixture.refused(pays(paying, {"authorization_details": details, "scopes": {"requested": ["admin"]}}), "scope_not_entitled")
+	}
+}
+
 test_an_omitted_scope_asks_for_the_default if {
 	r := fixture.issue({"scopes": {"requested": [], "default": ["orders.write"]}}) with data.svc.entitlements.bindings as fixture.bindings
 	r.scopes == ["orders.write"]

@@ -82,5 +82,5 @@ test_introspection_checks_types_and_details_again if {
 	ok.allow
 	ok.authorization_details == [pay]
 	gone := fixture.introspect(typed) with data.svc.entitlements.bindings as b
-	fixture.codes(gone) == {"resource_type_unknown", "rar_type_unknown", "caller_not_audience", "policy_changed", "scope_not_entitled"} - {"caller_not_audience"}
+	fixture.codes(gone) == {"resource_type_unknown", "rar_type_unknown", "scope_not_entitled"}
 }

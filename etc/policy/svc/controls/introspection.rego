@@ -4,6 +4,7 @@
 package svc.controls.introspection
 
 import data.svc.controls.entitlements
+import data.svc.lib.ask
 import data.svc.lib.caller
 import data.svc.lib.url
 import data.svc.operator.controls.introspection as row
@@ -157,4 +158,5 @@ deny contains {
 } if {
 	entitlements.granted == set()
 	input.baseline.scopes != []
+	not ask.by_details
 }

@@ -115,10 +115,12 @@ deny contains r if some r in lifetime.deny
 
 deny contains r if some r in hooks.issue_deny
 
-# Deny if scopes were requested and none is left.
+# Deny if the client asks for scopes and none is left, unless there are authorization details, which decide
+# then. The control `registry` denies details that the client is not entitled to.
 deny contains r if {
 	entitlements.granted == set()
 	not ask.by_proposal
+	not ask.by_details
 	some r in entitlements.partial
 }
 

@@ -50,6 +50,10 @@ by_proposal if {
 	not input.scopes.ceiling == input.scopes.ceiling
 }
 
+# True if authorization details were requested: they decide, and a scope beside them that is not granted
+# is only left out. An empty list counts as absent.
+by_details if some _ in details
+
 # The resource types of the token: those named by URI and those named by their indicator. Empty for a
 # token that names none.
 types contains t if {
