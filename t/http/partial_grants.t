@@ -103,4 +103,34 @@ oauth_ok(
     $stack->introspect( @rs, $access ), { active => sub { !$_[0] }, inactive_reason => 'policy_denied' },
     'introspect: when the details are taken away too, the token is inactive' );
 
+# ---- bindings with resource types
+
+my @always = qw(openid profile email offline_access introspection uma_protection delegation_management authzen);
+my @typed  = $stack->make_client(
+    'typed',
+    {   grants         => ['client_credentials'], scopes => [ @always, 'orders.read', 'other' ],
+        resource_types => ['urn:r:orders'] } );
+my @less = $stack->make_client(
+    'less',
+    { grants => ['client_credentials'], scopes => ['orders.read'], resource_types => ['urn:r:orders'] } );
+for my $scope (@always) {
+    my $token = asked( \@typed, scope => $scope );
+    oauth_ok( $token, { scope => $scope }, "a binding with resource types grants $scope (decisions.md \"Resources\")" );
+    oauth_ok(
+        $stack->introspect( @rs, $token->member('access_token') ), { scope => $scope },
+        "... and introspection shows $scope" );
+    oauth_error( asked( \@less, scope => $scope ), 400, 'invalid_scope', "... but not if it does not list $scope" );
+}
+oauth_ok(
+    asked( \@typed, scope => 'openid orders.read other', resource_types => 'urn:r:orders' ),
+    { scope => same_words('openid orders.read') },
+    'of other scopes it grants those that the registry lists for its types (decisions.md "Resources")' );
+my $bearer = $stack->token_text( @typed, scope => 'introspection' );
+oauth_ok(
+    $stack->http->post(
+        '/introspect', headers => [ Authz::Client::bearer($bearer) ],
+        form => [ token => $stack->token_text( @bare, scope => 'orders.read' ) ] ),
+    { active => true() },
+    'such a token with scope introspection is a credential at /introspect (specification 4.5)' );
+
 done_testing;

@@ -137,6 +137,32 @@ test_a_typed_scope_must_be_in_the_binding_too if {
 	r.scopes == ["orders.read"]
 }
 
+always := ["openid", "profile", "email", "offline_access", "introspection", "uma_protection", "delegation_management", "authzen"]
+
+test_a_binding_with_types_gives_the_scopes_that_belong_to_no_resource if {
+	b := with_cc({"resource_types": ["urn:r:stock"], "scopes": array.concat(always, ["stock.read"])})
+	every scope in always {
+		mine(b, {"scopes": {"requested": [scope]}}).scopes == [scope]
+		mine(b, {"scopes": {"requested": [scope]}, "resource": {"types": ["urn:r:stock"]}}).scopes == [scope]
+		r := mine(with_cc({"resource_types": ["urn:r:stock"], "scopes": ["stock.read"]}), {"scopes": {"requested": [scope]}})
+		fixture.refused(r, "scope_not_entitled")
+	}
+	mine(b, {"scopes": {"requested": ["openid", "stock.read", "address"]}}).scopes == ["openid", "stock.read"]
+}
+
+test_the_introspection_of_a_binding_with_types_shows_the_scopes_that_belong_to_no_resource if {
+	b := fixture.bind("crm", with_cc({"resource_types": ["urn:r:stock"], "scopes": ["openid", "stock.read"]}))
+	r := fixture.introspect({"baseline": {"scopes": ["openid", "stock.read", "email"]}}) with data.svc.entitlements.bindings as b
+		with data.svc.registry.resource_types as fixture.registry
+	r.allow
+	r.scopes == ["openid", "stock.read"]
+}
+
+test_a_scope_that_belongs_to_no_resource_is_still_cut if {
+	b := with_cc({"resource_types": ["urn:r:stock"], "scopes": ["openid", "email"]})
+	mine(b, {"scopes": {"requested": ["openid", "email"], "ceiling": ["email"]}}).scopes == ["email"]
+}
+
 test_an_unverified_software_id_matches_no_segment if {
 	b := object.union(fixture.bindings, {"software": {"soft": {}}})
 	r := issue(b, {"client": {"software_id": "soft"}})

@@ -116,6 +116,19 @@ allowed contains s if {
 	s in listed
 }
 
+# Scopes that belong to no resource: those of OpenID Connect and of the service's own endpoints.
+allowed contains s if {
+	some b in held
+	some s in ask.scopes
+	s in of_no_resource
+	s in b.scopes
+}
+
+of_no_resource := {
+	"openid", "profile", "email", "offline_access", "introspection", "uma_protection",
+	"delegation_management", "authzen",
+}
+
 reached(_) if ask.types == set()
 
 reached(t) if t in ask.types
