@@ -35,7 +35,8 @@ make_policy(TALLOC_CTX *mem, const char **ret_dir)
     } files[] = {
         {"controls.json",
          "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[\"issue\"],"
-         "\"configurable\":true,\"rows\":[{\"key\":\"svc.a\",\"writers\":[\"admin\"]}],"
+         "\"endpoints\":[\"/a\"],\"configurable\":true,"
+         "\"rows\":[{\"key\":\"svc.a\",\"writers\":[\"admin\"]}],"
          "\"inputs\":[],\"outputs\":[],\"reasons\":[]}]"                                },
         {"schemas/svc.a.json",  "{\"type\":\"object\",\"properties\":{\"m\":{\"type\":\"string\","
                                "\"description\":\"M.\"}}}"},
@@ -224,6 +225,8 @@ test_answers(TALLOC_CTX *mem)
     is_str(jsonx_dump(mem, json_object_get(one, "sites")),
            "[{\"file\":\"svc/controls/a.rego\",\"rule\":\"svc.controls.a\",\"line\":1}]",
            "a control: its sites (specification 4.12)");
+    is_str(jsonx_dump(mem, json_object_get(one, "endpoints")), "[\"/a\"]",
+           "a control: the endpoints that read its rows themselves (policy.md 6.4)");
     is_str(jsonx_dump(mem, json_object_get(one, "rows")),
            "[{\"key\":\"svc.a\",\"writers\":[\"admin\"],\"schema\":{\"type\":\"object\","
            "\"properties\":{\"m\":{\"type\":\"string\",\"description\":\"M.\"}}}}]",
@@ -237,20 +240,20 @@ static const struct {
     const char *text; /* NULL: the file is away */
     const char *name;
 } faults[] = {
-    {NULL,                 NULL,                                             "the whole folder is away"     },
-    {"controls.json",      NULL,                                             "no catalogue"                 },
-    {"controls.json",      "",                                               "an empty one"                 },
-    {"controls.json",      "[",                                              "one that is no JSON"          },
-    {"controls.json",      "{}",                                             "one that is no array"         },
-    {"controls.json",      "[5]",                                            "a control that is no object"  },
+    {NULL,                 NULL,                                                                   "the whole folder is away"     },
+    {"controls.json",      NULL,                                                                   "no catalogue"                 },
+    {"controls.json",      "",                                                                     "an empty one"                 },
+    {"controls.json",      "[",                                                                    "one that is no JSON"          },
+    {"controls.json",      "{}",                                                                   "one that is no array"         },
+    {"controls.json",      "[5]",                                                                  "a control that is no object"  },
     {"controls.json",
-     "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[],\"rows\":[],"
-     "\"inputs\":[],\"outputs\":[],\"reasons\":[]}]",                        "a control that lacks a member"},
+     "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[],\"endpoints\":[],"
+     "\"rows\":[],\"inputs\":[],\"outputs\":[],\"reasons\":[]}]",                                  "a control that lacks a member"},
     {"controls.json",
-     "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[],\"configurable\":true,"
-     "\"rows\":[{\"key\":5}],\"inputs\":[],\"outputs\":[],\"reasons\":[]}]", "a row without key"            },
-    {"schemas/svc.a.json", NULL,                                             "no schema of a row"           },
-    {"schemas/svc.a.json", "{\"properties\":{\"m\":{}}}",                    "an incomplete one"            },
+     "[{\"id\":\"a\",\"title\":\"A\",\"decides\":\"D.\",\"entrypoints\":[],\"endpoints\":[],"
+     "\"configurable\":true,\"rows\":[{\"key\":5}],\"inputs\":[],\"outputs\":[],\"reasons\":[]}]", "a row without key"            },
+    {"schemas/svc.a.json", NULL,                                                                   "no schema of a row"           },
+    {"schemas/svc.a.json", "{\"properties\":{\"m\":{}}}",                                          "an incomplete one"            },
 };
 
 static void

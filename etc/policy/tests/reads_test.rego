@@ -62,11 +62,22 @@ is_above_a_row(top) if {
 	within(key, top)
 }
 
-# A control that no entrypoint uses says so, and no rule reads its rows.
+# A control that no entrypoint uses says so, and no rule reads its rows. `endpoints` are those that read a
+# row themselves.
 unused := {c.id | some c in shipped.catalogue; c.entrypoints == []}
 
 test_a_control_that_is_not_used_says_so if {
-	unused == {c.id | some c in shipped.catalogue; contains(c.decides, "No endpoint of this version uses it.")}
+	{c.id | some c in shipped.catalogue; c.entrypoints == []; c.endpoints == []} == {c.id |
+		some c in shipped.catalogue
+		contains(c.decides, "No endpoint of this version uses it.")
+	}
+}
+
+test_a_control_that_only_the_service_reads_says_so if {
+	{c.id | some c in shipped.catalogue; c.entrypoints == []; c.endpoints != []} == {c.id |
+		some c in shipped.catalogue
+		contains(c.decides, "No entrypoint asks it: the service itself reads the row")
+	}
 }
 
 test_the_controls_whose_rows_are_not_read_are_those_that_are_not_used if {

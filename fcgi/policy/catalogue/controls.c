@@ -28,6 +28,7 @@ static const struct {
     {"title",       JSON_STRING},
     {"decides",     JSON_STRING},
     {"entrypoints", JSON_ARRAY },
+    {"endpoints",   JSON_ARRAY },
     {"rows",        JSON_ARRAY },
     {"inputs",      JSON_ARRAY },
     {"outputs",     JSON_ARRAY },
@@ -205,7 +206,7 @@ make_rows(struct op *op, const json_t *control, json_t **ret)
 static enum az_status
 describe_control(struct op *op, const json_t *control, json_t **ret)
 {
-    static const char *const own[] = {"inputs", "outputs", "reasons"};
+    static const char *const own[] = {"endpoints", "inputs", "outputs", "reasons"};
     json_t *made = NULL, *rows = NULL, *sites = NULL;
     enum az_status st = make_compact(op, control, &made);
     if (st == AZ_OK)
