@@ -190,7 +190,10 @@ save_value(struct cli *cli, const struct edit *edit)
                                  .payload = edit->text,
                                  .in_bundle = edit->row.payload == NULL || edit->row.in_bundle,
                                  .if_match = cli->choice.patch ? edit->row.digest : NULL};
-    if (save_data_row(&cli->op, &change, "authzctl", &outcome, &created) != AZ_OK)
+    enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
+    if (outcome.failures != NULL)
+        return refusal_failures(cli, edit->source, edit->key, outcome.failures);
+    if (st != AZ_OK)
         return output_fault(cli);
     bundle_print_save(cli, &outcome,
                       json_pack("{s:s,s:b}", "dataKey", edit->key, "created", created));

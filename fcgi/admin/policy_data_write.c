@@ -4,6 +4,7 @@
 
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
+#include "base/jsonx.h"
 #include "policy/rows/data_check.h"
 
 /* Tries of a write that finds the row changed since it was read. */
@@ -17,6 +18,9 @@ policy_data_save(struct request *req, const struct data_change *change, bool as_
         save_data_row(&req->op, change, req->admin_label, &ret->outcome, &ret->created);
     ret->data_key = change->data_key;
     ret->again = st == AZ_PRECONDITION_FAILED && as_read && !policy_has_if_match(req);
+    if (ret->outcome.failures != NULL)
+        req->error_body = jsonx_own(req->op.mem, json_pack("{s:s,s:O}", "dataKey", change->data_key,
+                                                           "failures", ret->outcome.failures));
     return st;
 }
 

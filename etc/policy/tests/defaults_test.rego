@@ -98,7 +98,10 @@ bindings_key := "svc.entitlements.bindings"
 
 own := {"grants": ["client_credentials"], "scopes": ["orders.read"], "ttl": 60}
 
-stated := {"client": {"software_id": "soft", "statement": {"verified": true, "claims": {}}}}
+# A statement of the service itself, whose issuer needs no row.
+own_statement := {"iss": "https://as.example", "verified": true, "claims": {}}
+
+stated := {"client": {"software_id": "soft", "statement": own_statement}}
 
 row_cases := [
 	member(bindings_key, ["clients"], ["clients"], {"crm": own}, "issue", {}),
@@ -131,7 +134,7 @@ binding_members := [
 binding_cases := [object.union(made, {"holder": holder.at}) |
 	some holder in holders
 	some m in binding_members
-	who := {"registration": holder.registration, "software_id": "soft", "statement": {"verified": true, "claims": {}}}
+	who := {"registration": holder.registration, "software_id": "soft", "statement": own_statement}
 	made := member(
 		bindings_key, array.concat(holder.at, [m[0]]), array.concat(holder.keyed, [m[0]]), m[1], m[2],
 		object.union(m[3], {"client": who, "caller": object.union(who, {"client_id": "crm"})}),

@@ -22,7 +22,7 @@ test_bindings_of_client_registration_and_software_are_united if {
 		"software": {"soft": {"scopes": ["orders.write"]}},
 	}
 	over := {
-		"client": {"registration": "STATEMENT", "software_id": "soft", "statement": {"verified": true, "claims": {}}},
+		"client": {"registration": "STATEMENT", "software_id": "soft", "statement": {"iss": "https://as.example", "verified": true, "claims": {}}},
 		"scopes": {"requested": ["orders.read", "orders.write"]},
 	}
 	r := issue(b, over)
@@ -33,9 +33,9 @@ test_bindings_of_client_registration_and_software_are_united if {
 
 test_a_software_id_without_a_verified_statement_gives_nothing if {
 	b := {"software": {"soft": cc}}
-	issue(b, {"client": {"software_id": "soft", "statement": {"verified": true, "claims": {}}}}).allow
+	issue(b, {"client": {"software_id": "soft", "statement": {"iss": "https://as.example", "verified": true, "claims": {}}}}).allow
 	fixture.refused(issue(b, {"client": {"software_id": "soft"}}), "grant_not_entitled")
-	fixture.refused(issue(b, {"client": {"software_id": "soft", "statement": {"verified": false, "claims": {}}}}), "grant_not_entitled")
+	fixture.refused(issue(b, {"client": {"software_id": "soft", "statement": {"iss": "https://as.example", "verified": false, "claims": {}}}}), "grant_not_entitled")
 }
 
 test_another_clients_binding_gives_nothing if {

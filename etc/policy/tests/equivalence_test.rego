@@ -10,7 +10,10 @@ plain := {
 	"input": {"issue": fixture.issue_input, "introspect": fixture.introspect_input},
 	"bindings": fixture.bindings,
 	"registry": fixture.registry,
-	"controls": {"client": {}, "environment": {}, "lifetime": {}, "authentication": {}, "introspection": {"require_audience": true}},
+	"controls": {
+		"client": {}, "environment": {}, "lifetime": {}, "authentication": {},
+		"introspection": {"require_audience": true}, "trust": {"statement_issuers": ["https://pub.example"]},
+	},
 	"custom": {},
 }
 
@@ -44,6 +47,11 @@ data_changes := [
 	change(["bindings", "registrations", "ADMIN"], {"grants": ["client_credentials"], "scopes": ["admin"], "endpoints": ["introspect"]}),
 	change(["bindings", "registrations", "ADMIN"], false),
 	change(["bindings", "software", "soft"], {"grants": ["client_credentials"], "scopes": ["admin"]}),
+	change(["bindings", "software", "soft"], {"grants": ["client_credentials"], "scopes": ["admin"], "issuers": ["https://pub.example"]}),
+	change(["bindings", "registrations", "STATEMENT"], {"grants": ["client_credentials"], "scopes": ["admin"], "endpoints": ["introspect"]}),
+	change(["controls", "trust"], {"statement_issuers": ["https://pub.example", {"issuer": "https://other.example"}]}),
+	change(["controls", "trust"], {"statement_issuers": []}),
+	gone(["controls", "trust"]),
 	change(["bindings", "scopes"], {"orders.read": {"groups": ["corp/ops"]}}),
 	change(["bindings", "scopes"], {"orders.read": null}),
 	change(["bindings", "scopes"], {"other": {"groups": ["corp/ops"]}}),
@@ -70,7 +78,7 @@ client_changes(evaluation) := [
 	change(["input", evaluation, "client", "registration"], "DCR"),
 	change(["input", evaluation, "client", "registration"], "STATEMENT"),
 	change(["input", evaluation, "client", "software_id"], "soft"),
-	change(["input", evaluation, "client", "statement"], {"verified": true, "claims": {"scope": "orders.write", "grants": ["client_credentials"]}}),
+	change(["input", evaluation, "client", "statement"], {"iss": "https://pub.example", "verified": true, "claims": {"scope": "orders.write", "grants": ["client_credentials"]}}),
 	change(["input", evaluation, "client", "statement"], false),
 	change(["input", evaluation, "evaluation"], "other"),
 ]
@@ -146,6 +154,8 @@ introspect_changes := [
 	change(["input", "introspect", "caller", "client_id"], "crm"),
 	change(["input", "introspect", "caller", "token"], {"scopes": ["introspection"]}),
 	change(["input", "introspect", "caller", "token"], {"scopes": []}),
+	change(["input", "introspect", "caller", "registration"], "STATEMENT"),
+	change(["input", "introspect", "caller", "statement"], {"iss": "https://pub.example", "verified": true, "claims": {}}),
 	gone(["input", "introspect", "caller"]),
 	change(["input", "introspect", "caller"], {"service": true, "client_id": "crm"}),
 	change(["input", "introspect", "caller", "service"], "true"),

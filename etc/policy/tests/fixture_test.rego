@@ -157,11 +157,15 @@ refused(answer, code) if {
 	code in codes(answer)
 }
 
-# The shipped schemas with each reference replaced by the definition that it refers to.
-schemas[key] := json.patch(body, [{"op": "replace", "path": path, "value": schema["$defs"][name]} |
+# The shipped schemas with each reference replaced by the definition that it refers to. A definition may
+# refer to others that refer to none.
+schemas[key] := resolved(json.remove(schema, ["$defs"]), definitions) if {
+	some key, schema in data.shipped.schemas
+	simple := object.get(schema, "$defs", {})
+	definitions := {name: resolved(definition, simple) | some name, definition in simple}
+}
+
+resolved(body, definitions) := json.patch(body, [{"op": "replace", "path": path, "value": definitions[name]} |
 	walk(body, [path, value])
 	name := trim_prefix(value["$ref"], "#/$defs/")
-]) if {
-	some key, schema in data.shipped.schemas
-	body := json.remove(schema, ["$defs"])
-}
+])

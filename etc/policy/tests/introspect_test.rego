@@ -134,7 +134,7 @@ test_a_caller_is_entitled_by_its_registration_or_software_too if {
 		"software": {"soft": {"endpoints": ["introspect"]}},
 	}
 	introspect(b, {"caller": {"registration": "DCR"}}).allow
-	introspect(b, {"caller": {"software_id": "soft", "statement": {"verified": true}}}).allow
+	introspect(b, {"caller": {"software_id": "soft", "statement": {"iss": "https://as.example", "verified": true}}}).allow
 	fixture.refused(introspect(b, {"caller": {"software_id": "soft"}}), "introspection_not_entitled")
 	fixture.refused(introspect(b, {}), "introspection_not_entitled")
 }

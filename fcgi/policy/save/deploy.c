@@ -7,6 +7,7 @@
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy_private.h"
+#include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
 
 /* One application: the rows that exist, and the changes to them. */
@@ -146,6 +147,20 @@ judge_deploy(struct op *op, struct deploy_step *step)
     return st;
 }
 
+/* Check the written rows against each other, so that the order of the entries does not matter. */
+static enum az_status
+check_written(struct op *op, struct deploy_work *work)
+{
+    enum az_status st = AZ_OK;
+    for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++) {
+        const char *key = work->deploy->data[i].data_key;
+        st = issuers_check(op, key, &work->result.failures);
+        if (st == AZ_UNPROCESSABLE)
+            work->result.data_key = key;
+    }
+    return st;
+}
+
 static enum az_status
 apply_deploy(struct op *op, void *arg)
 {
@@ -153,7 +168,9 @@ apply_deploy(struct op *op, void *arg)
     enum az_status st = step_init(op, arg, &step);
     if (st == AZ_OK)
         st = judge_deploy(op, &step);
-    return st == AZ_OK ? deploy_rows_write(op, step.work->values, &step.deletes) : st;
+    if (st == AZ_OK)
+        st = deploy_rows_write(op, step.work->values, &step.deletes);
+    return st == AZ_OK ? check_written(op, step.work) : st;
 }
 
 enum az_status

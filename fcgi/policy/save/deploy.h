@@ -52,7 +52,7 @@ struct deploy_counts {
 struct deploy_result {
     struct deploy_counts counts;
     struct save_outcome save;
-    const char *data_key; /* AZ_UNPROCESSABLE: the row that breaks its schema, NULL otherwise */
+    const char *data_key; /* AZ_UNPROCESSABLE: the row that breaks a rule, NULL otherwise */
     json_t *failures;     /* its failures, owned by op->mem */
     const char *warning;  /* a check that this host could not make (data_check.h), or NULL */
     json_t *faults;       /* AZ_INVALID_FIELDS: field path (rules[3].path) to message, on op->mem */

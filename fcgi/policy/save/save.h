@@ -4,6 +4,7 @@
 #ifndef AZ_POLICY_SAVE_SAVE_H
 #define AZ_POLICY_SAVE_SAVE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/op.h"
@@ -56,6 +57,7 @@ struct save_outcome {
     const char *previous_etag; /* of the bundle served before, "" if none */
     enum save_activation activation;
     struct save_refusal refusal;
+    json_t *failures; /* of a data row that does not go with another one, on op->mem, or NULL */
 };
 
 /*

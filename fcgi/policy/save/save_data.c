@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/rows/data_key.h"
+#include "policy/save/issuers_check.h"
 #include "store/policy/policy_rows.h"
 
 enum save_owner
@@ -18,7 +19,8 @@ save_key_owner(const char *data_key, bool known)
 /* The change, and the state of its row. */
 struct row_save {
     const struct data_change *change;
-    bool created; /* there was no such row */
+    bool created;     /* there was no such row */
+    json_t *failures; /* of issuers_check, or NULL */
 };
 
 static enum az_status
@@ -51,8 +53,9 @@ apply_row(struct op *op, void *arg)
         return st;
     if (change->payload == NULL)
         return policy_data_delete(op, change->data_key);
-    return policy_data_write(op, change->data_key, change->payload, change->version,
-                             change->in_bundle);
+    st = policy_data_write(op, change->data_key, change->payload, change->version,
+                           change->in_bundle);
+    return st == AZ_OK ? issuers_check(op, change->data_key, &save->failures) : st;
 }
 
 enum az_status
@@ -65,5 +68,6 @@ save_data_row(struct op *op, const struct data_change *change, const char *who,
     enum az_status st = save_policy(op, &plan, ret);
     if (st == AZ_OK)
         *ret_created = save.created;
+    ret->failures = save.failures;
     return st;
 }

@@ -28,7 +28,8 @@ enum save_owner save_key_owner(const char *data_key, bool known);
 /*
  * Save one row with save_policy() and SAVE_KEEP. The caller has checked the payload against its
  * schema. Also: AZ_PRECONDITION_FAILED (if_match); AZ_NOT_FOUND (deleting an unknown row);
- * AZ_PROTECTED (deleting a shipped row). *ret_created: the row is new.
+ * AZ_PROTECTED (deleting a shipped row); AZ_UNPROCESSABLE with ret->failures
+ * (issuers_check). *ret_created: the row is new.
  */
 enum az_status save_data_row(struct op *op, const struct data_change *change, const char *who,
                              struct save_outcome *ret, bool *ret_created);

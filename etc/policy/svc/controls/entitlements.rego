@@ -3,21 +3,33 @@
 # description: The grants, scopes and resources that a client or a class of clients may have.
 package svc.controls.entitlements
 
+import data.svc.controls.trust
 import data.svc.entitlements.bindings
 import data.svc.lib.ask
 import data.svc.lib.url
 import data.svc.registry.resource_types as registry
 
 # The bindings that apply to the client. They are looked up by key, because the row may hold any number
-# of clients. A software_id counts only beside a verified statement, because any client may register
-# under any name.
+# of clients.
 held contains b if b := bindings.clients[input.client.id]
 
-held contains b if b := bindings.registrations[input.client.registration]
-
 held contains b if {
+	registration_counts
+	b := bindings.registrations[input.client.registration]
+}
+
+held contains b if b := of_software
+
+# A client that registered with a statement counts as such while the statement's issuer is trusted.
+registration_counts if input.client.registration != "STATEMENT"
+
+registration_counts if trust.holds(input.client.statement)
+
+# A software_id counts only beside a verified statement, because any client may register under any name.
+of_software := b if {
 	input.client.statement.verified == true
 	b := bindings.software[input.client.software_id]
+	trust.vouches(input.client.statement, b)
 }
 
 segments contains concat("", ["binding:clients/", input.client.id]) if {
@@ -25,12 +37,12 @@ segments contains concat("", ["binding:clients/", input.client.id]) if {
 }
 
 segments contains concat("", ["binding:registrations/", input.client.registration]) if {
+	registration_counts
 	_ := bindings.registrations[input.client.registration]
 }
 
 segments contains concat("", ["binding:software/", input.client.software_id]) if {
-	input.client.statement.verified == true
-	_ := bindings.software[input.client.software_id]
+	_ := of_software
 }
 
 segments contains concat("#", [t, s]) if {

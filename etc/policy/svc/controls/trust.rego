@@ -1,6 +1,6 @@
 # METADATA
 # title: Trust
-# description: The issuers of trusted software statements.
+# description: The issuers of trusted software statements, now and for the bindings of registered clients.
 package svc.controls.trust
 
 import data.svc.operator.controls.public_client_policy
@@ -32,20 +32,45 @@ statement_trusted if {
 	not input.statement == input.statement
 }
 
-# The service has checked the signature and sets `verified`. Its own issuer needs no entry.
 statement_trusted if {
 	input.registration.mode == "statement"
-	is_boolean(input.statement.verified)
-	input.statement.iss == input.issuer
+	holds(input.statement)
 }
 
-statement_trusted if {
-	input.registration.mode == "statement"
-	is_boolean(input.statement.verified)
+# ---- statements, of the registration itself or of a client that registered earlier
+
+# True if the issuer of a statement is trusted now. The service has checked the signature and sets
+# `verified`; it accepts statements in its own name only if they are verified, and needs no entry.
+holds(statement) if {
+	statement.verified == true
+	statement.iss == input.issuer
+}
+
+holds(statement) if {
+	is_boolean(statement.verified)
+	statement.iss in issuers
+}
+
+issuers contains name(entry) if {
+	is_array(row.statement_issuers)
 	some entry in row.statement_issuers
-	names(entry, input.statement.iss)
 }
 
-names(entry, issuer) if entry == issuer
+name(entry) := entry if is_string(entry)
 
-names(entry, issuer) if entry.issuer == issuer
+name(entry) := entry.issuer if is_object(entry)
+
+# True if a software binding applies to the software of a statement. A software_id is only a text that an
+# issuer writes: one could claim the software of another. So the binding names its issuers as soon as the
+# row lists two. The service's own issuer counts if it is listed; only the administrator has its
+# statements made.
+vouches(statement, binding) if {
+	holds(statement)
+	statement.iss in binding.issuers
+}
+
+vouches(statement, binding) if {
+	holds(statement)
+	not binding.issuers == binding.issuers
+	count(issuers) < 2
+}

@@ -1,18 +1,27 @@
 # The caller of /introspect, which is usually not the token's client, and its bindings.
 package svc.lib.caller
 
+import data.svc.controls.trust
 import data.svc.entitlements.bindings
 import data.svc.lib.url
 import data.svc.registry.resource_types as registry
 
 held contains b if b := bindings.clients[input.caller.client_id]
 
-held contains b if b := bindings.registrations[input.caller.registration]
+held contains b if {
+	registration_counts
+	b := bindings.registrations[input.caller.registration]
+}
 
 held contains b if {
 	input.caller.statement.verified == true
 	b := bindings.software[input.caller.software_id]
+	trust.vouches(input.caller.statement, b)
 }
+
+registration_counts if input.caller.registration != "STATEMENT"
+
+registration_counts if trust.holds(input.caller.statement)
 
 # The service itself, for one of its own endpoints that received a token (/userinfo). It asks on behalf
 # of the holder of the token, so it needs no binding and counts as the token's audience. The input marks
