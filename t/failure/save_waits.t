@@ -165,7 +165,7 @@ is( $stack->sql(q{SELECT count(*) FROM policy_rule WHERE path LIKE 'custom/many%
 
 # ---- SVC_BUNDLE_CONFIRM_TIMEOUT_MS and five seconds for the lock
 
-$host{short}->restart_service( settings => { SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 500 } );
+$host{short}->restart_service( settings => { SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 500 * Authz::Process::patience() } );
 my $holder = lock_for(600);
 ( $took, $answer ) = timed( sub { $policy{short}->deploy( rules => rule( locked => 1 ) ) } );
 admin_error( $answer, 409, 'the lock is kept longer than the time-out and 5 s: 409', error => 'save_in_progress' );

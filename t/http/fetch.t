@@ -33,7 +33,8 @@ sub fetch {
     my $start = time;
     my ( $status, $text ) = Authz::Process->run(
         command(
-            [   fetch => $option{hosts} // 'safe', $url, $option{max} // 1000, $option{timeout} // 5,
+            [   fetch => $option{hosts} // 'safe', $url, $option{max} // 1000,
+                $option{timeout} // 20 * Authz::Process::patience(),
                 @{ $option{more} // [] } ],
             %option ) );
     die "fetcher: $status $text" if $status != 0;

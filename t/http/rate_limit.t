@@ -7,8 +7,9 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $limit = 40;
 my %on    = ( SVC_RATE_LIMIT_ENABLED => 'true', SVC_RATE_LIMIT_REQUESTS => $limit, SVC_RATE_LIMIT_WINDOW => 86400 );
@@ -143,7 +144,7 @@ my $short  = Authz::Stack->start(
     beside   => $stack,
     settings => { %on, SVC_RATE_LIMIT_REQUESTS => 5, SVC_RATE_LIMIT_WINDOW => $window } );
 sub which       { return int( time / $window ) }
-sub next_window { sleep $window * ( which() + 1 ) - time + 0.05; return which() }
+sub next_window { Authz::Process::sleep_until( $window * ( which() + 1 ) + 0.05 ); return which() }
 
 # Ten at the start of a window, ten in the middle, ten at the start of the next. On a busy machine some may come too late for
 # the window that they are meant for: then it is done again.

@@ -14,7 +14,7 @@ use Time::HiRes      qw(time);
 
 use Authz::Response ();
 
-our $TIMEOUT = 40;
+our $TIMEOUT = 40 * ( $ENV{AUTHZ_PATIENCE} // 1 );
 
 sub new { my ( $class, %option ) = @_; return bless { host => '127.0.0.1', timeout => $TIMEOUT, %option }, $class }
 

@@ -49,7 +49,8 @@ sub new {
     return $self;
 }
 
-# fsync off: a test kills processes, never the machine, so what the kernel has is safe.
+# fsync off: a test kills processes, never the machine, so what the kernel has is safe. max_connections is for 8 tests at a
+# time, some with several services of 10 workers.
 sub start {
     my ($self) = @_;
     $self->{process} = Authz::Process->start(
@@ -58,7 +59,7 @@ sub start {
         signal  => 'INT',
         command => [
             Authz::Path::postgres('postgres'),        '-D',        $self->{data}, '-k', $self->{socket}, '-p', $PORT,
-            map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=150',
+            map { ( '-c', $_ ) } 'listen_addresses=', 'fsync=off', 'full_page_writes=off', 'max_connections=400',
             'shared_buffers=64MB', 'timezone=UTC', 'autovacuum=off', 'log_line_prefix=%m [%p] %d ', 'jit=off' ],
     );
     $self->await(30);
@@ -67,7 +68,7 @@ sub start {
 
 sub await {
     my ( $self, $seconds ) = @_;
-    my $until = time + $seconds;
+    my $until = time + $seconds * Authz::Process::patience();
     while ( !$self->try('SELECT 1') ) {
         die "PostgreSQL does not start\n" if time > $until || !$self->{process}->alive;
         sleep 0.05;

@@ -57,6 +57,10 @@ sub _start_guard {
     return;
 }
 
+# Return the factor by which waits are longer than usual: t/run --load sets it, so that a busy machine fails no test by its
+# slowness alone. It is for waiting until something is there, never for a time that a test states.
+sub patience { return $ENV{AUTHZ_PATIENCE} // 1 }
+
 # start(name => ..., command => [...] or code => sub {...}, env => {...}, user => ...)
 sub start {
     my ( $class, %option ) = @_;
@@ -103,7 +107,7 @@ sub run {
     my ( $class, %option ) = @_;
     my $log    = directory() . '/run.' . ++( our $runs );
     my $self   = $class->start( %option, log => $log );
-    my $status = $self->wait( $option{timeout} // 60 );
+    my $status = $self->wait( $option{timeout} // 60 * patience() );
     open my $in, '<', $log or die "$log: $!";
     local $/ = undef;
     my $text = readline($in) // '';
@@ -176,7 +180,7 @@ sub stop {
     return $self->{status} if defined $self->{status};
     kill 'CONT',                     $self->{pid};
     kill $signal // $self->{signal}, $self->{pid};
-    my $status = $self->wait( $seconds // 15 );
+    my $status = $self->wait( $seconds // 15 * patience() );
     return $status if defined $status;
     kill 'KILL', $self->{pid};
     return $self->wait(5);
@@ -187,10 +191,18 @@ sub until_true {
     my ( $seconds, $condition ) = @_;
     my $start = time;
     while ( !$condition->() ) {
-        return if time > $start + $seconds;
+        return if time > $start + $seconds * patience();
         sleep 0.01;
     }
     return time - $start;
+}
+
+# Sleep until a time, which may be over already on a busy machine.
+sub sleep_until {
+    my ($when) = @_;
+    my $left = $when - time;
+    sleep $left if $left > 0;
+    return;
 }
 
 # Children of a process, by pid (workers of authz.fcgi, backends of PostgreSQL).

@@ -116,7 +116,7 @@ sub start_service {
                 [ web => 'web_workers' ] ),
             @pool ],
     );
-    my $until = time + 60;
+    my $until = time + 60 * Authz::Process::patience();
     while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles) ) {
         die "authz.fcgi does not start\n" if time > $until || !$self->{service}->alive;
         sleep 0.01;
@@ -149,7 +149,7 @@ sub start_opa {
 
 sub await_ready {
     my ( $self,  $seconds ) = @_;
-    my ( $until, $answer )  = time + ( $seconds // 60 );
+    my ( $until, $answer )  = time + ( $seconds // 60 * Authz::Process::patience() );
     do {
         $answer = $self->{http}->get("$self->{path}/health/ready");
         return 1 if $answer->status == 200;

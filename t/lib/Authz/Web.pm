@@ -6,6 +6,8 @@ use strict;
 use warnings;
 
 use IO::Socket::INET ();
+use IO::Socket::UNIX ();
+use Socket           qw(SOCK_STREAM);
 use Time::HiRes      qw(sleep time);
 
 use Authz::Path    ();
@@ -31,9 +33,23 @@ sub edit {
     return $text;
 }
 
+# Ports that the kernel gives to nobody (net.ipv4.ip_local_port_range is 32768 to 60999), so that no outgoing connection of
+# another test takes one between this choice and its use.
+my ( $FIRST_PORT, $PORTS ) = ( 20_000, 12_000 );
+
+# Return a port of 127.0.0.1 that belongs to this test until it ends, also when many runs share the machine: a socket with an
+# abstract name claims it, which the kernel removes with the process.
 sub free_port {
-    my $socket = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Proto => 'tcp', Listen => 1 ) or die "no port: $!";
-    return $socket->sockport;
+    our @claim;
+    for ( 1 .. 1000 ) {
+        my $port  = $FIRST_PORT + int rand $PORTS;
+        my $claim = IO::Socket::UNIX->new( Local => "\0authz-test-port-$port", Type => SOCK_STREAM, Listen => 1 )
+          or next;
+        IO::Socket::INET->new( LocalAddr => '127.0.0.1', LocalPort => $port, Proto => 'tcp', Listen => 1 ) or next;
+        push @claim, $claim;
+        return $port;
+    }
+    die "no free port: $!\n";
 }
 
 my %shape = (
@@ -49,7 +65,7 @@ my %shape = (
 sub start {
     my ( $class, $name, $stack ) = @_;
     my $process = $shape{$name}->($stack);
-    my $until   = time + 60;
+    my $until   = time + 60 * Authz::Process::patience();
     while ( !IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $stack->{port}, Proto => 'tcp' ) ) {
         die "$name does not start\n" if time > $until || !$process->alive;
         sleep 0.02;
