@@ -9,6 +9,7 @@ web_shipped() { sed -e "s|\"/run/authz-fcgi\"|\"$RUN_DIR\"|" "$TOP/etc/$1"; }
 
 web_lighttpd() {
     web_shipped lighttpd/authz.conf >"$BASE/etc/lighttpd-authz.conf"
+    cp "$TOP/etc/lighttpd/authz-limits.conf" "$BASE/etc/authz-limits.conf"
     cat >"$BASE/etc/lighttpd.conf" <<-END
 		server.bind = "127.0.0.1"
 		server.port = $1
@@ -26,8 +27,9 @@ web_lighttpd() {
 web_apache() {
     local module
     web_shipped apache/authz.conf >"$BASE/etc/apache-authz.conf"
+    cp "$TOP/etc/apache/authz-mpm.conf" "$BASE/etc/apache-authz-mpm.conf"
     {
-        for module in mpm_event authz_core proxy proxy_fcgi; do
+        for module in mpm_event authz_core alias buffer setenvif reqtimeout proxy proxy_fcgi; do
             printf 'LoadModule %s_module %s/mod_%s.so\n' "$module" "$APACHE_MODULES" "$module"
         done
         cat <<-END
@@ -47,6 +49,7 @@ web_apache() {
 			    Require all denied
 			    AllowOverride None
 			</Directory>
+			Include "$BASE/etc/apache-authz-mpm.conf"
 			Include "$BASE/etc/apache-authz.conf"
 		END
     } >"$BASE/etc/apache.conf"
@@ -81,7 +84,7 @@ web_start() {
         command=("$(web_program apache2)" -DFOREGROUND -f "$BASE/etc/apache.conf")
         ;;
     esac
-    mark=$(printf '%s ' "${command[@]}" | mark_of "$BASE/etc/"*-authz.conf "${command[-1]}")
+    mark=$(printf '%s ' "${command[@]}" | mark_of "$BASE/etc/"*authz*.conf "${command[-1]}")
     # To replace the web server, stop the engine first: its long poll would delay the old one.
     if [ "$(daemon_mark web)" != "$mark" ]; then daemon_stop_named opa; fi
     if ! daemon_current web "$mark" && [ "$port" -ge 1024 ] && ! port_free "$port"; then

@@ -12,11 +12,11 @@ use Time::HiRes qw(sleep time);
 
 use Authz::Check;
 use Authz::Client         ();
+use Authz::Deploy::Bodies qw(bodies targets slow_bodies stopped);
 use Authz::Deploy::Reload qw(reload);
 use Authz::Deploy::SignIn qw(sign_in);
 use Authz::Idp            ();
 use Authz::Path           ();
-use Authz::Process        ();
 use Authz::Stack          ();
 use Authz::Web            ();
 
@@ -26,14 +26,15 @@ my $CLIENT  = 'https://app.example/c.json';    # an address as client id: its pa
 
 # single: one pool, whose workers the web server starts. patience: seconds that a reload may hold requests up, 5 and
 # some for a busy machine, and a save in hand is then cut off or unconfirmed; races: the web server itself loses requests in
-# some reloads, not in all. passes_on: a body comes to the service as it is sent. All as the comments of the configuration say.
+# some reloads, not in all. All as the comments of the configuration say.
 my %shape = (
-    'lighttpd'       => { server => 'lighttpd', needs => [],                     patience  => 12 },
-    'lighttpd-spawn' => { server => 'lighttpd', needs => [],                     single    => 1, patience => 12 },
-    'lighttpd-cgi'   => { server => 'lighttpd', needs => [],                     single    => 1, patience => 12 },
-    'apache'         => { server => 'apache',   needs => [qw(proxy proxy_fcgi)], passes_on => 1 },
-    'apache-fcgid'   => { server => 'apache',   needs => ['fcgid'],              single    => 1, patience => 12 },
-    'apache-cgi'     => { server => 'apache',   needs => ['cgid'],               single    => 1, races    => 1 },
+    'lighttpd'       => { server => 'lighttpd', needs => [], patience => 12 },
+    'lighttpd-spawn' => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
+    'lighttpd-cgi'   => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
+    'apache'         => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
+    'apache-streams' => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
+    'apache-fcgid'   => { server => 'apache',   needs => ['fcgid'], single => 1, patience => 12 },
+    'apache-cgi'     => { server => 'apache',   needs => ['cgid'],  single => 1, races    => 1 },
 );
 
 # Ends the test with a word when the server or a module is not installed.
@@ -76,11 +77,18 @@ sub check {
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
     $self->$_
       for
-      qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies arguments reload forwarded_trusted);
-    $self->slow_bodies if $self->{passes_on};
+      qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies targets arguments reload
+      forwarded_trusted);
     $self->nothing_broke;
-    $self->stopped if $self->{passes_on};
     $self->end;
+    return;
+}
+
+# The service behind a web server that passes bodies on as they arrive.
+sub check_streams {
+    my ($class) = @_;
+    my $self = $class->start('apache-streams');
+    $self->$_ for qw(main_path slow_bodies nothing_broke stopped end);
     return;
 }
 
@@ -322,124 +330,6 @@ sub forwarded_trusted {
                   . ' the proxy\'s own)' );
         }
     }
-    return;
-}
-
-# ---- bodies
-
-sub _chunked {
-    my ( $self, $path, $body ) = @_;
-    my $half = int( length($body) / 2 );
-    my $text = join '', map { sprintf "%x\r\n%s\r\n", length $_, $_ } substr( $body, 0, $half ), substr( $body, $half );
-    my ( undef, $basic ) = $self->auth;
-    return $self->{http}->raw( 'POST '
-          . $self->at($path)
-          . " HTTP/1.1\r\nHost: localhost\r\nAuthorization: $basic\r\nContent-Type: $FORM\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${text}0\r\n\r\n"
-    );
-}
-
-sub bodies {
-    my ($self) = @_;
-    my ( $stack, $http ) = @{$self}{qw(stack http)};
-    my $token = $stack->token_text( @{ $self->{client} } );
-    oauth_ok(
-        $self->_chunked( '/token', 'grant_type=client_credentials&scope=orders.read' ),
-        { scope => 'orders.read' }, 'a chunked body is a body (RFC 9112 7.1)' );
-    is( $self->_chunked( '/revoke', "token=$token" )->status, 200, 'revoke: a chunked body' );
-    inactive( $stack->introspect( @{ $self->{client} }, $token ), '... revokes; it is not taken for an empty one' );
-    is( $self->_chunked( '/token', 'grant_type=client_credentials&x=' . 'y' x 70_000 )->status, 413,
-        'a chunked body over 64 KiB is 413 (oauth.md C7)' );
-    my @with = ( headers => [ $self->auth, 'Content-Type' => $FORM ], close => 1 );
-    my $pad  = 65536 - length 'grant_type=client_credentials&x=';
-    oauth_ok(
-        $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x $pad ), {},
-        'a body of 64 KiB passes whole' );
-    oauth_error(
-        $http->post( $self->at('/token'), @with, body => 'grant_type=client_credentials&x=' . 'y' x ( $pad + 1 ) ),
-        413, 'invalid_request', 'one octet more is 413, and the answer arrives whole (oauth.md C7)' );
-    my $text = '"' . 'x' x 300_000 . '"';
-    my $row  = $stack->admin(
-        PUT  => '/admin/api/policy-data/by-key?dataKey=acme.big',
-        json => { dataKey => 'acme.big', payload => $text } );
-    ok( $row->status =~ /\A20[01]\z/, 'a body of 300 KB passes (gateway-admin.md 8, 7)' ) or diag( $row->text );
-    my $big = $stack->admin(
-        PUT  => '/admin/api/policy-data/by-key?dataKey=acme.big',
-        json => { dataKey => 'acme.big', payload => 'x' x 1_100_000 }, close => 1 );
-    is( $big->status, 413, 'an admin body over 1 MiB is 413' ) or diag( $big->text );
-    my $huge = $http->post( $self->at('/token'), @with, body => 'x' x 11_000_000 );
-    is( $huge->status, 413, 'a body over the web server\'s own limit is 413' ) or diag( $huge->text );
-    my $unread = $http->post( $self->at('/nothing/here'), @with, body => 'x' x 200_000 );
-    is( $unread->status, 404, 'a body that is not read does not cut the answer off' ) or diag( $unread->text );
-    return;
-}
-
-# More than mod_proxy_fcgi keeps to itself before it connects.
-my $BEGUN = 20_000;
-
-# A request to /token whose body has begun, and what is missing of it.
-sub _begin {
-    my ( $self, $body )  = @_;
-    my ( undef, $basic ) = $self->auth;
-    my $socket = $self->{http}->_connect or die "connect: $!";
-    syswrite $socket, join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost',
-      "Authorization: $basic", "Content-Type: $FORM", 'Content-Length: ' . length $body,
-      'Connection: close', '', substr $body, 0, $BEGUN;
-    return ( $socket, substr $body, $BEGUN );
-}
-
-# Returns when so many workers have a request in hand, and have had the time to read what there is of it.
-sub _in_hand {
-    my ( $self, $count ) = @_;
-    defined Authz::Process::until_true( 20, sub { $self->{stack}->accepted('core') >= $count } )
-      or die "the requests do not reach the workers\n";
-    sleep 0.3;
-    return;
-}
-
-# As many slow senders as there are workers, which send an octet now and then: no time-out for a single octet ends them.
-sub slow_bodies {
-    my ($self) = @_;
-    my $body   = 'grant_type=client_credentials&x=' . 'y' x 60_000;
-    my @slow   = map { ( $self->_begin($body) )[0] } 1 .. $self->{stack}{workers};
-    $self->_in_hand( scalar @slow );
-    my $probe = $self->{http}->_connect or die "connect: $!";
-    syswrite $probe, 'GET ' . $self->at('/health/live') . " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    local $SIG{PIPE} = 'IGNORE';
-    my ( $start, $select ) = ( time, IO::Select->new($probe) );
-    until ( $select->can_read(0.4) || time > $start + 12 ) { syswrite $_, 'y' for @slow }
-    my $took = time - $start;
-    cmp_ok( $took, '>', 1,  'slow bodies: they hold the workers, while the service waits for what is missing' );
-    cmp_ok( $took, '<', 10, 'slow bodies: for 5 s at most, however they drip (performance.md R8)' );
-    like(
-        $select->can_read(0) ? readline $probe : '', qr/\AHTTP\S+ 200/,
-        'slow bodies: then the next in line is answered' );
-
-    # Apache looks at what comes back only between two pieces of the body: the sender drips on.
-    my $answer = IO::Select->new( $slow[0] );
-    until ( $answer->can_read(0.4) || time > $start + 20 ) { syswrite $slow[0], 'y' }
-    like(
-        $answer->can_read(0) ? readline( $slow[0] ) // '' : 'nothing', qr/\AHTTP\S+ 4\d\d/,
-        'slow bodies: the sender is told that it was its fault' );
-    close $_ for @slow;
-    oauth_ok( $self->{stack}->token( @{ $self->{client} } ), {}, 'slow bodies: the workers serve on' );
-    return;
-}
-
-# The service is asked to end (systemd's SIGTERM goes to all its processes) while a body is on its way.
-sub stopped {
-    my ($self) = @_;
-    my ( $stack,  $body ) = ( $self->{stack}, 'grant_type=client_credentials&x=' . 'y' x 30_000 );
-    my ( $socket, $rest ) = $self->_begin($body);
-    $self->_in_hand(1);
-    kill 'TERM', $stack->{service}->pid, $stack->workers;
-    sleep 0.3;
-    local $SIG{PIPE} = 'IGNORE';
-    syswrite $socket, $rest;
-    my $answer = do { local $/ = undef; readline($socket) // '' };
-    like(
-        $answer, qr/\AHTTP\S+ 200 .*"access_token"/s,
-        'SIGTERM: a request whose body was on its way is answered (architecture.md 3)' );
-    is( $stack->{service}->wait(15), 0, 'SIGTERM: then the service ends' );
     return;
 }
 

@@ -57,6 +57,7 @@ my %shape = (
     'lighttpd-spawn' => \&_lighttpd_spawn,
     'lighttpd-cgi'   => \&_lighttpd_cgi,
     'apache'         => \&_apache,
+    'apache-streams' => \&_apache_streams,
     'apache-fcgid'   => \&_apache_fcgid,
     'apache-cgi'     => \&_apache_cgi,
 );
@@ -110,7 +111,8 @@ sub _shipped {
 
 sub _run_lighttpd {
     my ( $stack, $modules, $text ) = @_;
-    my $dir  = $stack->{dir};
+    my $dir = $stack->{dir};
+    write_file( "$dir/authz-limits.conf", edit( Authz::Path::source(qw(etc lighttpd authz-limits.conf)) ) );
     my $head = join "\n",
       "server.modules = ( \"mod_indexfile\", \"mod_access\", \"mod_alias\", \"mod_redirect\", $modules )",
       'server.bind = "127.0.0.1"',
@@ -149,13 +151,14 @@ sub _run_apache {
     my ( $stack, $modules, $text ) = @_;
     my $dir  = $stack->{dir};
     my $from = Authz::Path::apache_modules();
-    my @load = map {"LoadModule ${_}_module $from/mod_$_.so"} qw(mpm_event authz_core), @$modules;
+    my @load = map {"LoadModule ${_}_module $from/mod_$_.so"} qw(mpm_event authz_core reqtimeout), @$modules;
+    my $mpm  = edit( Authz::Path::source(qw(etc apache authz-mpm.conf)) );
     my $user = $> == 0 ? "User www-data\nGroup www-data\n" : '';
     $stack->{web_config} = write_file(
         "$dir/apache.conf", join "\n", @load, "ServerRoot $dir", "Listen 127.0.0.1:$stack->{port}",
         'ServerName localhost',
         "PidFile $dir/apache.pid", "DefaultRuntimeDir $dir", "Mutex file:$dir default", "ErrorLog $dir/apache.log",
-        'LogLevel warn', $user, $text );
+        'LogLevel warn',           $mpm,                     $user,                     $text );
     return Authz::Process->start(
         name    => "apache$stack->{number}",
         command => [ Authz::Path::apache(), '-D', 'FOREGROUND', '-f', "$dir/apache.conf" ] );
@@ -168,13 +171,27 @@ sub open_sockets {
     return;
 }
 
-sub _apache {
-    my ($stack) = @_;
+sub _run_apache_proxy {
+    my ( $stack, $text ) = @_;
     open_sockets($stack);
-    my $text = _shipped( 'apache', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" );
     return _run_apache(
-        $stack, [qw(proxy proxy_fcgi)],
+        $stack, [qw(alias buffer setenvif proxy proxy_fcgi)],
         "<VirtualHost 127.0.0.1:$stack->{port}>\n$text</VirtualHost>\n" );
+}
+
+sub _apache_text {
+    my ($stack) = @_;
+    return _shipped( 'apache', 'authz.conf', SOCKETS => $stack->{dir}, PATH => "$stack->{path}/" );
+}
+
+sub _apache { my ($stack) = @_; return _run_apache_proxy( $stack, _apache_text($stack) ) }
+
+# A web server that passes bodies on as they arrive: the shipped file without the line that prevents it.
+sub _apache_streams {
+    my ($stack) = @_;
+    my $text = _apache_text($stack);
+    $text =~ s/^ *SetEnvIf .* proxy-sendcl=1\n//m or die "authz.conf has no proxy-sendcl\n";
+    return _run_apache_proxy( $stack, $text );
 }
 
 # A directory of the account that the workers run as, when Apache starts them.
