@@ -12,6 +12,7 @@ use Time::HiRes qw(sleep time);
 
 use Authz::Check;
 use Authz::Client         ();
+use Authz::Deploy::Alias  qw(aliases);
 use Authz::Deploy::Bodies qw(bodies targets slow_bodies stopped);
 use Authz::Deploy::Reload qw(reload);
 use Authz::Deploy::SignIn qw(sign_in);
@@ -77,7 +78,7 @@ sub check {
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
     $self->$_
       for
-      qw(main_path admin_path sign_in metadata answers headers forwarded_untrusted bodies targets arguments reload
+      qw(main_path admin_path sign_in metadata answers headers aliases forwarded_untrusted bodies targets arguments reload
       forwarded_trusted);
     $self->nothing_broke;
     $self->end;
@@ -323,13 +324,17 @@ sub forwarded_trusted {
             [ "$name: 203.0.113.5",            'X-Forwarded-For: 198.51.100.9' ],
             [ 'X-Forwarded-For: 198.51.100.9', "$name: 203.0.113.5" ] )
         {
-            # Apache drops such names. lighttpd passes them on under one name: two hands wrote it, so it is nobody's, and not the connection's.
-            is( $self->_address(@$order), $self->{server} eq 'lighttpd' ? 'nobody' : '198.51.100.9',
+            # Apache drops such names, lighttpd those with underscores. It passes the others on under one name, as the
+            # proxy's: two hands wrote that variable, so it is nobody's, and not the connection's.
+            my $passes = $self->{server} eq 'lighttpd' && $name =~ /[.]/;
+            is( $self->_address(@$order), $passes ? 'nobody' : '198.51.100.9',
                 "... and the caller's $name neither passes for it nor makes the caller the proxy ("
                   . ( $order->[0] =~ /203/ ? 'before' : 'after' )
                   . ' the proxy\'s own)' );
         }
     }
+    is( $self->_address("$_: 203.0.113.5"), '127.0.0.1', "... nor does $_ alone change the address" )
+      for Authz::Deploy::Alias::aliases_of('X_FORWARDED_FOR');
     return;
 }
 

@@ -144,7 +144,7 @@ sub _lighttpd_cgi {
     my ($stack) = @_;
     my %variable =
       ( PROGRAM => Authz::Path::program('authz.fcgi'), CONFIG => settings_file($stack), PATH => "$stack->{path}/" );
-    return _run_lighttpd( $stack, '"mod_cgi", "mod_setenv"', _shipped( 'lighttpd', 'authz-cgi.conf', %variable ) );
+    return _run_lighttpd( $stack, '"mod_cgi"', _shipped( 'lighttpd', 'authz-cgi.conf', %variable ) );
 }
 
 sub _run_apache {
