@@ -17,6 +17,8 @@
 
 /* Longest redirect URI, in code points. */
 #define REDIRECT_URI_MAX URI_MAX
+/* Shortest secret that an administrator can give, in octets: 128 bits if it is random. */
+#define CLIENT_SECRET_MIN 16
 
 /* ---- rules of single fields ---- */
 
@@ -42,6 +44,18 @@ client_type_rule(TALLOC_CTX *mem, const json_t *value)
                : "must be confidential or public";
 }
 
+/* A shorter secret could be guessed at /token, from many addresses at once (RFC 6749 section
+ * 10.10). Shorter ones that are stored already stay valid. */
+static const char *
+client_secret_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    size_t length = json_string_length(value);
+    if (length < CLIENT_SECRET_MIN)
+        return field_fault_text(mem, "must have at least %d octets, not %zu", CLIENT_SECRET_MIN,
+                                length);
+    return field_rule_visible(mem, value);
+}
+
 /* private_key_jwt is refused until the service can verify client assertions. */
 static const char *
 client_auth_method_rule(TALLOC_CTX *mem, const json_t *value)
@@ -59,7 +73,7 @@ static const struct field client_fields[] = {
     {"id",                         FIELD_READ_ONLY, .max = 0},
     {"clientId",                   FIELD_TEXT,      .required = true, .max = 256, .rule = client_id_rule},
     {"clientName",                 FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "client_name"},
-    {"clientSecret",               FIELD_TEXT,      .max = 512, .rule = field_rule_visible},
+    {"clientSecret",               FIELD_TEXT,      .max = 512, .rule = client_secret_rule},
     {"clientType",                 FIELD_TEXT,      .required = true, .rule = client_type_rule, .column = "client_type"},
     {"clientUri",                  FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "client_uri"},
     {"logoUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "logo_uri"},

@@ -15,8 +15,9 @@
 
 /* Longest line of authz.conf, in octets. */
 #define LINE_MAXIMUM 4094
-/* Shortest credential key, in octets; a shorter text is likely to be a password. */
-#define CREDENTIAL_KEY_MINIMUM 16
+/* Shortest secret, in octets: 16 random octets are 128 bits. A shorter text is likely to be a
+ * password, which an attacker can guess, or search for in a copy of the database. */
+#define SECRET_MINIMUM 16
 
 extern char **environ;
 
@@ -272,17 +273,29 @@ struct demand {
     size_t offset;        /* offset in struct settings */
     bool known_refused;   /* refuse published development values */
     size_t minimum;       /* shortest value, in octets */
+    size_t minimum_dev;   /* the same in development mode; without it no key can be derived */
     const char *fallback; /* public value in development mode */
 };
 
 /* clang-format off */
 static const struct demand demands[] = {
-    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, 1,                      "insecure-dev-admin-key"},
-    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  1,                      "insecure-dev-pepper"},
-    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, CREDENTIAL_KEY_MINIMUM, "insecure-dev-credential-key"},
-    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  1,                      "insecure-dev-bundle-key"},
+    {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false, SECRET_MINIMUM, 0,              "insecure-dev-admin-key"},
+    {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper"},
+    {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key"},
+    {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
 };
 /* clang-format on */
+
+static void
+check_length(TALLOC_CTX *mem, const char *name, const char *value, size_t minimum,
+             struct problems *problems)
+{
+    if (strlen(value) < minimum)
+        problems_add(mem, problems,
+                     "%s: has %zu octets, fewer than %zu; set it to a random value, for example "
+                     "from `openssl rand -hex 32`",
+                     name, strlen(value), minimum);
+}
 
 static void
 check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
@@ -293,6 +306,7 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     if (cfg->allow_insecure_dev_key) {
         if (blank)
             *at = demand->fallback;
+        check_length(mem, demand->name, *at, demand->minimum_dev, problems);
     } else if (blank) {
         problems_add(
             mem, problems,
@@ -304,11 +318,8 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
                      "%s: is a published development value; set a random value, or, on a "
                      "machine that only you can reach, set SVC_ALLOW_INSECURE_DEV_KEY=true",
                      demand->name);
-    } else if (strlen(*at) < demand->minimum) {
-        problems_add(
-            mem, problems,
-            "%s: is shorter than %zu octets; set it to the output of `openssl rand -hex 32`",
-            demand->name, demand->minimum);
+    } else {
+        check_length(mem, demand->name, *at, demand->minimum, problems);
     }
 }
 

@@ -109,9 +109,9 @@ struct settings *settings_load(TALLOC_CTX *mem, const char *file, struct problem
 
 /*
  * Check the secrets (specification 5.2): refuse a blank admin key, a blank or development pepper, a
- * missing credential key and a blank or development bundle key, unless the development switch is
- * on; then public values replace missing secrets. Check rules between settings too. Adds one line
- * per problem.
+ * missing credential key and a blank or development bundle key, and each that is too short, unless
+ * the development switch is on; then public values replace missing secrets. Check rules between
+ * settings too. Adds one line per problem.
  */
 void settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems);
 

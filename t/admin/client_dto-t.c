@@ -54,6 +54,7 @@ read_as(TALLOC_CTX *mem, const char *text, const char *path_key, const struct cl
 }
 
 #define CONF "\"clientId\":\"c\",\"clientType\":\"confidential\""
+#define SECRET "2345678901234567" /* of the shortest length */
 #define PUB "\"clientId\":\"c\",\"clientType\":\"public\""
 
 static const struct {
@@ -95,9 +96,11 @@ static const struct {
     {"{" PUB ",\"tokenEndpointAuthMethod\":\"none\"}",                                             NULL,                        "none for a public client"             },
     {"{" PUB ",\"tokenEndpointAuthMethod\":\"client_secret_post\"}",                               "tokenEndpointAuthMethod",
      "a secret's method for a public client"                                                                                                                           },
-    {"{" CONF ",\"clientSecret\":\"s\"}",                                                          NULL,                        "a secret of the administrator's"      },
+    {"{" CONF ",\"clientSecret\":\"" SECRET "\"}",                                                 NULL,
+     "a secret of 16 octets of the administrator's (decisions.md \"Key lengths\")"                                                                                     },
+    {"{" CONF ",\"clientSecret\":\"234567890123456\"}",                                            "clientSecret",              "one of 15 octets"                     },
     {"{" CONF ",\"clientSecret\":\"\"}",                                                           "clientSecret",              "an empty secret"                      },
-    {"{" PUB ",\"clientSecret\":\"s\"}",                                                           "clientSecret",              "a secret for a public client"         },
+    {"{" PUB ",\"clientSecret\":\"" SECRET "\"}",                                                  "clientSecret",              "a secret for a public client"         },
 
     {"{" CONF ",\"registrationType\":\"ADMIN\"}",                                                  NULL,                        "registrationType ADMIN"               },
     {"{" CONF ",\"registrationType\":\"CIMD\"}",                                                   "registrationType",          "another registrationType"             },
@@ -221,7 +224,8 @@ static const struct {
     {"{\"clientId\":5,\"clientType\":\"public\"}",                       &public,       "clientId",              "a number for the id"                         },
     {"{\"clientId\":\"c\"}",                                             &public,       "clientType",            "no type: a PUT replaces all"                 },
     {"{" CONF "}",                                                       &public,       "clientSecret",          "public becomes confidential without a secret"},
-    {"{" CONF ",\"clientSecret\":\"s\"}",                                &public,       NULL,                    "public becomes confidential with one"        },
+    {"{" CONF ",\"clientSecret\":\"" SECRET "\"}",                       &public,       NULL,
+     "public becomes confidential with one"                                                                                                                    },
     {"{" PUB "}",                                                        &confidential, NULL,                    "confidential becomes public"                 },
     {"{" CONF ",\"registrationType\":\"DCR\"}",                          &registered,   NULL,                    "the stored registrationType"                 },
     {"{" CONF ",\"registrationType\":\"ADMIN\"}",                        &registered,   "registrationType",      "another"                                     },
@@ -264,10 +268,10 @@ test_columns(void)
         "\"auth_method\":\"none\"}",
         "values go to their columns, and a public client's method is none");
     ok(dto.secret == NULL, "... it has no secret");
-    is_str(read_as(mem, "{" CONF ",\"clientSecret\":\"s\"}", NULL, NULL, &dto),
+    is_str(read_as(mem, "{" CONF ",\"clientSecret\":\"" SECRET "\"}", NULL, NULL, &dto),
            "{\"client_type\":\"confidential\"}",
            "neither the id nor the secret is among the columns");
-    is_str(dto.secret, "s", "... the secret goes its own way, to be sealed");
+    is_str(dto.secret, SECRET, "... the secret goes its own way, to be sealed");
     talloc_free(mem);
 }
 

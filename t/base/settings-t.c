@@ -358,6 +358,39 @@ checked(TALLOC_CTX *mem, struct settings *cfg, size_t count, const char *variabl
         printf("#   %s\n", problems.line[i]);
 }
 
+struct secret {
+    const char *name;
+    size_t offset;
+    bool known_refused;
+};
+
+static void
+test_lengths(TALLOC_CTX *mem, const struct secret *secrets, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct problems problems = {NULL, 0};
+        struct settings *cfg = sound(mem);
+        const char **at = (const char **) (void *) ((char *) cfg + secrets[i].offset);
+        *at = "123456789012345";
+        settings_check(mem, cfg, &problems);
+        ok(problems.count == 1 && strstr(problems.line[0], secrets[i].name) == problems.line[0]
+               && strstr(problems.line[0], "15 octets") != NULL
+               && strstr(problems.line[0], "fewer than 16") != NULL
+               && strstr(problems.line[0], "openssl rand") != NULL
+               && strstr(problems.line[0], "1234") == NULL,
+           "%s of 15 octets is refused with the length and the remedy, not the value "
+           "(decisions.md \"Key lengths\")",
+           secrets[i].name);
+        *at = "1234567890123456";
+        checked(mem, cfg, 0, "", "... of 16 octets it is not");
+        *at = "123456789012345";
+        cfg->allow_insecure_dev_key = true;
+        bool derives = strcmp(secrets[i].name, "SVC_CREDENTIAL_KEY") == 0;
+        checked(mem, cfg, derives, secrets[i].name,
+                "... in development mode only a credential key of 15 octets is refused");
+    }
+}
+
 static void
 test_secrets(TALLOC_CTX *mem)
 {
@@ -380,11 +413,7 @@ test_secrets(TALLOC_CTX *mem)
                                         "dev-bundle-key",
                                         "insecure-dev-x",
                                         "INSECURE-DEV-PEPPER"};
-    const struct {
-        const char *name;
-        size_t offset;
-        bool known_refused;
-    } secrets[] = {
+    const struct secret secrets[] = {
         {"SVC_ADMIN_API_KEY",  offsetof(struct settings, admin_api_key),  false},
         {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true },
         {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false},
@@ -414,14 +443,11 @@ test_secrets(TALLOC_CTX *mem)
                     known[j]);
         }
     }
+    test_lengths(mem, secrets, 4);
     struct settings *cfg = sound(mem);
-    cfg->credential_key = "123456789012345";
-    checked(mem, cfg, 1, "SVC_CREDENTIAL_KEY", "a credential key of 15 octets is refused");
-    cfg->credential_key = "1234567890123456";
-    checked(mem, cfg, 0, "", "... of 16 is not (decisions.md \"Key lengths\")");
-    cfg->admin_api_key = "x";
-    cfg->admin_pepper = "devs";
-    cfg->bundle_api_key = "secret1";
+    cfg->admin_api_key = "x-of-sixteen-oct";
+    cfg->admin_pepper = "devs-developments";
+    cfg->bundle_api_key = "secret1-and-more";
     checked(mem, cfg, 0, "", "values near the known ones are not refused");
     cfg->admin_api_key = cfg->admin_pepper = cfg->credential_key = cfg->bundle_api_key = NULL;
     checked(mem, cfg, 4, "SVC_", "each problem has its line");

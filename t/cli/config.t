@@ -40,8 +40,9 @@ is_deeply(
 
 for my $case (
     [ SVC_ADMIN_PEPPER      => 'changeme',          qr/SVC_ADMIN_PEPPER: is a published development value/ ],
-    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: is shorter than 16 octets/ ],
+    [ SVC_CREDENTIAL_KEY    => 'x' x 15,            qr/SVC_CREDENTIAL_KEY: has 15 octets, fewer than 16; set it to/ ],
     [ SVC_BUNDLE_API_KEY    => " \t",               qr/SVC_BUNDLE_API_KEY: is not set/ ],
+    [ SVC_ADMIN_API_KEY     => 'x' x 15,            qr/SVC_ADMIN_API_KEY: has 15 octets, fewer than 16; set it to/ ],
     [ SVC_RATE_LIMIT_WINDOW => '1.5',               qr/SVC_RATE_LIMIT_WINDOW: must be a number from 1 to 86400/ ],
     [ SVC_OIDC_ISSUER       => 'https://a.b/',      qr/SVC_OIDC_ISSUER: must be/ ],
     [ SVC_OPA_URL           => 'ftp://x',           qr/SVC_OPA_URL: must be unix:/ ],

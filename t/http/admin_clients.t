@@ -50,9 +50,9 @@ my $public = create( clientId => 'spa', clientType => 'public' );
 admin_ok( $public, 201, { clientSecret => undef, clientType => 'public' }, 'POST: a public client gets no secret' );
 admin_error( create( clientId => 'crm' ), 409, 'POST: a taken clientId is 409 conflict', error => 'conflict' );
 admin_ok(
-    create( clientId => 'off', enabled => false, clientSecret => 'x-of-my-own' ), 201,
-    { enabled => sub { JSON::PP::is_bool( $_[0] ) && !$_[0] } },                  'POST: enabled may be false' );
-is( works( 'off', 'x-of-my-own' ), 'no', 'POST: and then the client cannot authenticate' );
+    create( clientId => 'off', enabled => false, clientSecret => 'x-secret-of-my-own' ), 201,
+    { enabled => sub { JSON::PP::is_bool( $_[0] ) && !$_[0] } },                         'POST: enabled may be false' );
+is( works( 'off', 'x-secret-of-my-own' ), 'no', 'POST: and then the client cannot authenticate' );
 
 # ---- what is refused, and that every failing field is named (specification 7.2)
 
@@ -69,6 +69,16 @@ for my $field ( sort keys %limit ) {
         create( %$exact, $field => 'x' x ( $limit{$field} + 1 ) ), 400,
         "limit: $field of one more is 400 and named",              fields => [$field] );
 }
+admin_error(
+    create( clientId => 'short', clientSecret => 'x' x 15 ),
+    400, 'limit: a clientSecret of 15 octets is 400 and named (decisions.md "Key lengths")',
+    fields => ['clientSecret'] );
+admin_ok( create( clientId => 'short', clientSecret => 'x' x 16 ), 201, undef, 'limit: one of 16 octets is allowed' );
+is( works( 'short', 'x' x 16 ), 'yes', 'limit: and works' );
+admin_error(
+    put( 'short', clientSecret => 'y' x 15 ),
+    400, 'limit: PUT with a clientSecret of 15 octets is 400 and named', fields => ['clientSecret'] );
+is( works( 'short', 'x' x 16 ), 'yes', 'limit: the earlier secret stays' );
 admin_error(
     create( clientId => 'l', tokenEndpointAuthMethod => 'x' x 65 ),     400,
     'limit: tokenEndpointAuthMethod of 65 characters is 400 and named', fields => ['tokenEndpointAuthMethod'] );

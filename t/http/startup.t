@@ -62,11 +62,16 @@ for my $value (
         "start: the development value $value is refused for pepper and bundle key (decisions.md \"Development values\")",
         [qw(SVC_ADMIN_PEPPER SVC_BUNDLE_API_KEY)], SVC_ADMIN_PEPPER => $value, SVC_BUNDLE_API_KEY => $value );
 }
-refused(
-    'start: a credential key of 15 octets is refused (decisions.md "Key lengths")', ['SVC_CREDENTIAL_KEY'],
-    SVC_CREDENTIAL_KEY => 'x' x 15 );
-is( ( check( SVC_CREDENTIAL_KEY => 'x' x 16, SVC_DATABASE_URL => fresh() ) )[0], 0,
-    'start: of 16 octets it is accepted' );
+for my $name (@four) {
+    my ($line) = grep {/\Aauthz\.fcgi: /} refused(
+        "start: $name of 15 octets is refused (decisions.md \"Key lengths\")",
+        [$name], $name => 'x' x 15 );
+    like(
+        $line, qr/\Aauthz\.fcgi: $name: has 15 octets, fewer than 16; set it to .*openssl rand/,
+        'start: the line names the length and the remedy' );
+    unlike( $line, qr/xxx/, 'start: and not the value' );
+    is( ( check( $name => 'x' x 16, SVC_DATABASE_URL => fresh() ) )[0], 0, 'start: of 16 octets it is accepted' );
+}
 is( ( check( SVC_CREDENTIAL_KEY => undef, SVC_GATEWAY_CREDENTIAL_KEY => $good{SVC_CREDENTIAL_KEY} ) )[0], 0,
     'start: the legacy alias SVC_GATEWAY_CREDENTIAL_KEY counts (specification 5.2)' );
 

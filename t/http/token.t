@@ -13,7 +13,8 @@ use Authz::Stack  ();
 my $stack = Authz::Stack->start;
 my %cc    = ( grants => ['client_credentials'] );
 my @crm   = $stack->make_client( 'crm', { %cc, scopes => [ 'orders.read', 'orders.write' ] } );
-my @odd   = $stack->make_client( 'a+b c%d', { %cc, scopes => ['orders.read'] }, clientSecret => 'p:w+d %41&=' );
+my @odd =
+  $stack->make_client( 'a+b c%d', { %cc, scopes => ['orders.read'] }, clientSecret => 'p:w+d %41&=, and so on' );
 $stack->make_client( 'spa', { %cc, scopes => ['orders.read'] }, clientType => 'public' );
 my @off = $stack->make_client( 'off', { %cc, scopes => ['orders.read'] } );
 $stack->admin(
@@ -72,12 +73,14 @@ oauth_ok(
     ask( [ Authorization => 'bAsIc ' . encode_base64( "crm:$crm[1]", '' ) ] ), {},
     'C11: the scheme Basic is case-insensitive (RFC 9110 11.1)' );
 oauth_ok(
-    ask( basic_raw( Authz::Client::escape('a+b c%d') . ':' . Authz::Client::escape('p:w+d %41&=') ) ),
+    ask( basic_raw( Authz::Client::escape('a+b c%d') . ':' . Authz::Client::escape('p:w+d %41&=, and so on') ) ),
     {}, 'C11: form-encoded id and secret (RFC 6749 2.3.1)' );
 oauth_ok(
-    ask( basic_raw( 'a%2Bb+c%25d:' . Authz::Client::escape('p:w+d %41&=') ) ), {},
+    ask( basic_raw( 'a%2Bb+c%25d:' . Authz::Client::escape('p:w+d %41&=, and so on') ) ), {},
     'C11: + is a space in form-encoded credentials' );
-oauth_ok( ask( basic_raw('a+b c%d:p:w+d %41&=') ), {}, 'C11: the raw pair is tried too; the first colon separates' );
+oauth_ok(
+    ask( basic_raw('a+b c%d:p:w+d %41&=, and so on') ), {},
+    'C11: the raw pair is tried too; the first colon separates' );
 my $no_base64 = ask( [ Authorization => 'Basic %%%' ] );
 oauth_error( $no_base64, 401, 'invalid_client', 'C11: Basic that is not base64 is 401 invalid_client' );
 like(
@@ -102,7 +105,7 @@ oauth_ok(
     ask( [], client_id => 'crm', client_secret => $crm[1] ), {},
     'C12: client_secret_post works for the same client' );
 oauth_ok(
-    ask( [], client_id => 'a+b c%d', client_secret => 'p:w+d %41&=' ), {},
+    ask( [], client_id => 'a+b c%d', client_secret => 'p:w+d %41&=, and so on' ), {},
     'C12: form credentials are decoded once' );
 oauth_error(
     ask( [], client_id => 'crm', client_secret => 'wrong' ), 401, 'invalid_client',
