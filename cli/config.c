@@ -84,7 +84,7 @@ config_check_database(struct config_findings *findings)
     output_line(findings->cli, "schema: ok (%d)", SCHEMA_VERSION);
     if (findings->cli->az->keyring == NULL)
         return; /* a key is missing; that problem is reported already */
-    if ((st = signing_keys_check(&op)) != AZ_OK)
+    if ((st = signing_keys_check_stored(&op)) != AZ_OK)
         config_report_fault(findings, st == AZ_UNAVAILABLE ? CLI_UNAVAILABLE : CLI_CONFIG, &op);
     else
         output_line(findings->cli, "signing keys: ok (SVC_CREDENTIAL_KEY decrypts them)");

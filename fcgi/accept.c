@@ -187,7 +187,7 @@ static void
 make_up_check(struct az *az)
 {
     struct op op = process_op(talloc_new(NULL), az);
-    enum az_status st = process_check_database(&op);
+    enum az_status st = process_prepare_database(&op);
     az->check_owed = st != AZ_OK;
     if (st == AZ_CONFLICT) {
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);

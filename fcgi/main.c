@@ -12,6 +12,7 @@
 #include "accept.h"
 #include "base/digits.h"
 #include "base/log.h"
+#include "http/shared.h"
 #include "pools.h"
 #include "process.h"
 
@@ -59,7 +60,9 @@ static const char usage[] =
     "                       socket of a pool: core (the default), web or bundles; systemd socket\n"
     "                       activation with FileDescriptorName=POOL works too\n"
     "  --socket-group NAME  group of the sockets, so that the web server can connect\n"
-    "  --check              run the start-up checks only; exit with status 0 or 78\n"
+    "  --check              run the start-up checks only and change nothing; exit with status 0 "
+    "or\n"
+    "                       78\n"
     "  --help, --version    print this text or the version\n"
     "Settings come from SVC_ variables and from the file that SVC_CONFIG names\n"
     "(default " AUTHZ_CONF ").\n";
@@ -150,14 +153,14 @@ warn(struct az *az)
 }
 
 /*
- * Check the database before anything is served. A database that cannot be reached does not stop the
- * start: requests get 503 until it is back. A schema of another version does.
+ * Check or prepare the database before anything is served. A database that cannot be reached does
+ * not stop the start: requests get 503 until it is back. A schema of another version does.
  */
 static int
-main_check_database(struct az *az)
+main_database(struct az *az, enum az_status (*step)(struct op *op))
 {
     struct op op = process_op(talloc_new(az), az);
-    enum az_status st = process_check_database(&op);
+    enum az_status st = step(&op);
     int status = 0;
     az->check_owed = st == AZ_UNAVAILABLE;
     if (st == AZ_UNAVAILABLE) {
@@ -168,6 +171,22 @@ main_check_database(struct az *az)
     }
     talloc_free(op.mem);
     return status;
+}
+
+/* Run the start-up checks of --check: read and connect, and change nothing. A running service with
+ * other settings is not disturbed (decisions.md "Start-up check"). */
+static int
+main_check(TALLOC_CTX *mem)
+{
+    struct problems problems = {NULL, 0};
+    const char *why;
+    struct az *az = process_new(mem, false, &problems);
+    if (az != NULL && shared_check(mem, az->cfg->runtime_dir, &why) != AZ_OK)
+        problems_add(mem, &problems, "%s", why);
+    if (az == NULL || problems.count > 0)
+        return report(&problems);
+    warn(az);
+    return main_database(az, process_check_database);
 }
 
 static int
@@ -184,7 +203,7 @@ run_parent(struct az *az, const struct choices *choices)
     return pools_run(az, pools, POOLS);
 }
 
-/* Check, then serve. Everything that the process allocates hangs from mem. */
+/* Check and prepare, then serve. Everything that the process allocates hangs from mem. */
 static int
 main_serve(TALLOC_CTX *mem, const struct choices *choices)
 {
@@ -192,14 +211,13 @@ main_serve(TALLOC_CTX *mem, const struct choices *choices)
     struct az *az = process_new(mem, true, &problems);
     if (az == NULL || problems.count > 0)
         return report(&problems);
-    bool cgi = !choices->parent && !choices->check && accept_is_cgi();
+    bool cgi = !choices->parent && accept_is_cgi();
     /* A CGI process serves one request, and its warnings would fill the log. */
     if (!cgi || az->cfg->allow_insecure_dev_key)
         warn(az);
-    if (!choices->check)
-        az->parent = choices->parent ? getpid() : getppid();
-    int status = main_check_database(az);
-    if (status != 0 || choices->check)
+    az->parent = choices->parent ? getpid() : getppid();
+    int status = main_database(az, process_prepare_database);
+    if (status != 0)
         return status;
     if (choices->parent)
         return run_parent(az, choices);
@@ -222,7 +240,7 @@ main(int argc, char **argv)
         return done - 1;
     prctl(PR_SET_DUMPABLE, 0); /* keys must not end up in a core dump (architecture.md 7) */
     TALLOC_CTX *mem = talloc_new(NULL);
-    int status = main_serve(mem, &choices);
+    int status = choices.check ? main_check(mem) : main_serve(mem, &choices);
     talloc_free(mem); /* secrets are wiped by their destructors */
     return status;
 }

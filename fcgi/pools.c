@@ -255,7 +255,7 @@ start_keeper(struct az *az)
         return pid > 0 ? pid : 0;
     child_begin(az, parent);
     struct op op = process_op(talloc_new(NULL), az);
-    enum az_status st = process_check_database(&op);
+    enum az_status st = process_prepare_database(&op);
     if (st != AZ_OK)
         log_text(AZ_SEV_ERROR, "database check failed", "%s", op.fault.detail);
     else

@@ -139,6 +139,13 @@ discard_per_user(struct op *op)
 enum az_status
 process_check_database(struct op *op)
 {
+    enum az_status st = schema_check(op);
+    return st == AZ_OK ? signing_keys_check_stored(op) : st;
+}
+
+enum az_status
+process_prepare_database(struct op *op)
+{
     bool made;
     enum az_status st = schema_check(op);
     if (st == AZ_OK)

@@ -24,11 +24,17 @@ struct az *process_new(TALLOC_CTX *mem, bool with_shared, struct problems *probl
 struct op process_op(TALLOC_CTX *mem, struct az *az);
 
 /*
- * Check what must hold before requests are answered: the schema version fits, the signing keys
- * exist and open, the configured admin key is registered, and per-user secrets are discarded if
- * SVC_CREDENTIAL_KEY_DISCARD_PER_USER says so (once per start of az->parent). AZ_UNAVAILABLE if the
+ * Check what must hold before the service starts, and write nothing: the schema version fits, and
+ * the credential key opens the signing keys, unless they are not made yet. AZ_UNAVAILABLE if the
  * database cannot be reached: try again later.
  */
 enum az_status process_check_database(struct op *op);
+
+/*
+ * The same before requests are answered, and make what is missing: the signing keys and the row of
+ * the configured admin key. Discard per-user secrets if SVC_CREDENTIAL_KEY_DISCARD_PER_USER says so
+ * (once per start of az->parent).
+ */
+enum az_status process_prepare_database(struct op *op);
 
 #endif

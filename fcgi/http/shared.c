@@ -44,6 +44,9 @@ struct shared {
     struct map *map; /* the mapped file */
 };
 
+#define CANNOT_BE_CREATED                                                                          \
+    "cannot be created; create it yourself, owned by the service's user, mode 0700"
+
 static int
 shared_destroy(struct shared *shared)
 {
@@ -100,19 +103,43 @@ open_file(const char *path)
     return unlink(path) == 0 ? make_file(path) : -1;
 }
 
-enum az_status
-shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
+/* Refuse a directory that another user made or may enter. */
+static enum az_status
+check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
 {
     struct stat st;
-    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return shared_refuse(
-            mem, ret_why, dir,
-            "cannot be created; create it yourself, owned by the service's user, mode 0700");
     if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
         return shared_refuse(mem, ret_why, dir, "is not a directory");
     if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
         return shared_refuse(mem, ret_why, dir,
                              "must belong to the service's user with mode 0700 (chown, chmod 700)");
+    return AZ_OK;
+}
+
+enum az_status
+shared_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+{
+    struct stat st;
+    const char *slash = strrchr(dir, '/');
+    const char *parent = slash == NULL  ? "."
+                         : slash == dir ? "/"
+                                        : talloc_strndup(mem, dir, (size_t) (slash - dir));
+    bool missing = lstat(dir, &st) != 0 && errno == ENOENT;
+    if (missing && parent != NULL && access(parent, W_OK | X_OK) == 0)
+        return AZ_OK;
+    if (missing)
+        return shared_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    return check_directory(mem, dir, ret_why);
+}
+
+enum az_status
+shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
+{
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return shared_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    enum az_status status = check_directory(mem, dir, ret_why);
+    if (status != AZ_OK)
+        return status;
     char *path = talloc_asprintf(mem, "%s/shared", dir);
     int fd = path != NULL ? open_file(path) : -1;
     if (fd < 0)

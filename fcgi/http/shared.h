@@ -19,6 +19,9 @@ struct shared;
 enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret,
                            const char **ret_why);
 
+/* Check that shared_open can use the directory, or create it, and change nothing. */
+enum az_status shared_check(TALLOC_CTX *mem, const char *dir, const char **ret_why);
+
 /*
  * Count one request of an address in the current fixed window. True if it is within `limit`.
  * Refused requests are not counted, so they do not extend the window. Exact across processes and

@@ -232,23 +232,14 @@ signing_keys_purge(struct op *op)
     return db_exec(op, &signing_key_purge_stmt, &params, false, NULL);
 }
 
-/* Open the private key of the active row, as DER. AZ_INVALID without a fault: it is sealed with
- * another key. */
+/* Open the private key of a row, as DER. AZ_INVALID without a fault: it is sealed with another
+ * key. */
 static enum az_status
-signing_key_open_active(struct op *op, enum signing_use use, unsigned char **ret_der,
-                        size_t *ret_length)
+signing_key_open_row(struct op *op, const PGresult *result, int row, unsigned char **ret_der,
+                     size_t *ret_length)
 {
-    PGresult *result;
     unsigned char *box;
     size_t box_length;
-    enum az_status st = signing_key_states(op, use, &result);
-    if (st != AZ_OK)
-        return st;
-    int row = signing_key_row(result, "active");
-    if (row < 0)
-        return op_fail(op, AZ_SERVER_ERROR, NULL,
-                       "there is no active %s signing key; run `authzctl db migrate`",
-                       use_names[use]);
     if (db_get_octets(op->mem, result, row, STATES_PRIVATE_SEALED, &box, &box_length) != AZ_OK
         || keyring_open(op->mem, op->az->keyring, KEYRING_SIGNING_KEY,
                         signing_key_place(op->mem, db_get(result, row, STATES_KID)), box,
@@ -258,18 +249,57 @@ signing_key_open_active(struct op *op, enum signing_use use, unsigned char **ret
     return AZ_OK;
 }
 
-enum az_status
-signing_keys_check(struct op *op)
+/* Open the active key of a use. AZ_NOT_FOUND without a fault: there is none. */
+static enum az_status
+signing_key_open_active(struct op *op, enum signing_use use, unsigned char **ret_der,
+                        size_t *ret_length)
+{
+    PGresult *result;
+    enum az_status st = signing_key_states(op, use, &result);
+    int row = st == AZ_OK ? signing_key_row(result, "active") : -1;
+    if (st != AZ_OK || row < 0)
+        return st != AZ_OK ? st : AZ_NOT_FOUND;
+    return signing_key_open_row(op, result, row, ret_der, ret_length);
+}
+
+static enum az_status
+signing_key_missing(struct op *op, enum signing_use use)
+{
+    return op_fail(op, AZ_SERVER_ERROR, NULL,
+                   "there is no active %s signing key; run `authzctl db migrate`", use_names[use]);
+}
+
+/* Check one use. `made`: a key must be there. */
+static enum az_status
+signing_key_check(struct op *op, enum signing_use use, bool made)
 {
     unsigned char *der;
     size_t length;
-    enum az_status st = AZ_OK;
-    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = signing_key_open_active(op, (enum signing_use) use, &der, &length);
+    enum az_status st = signing_key_open_active(op, use, &der, &length);
+    if (st == AZ_NOT_FOUND)
+        return made ? signing_key_missing(op, use) : AZ_OK;
     if (st == AZ_INVALID)
         return op_fail(
             op, AZ_CONFLICT, NULL,
             "SVC_CREDENTIAL_KEY: cannot decrypt the signing key; set the key that encrypted it");
+    return st;
+}
+
+enum az_status
+signing_keys_check(struct op *op)
+{
+    enum az_status st = AZ_OK;
+    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
+        st = signing_key_check(op, (enum signing_use) use, true);
+    return st;
+}
+
+enum az_status
+signing_keys_check_stored(struct op *op)
+{
+    enum az_status st = AZ_OK;
+    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
+        st = signing_key_check(op, (enum signing_use) use, false);
     return st;
 }
 
@@ -279,6 +309,8 @@ signing_key_open(struct op *op, enum signing_use use, struct jwk **ret)
     unsigned char *der;
     size_t length;
     enum az_status st = signing_key_open_active(op, use, &der, &length);
+    if (st == AZ_NOT_FOUND)
+        return signing_key_missing(op, use);
     if (st == AZ_INVALID)
         return op_fail(op, AZ_SERVER_ERROR, NULL,
                        "the %s signing key cannot be decrypted; was SVC_CREDENTIAL_KEY changed?",

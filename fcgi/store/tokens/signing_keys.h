@@ -54,4 +54,7 @@ enum az_status signing_keys_purge(struct op *op);
  * AZ_SERVER_ERROR if a use has no active key. */
 enum az_status signing_keys_check(struct op *op);
 
+/* The same, but a use may have no key yet: the service makes it when it starts. */
+enum az_status signing_keys_check_stored(struct op *op);
+
 #endif
