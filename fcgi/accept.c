@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/log.h"
 #include "http/dispatch.h"
 #include "process.h"
@@ -175,9 +176,10 @@ void
 accept_cgi(struct az *az)
 {
     const char *length = getenv("CONTENT_LENGTH");
-    size_t left = length != NULL                             ? strtoul(length, NULL, 10)
-                  : getenv("HTTP_TRANSFER_ENCODING") != NULL ? SSIZE_MAX
-                                                             : 0;
+    int64_t announced = length == NULL && getenv("HTTP_TRANSFER_ENCODING") != NULL ? SSIZE_MAX : 0;
+    if (length != NULL) /* http/form.c refuses a length that is not digits alone */
+        digits_take(length, strlen(length), SSIZE_MAX, &announced);
+    size_t left = (size_t) announced;
     const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish};
     dispatch(az, &io);
 }

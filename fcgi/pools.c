@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 #include "accept.h"
 #include "base/clock.h"
+#include "base/digits.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "housekeeping.h"
@@ -141,9 +143,11 @@ pools_inherit(struct pool *pools, size_t count)
     const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS"),
                *names = getenv("LISTEN_FDNAMES");
     int taken = 0;
-    if (pid == NULL || fds == NULL || names == NULL || atol(pid) != (long) getpid())
+    int64_t owner, given;
+    if (pid == NULL || fds == NULL || names == NULL || !digits_read(pid, INT_MAX, &owner)
+        || owner != getpid() || !digits_read(fds, INT_MAX - LISTEN_FDS_START, &given))
         return 0;
-    for (int i = 0; i < atoi(fds) && *names != '\0'; i++) {
+    for (int i = 0; i < given && *names != '\0'; i++) {
         size_t length = strcspn(names, ":");
         for (size_t j = 0; j < count; j++)
             if (strlen(pools[j].name) == length && strncmp(pools[j].name, names, length) == 0) {

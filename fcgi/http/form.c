@@ -3,7 +3,6 @@
 #include "http/form.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -149,6 +148,18 @@ request_media_type_is_json(const char *content_type)
            || (length > 5 && strncasecmp(content_type + length - 5, "+json", 5) == 0);
 }
 
+/* Read Content-Length, which is digits alone (RFC 9110 8.6). *ret is at most max + 1. */
+static bool
+read_length(const char *text, size_t max, size_t *ret)
+{
+    int64_t length;
+    size_t digits = strlen(text);
+    if (digits_take(text, digits, (int64_t) max + 1, &length) != digits)
+        return false;
+    *ret = (size_t) length;
+    return true;
+}
+
 /*
  * Read all octets of the body, at most the row's maximum; AZ_TOO_LARGE one past it. A body without
  * a length (chunked, behind Apache) is read to its end, or one octet past the maximum.
@@ -158,10 +169,12 @@ form_read_octets(struct request *req)
 {
     const char *announced = req->io->variable(req->io, "CONTENT_LENGTH");
     bool known = announced != NULL && *announced != '\0';
-    size_t max = req->route->body_max, length = known ? strtoul(announced, NULL, 10) : max + 1;
+    size_t max = req->route->body_max, length = max + 1;
+    if (known && !read_length(announced, max, &length))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "Content-Length is not a number", NULL);
     if (known && length > max)
-        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "the body has %zu octets, the limit is %zu",
-                       length, max);
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "the body has %s octets, the limit is %zu",
+                       announced, max);
     char *body = talloc_size(req->op.mem, length + 1);
     if (body == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");

@@ -156,4 +156,14 @@ is( scalar( grep {/\AHTTP\/1\.1 200 .*"access_token"/s} @answer ), 8,
 ok( -S "$stack->{dir}/core.sock", '... and a stopped daemon leaves systemd\'s sockets where they are' );
 
 $_->stop for $stack->{opa}, $stack->{service}, $stack->{server};
+
+# sd_listen_fds(3): the numbers are digits alone; any others are no activation.
+for my $set ( 'LISTEN_PID=$$ LISTEN_FDS=3x', 'LISTEN_PID=$$ LISTEN_FDS=-3', 'LISTEN_PID=$$x LISTEN_FDS=3' ) {
+    my $program = Authz::Path::program('authz.fcgi');
+    my ( $status, $text ) = Authz::Process->run(
+        name    => 'listen', env => $stack->settings,
+        command => [ 'sh', '-c', "$set LISTEN_FDNAMES=core:web:bundles exec '$program' --workers 1" ] );
+    ok( $status == 64 && $text =~ /--workers requires --listen/, "$set is refused" ) or diag( $status, $text );
+}
+
 done_testing;

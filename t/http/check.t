@@ -24,7 +24,7 @@ sub run {
 # Every row of every table, and every sequence of a database.
 sub dump_of {
     my ($database) = @_;
-    my @table = split /\n/, $postgres->sql(
+    my @table      = split /\n/, $postgres->sql(
         q{SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1},
         $database );
     my $sequences = 'SELECT sequencename, last_value FROM pg_sequences ORDER BY 1';
@@ -35,9 +35,7 @@ sub dump_of {
 # Names, sizes and times of what is below a directory.
 sub tree_of {
     my ($dir) = @_;
-    return join "\n", map {
-        join ' ', $_, ( lstat $_ )[ 2, 7, 9 ]
-    } $dir, sort glob "$dir/*";
+    return join "\n", map { join ' ', $_, ( lstat $_ )[ 2, 7, 9 ] } $dir, sort glob "$dir/*";
 }
 
 # ---- a running service

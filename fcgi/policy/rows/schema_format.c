@@ -4,10 +4,10 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digits.h"
 #include "base/uri.h"
 
 /* Directory of the tz database on all supported systems. */
@@ -42,12 +42,12 @@ is_cidr(const char *text)
     memcpy(address, text, (size_t) (slash - text));
     address[slash - text] = '\0';
     const char *length = slash + 1;
-    size_t digits = strspn(length, DIGITS);
-    if (digits == 0 || digits > 3 || length[digits] != '\0' || (digits > 1 && *length == '0'))
+    int64_t bits;
+    if (!digits_read(length, 128, &bits) || (*length == '0' && length[1] != '\0'))
         return false;
     if (inet_pton(AF_INET, address, octets) == 1)
-        return atoi(length) <= 32;
-    return inet_pton(AF_INET6, address, octets) == 1 && atoi(length) <= 128;
+        return bits <= 32;
+    return inet_pton(AF_INET6, address, octets) == 1;
 }
 
 /*
@@ -104,7 +104,10 @@ is_minute(const char *text)
     if (strlen(text) != 5 || text[2] != ':' || strspn(text, DIGITS) != 2
         || strspn(text + 3, DIGITS) != 2)
         return false;
-    return atoi(text) <= 23 && atoi(text + 3) <= 59;
+    int64_t hour, minute;
+    digits_take(text, 2, 99, &hour);
+    digits_take(text + 3, 2, 99, &minute);
+    return hour <= 23 && minute <= 59;
 }
 
 static const struct schema_format formats[] = {

@@ -3,9 +3,9 @@
 #include "store/db/partitions.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/settings.h"
 #include "store/db/db.h"
 
@@ -106,8 +106,14 @@ partition_read_numbers(TALLOC_CTX *mem, const char *text, struct numbers *ret)
     TALLOC_FREE(ret->number);
     ret->count = 0;
     ret->number = talloc_array(mem, uint32_t, (unsigned) count);
-    for (char *end; ret->number != NULL && *text != '\0'; text = *end == ' ' ? end + 1 : end)
-        ret->number[ret->count++] = (uint32_t) strtoul(text, &end, 10);
+    if (ret->number == NULL)
+        return;
+    int64_t number;
+    const char *end = text + strlen(text);
+    for (size_t digits;
+         (digits = digits_take(text, (size_t) (end - text), UINT32_MAX, &number)) > 0;
+         text += digits + (text[digits] == ' '))
+        ret->number[ret->count++] = (uint32_t) number;
 }
 
 /* Return the lists of this process, made when first used. */
@@ -301,7 +307,9 @@ partition_drop_leftovers(struct op *op, const char *of, uint32_t first_kept, int
         const char *parent = db_get(result, row, LEFTOVERS_PARENT),
                    *child = db_get(result, row, LEFTOVERS_CHILD);
         /* A table that is not due yet was detached by an administrator, who wants to keep it. */
-        if (strcmp(parent, of) != 0 || strtoul(child + strlen(of) + 2, NULL, 10) >= first_kept)
+        int64_t number;
+        if (strcmp(parent, of) != 0 || !digits_read(child + strlen(of) + 2, UINT32_MAX, &number)
+            || number >= first_kept)
             continue;
         if (db_get_bool(result, row, LEFTOVERS_PENDING))
             st = db_script(op,

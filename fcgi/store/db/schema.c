@@ -5,10 +5,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/words.h"
@@ -66,7 +68,9 @@ schema_read_file(struct op *op, const char *dir, const char *name, struct migrat
     if (length == 0 || length == FILE_MAX - 1)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "%s cannot be read: %s", path, strerror(errno));
     ret->name = talloc_strdup(op->mem, name);
-    ret->version = atoi(name);
+    int64_t version;
+    digits_take(name, strlen(name), INT_MAX, &version);
+    ret->version = (int) version;
     return sha256_hex(ret->text, length, ret->checksum);
 }
 
