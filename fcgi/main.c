@@ -12,7 +12,7 @@
 #include "accept.h"
 #include "base/digits.h"
 #include "base/log.h"
-#include "http/shared.h"
+#include "http/mapped.h"
 #include "pools.h"
 #include "process.h"
 
@@ -181,7 +181,7 @@ main_check(TALLOC_CTX *mem)
     struct problems problems = {NULL, 0};
     const char *why;
     struct az *az = process_new(mem, false, &problems);
-    if (az != NULL && shared_check(mem, az->cfg->runtime_dir, &why) != AZ_OK)
+    if (az != NULL && mapped_check(mem, az->cfg->runtime_dir, &why) != AZ_OK)
         problems_add(mem, &problems, "%s", why);
     if (az == NULL || problems.count > 0)
         return report(&problems);

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "crypto/keyring.h"
+#include "http/counters.h"
 #include "http/page/page.h"
 #include "http/shared.h"
 #include "policy/decide/engine.h"
@@ -53,7 +54,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->stopping = &stopping;
     az->pool = "single";
     if (with_shared && problems->count == 0
-        && shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK)
+        && (shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK
+            || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))

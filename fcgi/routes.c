@@ -14,6 +14,7 @@
 #include "admin/credential.h"
 #include "admin/health.h"
 #include "admin/identity_providers.h"
+#include "admin/metrics.h"
 #include "admin/policy_bundle.h"
 #include "admin/policy_data.h"
 #include "admin/policy_evaluate.h"
@@ -144,6 +145,7 @@ const struct route routes[] = {
     {GET("/health", "getHealth", health_live_handle), HEALTH},
     {GET("/health/live", "getHealthLive", health_live_handle), HEALTH},
     {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH},
+    {GET("/metrics", "getMetrics", metrics_handle), HEALTH},
 };
 
 const struct route route_guards[] = {

@@ -21,6 +21,7 @@ env_az(TALLOC_CTX *mem)
     cfg->admin_pepper = "a pepper of the tests";
     cfg->credential_key = "a credential key of the tests";
     cfg->bundle_api_key = "a bundle key of the tests";
+    cfg->metrics_token = "a metrics token of the tests";
     az->cfg = cfg;
     az->pool = "single";
     az->stopping = &stopping;

@@ -32,6 +32,7 @@ check_admin(struct request *req)
         label = DEVELOPMENT_LABEL;
     if (label == NULL)
         return op_fail(&req->op, AZ_UNAUTHORIZED, NULL, "no such admin key");
+    req->proved = true;
     if (!cfg->admin_enabled)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "SVC_ADMIN_ENABLED is false");
     req->admin_label = label;

@@ -106,12 +106,8 @@ static const struct health_check {
 static bool
 caller_is_local(const struct request *req)
 {
-    /* Behind a proxy on this machine every caller has a local address, unless
-     * SVC_TRUSTED_PROXY_COUNT says that the proxy names it. */
-    if (req->op.az->cfg->trusted_proxy_count == 0
-        && req->io->variable(req->io, "HTTP_X_FORWARDED_FOR") != NULL)
-        return false;
-    return req->ip != NULL && (strncmp(req->ip, "127.", 4) == 0 || strcmp(req->ip, "::1") == 0);
+    return !request_has_unnamed_proxy(req) && req->ip != NULL
+           && (strncmp(req->ip, "127.", 4) == 0 || strcmp(req->ip, "::1") == 0);
 }
 
 enum az_status

@@ -13,6 +13,7 @@ struct settings;
 struct db;
 struct engine;
 struct shared;
+struct counters;
 struct client_cache;
 struct registry;
 struct identity_providers;
@@ -27,6 +28,7 @@ struct az {
     struct db *db;                /* the one database connection (made when first needed) */
     struct engine *engine;        /* the one connection to the policy engine */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
+    struct counters *counters;    /* mapped counters for the metrics, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
     struct registry *registry;    /* resource types as published with one revision, or NULL */
     struct identity_providers *providers; /* identity providers as last read, or NULL */

@@ -2,6 +2,7 @@
 
 #include "base/settings.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -267,14 +268,14 @@ is_blank(const char *text)
     return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
-/* One secret that specification 5.2 requires. */
+/* One secret: those that specification 5.2 requires, and others that must not be weak. */
 struct demand {
     const char *name;     /* name of the setting */
     size_t offset;        /* offset in struct settings */
     bool known_refused;   /* refuse published development values */
     size_t minimum;       /* shortest value, in octets */
     size_t minimum_dev;   /* the same in development mode; without it no key can be derived */
-    const char *fallback; /* public value in development mode */
+    const char *fallback; /* public value in development mode; NULL: may be blank in any mode */
 };
 
 /* clang-format off */
@@ -283,6 +284,7 @@ static const struct demand demands[] = {
     {"SVC_ADMIN_PEPPER",   offsetof(struct settings, admin_pepper),   true,  SECRET_MINIMUM, 0,              "insecure-dev-pepper"},
     {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key"},
     {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
+    {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL},
 };
 /* clang-format on */
 
@@ -303,6 +305,8 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
 {
     const char **at = (const char **) (void *) ((char *) cfg + demand->offset);
     bool blank = is_blank(*at);
+    if (blank && demand->fallback == NULL)
+        return;
     if (cfg->allow_insecure_dev_key) {
         if (blank)
             *at = demand->fallback;
@@ -323,6 +327,21 @@ check_demand(TALLOC_CTX *mem, struct settings *cfg, const struct demand *demand,
     }
 }
 
+/* Check a list of addresses that are separated by commas. An entry that is no address would match
+ * nobody, and its author would not notice. */
+static void
+check_addresses(TALLOC_CTX *mem, const char *name, const char *list, struct problems *problems)
+{
+    unsigned char octets[16];
+    char *copy = talloc_strdup(mem, list), *rest = copy, *entry;
+    while (copy != NULL && (entry = strtok_r(rest, ", \t", &rest)) != NULL)
+        if (inet_pton(AF_INET, entry, octets) != 1 && inet_pton(AF_INET6, entry, octets) != 1)
+            problems_add(mem, problems,
+                         "%s: %s is not an IPv4 or IPv6 address; separate addresses with commas",
+                         name, entry);
+    talloc_free(copy);
+}
+
 void
 settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
 {
@@ -337,6 +356,7 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS; set at least %ld days, or "
                      "0 to keep audit rows forever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
+    check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
     struct cron cron;
     const char *why;
     if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)

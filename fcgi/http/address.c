@@ -61,6 +61,29 @@ address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded, lo
     }
 }
 
+bool
+address_is_listed(const char *address, const char *list)
+{
+    unsigned char wanted[16], octets[16];
+    int family = address == NULL                             ? AF_UNSPEC
+                 : inet_pton(AF_INET, address, wanted) == 1  ? AF_INET
+                 : inet_pton(AF_INET6, address, wanted) == 1 ? AF_INET6
+                                                             : AF_UNSPEC;
+    size_t length = family == AF_INET ? 4 : 16;
+    for (const char *at = list, *end; family != AF_UNSPEC && *at != '\0';
+         at = end + (*end == ',')) {
+        char entry[INET6_ADDRSTRLEN] = "";
+        at += strspn(at, " \t");
+        end = at + strcspn(at, ",");
+        size_t size = strcspn(at, ", \t");
+        if (size < sizeof(entry))
+            memcpy(entry, at, size);
+        if (inet_pton(family, entry, octets) == 1 && memcmp(octets, wanted, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 size_t
 address_counted(const char *address, unsigned char ret[ADDRESS_OCTETS_MAX])
 {

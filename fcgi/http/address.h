@@ -2,6 +2,7 @@
 #ifndef AZ_HTTP_ADDRESS_H
 #define AZ_HTTP_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <talloc.h>
 
@@ -14,6 +15,10 @@
  */
 const char *address_of_client(TALLOC_CTX *mem, const char *remote, const char *forwarded,
                               long trusted);
+
+/* True if an address is in a list of addresses that are separated by commas. NULL, or an entry that
+ * is no address, is never in it. */
+bool address_is_listed(const char *address, const char *list);
 
 /* Octets of the longest address. */
 #define ADDRESS_OCTETS_MAX 16

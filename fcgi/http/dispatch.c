@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "http/counters.h"
 #include "http/failure.h"
 #include "http/form.h"
 #include "http/match.h"
@@ -76,6 +77,7 @@ check_rate(struct request *req)
         || shared_rate_admit(req->op.az->shared, req->ip, op_now(&req->op), cfg->rate_limit_window,
                              cfg->rate_limit_requests, &retry_after))
         return AZ_OK;
+    counters_add(req->op.az->counters, COUNTER_RATE_LIMITED, req->route);
     respond_header(req, "Retry-After", talloc_asprintf(req->op.mem, "%ld", retry_after));
     return op_fail(&req->op, AZ_TOO_MANY_REQUESTS, NULL, NULL);
 }
@@ -190,23 +192,28 @@ dispatch_answer(struct request *req, const struct http_io *io)
 }
 
 /*
- * True if the request was turned away before anything was looked at. It leaves no audit row: it
- * asked no policy and changed nothing. After AZ_BUSY a browser comes back each second, and a row
- * each time would add load to overload; the log has a line for each.
+ * True if the request leaves an audit row: it proved something, asked policy, or wrote a row
+ * together with its own write. Anybody can send any number of requests that do nothing of this, and
+ * a row for each would fill the disk. After AZ_BUSY a browser comes back each second; it asked
+ * nothing and changed nothing.
  */
 static bool
-was_sent_away(const struct request *req)
+leaves_row(const struct request *req)
 {
-    enum az_status st = req->op.fault.status;
-    return st == AZ_TOO_MANY_REQUESTS || st == AZ_BUSY;
+    return req->audited
+           || (req->route->audited && (req->proved || req->audit.input != NULL)
+               && req->op.fault.status != AZ_BUSY);
 }
 
-/* Write the audit row of a request whose handler did not. If that fails, the request fails too. */
+/* Write the audit row of a request whose handler did not. If that fails, the request fails too. A
+ * request that leaves none is counted. */
 static void
 write_audit(struct request *req)
 {
     const struct az_status_row *row = az_status_row(req->op.fault.status);
-    if (!req->route->audited || req->audited || was_sent_away(req))
+    if (req->route->audited && !leaves_row(req))
+        counters_add(req->op.az->counters, COUNTER_UNAUDITED, req->route);
+    if (req->audited || !leaves_row(req))
         return;
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
@@ -304,6 +311,29 @@ outcome_of(const struct request *req)
     return req->audited && row->http < 500 ? req->audit.outcome : row->audit_outcome;
 }
 
+/*
+ * True if the request may write its log line. Those of an audited endpoint that leave no row share
+ * a limited number of lines for each address and minute. How many were left out is told with the
+ * first request after that minute.
+ */
+static bool
+line_is_due(const struct request *req, enum az_severity severity)
+{
+    struct counters *counters = req->op.az->counters;
+    bool bounded = req->route->audited && !leaves_row(req);
+    if (!log_wanted(severity))
+        return false;
+    if (counters == NULL)
+        return true;
+    uint64_t left_out = counters_take_left_out(counters, op_now(&req->op));
+    if (left_out > 0)
+        log_text(AZ_SEV_WARN, "request lines left out",
+                 "%llu requests in one minute proved nothing; each address writes at most %d lines "
+                 "of them",
+                 (unsigned long long) left_out, COUNTERS_LINES_PER_MINUTE);
+    return !bounded || counters_admit_line(counters, req->ip, op_now(&req->op));
+}
+
 /* Log one line per request: ids, outcome and, for a failure, the detail that the caller does not
  * get. */
 static void
@@ -312,7 +342,7 @@ log_request(const struct request *req, int64_t started, uint64_t trips)
     const struct az_fault *fault = &req->op.fault;
     const struct az_status_row *row = az_status_row(fault->status);
     enum az_severity severity = fault->status == AZ_OK ? AZ_SEV_INFO : row->severity;
-    if (!log_wanted(severity))
+    if (!line_is_due(req, severity))
         return;
     const struct log_field fields[] = {
         LOG_TEXT("request_id", req->op.request_id),

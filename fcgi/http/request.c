@@ -168,6 +168,13 @@ request_read_head(struct request *req, const struct http_io *io)
 }
 
 bool
+request_has_unnamed_proxy(const struct request *req)
+{
+    return req->op.az->cfg->trusted_proxy_count == 0
+           && req->io->variable(req->io, "HTTP_X_FORWARDED_FOR") != NULL;
+}
+
+bool
 request_target_fits(const char *url)
 {
     const char *authority = strstr(url, "://");

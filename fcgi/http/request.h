@@ -82,9 +82,13 @@ struct request {
     /* Asked before a failure goes to error_redirect if the check rests on a remembered client;
      * NULL: no need to ask. */
     bool (*redirect_stands)(struct request *req);
-    const char *state;        /* sent back with a failure; NULL: the client sent none */
-    const char *repeated;     /* rows that keep faults: the first parameter that was sent twice */
-    const char *param_fault;  /* rows that keep faults: the first other fault, as public text */
+    const char *state;       /* sent back with a failure; NULL: the client sent none */
+    const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */
+    const char *param_fault; /* rows that keep faults: the first other fault, as public text */
+    /* The request showed what a stranger does not have: the secret of a client, an admin key, or a
+     * code, token, cookie or state whose row was found. Without that it leaves no audit row, unless
+     * it asks policy or changes something (dispatch.c). */
+    bool proved;
     struct audit_entry audit; /* the audit row so far */
     bool audited;             /* the handler wrote the audit row with its own write */
     struct response res;      /* the answer */
@@ -105,6 +109,10 @@ const char *request_param(const struct request *req, const char *name);
 
 /* True if a parameter that may be sent once was sent more often (rows that keep faults). */
 bool request_param_repeated(const struct request *req, const char *name);
+
+/* True if a proxy passed the request on that SVC_TRUSTED_PROXY_COUNT does not count: then req->ip
+ * may be the address of the proxy, and every caller has it. */
+bool request_has_unnamed_proxy(const struct request *req);
 
 /* True if the address, which is one of this server, can be requested: its target is within
  * HTTP_PATH_MAX. The parameters of a form may be longer than that. */

@@ -3,18 +3,14 @@
 #include "http/shared.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "crypto/digest.h"
-#include "crypto/random.h"
 #include "http/address.h"
+#include "http/mapped.h"
 
 /* Addresses that are counted at a time: 65,536 words of 8 octets. An attack from a whole /16 takes
  * half a megabyte and no more. */
@@ -33,8 +29,7 @@
 #define FIELD_MASK 0xfffffULL
 
 struct map {
-    _Atomic uint64_t magic;       /* MAGIC once the key is in place */
-    unsigned char key[32];        /* random, so that no caller can aim at a slot */
+    struct mapped_head head;
     _Atomic uint64_t overflow;    /* counter of all addresses that find no slot */
     _Atomic int place[PLACES];    /* process ids of the holders of long polls */
     _Atomic uint64_t slot[SLOTS]; /* counters */
@@ -44,115 +39,21 @@ struct shared {
     struct map *map; /* the mapped file */
 };
 
-#define CANNOT_BE_CREATED                                                                          \
-    "cannot be created; create it yourself, owned by the service's user, mode 0700"
-
-static int
-shared_destroy(struct shared *shared)
-{
-    munmap(shared->map, sizeof(*shared->map));
-    return 0;
-}
-
-static enum az_status
-shared_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
-{
-    *ret_why = talloc_asprintf(mem, "SVC_RUNTIME_DIR: %s %s", dir, what);
-    return AZ_SERVER_ERROR;
-}
-
-/* Make the file under another name and link it into place, so that no process maps one without its
- * key. */
-static int
-make_file(const char *path)
-{
-    char fresh[4096];
-    struct {
-        uint64_t magic;
-        unsigned char key[32];
-    } head = {.magic = MAGIC};
-    if (snprintf(fresh, sizeof(fresh), "%s.%ld", path, (long) getpid()) >= (int) sizeof(fresh))
-        return -1;
-    int fd = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || random_octets(head.key, sizeof(head.key)) != AZ_OK
-        || ftruncate(fd, sizeof(struct map)) != 0
-        || pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head)
-        || (link(fresh, path) != 0 && errno != EEXIST)) {
-        if (fd >= 0)
-            close(fd);
-        unlink(fresh);
-        return -1;
-    }
-    close(fd);
-    unlink(fresh);
-    return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-}
-
-static int
-open_file(const char *path)
-{
-    struct stat st;
-    uint64_t magic;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return errno == ENOENT ? make_file(path) : -1;
-    if (fstat(fd, &st) == 0 && st.st_size == (off_t) sizeof(struct map) && st.st_uid == geteuid()
-        && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == MAGIC)
-        return fd;
-    close(fd);
-    return unlink(path) == 0 ? make_file(path) : -1;
-}
-
-/* Refuse a directory that another user made or may enter. */
-static enum az_status
-check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
-{
-    struct stat st;
-    if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
-        return shared_refuse(mem, ret_why, dir, "is not a directory");
-    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return shared_refuse(mem, ret_why, dir,
-                             "must belong to the service's user with mode 0700 (chown, chmod 700)");
-    return AZ_OK;
-}
-
-enum az_status
-shared_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
-{
-    struct stat st;
-    const char *slash = strrchr(dir, '/');
-    const char *parent = slash == NULL  ? "."
-                         : slash == dir ? "/"
-                                        : talloc_strndup(mem, dir, (size_t) (slash - dir));
-    bool missing = lstat(dir, &st) != 0 && errno == ENOENT;
-    if (missing && parent != NULL && access(parent, W_OK | X_OK) == 0)
-        return AZ_OK;
-    if (missing)
-        return shared_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    return check_directory(mem, dir, ret_why);
-}
-
 enum az_status
 shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret, const char **ret_why)
 {
-    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-        return shared_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    enum az_status status = check_directory(mem, dir, ret_why);
-    if (status != AZ_OK)
-        return status;
-    char *path = talloc_asprintf(mem, "%s/shared", dir);
-    int fd = path != NULL ? open_file(path) : -1;
-    if (fd < 0)
-        return shared_refuse(mem, ret_why, dir,
-                             "is not writable: the file `shared` cannot be created in it");
-    struct map *map = mmap(NULL, sizeof(struct map), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    struct shared *shared = map != MAP_FAILED ? talloc_zero(mem, struct shared) : NULL;
+    struct mapped *mapped;
+    struct shared *shared = talloc_zero(mem, struct shared);
     if (shared == NULL)
-        return shared_refuse(mem, ret_why, dir,
-                             "contains the file `shared`, which cannot be mapped");
-    shared->map = map;
-    talloc_set_destructor(shared, shared_destroy);
+        return AZ_SERVER_ERROR;
+    enum az_status st =
+        mapped_open(mem, dir, "shared", MAGIC, sizeof(struct map), &mapped, ret_why);
+    if (st != AZ_OK) {
+        talloc_free(shared);
+        return st;
+    }
+    talloc_steal(shared, mapped);
+    shared->map = mapped->at;
     *ret = shared;
     return AZ_OK;
 }
@@ -166,7 +67,7 @@ address_hash(const struct map *map, const char *address, long window)
      */
     const size_t head = 32 + sizeof(window);
     memset(text, 0, sizeof(text));
-    memcpy(text, map->key, 32);
+    memcpy(text, map->head.key, MAPPED_KEY_OCTETS);
     memcpy(text + 32, &window, sizeof(window));
     size_t length = address_counted(address, text + head);
     if (sha256(text, head + length, digest) != AZ_OK)

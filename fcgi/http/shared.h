@@ -11,16 +11,9 @@
 
 struct shared;
 
-/*
- * Map DIR/shared, creating it if absent. The directory must be ours and closed to others (0700): on
- * a shared host any user could create a global shared-memory name first. *ret_why names the
- * directory and says what is wrong.
- */
+/* Map DIR/shared, creating it if absent (http/mapped.h). */
 enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret,
                            const char **ret_why);
-
-/* Check that shared_open can use the directory, or create it, and change nothing. */
-enum az_status shared_check(TALLOC_CTX *mem, const char *dir, const char **ret_why);
 
 /*
  * Count one request of an address in the current fixed window. True if it is within `limit`.

@@ -141,6 +141,7 @@ authenticate_client(struct request *req, const struct client_credentials *shown,
         if (client != NULL)
             req->audit.client_id = talloc_strdup(req->op.mem, client->client_id);
         if (client_credentials_match(client, shown, op_now(&req->op))) {
+            req->proved = req->proved || !client_is_public(client); /* anybody may name that one */
             req->client = client;
             req->client_method = client_is_public(client) ? "none" : shown->method;
             return AZ_OK;

@@ -90,6 +90,7 @@ grant_check_client(struct request *req, const struct grant_row *grant)
     if (strcmp(owner->client_id, client->client_id) == 0
         && (owner->id != client->id || owner->version != client->version || !owner->enabled))
         return AZ_STALE;
+    req->proved = true;
     req->audit.flow_id = grant->flow_id;
     if (owner->id == client->id)
         req->audit.subject_id = grant->subject;

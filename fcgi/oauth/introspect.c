@@ -82,6 +82,7 @@ judge_bearer(struct request *req, const struct token_row *row, struct introspect
     json_t *words, *output = NULL;
     if (!row->found)
         return refuse_bearer(req, "unknown, expired or revoked token");
+    req->proved = true;
     req->audit.client_id = row->client.client_id;
     if (row->jit)
         return refuse_bearer(req, "a single-use token is not a credential");

@@ -22,13 +22,13 @@ static enum az_status
 revoke_token(struct request *req, enum token_kind kind, const struct token_parts *token)
 {
     for (int pass = 0; pass < CLIENT_ATTEMPTS; pass++) {
-        bool current = false;
+        bool current = false, noted = false;
         request_fill_audit(req, 200, "allowed");
-        enum az_status st = token_revoke(&req->op, kind, token, req->client, &req->audit, &current);
-        if (st != AZ_OK || current) {
-            req->audited = st == AZ_OK;
+        enum az_status st =
+            token_revoke(&req->op, kind, token, req->client, &req->audit, &current, &noted);
+        req->audited = noted;
+        if (st != AZ_OK || current)
             return st;
-        }
         if ((st = client_authenticate_if_any(req, true)) != AZ_OK)
             return st;
     }

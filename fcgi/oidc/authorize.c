@@ -51,7 +51,10 @@ find_session(struct request *req, const struct authorization *authorization,
     if (!session_cookie_read(req, id_hash))
         return AZ_OK;
     enum az_status st = flow_consent_hash(&req->op, authorization, room, &consent);
-    return st == AZ_OK ? session_find(&req->op, id_hash, consent, session, mode) : st;
+    if (st == AZ_OK)
+        st = session_find(&req->op, id_hash, consent, session, mode);
+    req->proved = req->proved || (st == AZ_OK && session->found);
+    return st;
 }
 
 /* True if a parameter may hold personal data (a name, an account, the signed-in user). A client

@@ -88,9 +88,11 @@ take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret
             "This sign-in is unknown, already used or expired. Go back to the application "
             "and start again",
             "this browser has no sign-in waiting for identity provider %s", req->path_value[0]);
-    if (st == AZ_OK)
-        *ret = sign_in;
-    return st;
+    if (st != AZ_OK)
+        return st;
+    req->proved = true;
+    *ret = sign_in;
+    return AZ_OK;
 }
 
 /* Refuse because the provider reports an error. Its words go to the log, not to the client. */

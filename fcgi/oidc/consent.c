@@ -62,6 +62,7 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
         st = authorization_load(&req->op, request, &waiting.authorization);
     if (st != AZ_OK)
         return st;
+    req->proved = true;
     req->audit.subject_id = waiting.session.subject;
     *ret = waiting;
     return AZ_OK;

@@ -131,9 +131,10 @@ read_asked(struct request *req, struct asked *ret)
     if (st == AZ_OK)
         st = logout_facts_fetch(&req->op, asked.cookie ? asked.id_hash : NULL, asked.client_id,
                                 &asked.facts);
-    if (st == AZ_OK)
-        st = logout_read_target(req, &asked);
     if (st != AZ_OK)
+        return st;
+    req->proved = asked.facts.subject != NULL;
+    if ((st = logout_read_target(req, &asked)) != AZ_OK)
         return st;
     req->audit.client_id = asked.target.client_id;
     req->audit.subject_id = asked.facts.subject;
@@ -151,6 +152,7 @@ end_session(struct request *req, const struct asked *asked)
                                     asked->hint_sid, asked->hint_subject, &end);
     if (st != AZ_OK)
         return st;
+    req->proved = req->proved || end.found;
     if (end.found)
         req->audit.subject_id = end.subject;
     if (asked->cookie)

@@ -59,6 +59,7 @@ userinfo_check_row(struct request *req, const struct token_row *row)
 {
     if (!row->found)
         return userinfo_refuse(req, "the token is unknown, expired or revoked");
+    req->proved = true;
     req->audit.client_id = row->client.client_id;
     req->audit.subject_id = row->subject;
     if (row->jit)
@@ -127,20 +128,6 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
     return AZ_OK;
 }
 
-/*
- * Answer a refusal before policy was asked, without an audit row: a caller can send any number of
- * bad tokens, and none of them should cost a write.
- */
-static enum az_status
-refuse_unasked(struct request *req, enum az_status st)
-{
-    if (st == AZ_INVALID_TOKEN) {
-        request_fill_audit(req, az_status_row(st)->http, az_status_row(st)->audit_outcome);
-        req->audited = true;
-    }
-    return st;
-}
-
 enum az_status
 userinfo_handle(struct request *req)
 {
@@ -153,7 +140,7 @@ userinfo_handle(struct request *req)
     if (st == AZ_OK)
         st = userinfo_check_row(req, &lookup.row);
     if (st != AZ_OK)
-        return refuse_unasked(req, st);
+        return st;
     if ((st = userinfo_judge(req, &lookup, &shown)) != AZ_OK)
         return st;
     request_fill_audit(req, 200, "allowed");

@@ -467,6 +467,21 @@ test_between(TALLOC_CTX *mem)
     checked(mem, cfg, 1, "SVC_AUDIT_RETENTION_DAYS", "... a second less is refused");
     cfg->audit_retention_days = 0;
     checked(mem, cfg, 0, "", "... 0 keeps them for ever");
+    static const char *const lists[] = {"", "192.0.2.1", "192.0.2.1, 2001:db8::1,127.0.0.1"};
+    static const char *const faulty[] = {"localhost", "192.0.2.0/24", "192.0.2.1,x", "[::1]"};
+    for (size_t i = 0; i < 3; i++) {
+        cfg->metrics_allow = lists[i];
+        checked(mem, cfg, 0, "", "SVC_METRICS_ALLOW='%s' is taken", lists[i]);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        cfg->metrics_allow = faulty[i];
+        checked(mem, cfg, 1, "SVC_METRICS_ALLOW: ", "SVC_METRICS_ALLOW='%s' is refused", faulty[i]);
+    }
+    cfg->metrics_allow = "";
+    cfg->metrics_token = "123456789012345";
+    checked(mem, cfg, 1, "SVC_METRICS_TOKEN: has 15 octets", "a metrics token of 15 octets");
+    cfg->metrics_token = NULL;
+    checked(mem, cfg, 0, "", "... none is needed");
     static const char *const bad[] = {"",
                                       "unix:",
                                       "unix:opa.sock",

@@ -60,9 +60,35 @@ static const struct {
 };
 /* clang-format on */
 
+static void
+test_listed(void)
+{
+    static const struct {
+        const char *address, *list;
+        bool in;
+    } lists[] = {
+        {"127.0.0.1",   "127.0.0.1,::1",            true },
+        {"::1",         "127.0.0.1,::1",            true },
+        {"::1",         " 127.0.0.1 , 0:0::1 ",     true },
+        {"127.0.0.1",   "127.0.0.10",               false},
+        {"127.0.0.10",  "127.0.0.1",                false},
+        {"127.0.0.1",   "",                         false},
+        {"127.0.0.1",   ",,",                       false},
+        {"127.0.0.1",   "x,127.0.0.1",              true },
+        {"2001:db8::1", "2001:db8::/32,2001:db8::", false},
+        {"",            "",                         false},
+        {NULL,          "127.0.0.1",                false},
+    };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        ok(address_is_listed(lists[i].address, lists[i].list) == lists[i].in,
+           "%s is%s in the list '%s'", lists[i].address != NULL ? lists[i].address : "none",
+           lists[i].in ? "" : " not", lists[i].list);
+}
+
 int
 main(void)
 {
+    test_listed();
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

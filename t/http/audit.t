@@ -59,6 +59,18 @@ sub audited {
     return $row[0] // {};
 }
 
+# Sends; that no row is left is tested at the end, when all that was sent later has its row.
+my @unaudited;
+
+sub unaudited {
+    my ( $name, $status, $send ) = @_;
+    my $id     = 'audit-' . ++$number;
+    my $answer = $send->($id);
+    push @unaudited, [ $name, $id ];
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return is( $answer->status, $status, "audit: $name is $status" );
+}
+
 sub form {
     my ( $path, $client, @form ) = @_;
     return sub {
@@ -101,12 +113,13 @@ $row = audited(
     form( '/token', \@crm, @grant, scope => 'other' ) );
 members_are( $row->{policy_decision}, { deny_reasons => sub { @{ $_[0] } > 0 } }, 'audit: a denial keeps its reasons' );
 audited(
-    'a wrong secret', { outcome => 'rejected', endpoint => '/token' },
-    form( '/token', [ 'crm', 'wrong-secret-77aa' ], @grant ) );
-audited( 'an unknown client', { outcome => 'rejected' }, form( '/token', [ 'nobody', 'wrong-secret-77aa' ], @grant ) );
-audited( 'a bad request',     { outcome => 'rejected' }, form( '/token', \@crm, scope => 'x' ) );
-audited(
-    'an unsupported grant', { outcome => 'rejected' },
+    'a client that is not registered for the scope', { outcome => 'denied', endpoint => '/token', client_id => 'crm' },
+    form( '/token', \@crm, @grant, scope => 'other' ) );
+unaudited( 'a wrong secret',    401, form( '/token', [ 'crm',    'wrong-secret-77aa' ], @grant ) );
+unaudited( 'an unknown client', 401, form( '/token', [ 'nobody', 'wrong-secret-77aa' ], @grant ) );
+unaudited( 'a request that is refused before the secret is looked at', 400, form( '/token', \@crm, scope => 'x' ) );
+unaudited(
+    'an unsupported grant', 400,
     form( '/token', \@crm, grant_type => 'password', username => 'u', password => 'password-of-u-31c4' ) );
 
 # denied is policy's word: what was refused before policy was asked is rejected (decisions.md "Audited").
@@ -116,9 +129,8 @@ $stack->sql("UPDATE client SET scope = 'orders.read' WHERE client_id = 'reg'");
 for my $case (
     [ 'a resource that is no URI', 'invalid_target', \@crm, resource => 'abc' ],
     [ 'two resources', 'invalid_target', \@crm, resource => 'https://a.example', resource => 'https://b.example' ],
-    [ 'a public client',                    'unauthorized_client', undef, client_id                       => 'spa' ],
-    [ 'a forbidden character in the scope', 'invalid_scope',       \@crm, scope                           => 'a"b' ],
-    [ 'a scope beyond the registered ones', 'invalid_scope',       [ 'reg', 'secret-of-reg-44d0' ], scope => 'more' ],
+    [ 'a forbidden character in the scope', 'invalid_scope', \@crm,                           scope       => 'a"b' ],
+    [ 'a scope beyond the registered ones', 'invalid_scope', [ 'reg', 'secret-of-reg-44d0' ], scope       => 'more' ],
     [ 'authorization_details without type', 'invalid_authorization_details', \@crm, authorization_details => '[{}]' ],
   )
 {
@@ -130,6 +142,8 @@ for my $case (
     oauth_error( $answer, 400, $error, "audit: $name is $error" );
     is( $refused->{policy_input} // $refused->{policy_decision}, undef, "audit: $name: policy was not asked" );
 }
+
+unaudited( 'a public client, which anybody can name', 400, form( '/token', undef, @grant, client_id => 'spa' ) );
 
 # The same codes from policy are denials, in the log too.
 sub logged_outcome {
@@ -178,8 +192,34 @@ audited(
 audited(
     'a revocation', { outcome => 'allowed', endpoint => '/revoke', client_id => 'crm' },
     form( '/revoke', \@crm, token => $token ) );
-audited( 'a revocation without credentials', { endpoint => '/revoke' }, form( '/revoke', undef, token => $token ) );
-audited( 'a revocation of garbage',          { endpoint => '/revoke' }, form( '/revoke', undef, token => 'garbage' ) );
+audited(
+    'a revocation of a token that is revoked already, by its client',
+    { outcome => 'allowed', endpoint => '/revoke', client_id => 'crm' }, form( '/revoke', \@crm, token => $token ) );
+unaudited( 'a revocation without credentials', 200, form( '/revoke', undef, token => $token ) );
+unaudited( 'a revocation of garbage',          200, form( '/revoke', undef, token => 'garbage' ) );
+unaudited(
+    'a revocation of garbage by a public client', 200,
+    form( '/revoke', undef, token => $token, client_id => 'spa' ) );
+unaudited(
+    'a revocation with a wrong secret', 401,
+    form( '/revoke', [ 'crm', 'wrong-secret-77aa' ], token => $token ) );
+unaudited(
+    'an introspection with a wrong secret', 401,
+    form( '/introspect', [ 'rs', 'wrong-secret-77aa' ], token => $token ) );
+unaudited(
+    'a logout without a session', 200,
+    sub { $stack->http->get( '/logout', headers => [ 'X-Request-ID' => $_[0] ] ) } );
+unaudited(
+    'a callback with an unknown state', 400,
+    sub { $stack->http->get( '/authorize/callback/corp?state=x&code=y', headers => [ 'X-Request-ID' => $_[0] ] ) } );
+unaudited( 'a consent with an unknown id', 400, form( '/authorize/consent', undef, id => 'x', decision => 'allow' ) );
+unaudited(
+    'an authorization request of an unknown client', 400,
+    sub { $stack->http->get( '/authorize?client_id=nobody', headers => [ 'X-Request-ID' => $_[0] ] ) } );
+unaudited( 'a registration that is no JSON', 415, form( '/register', undef, x => 'y' ) );
+unaudited(
+    'userinfo without a token of ours', 401,
+    sub { $stack->http->get( '/userinfo', headers => [ 'X-Request-ID' => $_[0], Authz::Client::bearer('x') ] ) } );
 
 sub admin {
     my ( $method, $path, @more ) = @_;
@@ -203,8 +243,8 @@ audited(
     admin( POST => "$clients/new/rotate-secret" ) );
 audited( 'a client deleted',      { outcome => 'allowed', method => 'DELETE' }, admin( DELETE => "$clients/new" ) );
 audited( 'a refused admin write', { outcome => 'rejected' }, admin( POST => $clients, json => { clientId => '' } ) );
-audited(
-    'an admin write without the key', { outcome => 'rejected', http_status => 401 },
+unaudited(
+    'an admin write with a wrong key', 401,
     admin( POST => $clients, json => {}, key => 'wrong-key-of-admin-1f1f' ) );
 audited(
     'a policy data write',
@@ -226,12 +266,11 @@ audited( 'a policy data row deleted', { outcome => 'allowed', method => 'DELETE'
 audited(
     'a deletion of what is not there', { outcome => 'rejected', http_status => 404 },
     admin( DELETE => $row_path ) );
-audited(
-    'a body that is too large', { outcome => 'rejected', http_status => 413 },
+unaudited(
+    'a body that is too large', 413,
     form( '/token', \@crm, @grant, x => 'y' x 70_000 ) );
-audited(
-    'a content type that is none',
-    { outcome => 'rejected', http_status => 400 },
+unaudited(
+    'a content type that is none', 400,
     sub {
         $stack->http->post(
             '/token',
@@ -249,6 +288,12 @@ $stack->admin( GET => $_, headers => [ 'X-Request-ID' => 'plain' ] )
 sleep 0.2;
 is( $stack->sql("SELECT count(*) FROM audit_log WHERE request_id = 'plain'"), 0,
     'audit: discovery, health and plain reads leave no row' );
+
+for my $case (@unaudited) {
+    my ( $name, $id ) = @$case;
+    is( $stack->sql("SELECT count(*) FROM audit_log WHERE request_id = '$id'"), 0,
+        "audit: $name leaves no row: it proved nothing and changed nothing (decisions.md \"Audited\")" );
+}
 
 # The count over many: as many rows as requests (R18).
 my $before = $stack->sql('SELECT count(*) FROM audit_log');

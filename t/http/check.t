@@ -88,6 +88,10 @@ ok( $status == 78 && $text =~ /SVC_CREDENTIAL_KEY/, 'a credential key that does 
   run( 'authz.fcgi --check', %running, SVC_RUNTIME_DIR => Authz::Process::directory() . '/none/run' );
 ok( $status == 78 && $text =~ /SVC_RUNTIME_DIR.*cannot be created/, 'a runtime directory that cannot be made is found' )
   or diag( $status, $text );
+for my $dir ( Authz::Process::directory() . '/later', Authz::Process::directory() . '/later//' ) {
+    ( $status, $text ) = run( 'authz.fcgi --check', %running, SVC_RUNTIME_DIR => $dir );
+    is( $status, 0, "a runtime directory that can be made passes: $dir" ) or diag($text);
+}
 my $empty = $postgres->database( empty => 1 );
 ( $status, $text ) = run( 'authz.fcgi --check', %running, SVC_DATABASE_URL => $postgres->url($empty) );
 ok( $status == 78 && $text =~ /authzctl db migrate/, 'a database without schema is found' ) or diag( $status, $text );

@@ -312,7 +312,7 @@ test_order(TALLOC_CTX *mem, struct az *az)
     is_int(fake_status(got.fake), 400, "a body that is no JSON");
 }
 
-/* Post a form to /token from an address; the database that it needs is away. */
+/* Post an empty form from an address; the database is away. */
 static struct exchange
 post_token(TALLOC_CTX *mem, struct az *az, const char *path, const char *ip, const char *forwarded)
 {
@@ -337,13 +337,21 @@ static void
 test_audit(TALLOC_CTX *mem, struct az *az)
 {
     struct exchange got = post_token(mem, az, "/token", "192.0.2.7", NULL);
-    is_int(fake_status(got.fake), 503,
-           "a refusal that must leave an audit row is not answered without it (decisions.md "
+    is_int(fake_status(got.fake), 400,
+           "a refusal of what proved nothing is answered without an audit row (decisions.md "
            "\"Audited\")");
     is_str(fake_header(got.fake, "Cache-Control"), "no-store", "... never cached (oauth.md C8)");
     is_str(fake_header(got.fake, "Pragma"), "no-cache", "... nor by old proxies");
+    struct settings *cfg = env_settings(az);
+    cfg->allow_insecure_dev_key = true; /* a key that needs no database */
+    got = post_token(mem, az, "/admin/api/clients", "192.0.2.7", NULL);
+    cfg->allow_insecure_dev_key = false;
+    is_int(fake_status(got.fake), 503,
+           "a refusal that must leave an audit row is not answered without it (decisions.md "
+           "\"Audited\")");
+    is_str(fake_header(got.fake, "Cache-Control"), "no-store", "... never cached");
     is_str(fake_header(got.fake, "Retry-After"), "1", "... with Retry-After");
-    ok(strstr(fake_body(got.fake), "grant_type") == NULL
+    ok(strstr(fake_body(got.fake), "application/json") == NULL
            && fake_header_count(got.fake, "Status") == 1,
        "... and nothing of the first answer is left");
     check_answer(&got, "POST");
@@ -361,8 +369,8 @@ test_rate_limit(TALLOC_CTX *mem)
     cfg->rate_limit_requests = 2;
     cfg->rate_limit_window = 86400;
     static const char *const paths[] = {"/token", "/introspect", "/revoke"};
-    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", NULL).fake), 503, "one request");
-    is_int(fake_status(post_token(mem, az, "/introspect", "192.0.2.1", NULL).fake), 503, "two");
+    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", NULL).fake), 400, "one request");
+    is_int(fake_status(post_token(mem, az, "/introspect", "192.0.2.1", NULL).fake), 401, "two");
     for (size_t i = 0; i < 3; i++) {
         struct exchange got = post_token(mem, az, paths[i], "192.0.2.1", NULL);
         is_int(fake_status(got.fake), 429,
@@ -376,17 +384,17 @@ test_rate_limit(TALLOC_CTX *mem)
     }
     is_int(fake_status(ask(mem, az, "GET", "/health/live", NULL, NULL).fake), 200,
            "health is not limited");
-    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.2", NULL).fake), 503,
+    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.2", NULL).fake), 400,
            "another address has its own count");
     is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "198.51.100.1").fake), 429,
            "X-Forwarded-For is ignored while no proxy is trusted (specification 8)");
     cfg->trusted_proxy_count = 1;
-    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "198.51.100.1").fake), 503,
+    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "198.51.100.1").fake), 400,
            "behind a trusted proxy it names the client");
     is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", "evil, 192.0.2.1").fake), 429,
            "... its last entry alone");
     cfg->rate_limit_enabled = false;
-    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", NULL).fake), 503,
+    is_int(fake_status(post_token(mem, az, "/token", "192.0.2.1", NULL).fake), 400,
            "SVC_RATE_LIMIT_ENABLED=false (specification 8)");
 }
 

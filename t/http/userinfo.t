@@ -90,7 +90,7 @@ is( $audit, "web\talice\tallowed\t200\tt", 'userinfo: the audit row' );
 refused( get(undef),     'userinfo: no token' );
 refused( get('garbage'), 'userinfo: none of ours' );
 is( $stack->sql(q{SELECT count(*) FROM audit_log WHERE endpoint = '/userinfo' AND http_status = 401}), 0,
-    '... and no write: policy was not asked (decisions.md "Audited")' );
+    '... and no write: nothing was proved (decisions.md "Audited")' );
 refused( get("${full}x"), 'userinfo: a token with a character more' );
 refused( $stack->http->get( '/userinfo', headers => [ Authz::Client::basic(@web) ] ), 'userinfo: Basic credentials' );
 refused( $stack->http->get("/userinfo?access_token=$full"), 'userinfo: a token in the query does not count' );

@@ -46,16 +46,21 @@ static const struct db_stmt token_consume_stmt = {
     16};
 
 /* Compare the hash under a key made for this request ($20), so that the time of the comparison
- * tells nothing about the stored hash. */
+ * tells nothing about the stored hash. Only a client that has a secret has proved something;
+ * without one, a request that revokes nothing leaves no audit row (decisions.md "Audited"). */
 #define REVOKE_IF                                                                                  \
-    "WITH ok AS (SELECT 1 WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 " \
-    "AND version = $5 AND enabled)),"
+    "WITH ok AS (SELECT (SELECT client_type <> 'public' FROM client WHERE id = $4) AS proved"      \
+    "  WHERE $4::bigint IS NULL OR EXISTS (SELECT 1 FROM client WHERE id = $4 AND version = $5 "   \
+    "AND enabled)),"
 #define REVOKE_OF                                                                                  \
-    " AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1)"                   \
-    " INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                               \
+    " AND (c.id = $4 OR ($4 IS NULL AND c.client_type = 'public')) RETURNING 1),"                  \
+    " noted AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                     \
     " SELECT $1::timestamptz, nextval('audit_id_seq'), $6, $7::uuid, $8, $9, $10, $11, $12, $13, " \
     "$14, $15::inet, $16,"                                                                         \
-    "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok"
+    "  coalesce($17, '{\"revoked\":' || (SELECT count(*) FROM dead) || '}'), $18, $19 FROM ok"     \
+    "  WHERE ok.proved OR EXISTS (SELECT 1 FROM dead) RETURNING 1)"                                \
+    " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM noted) AS noted"
+enum token_revoke_column { REVOKE_CURRENT, REVOKE_NOTED };
 static const struct db_stmt token_revoke_stmt = {
     "token_revoke",
     REVOKE_IF
@@ -182,7 +187,8 @@ blind_hash(const unsigned char key[SHA256_OCTETS], const unsigned char hash[SHA2
 
 enum az_status
 token_revoke(struct op *op, enum token_kind kind, const struct token_parts *token,
-             const struct client *client, const struct audit_entry *audit, bool *ret_current)
+             const struct client *client, const struct audit_entry *audit, bool *ret_current,
+             bool *ret_noted)
 {
     bool family = kind == TOKEN_REFRESH;
     uint32_t day = partition_day(op_now(op));
@@ -212,7 +218,9 @@ token_revoke(struct op *op, enum token_kind kind, const struct token_parts *toke
     }
     audit_bind(params, audit);
     db_octets(params, key, sizeof(key));
-    if ((st = db_run(op, batch, false)) == AZ_OK)
-        *ret_current = db_written(step->result) > 0;
-    return st;
+    if ((st = db_run(op, batch, false)) != AZ_OK)
+        return st;
+    *ret_current = db_get_bool(step->result, 0, REVOKE_CURRENT);
+    *ret_noted = db_get_bool(step->result, 0, REVOKE_NOTED);
+    return AZ_OK;
 }

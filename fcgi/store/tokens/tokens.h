@@ -49,10 +49,11 @@ enum az_status token_consume(struct op *op, const struct token_parts *token,
                              const struct audit_entry *audit, bool *ret_consumed);
 
 /* Revoke an access token, or the family of a refresh token, if it belongs to `client`, or, with
- * client NULL, to a public client (specification 3), and write the audit row. *ret_current false:
- * the cached client is out of date, and nothing was done. */
+ * client NULL, to a public client (specification 3), and write the audit row, unless the client
+ * proved nothing and nothing was revoked (*ret_noted false). *ret_current false: the cached client
+ * is out of date, and nothing was done. */
 enum az_status token_revoke(struct op *op, enum token_kind kind, const struct token_parts *token,
                             const struct client *client, const struct audit_entry *audit,
-                            bool *ret_current);
+                            bool *ret_current, bool *ret_noted);
 
 #endif

@@ -78,7 +78,7 @@ sub check {
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
     $self->$_
       for
-      qw(main_path admin_path sign_in metadata answers headers aliases forwarded_untrusted bodies targets arguments reload
+      qw(main_path admin_path sign_in metadata answers metrics headers aliases forwarded_untrusted bodies targets arguments reload
       forwarded_trusted);
     $self->nothing_broke;
     $self->end;
@@ -263,6 +263,18 @@ sub answers {
     return;
 }
 
+# The numbers are those of all processes; under CGI each request has one of its own (gateway-admin.md 7.1).
+sub metrics {
+    my ($self) = @_;
+    my $stack  = $self->{stack};
+    my $line   = qr{^svc_unaudited_requests_total\{route="/logout",method="GET"\} (\d+)$}m;
+    my $count  = sub { return ( $stack->http->get( $self->at('/metrics') )->body =~ $line )[0] // 'none' };
+    my $before = $count->();
+    $stack->client->get( $self->at('/logout') ) for 1 .. 5;
+    is( $count->(), $before + 5, 'metrics: requests without an audit row are counted across processes' );
+    return;
+}
+
 sub headers {
     my ($self) = @_;
     my $http   = $self->{http};
@@ -291,8 +303,10 @@ sub headers {
 sub _address {
     my ( $self, @lines ) = @_;
     my $id     = 'addr-' . ++( our $requests );
+    my $body   = 'grant_type=client_credentials';
     my $octets = join "\r\n", 'POST ' . $self->at('/token') . ' HTTP/1.1', 'Host: localhost', "X-Request-ID: $id",
-      "Content-Type: $FORM", @lines, 'Content-Length: 0', 'Connection: close', '', '';
+      "Content-Type: $FORM", join( ': ', $self->auth ), @lines, 'Content-Length: ' . length $body, 'Connection: close',
+      '', $body;
     $self->{http}->raw($octets);
     return $self->{stack}->sql("SELECT coalesce(host(ip), 'nobody') FROM audit_log WHERE request_id = '$id'");
 }

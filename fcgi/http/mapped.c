@@ -1,0 +1,136 @@
+#include "config.h"
+
+#include "http/mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "crypto/random.h"
+
+#define CANNOT_BE_CREATED                                                                          \
+    "cannot be created; create it yourself, owned by the service's user, mode 0700"
+
+static int
+mapped_destroy(struct mapped *mapped)
+{
+    munmap(mapped->at, mapped->size);
+    return 0;
+}
+
+static enum az_status
+mapped_refuse(TALLOC_CTX *mem, const char **ret_why, const char *dir, const char *what)
+{
+    *ret_why = talloc_asprintf(mem, "SVC_RUNTIME_DIR: %s %s", dir, what);
+    return AZ_SERVER_ERROR;
+}
+
+/* Make the file under another name and link it into place, so that no process maps one without its
+ * key. */
+static int
+make_file(const char *path, uint64_t magic, size_t size)
+{
+    char fresh[4096];
+    struct mapped_head head = {.magic = magic};
+    if (snprintf(fresh, sizeof(fresh), "%s.%ld", path, (long) getpid()) >= (int) sizeof(fresh))
+        return -1;
+    int fd = open(fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || random_octets(head.key, sizeof(head.key)) != AZ_OK
+        || ftruncate(fd, (off_t) size) != 0
+        || pwrite(fd, &head, sizeof(head), 0) != (ssize_t) sizeof(head)
+        || (link(fresh, path) != 0 && errno != EEXIST)) {
+        if (fd >= 0)
+            close(fd);
+        unlink(fresh);
+        return -1;
+    }
+    close(fd);
+    unlink(fresh);
+    return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static int
+open_file(const char *path, uint64_t wanted, size_t size)
+{
+    struct stat st;
+    uint64_t magic;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return errno == ENOENT ? make_file(path, wanted, size) : -1;
+    if (fstat(fd, &st) == 0 && st.st_size == (off_t) size && st.st_uid == geteuid()
+        && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == wanted)
+        return fd;
+    close(fd);
+    return unlink(path) == 0 ? make_file(path, wanted, size) : -1;
+}
+
+/* Refuse a directory that another user made or may enter. */
+static enum az_status
+check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+{
+    struct stat st;
+    if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
+        return mapped_refuse(mem, ret_why, dir, "is not a directory");
+    if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+        return mapped_refuse(mem, ret_why, dir,
+                             "must belong to the service's user with mode 0700 (chown, chmod 700)");
+    return AZ_OK;
+}
+
+/* Return the directory above, by the text of the path. */
+static const char *
+parent_of(TALLOC_CTX *mem, const char *dir)
+{
+    size_t length = strlen(dir);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    while (length > 0 && dir[length - 1] != '/')
+        length--;
+    return length == 0 ? "." : talloc_strndup(mem, dir, length);
+}
+
+enum az_status
+mapped_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+{
+    struct stat st;
+    bool missing = lstat(dir, &st) != 0 && errno == ENOENT;
+    const char *parent = missing ? parent_of(mem, dir) : NULL;
+    if (parent != NULL && access(parent, W_OK | X_OK) == 0)
+        return AZ_OK;
+    if (missing)
+        return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    return check_directory(mem, dir, ret_why);
+}
+
+enum az_status
+mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, size_t size,
+            struct mapped **ret, const char **ret_why)
+{
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
+    enum az_status status = check_directory(mem, dir, ret_why);
+    if (status != AZ_OK)
+        return status;
+    char *path = talloc_asprintf(mem, "%s/%s", dir, name);
+    int fd = path != NULL ? open_file(path, magic, size) : -1;
+    if (fd < 0)
+        return mapped_refuse(
+            mem, ret_why, dir,
+            talloc_asprintf(mem, "is not writable: the file `%s` cannot be created in it", name));
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    struct mapped *mapped = at != MAP_FAILED ? talloc_zero(mem, struct mapped) : NULL;
+    if (mapped == NULL)
+        return mapped_refuse(
+            mem, ret_why, dir,
+            talloc_asprintf(mem, "contains the file `%s`, which cannot be mapped", name));
+    *mapped = (struct mapped){at, size};
+    talloc_set_destructor(mapped, mapped_destroy);
+    *ret = mapped;
+    return AZ_OK;
+}
