@@ -4,10 +4,23 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "crypto/secret.h"
+
+/* Keys of days that a process keeps for each purpose. A busy process opens values of today and
+ * yesterday, and a few old client secrets and signing keys; a key that is not kept is derived
+ * again, which takes some microseconds. */
+#define DAYS 16
+
+struct days {
+    struct seal_day day[DAYS];
+    size_t count; /* used entries */
+    size_t next;  /* entry that is replaced next */
+};
 
 struct keyring {
     struct seal_key key[KEYRING_PURPOSES]; /* by purpose */
+    struct days *days;                     /* by purpose; wiped when it is freed */
     char *pepper;                          /* key of the lookup HMAC */
 };
 
@@ -27,7 +40,8 @@ keyring_new(TALLOC_CTX *mem, const char *credential_key, const char *admin_peppe
     if (ring == NULL)
         return NULL;
     ring->pepper = secret_copy(ring, admin_pepper, strlen(admin_pepper));
-    enum az_status st = ring->pepper != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    ring->days = secret_alloc(ring, KEYRING_PURPOSES * sizeof(struct days));
+    enum az_status st = ring->pepper != NULL && ring->days != NULL ? AZ_OK : AZ_SERVER_ERROR;
     for (size_t i = 0; i < KEYRING_PURPOSES && st == AZ_OK; i++)
         st = seal_key_derive(credential_key, strlen(credential_key), purposes[i], &ring->key[i]);
     if (st != AZ_OK)
@@ -35,12 +49,32 @@ keyring_new(TALLOC_CTX *mem, const char *credential_key, const char *admin_peppe
     return ring;
 }
 
+/* Return the key of a day, derived if it is not kept; NULL if that fails. */
+static const struct seal_day *
+keyring_day(const struct keyring *ring, enum keyring_purpose purpose, uint32_t day)
+{
+    struct days *days = &ring->days[purpose];
+    for (size_t i = 0; i < days->count; i++)
+        if (days->day[i].day == day)
+            return &days->day[i];
+    struct seal_day *entry = &days->day[days->next];
+    if (seal_day_derive(&ring->key[purpose], day, entry) != AZ_OK)
+        return NULL;
+    days->next = (days->next + 1) % DAYS;
+    days->count += days->count < DAYS;
+    return entry;
+}
+
 enum az_status
 keyring_seal(TALLOC_CTX *mem, const struct keyring *ring, enum keyring_purpose purpose,
              const char *place, const void *plain, size_t length, unsigned char **ret,
              size_t *ret_length)
 {
-    return seal_box(mem, &ring->key[purpose], place, plain, length, ret, ret_length);
+    uint32_t today = (uint32_t) (clock_realtime_ms() / 86400000);
+    const struct seal_day *day = keyring_day(ring, purpose, today);
+    if (day == NULL)
+        return AZ_SERVER_ERROR;
+    return seal_box(mem, &ring->key[purpose], day, place, plain, length, ret, ret_length);
 }
 
 enum az_status
@@ -48,7 +82,11 @@ keyring_open(TALLOC_CTX *mem, const struct keyring *ring, enum keyring_purpose p
              const char *place, const void *box, size_t length, unsigned char **ret,
              size_t *ret_length)
 {
-    return seal_open(mem, &ring->key[purpose], place, box, length, ret, ret_length);
+    uint32_t number;
+    const struct seal_day *day = NULL;
+    if (seal_has_day(box, length, &number) && (day = keyring_day(ring, purpose, number)) == NULL)
+        return AZ_SERVER_ERROR;
+    return seal_open(mem, &ring->key[purpose], day, place, box, length, ret, ret_length);
 }
 
 enum az_status

@@ -1,5 +1,5 @@
-/* Keys that this process derives from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER once, one per
- * purpose. */
+/* Keys that this process derives from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER: those of the
+ * purposes once, those of the days when they are needed first. */
 #ifndef AZ_CRYPTO_KEYRING_H
 #define AZ_CRYPTO_KEYRING_H
 
@@ -9,7 +9,7 @@
 #include "crypto/digest.h"
 #include "crypto/seal.h"
 
-/* Purposes; each has a key of its own. */
+/* Purposes; each has a key of its own, and sealed values have one for each day. */
 enum keyring_purpose {
     KEYRING_CLIENT_SECRET,
     KEYRING_ADMIN_KEY,

@@ -355,14 +355,25 @@ def hkdf(secret, info, size):
     return HKDF(hashes.SHA256(), size, None, info).derive(secret)
 
 
-secret, purpose, place = b"correct horse battery staple", b"clients", b"clients/secret/42"
-key = hkdf(secret, b"authz seal 1 key " + purpose, 32)
-header = b"\1" + hkdf(secret, b"authz seal 1 id " + purpose, 4)
+secret, purpose, place, day = b"correct horse battery staple", b"clients", b"clients/secret/42", 20779
 nonce, plain = bytes(range(12)), b"s3cret of a client"
-box = header + nonce + AESGCM(key).encrypt(nonce, plain, header + place)
+key_id = hkdf(secret, b"authz seal 1 id " + purpose, 4)
+
+
+def box(header, key):
+    return (header + nonce + AESGCM(key).encrypt(nonce, plain, header + place)).hex()
+
+
+root = hkdf(secret, b"authz seal 2 root " + purpose, 32)
 with open("seal.json", "w") as f:
     json.dump({"source": "made by make-cases.py; octets in hex", "credential_key": secret.decode(),
-               "purpose": purpose.decode(), "place": place.decode(), "plain": plain.decode(), "box": box.hex()}, f, indent=1)
+               "purpose": purpose.decode(), "place": place.decode(), "plain": plain.decode(), "day": day,
+               "day_key": hkdf(root, b"authz seal 2 day %d" % day, 32).hex(),
+               "client_secret_1": box(b"\1" + hkdf(secret, b"authz seal 1 id client secrets", 4),
+                                      hkdf(secret, b"authz seal 1 key client secrets", 32)),
+               "box_1": box(b"\1" + key_id, hkdf(secret, b"authz seal 1 key " + purpose, 32)),
+               "box_2": box(b"\2" + key_id + day.to_bytes(4, "big"), hkdf(root, b"authz seal 2 day %d" % day, 32))},
+              f, indent=1)
     f.write("\n")
 
 # A token as crypto/token.h describes it.
