@@ -95,7 +95,7 @@ config_check_engine(struct config_findings *findings)
 {
     struct op op = config_op(findings);
     struct engine_status status = {.active_revision = NULL};
-    if (engine_revision(&op, &status) != AZ_OK) {
+    if (engine_revision(&op, 0, &status) != AZ_OK) {
         config_report_fault(findings, CLI_UNAVAILABLE, &op);
     } else if (*status.active_revision == '\0') {
         config_report(

@@ -18,6 +18,7 @@ static const char *const saving[] = {DATABASE,
                                      "SVC_POLICY_TIMEOUT_MS",
                                      "SVC_BUNDLE_CONFIRM_ACTIVATION",
                                      "SVC_BUNDLE_CONFIRM_POLL_MS",
+                                     "SVC_BUNDLE_FETCH_GRACE_MS",
                                      "SVC_BUNDLE_CONFIRM_TIMEOUT_MS",
                                      NULL};
 

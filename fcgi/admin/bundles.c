@@ -96,9 +96,8 @@ bundle_look(struct request *req, const char *known, struct bundle_served *bundle
                                     : st;
 }
 
-/* Record the return of an engine that was given the candidate. If it has activated the candidate,
- * it sends its ETag (policy.md 2.4), which says the same as its status push and arrives earlier;
- * otherwise the saver asks the engine. */
+/* Record the return of an engine that was given the candidate: if it has activated the candidate,
+ * it sends its ETag (policy.md 2.4), which says the same as its status push and arrives earlier. */
 static enum az_status
 bundle_note_return(struct request *req, const struct bundle_served *bundle)
 {
@@ -110,21 +109,23 @@ bundle_note_return(struct request *req, const struct bundle_served *bundle)
         .tried_ms = clock_realtime_ms(),
     };
     return bundle->body == NULL && report.instance != NULL ? engines_report(&req->op, &report)
-                                                           : engines_wake_saver(&req->op);
+                                                           : AZ_OK;
 }
 
-/* Hold the request until another bundle is published or the time is up. LISTEN comes before the
- * first look, so that no bundle is missed. */
+/* Hold the request until another bundle is published, a save calls the engines, or the time is up.
+ * LISTEN comes before the first look, so that no bundle is missed. */
 static enum az_status
 bundle_hold(struct request *req, const char *known, long seconds, struct bundle_served *bundle)
 {
     int64_t end = clock_monotonic_ms() + seconds * 1000, left;
+    const char *called = bundle->called;
     enum az_status st = db_listen(&req->op, "svc_bundle");
     unsigned session = db_generation(req->op.az->db);
     while (st == AZ_OK && (st = bundle_look(req, known, bundle)) == AZ_OK) {
         int every = bundle->pending ? LOOK_PENDING_MS : LOOK_EVERY_MS;
         left = end - clock_monotonic_ms();
-        if (bundle->body != NULL || left <= 0 || *req->op.az->stopping)
+        if (bundle->body != NULL || strcmp(bundle->called, called) != 0 || left <= 0
+            || *req->op.az->stopping)
             break;
         if (db_generation(req->op.az->db) == session && db_is_open(req->op.az->db))
             db_wait(&req->op, (int) (left < every ? left : every));
@@ -159,7 +160,9 @@ bundle_get_handle(struct request *req)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (!utf8_valid(known, strlen(known)))
         known = ""; /* not one of our tags, and not a text for the database */
-    enum az_status st = bundle_look(req, known, &bundle);
+    enum az_status st = engines_note_asked(&req->op, fetching_instance(req));
+    if (st == AZ_OK)
+        st = bundle_look(req, known, &bundle);
     if (st == AZ_OK && bundle.pending)
         st = bundle_note_return(req, &bundle);
     if (st != AZ_OK)

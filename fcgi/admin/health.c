@@ -45,7 +45,7 @@ health_check_migrations(struct op *op, struct health_findings *found)
 static enum az_status
 health_check_engine(struct op *op, struct health_findings *found)
 {
-    found->engine = engine_revision(op, &found->status);
+    found->engine = engine_revision(op, 0, &found->status);
     found->engine_fault = op->fault;
     return found->engine;
 }

@@ -47,6 +47,8 @@ struct settings {
     bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
     long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
     long bundle_confirm_timeout_ms; /* longest wait for the verdict, milliseconds */
+    long bundle_fetch_grace_ms;     /* an engine silent for longer is not waited for, milliseconds */
+    bool allow_network_builtins;    /* rules may use the builtins of rule_builtins.h */
     long audit_retention_days;      /* audit partitions older than this are dropped; 0 keeps all */
     long refresh_family_validity;   /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */

@@ -65,7 +65,8 @@ sub status_asked {
     return $sum;
 }
 
-# ---- SVC_BUNDLE_CONFIRM_TIMEOUT_MS, SVC_BUNDLE_CONFIRM_POLL_MS: an engine on another host that never answers
+# ---- SVC_BUNDLE_CONFIRM_TIMEOUT_MS, SVC_BUNDLE_CONFIRM_POLL_MS: an engine on another host that fetches
+# the bundle and never says that it has it
 
 # The most memory that any worker of the host had, in kB.
 sub largest {
@@ -80,7 +81,7 @@ sub largest {
 
 sub ghost {
     return $stack->sql(
-        q{INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('ghost', 'another', '', '', now()) ON CONFLICT (instance) DO UPDATE SET reported_at = now()}
+        q{INSERT INTO engine_instance (instance, active_revision, code, message, reported_at, asked_at) VALUES ('ghost', 'another', '', '', now(), now() + interval '1 hour') ON CONFLICT (instance) DO UPDATE SET reported_at = now()}
     );
 }
 

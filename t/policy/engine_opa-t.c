@@ -374,7 +374,7 @@ test_away(TALLOC_CTX *mem)
     is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: a socket that accepts no connection");
     bench.az->engine = engine_new(mem, "unix:/nonexistent/opa.sock", TIMEOUT_MS);
     is_int(ask(&bench, &answer), AZ_UNAVAILABLE, "refused: no socket");
-    is_int(engine_revision(&bench.op, &status), AZ_UNAVAILABLE, "... for the status too");
+    is_int(engine_revision(&bench.op, 0, &status), AZ_UNAVAILABLE, "... for the status too");
     is_str(bench.op.fault.detail,
            "policy engine: No such file or directory (unix:/nonexistent/opa.sock)",
            "... and the log names the socket, not a host and port");
@@ -451,18 +451,18 @@ test_status(struct bench *bench)
         "{\"result\":{\"bundles\":{\"svc\":{\"active_revision\":\"r7\"}},\"metrics\":{\"limit\":"
         "9223372036854776000}}}"));
     fake_engine_serve(bench->fake, &reply, 1);
-    is_int(engine_revision(&bench->op, &status), AZ_OK,
+    is_int(engine_revision(&bench->op, 0, &status), AZ_OK,
            "the status is read although its metrics hold an integer beyond 64 bits");
     is_str(status.active_revision, "r7", "... with the active revision");
     const char *seen = fake_engine_seen(bench->mem, bench->fake);
     ok(strncmp(seen, "GET /v1/status HTTP/1.1\r\n", 25) == 0, "... by GET, after a POST too");
     reply = whole(fake_engine_answer(bench->mem, "500 Internal Server Error", "{}"));
     fake_engine_serve(bench->fake, &reply, 1);
-    is_int(engine_revision(&bench->op, &status), AZ_UNAVAILABLE, "refused: a status of 500");
+    is_int(engine_revision(&bench->op, 0, &status), AZ_UNAVAILABLE, "refused: a status of 500");
     reply = whole(fake_engine_answer(bench->mem, "200 OK", "{}"));
     fake_engine_serve(bench->fake, &reply, 1);
     bench->op = env_op(bench->mem, bench->az);
-    is_int(engine_revision(&bench->op, &status), AZ_OK, "an engine without bundles");
+    is_int(engine_revision(&bench->op, 0, &status), AZ_OK, "an engine without bundles");
     is_str(status.active_revision, "", "... has no active revision");
     struct engine_answer answer;
     reply = whole(fake_engine_answer(bench->mem, "200 OK", GOOD));

@@ -119,14 +119,20 @@ is( sql('SELECT string_agg(sid, \' \' ORDER BY sid) FROM token_grant'), 'lately 
 
 # ---- a bundle that is published while another is confirmed
 
-# Return a statement from the source of the service.
+# Return a statement from the source of the service, its macros expanded.
 sub statement {
     my ( $file, $name ) = @_;
-    my ($parts) =
-      Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', 'policy', $file ), qr/\A/ => '' ) =~
-      /"$name",((?:\s*"(?:[^"\\]|\\.)*")+)/
-      or die "no $name\n";
-    return join '', $parts =~ /"((?:[^"\\]|\\.)*)"/g;
+    my $text = join '',
+      map { Authz::Web::edit( Authz::Path::source( 'fcgi', 'store', 'policy', "$file.$_" ), qr/\A/ => '' ) } qw(h c);
+    $text =~ s/\\\n\s*/ /g;
+    my %macro = $text =~ /^#define (\w+)[ ]+(["A-Z].*)$/mg;
+    my $expand;
+    $expand = sub {
+        return join '',
+          map { /\A"(.*)"\z/s ? $1 : $expand->( $macro{$_} // die "no $_\n" ) } $_[0] =~ /"(?:[^"\\]|\\.)*"|[A-Z_]+/g;
+    };
+    my ($parts) = $text =~ /"$name",((?:\s*(?:"(?:[^"\\]|\\.)*"|[A-Z_]+))+)/ or die "no $name\n";
+    return $expand->($parts);
 }
 
 sub publish {
@@ -155,10 +161,12 @@ sub comes {
 }
 
 my $settle =
-  "PREPARE settle (text, int) AS " . statement( 'engines.c', 'engines_settle' ) . '; EXECUTE settle(NULL, 60)';
+    "PREPARE settle (text, boolean, double precision) AS "
+  . statement( 'engines', 'engines_settle' )
+  . '; EXECUTE settle(NULL, true, 2000)';
 my $acceptable = 'SELECT acceptable FROM bundle_state';
 sql( publish('r900-a') );
-sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('e1', 'r900-a', '', '', now())}
+sql(q{DELETE FROM engine_instance; INSERT INTO engine_instance (instance, active_revision, code, message, reported_at, asked_at) VALUES ('e1', 'r900-a', '', '', now(), now())}
 );
 like( sql($acceptable), qr/,r900-a\}/, 'bundle: until one is confirmed the earlier ones may decide' );
 sql($settle);

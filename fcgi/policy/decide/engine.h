@@ -107,8 +107,9 @@ struct engine_status {
     bool transport;   /* the error is one of fetching, not of the bundle */
 };
 
-/* Ask the engine for its report. AZ_UNAVAILABLE as above. */
-enum az_status engine_revision(struct op *op, struct engine_status *ret);
+/* Ask the engine for its report, within timeout_ms (0: SVC_POLICY_TIMEOUT_MS). AZ_UNAVAILABLE as
+ * above. */
+enum az_status engine_revision(struct op *op, long timeout_ms, struct engine_status *ret);
 
 /* Octets of the label that tells engines apart. */
 #define ENGINE_INSTANCE_MAX 128

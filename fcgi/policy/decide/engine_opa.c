@@ -123,15 +123,18 @@ engine_instance(const json_t *labels)
 }
 
 enum az_status
-engine_revision(struct op *op, struct engine_status *ret)
+engine_revision(struct op *op, long timeout_ms, struct engine_status *ret)
 {
-    char *text;
-    size_t length;
-    enum az_status st =
-        engine_http_call(op, "/v1/status", NULL, 0, ENGINE_STATUS_MAX, &text, &length);
+    const struct http_question question = {
+        .path = "/v1/status", .answer_max = ENGINE_STATUS_MAX, .timeout_ms = timeout_ms};
+    struct http_answer http;
+    enum az_status st = engine_http_exchange(op, &question, &http);
+    if (st == AZ_OK && http.status != 200)
+        st = engine_http_unexpected(op, &http);
     if (st != AZ_OK)
         return st;
-    const json_t *answer = jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
+    const json_t *answer =
+        jsonx_own(op->mem, json_loadb(http.body, http.body_length, ENGINE_STATUS_FLAGS, NULL));
     if (answer == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: the status is not JSON");
     const json_t *result = json_object_get(answer, "result");

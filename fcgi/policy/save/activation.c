@@ -2,6 +2,7 @@
 
 #include "policy/save/activation.h"
 
+#include <string.h>
 #include <talloc.h>
 
 #include "base/clock.h"
@@ -13,17 +14,38 @@
 #include "store/policy/engines.h"
 
 /*
- * Ask the engine beside this process and store its answer as its report: its own may be late or
- * lost. Return its active revision, or NULL when it does not answer. The status lives on memory of
- * its own, because it is long and a wait asks many times.
+ * An engine that works answers the status within milliseconds, also while it compiles. One that is
+ * stopped would keep a save of the other engines waiting for the whole policy timeout, each time.
+ * Milliseconds.
  */
-static const char *
-ask_and_report(struct op *op)
+#define OWN_STATUS_MS 500
+
+/* A wait for the engines. Times are monotonic, in milliseconds. */
+struct activation_wait {
+    int64_t started;          /* the bundle was published, or the engines were called */
+    int64_t asked;            /* the engine beside this process was asked last */
+    const char *revision;     /* of the bundle */
+    int64_t own_since;        /* that engine was first seen to have it; 0: not yet */
+    struct engines_look look; /* what is known of that engine */
+};
+
+/*
+ * Ask the engine beside this process once in a poll interval and store its answer as its report:
+ * its own may be late or lost. True if it answered. The status lives on memory of its own, because
+ * it is long and a wait asks many times.
+ */
+static bool
+ask_and_report(struct op *op, struct activation_wait *wait)
 {
     struct op look = {.mem = talloc_new(op->mem), .az = op->az, .now_ms = op->now_ms};
     struct engine_status status = {.active_revision = NULL};
-    const char *active = NULL;
-    if (look.mem != NULL && engine_revision(&look, &status) == AZ_OK) {
+    int64_t now = clock_monotonic_ms();
+    bool answered = false;
+    if (now - wait->asked >= op->az->cfg->bundle_confirm_poll_ms && look.mem != NULL) {
+        answered = engine_revision(&look, OWN_STATUS_MS, &status) == AZ_OK;
+        wait->asked = clock_monotonic_ms();
+    }
+    if (answered) {
         const struct engine_report report = {
             .instance = status.instance,
             .revision = status.active_revision,
@@ -34,54 +56,84 @@ ask_and_report(struct op *op)
         };
         if (report.instance != NULL && engines_report(&look, &report) != AZ_OK)
             log_text(AZ_SEV_WARN, "engine report lost", "%s", look.fault.detail);
-        active = talloc_strdup(op->mem, status.active_revision);
+        wait->look.own_revision = talloc_strdup(op->mem, status.active_revision);
+        wait->look.own_instance = talloc_strdup(op->mem, status.instance);
+        bool has = strcmp(status.active_revision, wait->revision) == 0;
+        wait->own_since = !has ? 0 : wait->own_since != 0 ? wait->own_since : now;
     }
+    wait->look.impatient =
+        wait->own_since != 0 && now - wait->own_since >= op->az->cfg->bundle_fetch_grace_ms;
     talloc_free(look.mem);
-    return active;
+    return answered;
 }
 
-/* Wait for a notification, at most one poll interval and the time that is left. False when the time
- * is up. */
+/* Wait for a notification, at most one poll interval, until the grace of silent engines ends, and
+ * for the time that is left. False when the time is up. */
 static bool
-wait_for_news(struct op *op, int64_t started)
+wait_for_news(struct op *op, const struct activation_wait *wait, long timeout_ms)
 {
     const struct settings *cfg = op->az->cfg;
-    int64_t left = cfg->bundle_confirm_timeout_ms - (clock_monotonic_ms() - started);
+    int64_t waited = clock_monotonic_ms() - wait->started, left = timeout_ms - waited;
+    int64_t grace = cfg->bundle_fetch_grace_ms - waited;
     if (left <= 0)
         return false;
+    if (grace > 0 && grace < left)
+        left = grace;
     db_wait(op, (int) (left < cfg->bundle_confirm_poll_ms ? left : cfg->bundle_confirm_poll_ms));
     return true;
 }
 
+static struct activation_wait
+wait_begin(const char *revision)
+{
+    int64_t now = clock_monotonic_ms();
+    return (struct activation_wait){.started = now, .asked = now, .revision = revision};
+}
+
+enum az_status
+activation_call(struct op *op)
+{
+    struct activation_wait wait = wait_begin("");
+    const char *before = NULL;
+    enum az_status st = engines_call(op, &before);
+    for (bool answered = before == NULL; st == AZ_OK && !answered;) {
+        if (*op->az->stopping)
+            return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is stopping");
+        if (!wait_for_news(op, &wait, op->az->cfg->bundle_fetch_grace_ms))
+            break;
+        st = engines_answered(op, before, &answered);
+    }
+    return st;
+}
+
 /* Read the reports; if they decide nothing, ask the engine beside this process and read again. */
 static enum az_status
-look_at_reports(struct op *op, int64_t bundle, bool ask, struct activation *ret)
+look_at_reports(struct op *op, int64_t bundle, struct activation_wait *wait, struct activation *ret)
 {
     struct engines_verdict verdict = {.taken = false};
-    enum az_status st = engines_verdict(op, bundle, NULL, &verdict);
-    if (st == AZ_OK && ask && !verdict.taken && verdict.refusal == NULL) {
-        const char *own = ask_and_report(op);
-        ret->reached = ret->reached || own != NULL;
-        st = engines_verdict(op, bundle, own, &verdict);
-        if (verdict.active == NULL)
-            verdict.active = own;
+    enum az_status st = engines_verdict(op, bundle, &wait->look, &verdict);
+    if (st == AZ_OK && !verdict.taken && verdict.refusal == NULL && ask_and_report(op, wait)) {
+        ret->reached = true;
+        st = engines_verdict(op, bundle, &wait->look, &verdict);
     }
     ret->taken = verdict.taken;
     ret->refusal = verdict.refusal;
-    ret->active = verdict.active;
+    ret->refused_by = verdict.refused_by;
+    ret->active = verdict.active != NULL ? verdict.active : wait->look.own_revision;
     ret->late = verdict.late;
     ret->reached = ret->reached || verdict.heard;
     return st;
 }
 
 enum az_status
-activation_await(struct op *op, unsigned session, int64_t bundle, struct activation *ret)
+activation_await(struct op *op, unsigned session, int64_t bundle, const char *revision,
+                 struct activation *ret)
 {
-    int64_t started = clock_monotonic_ms();
+    struct activation_wait wait = wait_begin(revision);
     *ret = (struct activation){.taken = false};
-    for (bool ask = false;; ask = true) {
+    for (;;) {
         enum az_status st =
-            save_lock_held(op, session) ? look_at_reports(op, bundle, ask, ret) : AZ_UNAVAILABLE;
+            save_lock_held(op, session) ? look_at_reports(op, bundle, &wait, ret) : AZ_UNAVAILABLE;
         if (st == AZ_OK && !save_lock_held(op, session))
             st = AZ_UNAVAILABLE;
         if (st != AZ_OK)
@@ -90,25 +142,25 @@ activation_await(struct op *op, unsigned session, int64_t bundle, struct activat
             return AZ_OK;
         if (*op->az->stopping)
             return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is stopping");
-        if (!wait_for_news(op, started))
+        if (!wait_for_news(op, &wait, op->az->cfg->bundle_confirm_timeout_ms))
             return AZ_OK;
     }
 }
 
 bool
-activation_follow(struct op *op)
+activation_follow(struct op *op, const char *revision)
 {
-    int64_t started = clock_monotonic_ms();
-    for (const char *own = NULL;; own = ask_and_report(op)) {
+    struct activation_wait wait = wait_begin(revision);
+    for (;; ask_and_report(op, &wait)) {
         struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
         bool confirmed = false;
-        if (engines_settle(&look, own, &confirmed) != AZ_OK) {
+        if (engines_settle(&look, &wait.look, &confirmed) != AZ_OK) {
             log_text(AZ_SEV_WARN, "activation check aborted", "%s", look.fault.detail);
             return false;
         }
         if (confirmed)
             return true;
-        if (*op->az->stopping || !wait_for_news(op, started))
+        if (*op->az->stopping || !wait_for_news(op, &wait, op->az->cfg->bundle_confirm_timeout_ms))
             return false;
     }
 }

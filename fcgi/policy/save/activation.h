@@ -10,24 +10,33 @@
 
 /* The verdict of the engines on a candidate. Texts on op->mem. */
 struct activation {
-    bool taken;          /* every engine has activated it */
-    const char *refusal; /* the engine's message; NULL: none refused it, some are late */
-    const char *active;  /* revision that is active instead, NULL when no engine named one */
-    const char *late;    /* an engine that did not report it in time; NULL: none is known */
-    bool reached;        /* some engine reported anything at all meanwhile */
+    bool taken;             /* every living engine has activated it */
+    const char *refusal;    /* the engine's message; NULL: none refused it, some are late */
+    const char *refused_by; /* name of that engine */
+    const char *active;     /* revision that is active instead, NULL when no engine named one */
+    const char *late;       /* an engine that did not report it in time; NULL: none is known */
+    bool reached;           /* some engine reported anything at all meanwhile */
 };
 
 /*
+ * Find out which engines are alive before anything is published, while the policy as it is decides:
+ * call them, and wait until each has asked for its bundle again, at most
+ * SVC_BUNDLE_FETCH_GRACE_MS. The save then waits only for those that did. Without the call, one
+ * dead engine would leave the others for that time with a candidate that may not decide: no token.
+ */
+enum az_status activation_call(struct op *op);
+
+/*
  * Wait for the verdict on a candidate, at most SVC_BUNDLE_CONFIRM_TIMEOUT_MS. It follows from the
- * engines' own reports and from the status of the engine beside this process, which are read at
- * each notification and each poll interval. AZ_UNAVAILABLE: the database session that holds the
+ * engines' own reports, read at each notification, and from the status of the engine beside this
+ * process, read at each poll interval. AZ_UNAVAILABLE: the database session that holds the
  * save lock (`session`) was lost.
  */
 enum az_status activation_await(struct op *op, unsigned session, int64_t bundle,
-                                struct activation *ret);
+                                const char *revision, struct activation *ret);
 
 /* Wait in the same way for the bundle that is served, which stays in any case. True once every
- * engine has activated it. */
-bool activation_follow(struct op *op);
+ * living engine has activated it. */
+bool activation_follow(struct op *op, const char *revision);
 
 #endif

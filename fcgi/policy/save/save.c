@@ -188,14 +188,18 @@ refused(struct op *op, struct save *save, const struct activation *activation)
         refusal->description = activation->refusal;
     else
         refusal->description = describe_delay(op, activation);
-    return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s: %s", refusal->error, refusal->description);
+    return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s: %s%s%s", refusal->error, refusal->description,
+                   activation->refused_by != NULL ? "; refused by " : "",
+                   activation->refused_by != NULL ? activation->refused_by : "");
 }
 
 static enum az_status
 save_and_keep(struct op *op, struct save *save, bool wait)
 {
-    enum az_status st = write_and_publish(op, save);
-    if (st == AZ_OK && !(wait && activation_follow(op)))
+    enum az_status st = wait ? activation_call(op) : AZ_OK;
+    if (st == AZ_OK)
+        st = write_and_publish(op, save);
+    if (st == AZ_OK && !(wait && activation_follow(op, save->outcome.revision)))
         save->outcome.activation =
             save->plan->mode == SAVE_STRICT && !wait ? SAVE_UNCONFIRMED : SAVE_PENDING;
     return st;
@@ -214,9 +218,12 @@ save_strictly(struct op *op, struct save *save)
     /* The engines would see no difference: a disabled rule, or the same text again. */
     if (!save->changed)
         return save_and_keep(op, save, true);
+    if ((st = activation_call(op)) != AZ_OK)
+        return st;
     st = publish(op, save);
     if (st == AZ_OK)
-        st = activation_await(op, save->session, save->id, &activation);
+        st =
+            activation_await(op, save->session, save->id, save->build.bundle.revision, &activation);
     if (st == AZ_OK && !activation.taken)
         return refused(op, save, &activation);
     if (st == AZ_OK)

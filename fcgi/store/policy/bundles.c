@@ -34,9 +34,10 @@ static const struct db_stmt bundle_publish_stmt = {
     "'off' ELSE current_setting('synchronous_commit') END, true)),"
     " old AS (SELECT b.id, b.etag FROM bundle_state s JOIN bundle b ON b.id = s.served),"
     " new AS (INSERT INTO bundle (revision, etag, previous_etag, previous, body, content, status, "
-    "trigger_source, triggered_by, size_octets, rule_paths, data_keys) SELECT $1, $2, (SELECT etag "
+    "trigger_source, triggered_by, size_octets, rule_paths, data_keys, created_at) SELECT $1, $2, "
+    "(SELECT etag "
     "FROM old), (SELECT id FROM old), $3, $9, CASE WHEN $10::boolean THEN 'pending' ELSE "
-    "'published' END, $4, $5, $6, $7::text[], $8::text[] FROM how RETURNING id),"
+    "'published' END, $4, $5, $6, $7::text[], $8::text[], clock_timestamp() FROM how RETURNING id),"
     " state AS (UPDATE bundle_state SET served = (SELECT id FROM new), acceptable = CASE WHEN "
     "$10::boolean OR $1 = ANY (acceptable) THEN acceptable ELSE acceptable[1:1] || "
     "acceptable[greatest(2, cardinality(acceptable) - 97):] || $1::text END RETURNING 1)"
@@ -81,12 +82,20 @@ static const struct db_stmt bundle_current_stmt = {
     "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending FROM bundle_state s JOIN "
     "bundle b ON b.id = s.served",
     0};
-enum bundle_fetch_column { FETCH_ID, FETCH_REVISION, FETCH_ETAG, FETCH_PENDING, FETCH_BODY };
+enum bundle_fetch_column {
+    FETCH_ID,
+    FETCH_REVISION,
+    FETCH_ETAG,
+    FETCH_PENDING,
+    FETCH_CALLED,
+    FETCH_BODY
+};
 /* An engine that may hold a withdrawn candidate gets the body whatever ETag it names: one that
  * could not store the candidate on its disk has it active under the old ETag. */
 static const struct db_stmt bundle_fetch_stmt = {
     "bundle_fetch",
-    "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending, CASE WHEN b.etag <> $1 OR "
+    "SELECT b.id, b.revision, b.etag, b.status = 'pending' AS pending, s.called_at::text AS "
+    "called, CASE WHEN b.etag <> $1 OR "
     "EXISTS (SELECT 1 FROM engine_instance e JOIN bundle x ON x.id = e.fetched WHERE e.instance = "
     "$2 AND x.status IN ('refused', 'withdrawn')) THEN b.body END AS body FROM bundle_state s JOIN "
     "bundle b ON b.id = s.served",
@@ -214,6 +223,7 @@ bundle_fetch(struct op *op, const char *known, const char *instance, struct bund
     ret->revision = db_get(result, 0, FETCH_REVISION);
     ret->etag = db_get(result, 0, FETCH_ETAG);
     ret->pending = db_get_bool(result, 0, FETCH_PENDING);
+    ret->called = db_get(result, 0, FETCH_CALLED);
     ret->body = NULL;
     return db_read_octets(op, result, 0, FETCH_BODY, &ret->body, &ret->length);
 }

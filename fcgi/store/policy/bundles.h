@@ -34,6 +34,7 @@ struct bundle_served {
     int64_t id;
     const char *revision, *etag; /* NULL when nothing is published */
     bool pending;                /* a candidate, whose save waits for the engines */
+    const char *called;          /* time of the last call of the engines, for comparison */
     const unsigned char *body;   /* NULL if the caller has this ETag already */
     size_t length;               /* octets */
 };

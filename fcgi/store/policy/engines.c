@@ -3,6 +3,7 @@
 #include "store/policy/engines.h"
 
 #include "base/clock.h"
+#include "base/settings.h"
 #include "store/db/db.h"
 
 /* Reports of engines may be lost in a crash: engines repeat them, and no decision depends on them.
@@ -24,6 +25,26 @@ static const struct db_stmt engines_report_stmt = {
     5};
 #define CODE_TRANSPORT "transport"
 
+/*
+ * An engine is waited for only if it has reported and asked for its bundle lately, and has asked
+ * since the last call. Attack: a status push costs nothing but the bundle key, so a report under a
+ * made-up name makes no save wait.
+ */
+#define LATELY "now() - interval '" ENGINE_SILENT_AFTER " seconds'"
+#define ENGINES                                                                                    \
+    "engine_instance e, bundle_state s WHERE e.reported_at > " LATELY " AND e.asked_at > " LATELY
+#define PRESENT ENGINES " AND e.asked_at >= s.called_at"
+
+/* The first statement of an unnamed engine ($1 is NULL) only wakes the saver. An engine that asks
+ * before its first report gets a row that no save counts. */
+static const struct db_stmt engines_asked_stmt = {
+    "engines_asked",
+    UNHURRIED
+    "a AS (INSERT INTO engine_instance (instance, active_revision, code, message, reported_at, "
+    "asked_at) SELECT $1::text, '', '', '', '-infinity', clock_timestamp() FROM async WHERE $1 IS "
+    "NOT NULL ON CONFLICT (instance) DO UPDATE SET asked_at = excluded.asked_at)"
+    " SELECT pg_notify('svc_bundle_status', 'get') FROM async",
+    1};
 /* Only the first fetch counts: reports after it can be about this bundle. */
 static const struct db_stmt engines_fetched_stmt = {
     "engines_fetched",
@@ -32,61 +53,78 @@ static const struct db_stmt engines_fetched_stmt = {
     " UPDATE engine_instance SET fetched = $1, fetched_ms = $3 FROM async WHERE instance = $2 AND "
     "fetched IS DISTINCT FROM $1",
     3};
-static const struct db_stmt engines_wake_stmt = {"engines_wake",
-                                                 "SELECT pg_notify('svc_bundle_status', 'get')", 0};
-/* One statement decides and records: either all engines that reported lately have the served
- * revision, or, if none did, our own engine has it. */
+/* Without a second engine there is nobody whose decisions the wait for a dead one would stop. The
+ * time of the call before tells the engines that did not answer it, which are not called again. */
+enum engines_call_column { CALL_BEFORE, CALL_PG_NOTIFY };
+static const struct db_stmt engines_call_stmt = {
+    "engines_call",
+    UNHURRIED
+    "there AS (SELECT count(*) AS engines FROM " PRESENT "),"
+    " before AS (SELECT called_at FROM bundle_state),"
+    " called AS (UPDATE bundle_state SET called_at = clock_timestamp() FROM there, async WHERE "
+    "there.engines > 1 RETURNING 1)"
+    " SELECT before.called_at::text AS before, pg_notify('svc_bundle', 'call') FROM called, before",
+    0};
+enum engines_answered_column { ANSWERED_ANSWERED };
+static const struct db_stmt engines_answered_stmt = {
+    "engines_answered",
+    "SELECT NOT EXISTS (SELECT 1 FROM " ENGINES
+    " AND e.asked_at >= $1::timestamptz AND e.asked_at < s.called_at) AS answered",
+    1};
+/* An engine without the bundle (b) is awaited for the grace after the bundle was published. After
+ * that it must have asked, and not even so once the save has waited long enough for it. */
+#define AWAITED                                                                                    \
+    "(e.active_revision <> b.revision AND (b.created_at + make_interval(secs => $3::double "       \
+    "precision / 1000) > now() OR (coalesce(e.asked_at >= b.created_at, false) AND $2::boolean)))"
+/* One statement decides and records: an engine has the served revision, and none is awaited. */
 enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
 static const struct db_stmt engines_settle_stmt = {
     "engines_settle",
-    "WITH async AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)), "
-    "served AS (SELECT b.id, b.revision FROM async, bundle_state s JOIN bundle b ON b.id = "
-    "s.served "
-    "WHERE b.status <> 'pending'),"
-    " heard AS (SELECT count(*) AS engines, count(*) FILTER (WHERE active_revision = (SELECT "
-    "revision FROM served)) AS active"
-    "  FROM engine_instance WHERE reported_at > now() - make_interval(secs => $2::double "
-    "precision)),"
-    " verdict AS (SELECT served.id, served.revision FROM served, heard"
-    "  WHERE (heard.engines > 0 AND heard.active = heard.engines) OR (heard.engines = 0 AND "
-    "served.revision = $1::text)),"
+    UNHURRIED
+    "b AS (SELECT b.id, b.revision, b.created_at FROM async, bundle_state s JOIN bundle b ON b.id "
+    "= s.served WHERE b.status <> 'pending'),"
+    " heard AS (SELECT e.active_revision = b.revision AS active, " AWAITED
+    " AS awaited FROM b, " PRESENT "),"
+    " verdict AS (SELECT b.id, b.revision FROM b WHERE NOT EXISTS (SELECT 1 FROM heard WHERE "
+    "awaited) AND (b.revision = $1::text OR EXISTS (SELECT 1 FROM heard WHERE active))),"
     " state AS (UPDATE bundle_state s SET acceptable = ARRAY[v.revision] FROM verdict v"
     "  WHERE s.served = v.id AND s.acceptable <> ARRAY[v.revision] RETURNING 1),"
     " bundle AS (UPDATE bundle SET status = 'confirmed', confirmed_at = now()"
     "  WHERE id = (SELECT id FROM verdict) AND status = 'published' RETURNING 1)"
     " SELECT EXISTS (SELECT 1 FROM verdict) AS confirmed, (SELECT count(*) FROM state) + (SELECT "
     "count(*) FROM bundle) AS changed",
-    2};
+    3};
 /* A status does not name the bundle that it refuses. It is about the candidate if the engine's
  * last attempt came after the engine first fetched the candidate, because engines try one bundle
  * after the other. If an engine does not name itself when it fetches, the fetch counts for every
- * engine. */
+ * engine. The engine beside the saver ($5) was asked itself, so it counts in any case. */
 enum engines_verdict_column {
     VERDICT_TAKEN,
     VERDICT_REFUSAL,
+    VERDICT_REFUSED_BY,
     VERDICT_ACTIVE,
     VERDICT_LATE,
     VERDICT_HEARD
 };
 static const struct db_stmt engines_verdict_stmt = {
     "engines_verdict",
-    "WITH c AS (SELECT id, revision, fetched_ms, created_at FROM bundle WHERE id = $1),"
+    "WITH b AS (SELECT id, revision, fetched_ms, created_at FROM bundle WHERE id = $4),"
     " heard AS (SELECT e.instance, e.active_revision, e.message, e.reported_at, e.active_revision "
-    "= c.revision "
-    "AS active,"
-    "   e.code <> '' AND e.code <> '" CODE_TRANSPORT "' AND e.active_revision <> c.revision"
-    "   AND e.tried_ms >= CASE WHEN e.fetched IS NULL THEN c.fetched_ms WHEN e.fetched = c.id THEN "
+    "= b.revision AS active, " AWAITED " AS awaited,"
+    "   e.code <> '' AND e.code <> '" CODE_TRANSPORT "' AND e.active_revision <> b.revision"
+    "   AND e.tried_ms >= CASE WHEN e.fetched IS NULL THEN b.fetched_ms WHEN e.fetched = b.id THEN "
     "e.fetched_ms END AS refused"
-    "  FROM engine_instance e, c WHERE e.reported_at > now() - make_interval(secs => $3::double "
-    "precision))"
-    " SELECT coalesce((SELECT bool_and(active) FROM heard), c.revision = $2::text, false) AS taken,"
+    "  FROM b, " PRESENT " OR e.instance = $5)"
+    " SELECT NOT EXISTS (SELECT 1 FROM heard WHERE awaited) AND (coalesce(b.revision = $1::text, "
+    "false) OR EXISTS (SELECT 1 FROM heard WHERE active)) AS taken,"
     " (SELECT coalesce(nullif(message, ''), 'the engine gave no reason') FROM heard WHERE refused "
-    "LIMIT 1) AS refusal,"
+    "ORDER BY instance LIMIT 1) AS refusal,"
+    " (SELECT instance FROM heard WHERE refused ORDER BY instance LIMIT 1) AS refused_by,"
     " (SELECT active_revision FROM heard ORDER BY refused DESC NULLS LAST, active LIMIT 1) AS "
     "active,"
-    " (SELECT instance FROM heard WHERE NOT active ORDER BY reported_at LIMIT 1) AS late,"
-    " EXISTS (SELECT 1 FROM heard WHERE reported_at > c.created_at) AS heard FROM c",
-    3};
+    " (SELECT instance FROM heard WHERE awaited ORDER BY reported_at LIMIT 1) AS late,"
+    " EXISTS (SELECT 1 FROM heard WHERE reported_at > b.created_at) AS heard FROM b",
+    5};
 enum engines_may_decide_column { MAY_GOOD };
 static const struct db_stmt engines_may_decide_stmt = {
     "engines_may_decide",
@@ -95,7 +133,8 @@ static const struct db_stmt engines_may_decide_stmt = {
     "b.revision = $1) AS good FROM bundle_state s",
     1};
 static const struct db_stmt engines_forget_stmt = {
-    "engines_forget", "DELETE FROM engine_instance WHERE reported_at < now() - interval '1 day'",
+    "engines_forget",
+    "DELETE FROM engine_instance WHERE greatest(reported_at, asked_at) < now() - interval '1 day'",
     0};
 
 enum az_status
@@ -109,7 +148,15 @@ engines_report(struct op *op, const struct engine_report *report)
     db_text(&params, report->message);
     db_number(&params, report->tried_ms);
     enum az_status st = db_exec(op, &engines_report_stmt, &params, false, NULL);
-    return st == AZ_OK ? engines_settle(op, NULL, &confirmed) : st;
+    return st == AZ_OK ? engines_settle(op, &(struct engines_look){NULL}, &confirmed) : st;
+}
+
+enum az_status
+engines_note_asked(struct op *op, const char *instance)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, instance);
+    return db_exec(op, &engines_asked_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -123,18 +170,35 @@ engines_note_fetch(struct op *op, int64_t bundle, const char *instance)
 }
 
 enum az_status
-engines_wake_saver(struct op *op)
+engines_call(struct op *op, const char **ret_before)
 {
-    return db_exec(op, &engines_wake_stmt, NULL, false, NULL);
+    PGresult *result;
+    enum az_status st = db_exec(op, &engines_call_stmt, NULL, false, &result);
+    if (st == AZ_OK)
+        *ret_before = PQntuples(result) > 0 ? db_get(result, 0, CALL_BEFORE) : NULL;
+    return st;
 }
 
 enum az_status
-engines_settle(struct op *op, const char *own_revision, bool *ret_confirmed)
+engines_answered(struct op *op, const char *before, bool *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
-    db_text(&params, own_revision);
-    db_number(&params, ENGINE_SILENT_AFTER);
+    db_text(&params, before);
+    enum az_status st = db_exec(op, &engines_answered_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        *ret = db_get_bool(result, 0, ANSWERED_ANSWERED);
+    return st;
+}
+
+enum az_status
+engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, look->own_revision);
+    db_bool(&params, !look->impatient);
+    db_number(&params, op->az->cfg->bundle_fetch_grace_ms);
     enum az_status st = db_exec(op, &engines_settle_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_confirmed = db_get_bool(result, 0, SETTLE_CONFIRMED);
@@ -142,19 +206,22 @@ engines_settle(struct op *op, const char *own_revision, bool *ret_confirmed)
 }
 
 enum az_status
-engines_verdict(struct op *op, int64_t bundle, const char *own_revision,
+engines_verdict(struct op *op, int64_t bundle, const struct engines_look *look,
                 struct engines_verdict *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
+    db_text(&params, look->own_revision);
+    db_bool(&params, !look->impatient);
+    db_number(&params, op->az->cfg->bundle_fetch_grace_ms);
     db_number(&params, bundle);
-    db_text(&params, own_revision);
-    db_number(&params, ENGINE_SILENT_AFTER);
+    db_text(&params, look->own_instance);
     enum az_status st = db_exec(op, &engines_verdict_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
     ret->taken = db_get_bool(result, 0, VERDICT_TAKEN);
     ret->refusal = db_get(result, 0, VERDICT_REFUSAL);
+    ret->refused_by = db_get(result, 0, VERDICT_REFUSED_BY);
     ret->active = db_get(result, 0, VERDICT_ACTIVE);
     ret->late = db_get(result, 0, VERDICT_LATE);
     ret->heard = db_get_bool(result, 0, VERDICT_HEARD);

@@ -8,9 +8,9 @@
 
 #include "base/op.h"
 
-/* An engine that has not reported for this long counts as gone. Seconds. An idle engine reports
- * after each long poll, every 25 s. */
-#define ENGINE_SILENT_AFTER 60
+/* An engine that has not reported for this long, or has not asked for its bundle for this long,
+ * counts as gone. Seconds, for SQL. An idle engine does both after each long poll, every 25 s. */
+#define ENGINE_SILENT_AFTER "60"
 
 /* One status of one engine. */
 struct engine_report {
@@ -26,31 +26,49 @@ struct engine_report {
 /* Record a status and notify the saves that wait; then do what engines_settle does. */
 enum az_status engines_report(struct op *op, const struct engine_report *report);
 
-/* Record that an engine (NULL: it does not name itself) is about to get a bundle's body. The time
- * is that of our clock, which is the engine's if it runs on the same host. */
+/* Record that an engine (NULL: it does not name itself) asks for its bundle, and wake the save that
+ * waits: the engine is alive, and has done with the bundle that it was given before. */
+enum az_status engines_note_asked(struct op *op, const char *instance);
+
+/* Record that an engine (NULL as above) is about to get a bundle's body. The time is that of our
+ * clock, which is the engine's if it runs on the same host. */
 enum az_status engines_note_fetch(struct op *op, int64_t bundle, const char *instance);
 
-/* Wake the save that waits, because an engine asked for the bundle again and so has processed the
- * candidate. */
-enum az_status engines_wake_saver(struct op *op);
+/*
+ * Call the engines: end all long polls, so that each living engine asks again. Engines that do not
+ * are not counted any more until they ask. *ret_before is for engines_answered(), on op->mem; NULL:
+ * there are no two engines that count, and nobody was called.
+ */
+enum az_status engines_call(struct op *op, const char **ret_before);
 
-/* Make the served revision the only acceptable one if all engines that reported within
- * ENGINE_SILENT_AFTER have it active; a candidate is left to its save. *ret_confirmed: it is.
- * Without any report `own_revision` (of GET /v1/status, may be NULL) decides. */
-enum az_status engines_settle(struct op *op, const char *own_revision, bool *ret_confirmed);
+/* *ret is true if every engine that was called has asked since. */
+enum az_status engines_answered(struct op *op, const char *before, bool *ret);
+
+/* The saver's own findings. */
+struct engines_look {
+    const char *own_revision; /* active in the engine beside it (GET /v1/status), or NULL */
+    const char *own_instance; /* name of that engine, or NULL */
+    bool impatient; /* that engine has had the bundle for SVC_BUNDLE_FETCH_GRACE_MS: do not
+                       wait for one that fetched the bundle and tells nothing of it */
+};
+
+/* Make the served revision the only acceptable one if an engine has it active and no other engine
+ * is awaited; a candidate is left to its save. *ret_confirmed: it is. */
+enum az_status engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed);
 
 /* State of a candidate at the engines. Texts on op->mem. */
 struct engines_verdict {
-    bool taken; /* every engine that reported lately has it; or none did, and our own has it */
-    const char *refusal; /* message of the first engine that refused it; NULL: none did */
-    const char *active;  /* active revision of an engine that refused it or does not have it yet;
-                            NULL if no engine reported */
-    const char *late;    /* engine without it whose report is the oldest; NULL: none */
-    bool heard;          /* an engine reported since the candidate was published */
+    bool taken;             /* an engine has it, and no other engine is awaited */
+    const char *refusal;    /* message of an engine that refused it; NULL: none did */
+    const char *refused_by; /* name of that engine */
+    const char *active;     /* active revision of an engine that refused it or does not have it yet;
+                               NULL if no engine reported */
+    const char *late;       /* engine that is awaited and whose report is the oldest; NULL: none */
+    bool heard;             /* an engine reported since the candidate was published */
 };
 
-/* Read the state of a candidate; `own_revision` as above. */
-enum az_status engines_verdict(struct op *op, int64_t bundle, const char *own_revision,
+/* Read the state of a candidate. */
+enum az_status engines_verdict(struct op *op, int64_t bundle, const struct engines_look *look,
                                struct engines_verdict *ret);
 
 /* *ret is true if decisions of a revision count, or may in a moment: it is acceptable, or a
