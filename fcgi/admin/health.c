@@ -3,8 +3,11 @@
 #include "admin/health.h"
 
 #include <string.h>
+#include <talloc.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "policy/decide/engine.h"
 #include "store/db/db.h"
@@ -101,6 +104,23 @@ static const struct health_check {
     {"credential_key", health_check_credential_key},
 };
 
+#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+/* The checks cost 4 ms and several trips, and anybody may ask: their result is kept for this long.
+ * Milliseconds. */
+#define KEPT_MS 1000
+/* A lasting failure is logged again after this time. Milliseconds. */
+#define LOGGED_AGAIN_MS 60000
+
+/* Result of the last checks of this process. Times are monotonic, in milliseconds. */
+struct health {
+    int64_t made;               /* the checks ended */
+    const char *detail[CHECKS]; /* reason of each failure, on this; NULL: the check passed */
+    unsigned failed;            /* bit per check */
+    unsigned logged;            /* `failed` as logged last */
+    int64_t logged_at;
+};
+
 /* True if the caller is on this machine: only then may it see details, which name hosts and
  * settings. */
 static bool
@@ -110,24 +130,74 @@ caller_is_local(const struct request *req)
            && (strncmp(req->ip, "127.", 4) == 0 || strcmp(req->ip, "::1") == 0);
 }
 
+/* Log each failed check: only local callers see the details. Another set of failures is logged at
+ * once, so at most once in KEPT_MS, and the same one again after LOGGED_AGAIN_MS. */
+static void
+health_log(struct health *health)
+{
+    bool due = health->made - health->logged_at >= LOGGED_AGAIN_MS;
+    if (health->failed == health->logged && !(health->failed != 0 && due))
+        return;
+    for (size_t i = 0; i < CHECKS; i++) {
+        const struct log_field fields[] = {LOG_TEXT("check", checks[i].name),
+                                           LOG_TEXT("detail", health->detail[i])};
+        if (health->detail[i] != NULL)
+            log_line(AZ_SEV_WARN, "not ready", fields, sizeof(fields) / sizeof(fields[0]));
+    }
+    if (health->failed == 0)
+        log_line(AZ_SEV_INFO, "ready", NULL, 0);
+    health->logged = health->failed;
+    health->logged_at = health->made;
+}
+
+/* Run the checks and keep their result. */
+static void
+health_run(struct op *from, struct health *health)
+{
+    struct health_findings found;
+    memset(&found, 0, sizeof(found));
+    health->failed = 0;
+    for (size_t i = 0; i < CHECKS; i++) {
+        struct op op = {.mem = from->mem,
+                        .az = from->az,
+                        .request_id = from->request_id,
+                        .now_ms = from->now_ms};
+        bool up = checks[i].run(&op, &found) == AZ_OK;
+        const char *why = *op.fault.detail != '\0' ? op.fault.detail : "no reason is known";
+        talloc_free((void *) (uintptr_t) health->detail[i]);
+        health->detail[i] = up ? NULL : talloc_strdup(health, why);
+        health->failed |= up ? 0 : 1u << i;
+    }
+    health->made = clock_monotonic_ms();
+    health_log(health);
+}
+
+/* Return the result of the checks, made anew if it is older than KEPT_MS; NULL: no memory. */
+static const struct health *
+health_result(struct op *op)
+{
+    struct az *az = op->az;
+    if (az->health != NULL && clock_monotonic_ms() - az->health->made < KEPT_MS)
+        return az->health;
+    if (az->health == NULL)
+        az->health = talloc_zero(az, struct health);
+    if (az->health != NULL)
+        health_run(op, az->health);
+    return az->health;
+}
+
 enum az_status
 health_ready_handle(struct request *req)
 {
+    const struct health *health = health_result(&req->op);
+    if (health == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     struct jsonx_build list = {json_array(), false};
-    struct health_findings found;
-    bool all = true;
-    memset(&found, 0, sizeof(found));
-    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-        struct op op = {.mem = req->op.mem,
-                        .az = req->op.az,
-                        .request_id = req->op.request_id,
-                        .now_ms = req->op.now_ms};
-        bool up = checks[i].run(&op, &found) == AZ_OK;
-        all = all && up;
+    for (size_t i = 0; i < CHECKS; i++)
         jsonx_append(&list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
-                                      up ? "UP" : "DOWN", "detail",
-                                      !up && caller_is_local(req) ? op.fault.detail : NULL));
-    }
+                                      (health->failed & 1u << i) == 0 ? "UP" : "DOWN", "detail",
+                                      caller_is_local(req) ? health->detail[i] : NULL));
+    bool all = health->failed == 0;
     json_t *body = jsonx_own(
         req->op.mem, json_pack("{s:s,s:o}", "status", all ? "UP" : "DOWN", "checks", list.value));
     return respond_json(req, all ? 200 : 503, list.lost ? NULL : body);

@@ -21,6 +21,7 @@ struct document_memory;
 struct keyring;
 struct signing_key;
 struct pages;
+struct health;
 
 /* State of a process; made once and passed by pointer, never a global. */
 struct az {
@@ -35,6 +36,7 @@ struct az {
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct signing_key *signing_key;      /* key of ID tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
+    struct health *health;   /* result of the last readiness checks, or NULL */
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
     const char *pool;        /* core, web or bundles; "single" if there is only one */
     int pool_workers;        /* processes of the pool */

@@ -158,6 +158,19 @@ sub await_ready {
     die 'the service does not become ready: ' . $answer->text . "\n";
 }
 
+# Ask for readiness until the status is the wanted one, because each process keeps its result for a second. Return the last
+# answer.
+sub ready_as {
+    my ( $self, $status ) = @_;
+    my $until = time + 20;
+    my $answer;
+    do {
+        sleep 0.05 if $answer;
+        $answer = $self->{http}->get("$self->{path}/health/ready");
+    } while ( $answer->status != $status && time < $until );
+    return $answer;
+}
+
 # Stops and starts the service alone.
 sub restart_service {
     my ( $self, %option ) = @_;
