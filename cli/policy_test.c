@@ -20,6 +20,7 @@
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
+#include "policy/rows/rule_builtins.h"
 #include "policy/rows/schema.h"
 #include "policy/save/rule_check.h"
 #include "policy/save/save_data.h"
@@ -207,13 +208,16 @@ static void
 check_rule(struct trial *trial, const struct deploy_rule *rule)
 {
     struct op op = {.mem = trial->cli->mem};
-    struct save_refusal refusal = {.error = NULL};
+    struct rule_builtin_use use;
     const char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name, rule->path);
     if (rule->enabled && strcmp(rule_kind(rule->path), "rego") != 0)
         test_fail(trial, file,
                   "Cedar rules are not supported yet; disable it in " BUNDLE_DIR_SWITCHES);
-    else if (rule_check(&op, rule->path, rule->content, rule->enabled, &refusal) != AZ_OK)
+    else if (rule_check_text(&op, rule->path, rule->content) != AZ_OK)
         test_fail(trial, file, op.fault.public_text);
+    else if (rule->enabled && rule_builtin_find(rule->content, &use))
+        output_line(trial->cli, "%s:%d: %s: a deploy refuses it without %s", file, use.line,
+                    use.name, "SVC_POLICY_ALLOW_NETWORK_BUILTINS=true");
 }
 
 /* Write the rules that a deploy would put into the bundle, and the tests. Leave out the test of a

@@ -19,6 +19,7 @@ static const char *const saving[] = {DATABASE,
                                      "SVC_BUNDLE_CONFIRM_ACTIVATION",
                                      "SVC_BUNDLE_CONFIRM_POLL_MS",
                                      "SVC_BUNDLE_FETCH_GRACE_MS",
+                                     "SVC_POLICY_ALLOW_NETWORK_BUILTINS",
                                      "SVC_BUNDLE_CONFIRM_TIMEOUT_MS",
                                      NULL};
 

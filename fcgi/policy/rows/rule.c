@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "base/words.h"
+#include "policy/rows/rego_text.h"
 
 /* ---- paths ---- */
 
@@ -81,33 +82,6 @@ rule_path_is_ours(const char *path)
  * over RULE_PACKAGE_MAX.
  */
 
-static bool
-is_rego_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static const char *
-skip_rego_blanks(const char *c)
-{
-    for (;;) {
-        while (is_rego_blank(*c))
-            c++;
-        if (*c != '#')
-            return c;
-        c += strcspn(c, "\n");
-    }
-}
-
-/* Return the length of the word at c, in octets; 0 if there is none. */
-static size_t
-word_length(const char *c)
-{
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-                                  "0123456789";
-    return *c >= '0' && *c <= '9' ? 0 : strspn(c, letters);
-}
-
 /* True if an octet may be part of a text: no dot, so that the joined name is unambiguous; no quote,
  * no escape and no control character. */
 static bool
@@ -123,7 +97,7 @@ is_text(char c)
 static const char *
 read_bracket(const char *c, const char **ret_text, size_t *ret_length)
 {
-    c = skip_rego_blanks(c + 1);
+    c = rego_skip_blanks(c + 1);
     char quote = *c;
     if (quote != '"' && quote != '`')
         return NULL;
@@ -134,7 +108,7 @@ read_bracket(const char *c, const char **ret_text, size_t *ret_length)
     *ret_length = (size_t) (c - text);
     if (*ret_length == 0 || *c != quote)
         return NULL;
-    c = skip_rego_blanks(c + 1);
+    c = rego_skip_blanks(c + 1);
     return *c == ']' ? c + 1 : NULL;
 }
 
@@ -147,7 +121,7 @@ read_package_member(const char *c, const char **ret_text, size_t *ret_length)
     if (*c != '.')
         return NULL;
     *ret_text = c + 1;
-    *ret_length = word_length(c + 1);
+    *ret_length = rego_word_length(c + 1);
     return *ret_length > 0 ? c + 1 + *ret_length : NULL;
 }
 
@@ -157,12 +131,12 @@ read_package_name(TALLOC_CTX *mem, const char *c, const char **ret)
 {
     BUF_AUTO name;
     const char *text = c;
-    size_t length = word_length(c);
+    size_t length = rego_word_length(c);
     buf_init(&name, mem, RULE_PACKAGE_MAX);
     if (length == 0 || (length == 1 && *c == '_'))
         return RULE_PACKAGE_UNREAD;
     buf_append(&name, text, length);
-    for (c += length; *c != '\0' && *c != '#' && !is_rego_blank(*c);) {
+    for (c += length; *c != '\0' && *c != '#' && !rego_is_blank(*c);) {
         c = read_package_member(c, &text, &length);
         if (c == NULL)
             return RULE_PACKAGE_UNREAD;
@@ -184,10 +158,10 @@ rule_package(TALLOC_CTX *mem, const char *content, const char **ret)
     const char *c = content;
     if (strncmp(c, mark, sizeof(mark) - 1) == 0)
         c += sizeof(mark) - 1;
-    c = skip_rego_blanks(c);
-    if (strncmp(c, keyword, length) != 0 || word_length(c) > length)
+    c = rego_skip_blanks(c);
+    if (strncmp(c, keyword, length) != 0 || rego_word_length(c) > length)
         return RULE_PACKAGE_NONE;
     c += length;
-    return is_rego_blank(*c) || *c == '#' ? read_package_name(mem, skip_rego_blanks(c), ret)
+    return rego_is_blank(*c) || *c == '#' ? read_package_name(mem, rego_skip_blanks(c), ret)
                                           : RULE_PACKAGE_UNREAD;
 }

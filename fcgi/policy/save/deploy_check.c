@@ -126,8 +126,9 @@ static enum az_status
 name_rule(struct op *op, enum az_status st, size_t i)
 {
     const char *text = talloc_asprintf(op->mem, "rules[%zu]: %s", i, op->fault.public_text);
+    const char *detail = talloc_asprintf(op->mem, "rules[%zu]: %s", i, op->fault.detail);
     az_fault_clear(&op->fault);
-    return op_fail(op, st, text, NULL);
+    return op_fail(op, st, text, "%s", detail != NULL ? detail : "out of memory");
 }
 
 /* Rules below svc are judged later, when the shipped ones are known. */

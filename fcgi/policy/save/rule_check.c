@@ -3,9 +3,12 @@
 #include "policy/save/rule_check.h"
 
 #include <string.h>
+#include <talloc.h>
 
+#include "base/settings.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
+#include "policy/rows/rule_builtins.h"
 
 static enum az_status
 check_package(struct op *op, const char *content)
@@ -29,15 +32,39 @@ check_package(struct op *op, const char *content)
     return AZ_OK;
 }
 
+/* Refuse a rule that could reach what is outside of the engine, with its place as the engine would
+ * name it. */
+static enum az_status
+check_builtins(struct op *op, const char *path, const char *content, struct save_refusal *ret)
+{
+    struct rule_builtin_use use;
+    if (op->az->cfg->allow_network_builtins || !rule_builtin_find(content, &use))
+        return AZ_OK;
+    const char *why =
+        talloc_asprintf(op->mem, "%s:%d: %s is not allowed: %s (SVC_POLICY_ALLOW_NETWORK_BUILTINS)",
+                        path, use.line, use.name, use.why);
+    return why != NULL ? save_refuse(op, ret, why)
+                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
+}
+
 enum az_status
-rule_check(struct op *op, const char *path, const char *content, bool enabled,
-           struct save_refusal *ret)
+rule_check_text(struct op *op, const char *path, const char *content)
 {
     if (rule_path_is_ours(path))
         return op_fail(op, AZ_PROTECTED, "Paths below svc belong to the service", NULL);
     if (strlen(content) > RULE_CONTENT_MAX)
         return op_fail(op, AZ_INVALID_FIELDS, "must have at most 524288 octets", NULL);
-    if (strcmp(rule_kind(path), "cedar") != 0)
-        return check_package(op, content);
-    return enabled ? save_refuse(op, ret, "Cedar rules are not supported yet") : AZ_OK;
+    return strcmp(rule_kind(path), "cedar") != 0 ? check_package(op, content) : AZ_OK;
+}
+
+enum az_status
+rule_check(struct op *op, const char *path, const char *content, bool enabled,
+           struct save_refusal *ret)
+{
+    enum az_status st = rule_check_text(op, path, content);
+    if (st != AZ_OK || !enabled)
+        return st;
+    if (strcmp(rule_kind(path), "cedar") == 0)
+        return save_refuse(op, ret, "Cedar rules are not supported yet");
+    return check_builtins(op, path, content, ret);
 }
