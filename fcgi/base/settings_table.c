@@ -14,7 +14,7 @@ const struct setting settings_table[] = {
      "Issuer URL; all published URLs are built from it"},
     {"SVC_DATABASE_URL", NULL, SETTING_SECRET, AT(database_url), "postgresql:///authz", 0, 0, NULL,
      "Connection string or URI of libpq; several hosts and target_session_attrs are supported"},
-    {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz/opa.sock", 0, 0, NULL,
+    {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,
      "Directory that contains the installed sql, policy and www directories"},

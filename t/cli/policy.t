@@ -186,14 +186,14 @@ sql("SELECT pg_terminate_backend(pid) $save");
 $holder->stop;
 ctl_is( 0, [qw(policy data set free.row)], 'set after that host died', env => $env, in => '{}' );
 
-# Engines that report the new bundle confirm the save.
+# Engines that ask for the new bundle and report it confirm the save.
 sql(q{INSERT INTO engine_instance (instance, active_revision, code, message, reported_at) VALUES ('one', 'r0-0', '', '', now())}
 );
 my $reporter = Authz::Process->start(
     name => 'reporter',
     code => sub {
         while (1) {
-            sql(q{UPDATE engine_instance SET reported_at = now(), active_revision = (SELECT b.revision FROM bundle b JOIN bundle_state s ON s.served = b.id)}
+            sql(q{UPDATE engine_instance SET reported_at = now(), asked_at = now(), active_revision = (SELECT b.revision FROM bundle b JOIN bundle_state s ON s.served = b.id)}
             );
             select undef, undef, undef, 0.1;
         }

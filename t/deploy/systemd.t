@@ -60,9 +60,40 @@ is( "@{ $service->{RuntimeDirectoryMode} }", '0700', '... with the mode that the
 isnt( "/run/$service->{RuntimeDirectory}[0]", $directory, '... so that the web server\'s sockets cannot be in it' );
 my ($address) = "@{ $opa->{ExecStart} }" =~ /--addr unix:\/\/(\S+)/;
 is( "unix:$address", default_of('SVC_OPA_URL'), 'the engine listens at the default of SVC_OPA_URL' );
-is( "@{ $opa->{RuntimeDirectory} } @{ $opa->{User} } @{ $opa->{RuntimeDirectoryPreserve} }",
-    "@{ $service->{RuntimeDirectory} } @{ $service->{User} } yes",
-    '... in the directory of both, which neither takes away' );
+is( "/run/@{ $opa->{RuntimeDirectory} }", $address =~ s{/[^/]+\z}{}r, '... in a directory of its own' );
+is( "@{ $opa->{RuntimeDirectoryMode} } @{ $opa->{Group} }",
+    "0750 @{ $service->{SupplementaryGroups} }",
+    '... which the service enters by its group, and no other account' );
+
+# ---- the engine has what it needs and nothing else (etc/opa/README)
+
+isnt( "@{ $opa->{User} }",  "@{ $service->{User} }",  'the engine has an account of its own' );
+isnt( "@{ $opa->{Group} }", "@{ $service->{Group} }", '... which is not in the group that reads authz.conf' );
+ok( !$opa->{SupplementaryGroups}, '... nor in any other' );
+is( "@{ $opa->{IPAddressDeny} } @{ $opa->{IPAddressAllow} }", 'any 127.0.0.1',
+    'the engine reaches no address but that of the service' );
+my $yaml = Authz::Web::edit( Authz::Path::source( 'etc', 'opa', 'opa.yaml' ), qr/\A/ => '' );
+like( $yaml, qr{^ +url: http://\Q@{ $opa->{IPAddressAllow} }\E:}m, '... which is that of opa.yaml' );
+my ($kept) = "@{ $opa->{ExecStart} }" =~ m{--config-file (\S+)/opa\.yaml};
+is( "@{ $opa->{EnvironmentFile} }", "$kept/opa.env", 'its files are in one directory' );
+unlike( $kept, qr{\A/etc/authz(?:/|\z)}, '... which is not that of authz.conf' );
+
+# What systemd itself puts into the environment of a service (systemd.exec(5)).
+for my $name (qw(PATH LANG HOME USER LOGNAME SHELL INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID)) {
+    like( "@{ $opa->{UnsetEnvironment} }", qr/(?:\A| )$name(?: |\z)/, "the environment is without $name" );
+}
+my @given = "@{ $opa->{Environment} }" =~ /(?:\A| )(\w+)=/g;
+is( "@given", 'OPA_INSTANCE GOGC GOMEMLIMIT', '... and has the name and the memory limits' );
+is_deeply(
+    [ sort( 'SVC_BUNDLE_API_KEY', grep { !/\AGO/ } @given ) ],
+    [ sort keys %{ { map { ( $_ => 1 ) } $yaml =~ /^[^#\n]*?\$\{(\w+)\}/mg, $yaml =~ /"\$\{(OPA_INSTANCE)\}"/g } } ],
+    '... beside the bundle key: what opa.yaml names' );
+ok( !$opa->{PassEnvironment}, '... and nothing of the manager\'s' );
+my ( $empty, $told ) = Authz::Process->run(
+    name    => 'bare',
+    command => [ 'env', '-i', Authz::Path::opa(), 'eval', '-f', 'raw', 'object.keys(opa.runtime().env)' ] );
+is( $told, "[]\n", 'an engine starts in an empty environment' ) or diag($empty);
+
 my $conf = Authz::Web::edit( Authz::Path::source( 'etc', 'authz.conf' ), qr/\A/ => '' );
 
 for my $name (qw(SVC_RUNTIME_DIR SVC_OPA_URL)) {
