@@ -33,7 +33,7 @@ struct save_plan {
 };
 
 enum save_activation {
-    SAVE_CONFIRMED,   /* every engine reports it active */
+    SAVE_CONFIRMED,   /* every living engine reports it active */
     SAVE_PENDING,     /* kept without confirmation: too late, or not awaited (SAVE_LATER) */
     SAVE_UNCONFIRMED, /* SAVE_STRICT with SVC_BUNDLE_CONFIRM_ACTIVATION=false */
     SAVE_REHEARSED,   /* SAVE_DRY_RUN */

@@ -18,7 +18,8 @@
  * Milliseconds.
  */
 #define SILENCE_MS 5000
-/* Other saves wait the confirm timeout plus this for the lock. Milliseconds. */
+/* Other saves wait the confirm timeout plus this for the lock: the limit of
+ * SVC_BUNDLE_FETCH_GRACE_MS, for which a save may call the engines first. Milliseconds. */
 #define LOCK_EXTRA_MS 5000
 #define LOCK_PAUSE_MS 10
 
