@@ -172,6 +172,16 @@ sub breaks {
 breaks(
     sub { put( $consent_id, $consent, { mode => 'x', more => 1 } ) }, $consent, 'PUT by id: the schema holds',
     qw(/mode /more) );
+my $registry    = 'svc.registry.resource_types';
+my $registry_id = $stack->sql("SELECT id FROM policy_data WHERE data_key = '$registry'");
+sub of_type { return { resource => { types => {} }, rar => { types => { pay => { schema => shift } } } } }
+breaks(
+    sub { put( $registry_id, $registry, of_type( { items => { '$ref' => $_ } } ) ) },
+    $registry, "PUT: a schema of the registry must not lead the engine to $_", '/rar/types/pay/schema'
+) for 'http://127.0.0.1/x.json', 'file:///etc/hostname', 'other.json';
+admin_ok(
+    put( $registry_id, $registry, of_type( { '$defs' => { a => {} }, '$ref' => '#/$defs/a' } ) ), 200, undef,
+    'PUT: ... but to its own definitions' );
 admin_ok(
     put( $consent_id, $consent, { mode => 'off' } ), 200, undef,
     'PUT by id: a shipped row may be changed within it' );

@@ -5,7 +5,7 @@
  *                minimum maximum minLength maxLength minItems maxItems uniqueItems anyOf format
  *   references   $defs, at the top alone; {"$ref": "#/$defs/name"}, without any other member
  *   annotations  title description default examples $schema x-...
- *   formats      uri cidr timezone hh:mm
+ *   formats      uri cidr timezone hh:mm closed-schema
  *
  * Any other keyword is a fault of the schema: what a schema says is checked or refused, never
  * ignored. So is a reference to a definition that does not exist or that contains the reference. An

@@ -3,12 +3,14 @@
 #include "policy/rows/schema_format.h"
 
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/digits.h"
 #include "base/uri.h"
+#include "base/words.h"
 
 /* Directory of the tz database on all supported systems. */
 #define ZONES "/usr/share/zoneinfo"
@@ -110,12 +112,38 @@ is_minute(const char *text)
     return hour <= 23 && minute <= 59;
 }
 
+/*
+ * True if no member of a JSON Schema leads outside it. The engine resolves such references when it
+ * matches a value: whoever may write the row could make it fetch URLs of its network, or read files
+ * of its host. The depth of the value is bounded by whoever parsed it.
+ */
+static bool
+is_closed_schema(const json_t *value)
+{
+    static const char *const leading[] = {"$ref",        "$id",           "id",
+                                          "$dynamicRef", "$recursiveRef", NULL};
+    size_t i;
+    const char *name;
+    json_t *member;
+    json_array_foreach (value, i, member)
+        if (!is_closed_schema(member))
+            return false;
+    json_object_foreach ((json_t *) (uintptr_t) value, name, member)
+        if (json_is_string(member) ? words_has(leading, name) && *json_string_value(member) != '#'
+                                   : !is_closed_schema(member))
+            return false;
+    return true;
+}
+
+/* clang-format off */
 static const struct schema_format formats[] = {
-    {"uri",      "must be a URI with a scheme",                 is_uri   },
-    {"cidr",     "must be an address range such as 10.0.0.0/8", is_cidr  },
-    {"timezone", "must be a time zone such as Europe/Berlin",   is_zone  },
-    {"hh:mm",    "must be a time from 00:00 to 23:59",          is_minute},
+    {"uri",           "must be a URI with a scheme",                               is_uri,    NULL},
+    {"cidr",          "must be an address range such as 10.0.0.0/8",               is_cidr,   NULL},
+    {"timezone",      "must be a time zone such as Europe/Berlin",                 is_zone,   NULL},
+    {"hh:mm",         "must be a time from 00:00 to 23:59",                        is_minute, NULL},
+    {"closed-schema", "must be a JSON Schema whose references begin with #",       NULL,      is_closed_schema},
 };
+/* clang-format on */
 
 const struct schema_format *
 schema_format_find(const char *name)

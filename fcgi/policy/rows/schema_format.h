@@ -2,14 +2,16 @@
 #ifndef AZ_POLICY_ROWS_SCHEMA_FORMAT_H
 #define AZ_POLICY_ROWS_SCHEMA_FORMAT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 /* One format. OPA must be able to use every text that passes, because a rule that cannot evaluate
  * its check denies every request. */
 struct schema_format {
-    const char *name;    /* as in a schema */
-    const char *message; /* of a failure */
-    bool (*matches)(const char *text);
+    const char *name;                             /* as in a schema */
+    const char *message;                          /* of a failure */
+    bool (*matches)(const char *text);            /* of a string, or NULL */
+    bool (*matches_object)(const json_t *object); /* of an object, or NULL */
 };
 
 /* Return the row of a format; NULL: unknown. */

@@ -316,7 +316,11 @@ static void
 check_format(struct schema_failures *failures, const struct schema_site *site, const json_t *rule)
 {
     const struct schema_format *format = schema_format_find(json_string_value(rule));
-    if (!format->matches(json_string_value(site->value)))
+    const json_t *value = site->value;
+    bool matches = json_is_string(value)
+                       ? format->matches == NULL || format->matches(json_string_value(value))
+                       : format->matches_object == NULL || format->matches_object(value);
+    if (!matches)
         schema_fail(failures, site->place, format->message);
 }
 
@@ -333,7 +337,7 @@ static const struct schema_keyword keywords[] = {
     {"minLength",            APPLIES_NONE,          fault_count,   BIT(JSON_STRING), check_min_length},
     {"maxLength",            APPLIES_NONE,          fault_count,   BIT(JSON_STRING), check_max_length},
     {"pattern",              APPLIES_NONE,          fault_pattern, BIT(JSON_STRING), check_pattern},
-    {"format",               APPLIES_NONE,          fault_format,  BIT(JSON_STRING), check_format},
+    {"format",               APPLIES_NONE,          fault_format,  BIT(JSON_STRING) | BIT(JSON_OBJECT), check_format},
     {"minimum",              APPLIES_NONE,          fault_number,  NUMBERS,          check_minimum},
     {"maximum",              APPLIES_NONE,          fault_number,  NUMBERS,          check_maximum},
     {"enum",                 APPLIES_NONE,          fault_list,    ANY,              check_enum},
