@@ -17,12 +17,12 @@
 #include "process.h"
 
 /* The pools, with the number of processes that each has without an option (architecture.md 3). Half
- * of the web workers may wait for other servers: of 4, two may be busy with a sign-in while two
- * serve the rest. */
+ * of the web workers may wait for other servers, and half of those for one client address: of 8,
+ * one address holds two, two are left for other addresses, and four serve the rest. */
 enum { CORE, WEB, BUNDLES, POOLS };
 static struct pool pools[POOLS] = {
     [CORE] = {.name = "core"},
-    [WEB] = { .name = "web",  .workers = 4},
+    [WEB] = { .name = "web",  .workers = 8},
     [BUNDLES] = { .name = "bundles",  .workers = 2},
 };
 
@@ -54,7 +54,7 @@ static const char usage[] =
     "       authz.fcgi --check\n"
     "Without options, serve FastCGI requests on descriptor 0, or one CGI request.\n"
     "  --workers N          serve with N processes in the core pool\n"
-    "  --web N              processes in the web pool (default 4)\n"
+    "  --web N              processes in the web pool (default 8)\n"
     "  --bundles N          processes in the bundles pool (default 2)\n"
     "  --listen POOL=unix:PATH\n"
     "                       socket of a pool: core (the default), web or bundles; systemd socket\n"

@@ -4,7 +4,7 @@
 # One worker more than processors, so that a slow policy call leaves no core idle; each has one database connection.
 WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
 # Half of them may wait for identity providers and other servers at the same time.
-WEB_WORKERS=4
+WEB_WORKERS=8
 BUNDLE_WORKERS=2
 
 # Print the settings in the environment, which the service gets besides those in authz.conf.

@@ -53,6 +53,7 @@ struct op {
     struct az *az;          /* the process */
     struct az_fault fault;  /* the first failure */
     const char *request_id; /* X-Request-ID, received or made */
+    const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
 };
 

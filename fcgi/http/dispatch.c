@@ -194,7 +194,7 @@ dispatch_answer(struct request *req, const struct http_io *io)
 /*
  * True if the request leaves an audit row: it proved something, asked policy, or wrote a row
  * together with its own write. Anybody can send any number of requests that do nothing of this, and
- * a row for each would fill the disk. After AZ_BUSY a browser comes back each second; it asked
+ * a row for each would fill the disk. After AZ_BUSY a browser comes back again and again; it asked
  * nothing and changed nothing.
  */
 static bool

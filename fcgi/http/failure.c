@@ -7,11 +7,12 @@
 #include "base/jsonx.h"
 #include "base/query.h"
 #include "base/settings.h"
+#include "http/fetch/fetch_places.h"
 #include "http/page/page.h"
 #include "http/route.h"
 
-/* Seconds that a caller should wait while the database or the engine cannot be reached, or a
- * browser while all places for fetches are taken. */
+/* Seconds that a caller should wait while the database or the engine cannot be reached, or all
+ * places for fetches are taken. */
 #define RETRY_AFTER "1"
 
 /* Send the failure to the client, with our issuer (RFC 6749 4.1.2.1, RFC 9207). False: it cannot or
@@ -37,8 +38,8 @@ redirect_error(struct request *req, const struct az_status_row *row)
 
 /*
  * Answer with a page that asks again by itself. Half of the workers wait for other servers; nothing
- * of the request was used up, so the browser can repeat it, and no worker waits with it. Only a
- * GET: a form would come back without its parameters.
+ * of the request was used up, so the browser can repeat it, and no worker waits with it for long.
+ * Only a GET: a form would come back without its parameters.
  */
 static bool
 ask_again(struct request *req)
@@ -49,8 +50,9 @@ ask_again(struct request *req)
     json_t *values = jsonx_own(req->op.mem, json_object());
     bool shown = values != NULL && respond_page(req, 503, "busy", values, NULL) == AZ_OK;
     req->op.fault = fault;
+    const char *refresh = fetch_place_refresh(&req->op);
     if (shown)
-        respond_header(req, "Refresh", RETRY_AFTER);
+        respond_header(req, "Refresh", refresh != NULL ? refresh : RETRY_AFTER);
     return shown;
 }
 

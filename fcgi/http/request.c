@@ -160,6 +160,7 @@ request_read_head(struct request *req, const struct http_io *io)
     req->ip = address_of_client(req->op.mem, io->variable(io, "REMOTE_ADDR"),
                                 io->variable(io, "HTTP_X_FORWARDED_FOR"), /* of any length */
                                 req->op.az->cfg->trusted_proxy_count);
+    req->op.address = req->ip;
     const char *agent = request_header(req, "HTTP_USER_AGENT");
     if (agent != NULL && *agent != '\0' && utf8_valid(agent, strlen(agent)))
         req->user_agent =

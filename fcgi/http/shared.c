@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "http/mapped.h"
@@ -19,8 +20,17 @@
 #define PROBES 16u
 /* Long polls held on one host at a time; far above any sensible pool. */
 #define PLACES 64
+/* Addresses that pause at a time. Each of them held a place for a fetch a few seconds ago, and a
+ * host has at most 128 of those. */
+#define PAUSES 1024u
 /* Changes with the layout of struct map, so that a file of another layout is replaced. */
-#define MAGIC (0x617a7368617265ULL + 1)
+#define MAGIC (0x617a7368617265ULL + 2)
+/* What an address is hashed for. A positive number is the window of a rate limit in seconds. */
+#define FOR_PAUSE 0
+#define FOR_LOCKS (-1)
+/* One word per address that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */
+#define PAUSE_SHIFT 44
+#define UNTIL_MASK ((1ULL << PAUSE_SHIFT) - 1)
 
 /* One word per address, so that a single compare-and-swap decides: print 24 bits | window 20 bits |
  * count 20 bits. */
@@ -30,9 +40,11 @@
 
 struct map {
     struct mapped_head head;
-    _Atomic uint64_t overflow;    /* counter of all addresses that find no slot */
-    _Atomic int place[PLACES];    /* process ids of the holders of long polls */
-    _Atomic uint64_t slot[SLOTS]; /* counters */
+    _Atomic uint64_t overflow; /* counter of all addresses that find no slot */
+    _Atomic int place[PLACES]; /* process ids of the holders of long polls */
+    _Atomic int64_t moved;     /* last time that a place for fetches changed hands; monotonic */
+    _Atomic uint64_t pause[PAUSES]; /* addresses that pause */
+    _Atomic uint64_t slot[SLOTS];   /* counters */
 };
 
 struct shared {
@@ -63,8 +75,8 @@ address_hash(const struct map *map, const char *address, long window)
 {
     unsigned char text[32 + sizeof(window) + 16], digest[32];
     uint64_t hash;
-    /* The window's length is part of the hash: counters made under another setting must not count.
-     */
+    /* The window's length is part of the hash: counters made under another setting must not count,
+     * and the same address has another number for each purpose. */
     const size_t head = 32 + sizeof(window);
     memset(text, 0, sizeof(text));
     memcpy(text, map->head.key, MAPPED_KEY_OCTETS);
@@ -134,6 +146,55 @@ shared_rate_admit(struct shared *shared, const char *address, int64_t now, long 
                 return verdict == ADMITTED;
         }
     return count_in_slot(&map->overflow, 1, number, most, true) == ADMITTED;
+}
+
+uint64_t
+shared_address_number(const struct shared *shared, const char *address)
+{
+    return address_hash(shared->map, address, FOR_LOCKS);
+}
+
+void
+shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms)
+{
+    struct map *map = shared->map;
+    uint64_t hash = address_hash(map, address, FOR_PAUSE), print = hash >> PAUSE_SHIFT | 1;
+    uint64_t next = print << PAUSE_SHIFT | ((uint64_t) (now_ms + ms) & UNTIL_MASK);
+    for (unsigned i = 0; i < PROBES; i++) {
+        _Atomic uint64_t *slot = &map->pause[(hash + i) % PAUSES];
+        uint64_t word = atomic_load(slot);
+        bool free = word >> PAUSE_SHIFT == print || (int64_t) (word & UNTIL_MASK) <= now_ms;
+        if (free && atomic_compare_exchange_strong(slot, &word, next))
+            return;
+    }
+    atomic_store(&map->pause[hash % PAUSES], next);
+}
+
+bool
+shared_is_paused(const struct shared *shared, const char *address, int64_t now_ms, long longest)
+{
+    struct map *map = shared->map;
+    uint64_t hash = address_hash(map, address, FOR_PAUSE), print = hash >> PAUSE_SHIFT | 1;
+    for (unsigned i = 0; i < PROBES; i++) {
+        uint64_t word = atomic_load(&map->pause[(hash + i) % PAUSES]);
+        int64_t until = (int64_t) (word & UNTIL_MASK);
+        if (word >> PAUSE_SHIFT == print && until > now_ms && until <= now_ms + longest)
+            return true;
+    }
+    return false;
+}
+
+void
+shared_places_moved(struct shared *shared)
+{
+    atomic_store(&shared->map->moved, clock_monotonic_ms());
+}
+
+bool
+shared_places_have_moved(const struct shared *shared, int64_t ms)
+{
+    int64_t age = clock_monotonic_ms() - atomic_load(&shared->map->moved);
+    return age >= 0 && age <= ms; /* below 0: written before the machine was started again */
 }
 
 bool

@@ -1,5 +1,5 @@
-/* Data that the processes of one host share in one mapped file: rate limit counters and the places
- * for long polls. */
+/* Data that the processes of one host share in one mapped file: rate limit counters, the places for
+ * long polls, and the addresses that have to pause. Of IPv6 the /64 counts as one address. */
 #ifndef AZ_HTTP_SHARED_H
 #define AZ_HTTP_SHARED_H
 
@@ -24,6 +24,24 @@ enum az_status shared_open(TALLOC_CTX *mem, const char *dir, struct shared **ret
  */
 bool shared_rate_admit(struct shared *shared, const char *address, int64_t now, long window,
                        long limit, long *ret_retry_after);
+
+/* Return the number under which the locks of an address stand (http/fetch/fetch_places.c). It is a
+ * keyed hash, so nobody can choose an address that shares the number of another. */
+uint64_t shared_address_number(const struct shared *shared, const char *address);
+
+/* Make an address pause for so many milliseconds from `now_ms` (since 1970). If the table is full,
+ * another address may end its pause early. */
+void shared_pause(struct shared *shared, const char *address, int64_t now_ms, long ms);
+
+/* True if the address has to pause. An entry that ends more than `longest` milliseconds from now
+ * was made before the clock was set back, and does not count. */
+bool shared_is_paused(const struct shared *shared, const char *address, int64_t now_ms,
+                      long longest);
+
+/* Record that a place for fetches was taken or given back, and tell if one was within the last `ms`
+ * milliseconds. */
+void shared_places_moved(struct shared *shared);
+bool shared_places_have_moved(const struct shared *shared, int64_t ms);
 
 /*
  * Take one of `limit` places for holding a long poll; false if all are taken. A place stores the

@@ -50,8 +50,8 @@ callback_error(const char *error)
     return AZ_SERVER_ERROR;
 }
 
-/* Take a place for all requests to other servers: the provider, and the client's metadata document.
- * Without a place the browser asks again, and its sign-in still waits. */
+/* Take a place for all requests to the provider. Without a place the browser asks again, and its
+ * sign-in still waits. */
 static enum az_status
 take_place(struct request *req, struct fetch_place *place)
 {
@@ -63,36 +63,50 @@ take_place(struct request *req, struct fetch_place *place)
                    fetch_place_why(fault));
 }
 
+static enum az_status
+refuse_sign_in(struct request *req)
+{
+    req->error_redirect = NULL; /* the browser that used the sign-in has the client's answer */
+    return op_fail(&req->op, AZ_INVALID_REQUEST,
+                   "This sign-in is unknown, already used or expired. Go back to the application "
+                   "and start again",
+                   "this browser has no sign-in waiting for identity provider %s",
+                   req->path_value[0]);
+}
+
 /*
- * Take the sign-in that the state names. Without the browser mark an attacker could send a victim
+ * Find the sign-in that the state names. Without the browser mark an attacker could send a victim
  * the end of the attacker's own sign-in (RFC 9700 section 4.7), and the victim would continue under
- * the attacker's account. The place comes first, because a sign-in can be taken only once.
+ * the attacker's account. It stays where it is until there is a place for fetches, because it can
+ * be taken only once; and an invented state gets no place.
  */
 static enum az_status
-take_sign_in(struct request *req, struct fetch_place *place, struct sign_in *ret)
+find_sign_in(struct request *req, struct sign_in_key *key, const char **ret_request)
 {
-    unsigned char state_hash[SHA256_OCTETS], browser_hash[SHA256_OCTETS];
     const char *state = request_param(req, "state");
-    enum az_status st = AZ_OK;
-    struct sign_in sign_in = {.found = false};
-    if (state != NULL && browser_cookie_read(req, browser_hash)) {
-        st = sha256(state, strlen(state), state_hash) == AZ_OK
-                 ? take_place(req, place)
-                 : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-        if (st == AZ_OK)
-            st = sign_in_take(&req->op, state_hash, browser_hash, req->path_value[0], &sign_in);
-    }
-    if (st == AZ_OK && !sign_in.found)
-        return op_fail(
-            &req->op, AZ_INVALID_REQUEST,
-            "This sign-in is unknown, already used or expired. Go back to the application "
-            "and start again",
-            "this browser has no sign-in waiting for identity provider %s", req->path_value[0]);
-    if (st != AZ_OK)
-        return st;
-    req->proved = true;
-    *ret = sign_in;
-    return AZ_OK;
+    key->idp_id = req->path_value[0];
+    *ret_request = NULL;
+    if (state == NULL || !browser_cookie_read(req, key->browser_hash))
+        return refuse_sign_in(req);
+    if (sha256(state, strlen(state), key->state_hash) != AZ_OK)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
+    enum az_status st = sign_in_find(&req->op, key, ret_request);
+    return st == AZ_OK && *ret_request == NULL ? refuse_sign_in(req) : st;
+}
+
+/* Take the sign-in. Another request with the same state may have taken it since it was found. */
+static enum az_status
+take_sign_in(struct request *req, const struct sign_in_key *key, struct sign_in *ret)
+{
+    enum az_status st = sign_in_take(&req->op, key, ret);
+    if (st == AZ_OK && !ret->found)
+        return refuse_sign_in(req);
+    req->proved = st == AZ_OK;
+    if (st == AZ_OK && ret->disabled)
+        return op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,
+                       "identity provider %s was disabled during the sign-in",
+                       ret->provider.idp_id);
+    return st;
 }
 
 /* Refuse because the provider reports an error. Its words go to the log, not to the client. */
@@ -112,9 +126,9 @@ callback_refuse(struct request *req, const struct identity_provider *provider, c
                    ERROR_LOG_MAX, error, DESCRIPTION_LOG_MAX, text != NULL ? text : "");
 }
 
-/* Redeem the provider's answer and prove the identity of the user. */
+/* Redeem the provider's answer in a place for fetches, and prove the identity of the user. */
 static enum az_status
-redeem(struct request *req, const struct sign_in *sign_in,
+redeem(struct request *req, const struct fetch_place *place, const struct sign_in *sign_in,
        const struct authorization *authorization, struct upstream_identity *ret)
 {
     const char *error = request_param(req, "error");
@@ -134,6 +148,8 @@ redeem(struct request *req, const struct sign_in *sign_in,
                        "identity provider %s: the callback has neither code nor error",
                        sign_in->provider.idp_id);
     enum az_status st = upstream_redeem(&req->op, &sign_in->provider, &answer, ret);
+    if (st != AZ_OK)
+        fetch_place_pause(&req->op, place);
     if (st != AZ_ACCESS_DENIED)
         return st;
     /* In the audit, `denied` means that policy refused; here the proof of the sign-in failed. */
@@ -228,22 +244,25 @@ enum az_status
 callback_handle(struct request *req)
 {
     FETCH_PLACE_AUTO place = {.fd = -1};
-    struct sign_in sign_in;
+    struct sign_in_key key;
+    struct sign_in sign_in = {.found = false};
     struct authorization authorization;
     struct upstream_identity who;
+    const char *request;
     struct proved proved = {.req = req, .provider = &sign_in.provider, .who = &who};
     unsigned char room[SHA256_OCTETS];
-    enum az_status st = take_sign_in(req, &place, &sign_in);
+    enum az_status st = find_sign_in(req, &key, &request);
     if (st == AZ_OK)
-        st = authorization_load(&req->op, sign_in.request, &authorization);
+        st = authorization_load(&req->op, request, &authorization);
     if (st == AZ_OK)
         st = flow_resume(req, &authorization);
-    if (st == AZ_OK && sign_in.disabled)
-        st = op_fail(&req->op, AZ_USER_DENIED, PROVIDER_DISABLED,
-                     "identity provider %s was disabled during the sign-in",
-                     sign_in.provider.idp_id);
     if (st == AZ_OK)
-        st = redeem(req, &sign_in, &authorization, &who);
+        st = take_place(req, &place);
+    if (st == AZ_OK)
+        st = take_sign_in(req, &key, &sign_in);
+    if (st == AZ_OK)
+        st = redeem(req, &place, &sign_in, &authorization, &who);
+    fetch_place_drop(&place); /* what follows asks no other server */
     if (st == AZ_OK)
         st = flow_consent_hash(&req->op, &authorization, room, &proved.consent);
     if (st == AZ_OK)

@@ -20,9 +20,9 @@ my ( $web, $timeout ) = ( 12, 2 );
 my $part  = $web / 4;              # half of the half that may fetch: the rest is for the operator's providers
 my $stack = Authz::Stack->start(
     web_workers => $web,
-    settings    =>
-      { Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => $timeout }
-);
+    settings    => {
+        Authz::Idp->settings, SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true', SVC_CIMD_FETCH_TIMEOUT_SECONDS => $timeout,
+        SVC_CIMD_ALLOWED_INSECURE_HOSTS => join( ',', 'localhost', map {"127.0.0.$_"} 1 .. 60 ) } );
 my $idp = Authz::Idp->start;
 $idp->register($stack);
 my $peer = Authz::Peer->start;
@@ -36,21 +36,29 @@ sub target {
         response_type => 'code',   client_id      => $client_id, redirect_uri          => $back,
         scope         => 'openid', code_challenge => $challenge, code_challenge_method => 'S256' );
 }
-sub ask { my ($client_id) = @_; return $stack->client->get( target( $client_id, 'https://app.example/cb' ) ) }
+
+# Asks from an address of its own, because one address has one fetch at a time.
+sub ask {
+    my ( $client_id, $number ) = @_;
+    my $client = Authz::Client->new( port => $stack->{port}, from => '127.0.9.' . ( $number // 1 ) );
+    return $client->get( target( $client_id, 'https://app.example/cb' ) );
+}
 
 # ---- ways to hang
 
 # The kernel accepts for one that never does; and one whose queue is full is not even reached.
-my $silent = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 128 ) or die "listen: $@";
+my $silent = IO::Socket::INET->new( LocalAddr => '0.0.0.0',   Listen => 128 ) or die "listen: $@";
 my $full   = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 1 )   or die "listen: $@";
 my @filler = map { IO::Socket::IP->new( PeerHost => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0 ) } 1 .. 8;
-sub silent { return 'http://127.0.0.1:' . $silent->sockport . "/$_[0]" }
+
+# One machine with many names: one host has one fetch at a time, too.
+sub silent { my ( $path, $number ) = @_; return "http://127.0.0.$number:" . $silent->sockport . "/$path" }
 
 # Connections to it that are there or being made.
 sub fetches {
     my $port = sprintf '%04X', $silent->sockport;
     open my $in, '<', '/proc/net/tcp' or die "/proc/net/tcp: $!";
-    return scalar grep {m{\A\s*\d+: \S+ 0100007F:$port 0[12] }} readline $in;
+    return scalar grep {m{\A\s*\d+: \S+ [0-9A-F]{6}7F:$port 0[12] }} readline $in;
 }
 
 $peer->set(
@@ -60,7 +68,7 @@ my %address = (
     'a host that never answers'         => $peer->url('/never'),
     'a host that sends by drops'        => $peer->url('/drops'),
     'a host that stops in the body'     => $peer->url('/stops'),
-    'a host that accepts nothing'       => silent('c'),
+    'a host that accepts nothing'       => silent( 'c', 1 ),
     'a host that accepts no connection' => 'http://127.0.0.1:' . $full->sockport . '/c',
 );
 for my $name ( sort keys %address ) {
@@ -88,7 +96,7 @@ my @crowd  = map {
 sub ask_on {
     my ($n) = @_;
     for ( my $round = 1 ; time < $until ; $round++ ) {
-        my $answer = ask( silent("$n-$round") );
+        my $answer = ask( silent( "$n-$round", $n ), $n );
         print 'asked ', $answer->status, ' ',
           ( defined $answer->header('Refresh') ? 'busy' : $answer->body =~ /took too long/ ? 'tried' : 'else' ), "\n";
         sleep 0.1;
@@ -133,11 +141,37 @@ is( scalar @bad, 0, '... all of them' ) or diag( $bad[0] );
 cmp_ok( $slowest, '<', $timeout, sprintf '... the slowest in %.2f s, so none waited for a host', $slowest );
 is( $stack->sql('SELECT count(*) FROM client'), $before, 'no row came of it' );
 
+# ---- one address, and one host
+
+$stack->sql('DELETE FROM fetched_document');
+my $n = 0;
+for my $case (
+    [ 'from one address, of six hosts',  sub { my ($n) = @_; return ( silent( "one-$n",  20 + $n ), 1 ) } ],
+    [ 'of one host, from six addresses', sub { my ($n) = @_; return ( silent( "host-$n", 20 ),      $n ) } ] )
+{
+    my ( $name, $of ) = @$case;
+    my @asker = map {
+        my @one = $of->($_);
+        Authz::Process->start( name => 'six-' . ++$n, code => sub { print 'asked ', ask(@one)->status, "\n" } )
+    } 1 .. 6;
+    my ( $seen, $highest ) = ( time, 0 );
+    while ( time < $seen + $timeout ) {
+        my $now = fetches();
+        $highest = $now if $now > $highest;
+        sleep 0.02;
+    }
+    $_->wait(30) for @asker;
+    is( $highest, 1, "six documents $name: one fetch at a time (decisions.md \"CIMD documents\")" );
+    is( join( ' ', sort map { $_->log_text =~ /asked (\d+)/ } @asker ), '400 503 503 503 503 503',
+        '... and the rest comes again' );
+    Authz::Process::until_true( 10, sub { fetches() == 0 } );
+}
+
 # ---- places come back from workers that are killed
 
 my @stuck = map {
     my $n = $_;
-    Authz::Process->start( name => "stuck$n", code => sub { ask( silent("stuck$n") ) } )
+    Authz::Process->start( name => "stuck$n", code => sub { ask( silent( "stuck$n", 30 + $n ), $n ) } )
 } 1 .. $part;
 Authz::Process::until_true( 10, sub { fetches() == $part } );
 kill 'KILL', my @victims = $stack->busy('web');
@@ -150,8 +184,9 @@ Authz::Process::until_true( 20, sub { ask($good)->status == 302 } );
 is( ask($good)->status, 302, '... their places come back' );
 my @answer = Authz::Client::together(
     map {
-        [   $stack->http,
-            $stack->http->octets( GET => target( silent("again$_"), 'https://app.example/cb' ), close => 1 ) ]
+        my $client = Authz::Client->new( port => $stack->{port}, from => "127.0.9.$_" );
+        [   $client,
+            $client->octets( GET => target( silent( "again$_", 40 + $_ ), 'https://app.example/cb' ), close => 1 ) ]
     } 1 .. 2 * $part );
 is( scalar( grep { $_->body =~ /took too long/ } @answer ), $part, '... all of them, and no more' )
   or diag( map { $_->status . "\n" } @answer );

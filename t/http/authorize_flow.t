@@ -385,7 +385,9 @@ is( $stack->admin( PUT => '/admin/api/clients/web', json => { %$web, enabled => 
     '... enabled again' );
 $stack->sql('DELETE FROM browser_session');
 error_is( back( $cat, %good, prompt => 'none' ), 'login_required', 'a session that is gone' );
-my @bad = grep { /"status":5\d\d/ && !/health/ } $stack->{service}->log_lines;
+
+# After a failed redemption its address gets no place for a moment (decisions.md "Half of the pool fetches").
+my @bad = grep { /"status":5\d\d/ && !/health|is already fetching/ } $stack->{service}->log_lines;
 is( scalar @bad, 0, 'no request of this test was answered with 5xx' ) or diag( join "\n", @bad );
 unlike( $stack->{service}->log_text, qr/ac_[A-Za-z0-9_-]{71}|\Q$asks{state}\E/, 'and no code or state is in the log' );
 

@@ -90,8 +90,8 @@ my ( $browser, $to ) = at_callback();
 my @trip = trips( sub { leads( $browser->get($to), "$cb?code=" ) } );
 note( 'callback: ', join ' | ', @trip );
 
-# Sign-in taken, session made, code stored; the provider's documents and the list of providers are remembered.
-is( scalar @trip, 3, 'callback: one trip before the provider is asked, two afterwards' )
+# Sign-in found, sign-in taken, session made, code stored; the provider's documents and the list of providers are remembered.
+is( scalar @trip, 4, 'callback: two trips before the provider is asked, two afterwards' )
   or diag( map {"\n  $_"} @trip );
 
 # A provider is added while a user is signing in at another: names are made from the list as it is when the session is made.
@@ -99,7 +99,7 @@ $idp->user( { sub => 'late|bob' } );
 ( $browser, $to ) = at_callback();
 Authz::Idp->start->register( $stack, idpId => 'late' );
 @trip = trips( sub { leads( $browser->get($to), "$cb?code=" ) } );
-is( scalar @trip, 5, '... two more, when the list is not as remembered: it is read, and the session made of it' )
+is( scalar @trip, 6, '... two more, when the list is not as remembered: it is read, and the session made of it' )
   or diag( map {"\n  $_"} @trip );
 is( $stack->sql(q{SELECT count(*) || ' ' || min(subject) FROM subject WHERE upstream_sub = 'late|bob'}),
     '1 ' . MIME::Base64::encode_base64url( Digest::SHA::sha256( $idp->issuer . "\0late|bob" ) ),

@@ -281,8 +281,12 @@ page( ask($shut), 400, qr/cannot be reached/, 'a port without a listener: page' 
 
 # ---- many at once
 
+# Requests at the same moment, each from an address of its own: one address has one fetch at a time.
 sub together {
-    return Authz::Client::together( map { [ $stack->http, $stack->http->octets( GET => $_, close => 1 ) ] } @_ );
+    my $n = 0;
+    return Authz::Client::together(
+        map { [ Authz::Client->new( port => $stack->{port}, from => '127.0.8.' . ++$n ), $_ ] }
+        map { $stack->http->octets( GET => $_, close => 1 ) } @_ );
 }
 $peer->set( '/many' => { body => document('/many'), delay => 0.5 } );
 my @answer = together( map { target( $peer->url('/many') ) } 1 .. $web / 4 );
@@ -295,7 +299,7 @@ $peer->set( '/crowd' => { body => document('/crowd'), delay => 0.5 } );
 my $on  = grep { $_->status == 302 } @answer;
 my @off = grep { $_->status != 302 } @answer;
 cmp_ok( $on, '>=', $web / 4, "a crowd of first users: $on go on" );
-is( scalar( grep { $_->status != 503 || ( $_->header('Refresh') // '' ) ne '1' } @off ), 0,
+is( scalar( grep { $_->status != 503 || !defined $_->header('Refresh') } @off ), 0,
     '... the rest comes again by itself, for as many workers as may wait already' ) or diag( map { $_->text } @off );
 is( $peer->hits('/crowd'), 1, '... there was one fetch' );
 @answer = together( map { target($crowd) } 1 .. 3 * $web );

@@ -245,6 +245,22 @@ fault_is(
     'https://localhost:' . $deaf->sockport . '/', 'timeout', 'a handshake that is not answered: the same time',
     timeout => 1 );
 
+# A queue that is full: the kernel drops what asks for a connection.
+my $full    = IO::Socket::IP->new( LocalHost => '127.0.0.1', Listen => 1 ) or die $@;
+my @filler  = map { IO::Socket::IP->new( PeerHost => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0 ) } 1 .. 8;
+my $unmet   = 'http://127.0.0.1:' . $full->sockport . '/';
+my %cimd    = ( timeout => 6, hosts => 'cimd', env => { SVC_CIMD_ALLOW_INSECURE_LOCALHOST => 'true' } );
+my $connect = fault_is(
+    $unmet, 'timeout', 'a connection to a host of client metadata takes too long (decisions.md "CIMD documents")',
+    %cimd );
+cmp_ok( $connect->{took}, '>=', 3,   '... after FETCH_CIMD_CONNECT_SECONDS' );
+cmp_ok( $connect->{took}, '<',  5.5, '... and long before the time of the whole transfer' );
+cmp_ok(
+    fault_is( $unmet, 'timeout', '... one to a provider', timeout => 5 )->{took},
+    '>=', 5, '... may take the whole time' );
+$peer->set( '/slow' => { delay => 4, body => {} } );
+fault_is( $peer->url('/slow'), 'ok', 'a host of client metadata that is connected may answer later', %cimd );
+
 # ---- what is no answer
 
 $peer->set(

@@ -4,74 +4,41 @@
 
 #include "http/fetch/fetch_places.h"
 
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "env.h"
+#include "http/fetch_holders.h"
 #include "tap.h"
-
-static struct az *
-pool(TALLOC_CTX *mem, const char *directory, const char *name, int workers)
-{
-    struct az *az = env_az(mem);
-    env_settings(az)->runtime_dir = directory;
-    az->pool = name;
-    az->pool_workers = workers;
-    return az;
-}
-
-/* Start a process that takes a place and keeps it until it is killed. */
-static pid_t
-hold(struct op *op)
-{
-    int told[2];
-    char result = 0;
-    if (pipe(told) != 0)
-        return -1;
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct fetch_place place;
-        result = fetch_place_take(op, FETCH_SAFE_HTTP, &place) == FETCH_OK ? 'y' : 'n';
-        if (write(told[1], &result, 1) != 1)
-            _exit(1);
-        pause();
-        _exit(0);
-    }
-    if (read(told[0], &result, 1) != 1 || result != 'y')
-        ok(false, "a child takes a place");
-    close(told[0]);
-    close(told[1]);
-    return pid;
-}
-
-static void
-end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
 
 static void
 test_numbers(void)
 {
     static const struct {
-        int workers, places, cimd;
+        int workers, places, cimd, address, waits, cimd_waits;
     } rows[] = {
-        {0,   FETCH_PLACES_SPAWNED, 2 },
-        {1,   1,                    1 },
-        {2,   1,                    1 },
-        {3,   1,                    1 },
-        {4,   2,                    1 },
-        {5,   2,                    1 },
-        {8,   4,                    2 },
-        {256, 128,                  64},
+        {0,   FETCH_PLACES_SPAWNED, 2,  2,  FETCH_WAITS_SPAWNED, 0 },
+        {1,   1,                    1,  1,  0,                   0 },
+        {2,   1,                    1,  1,  0,                   0 },
+        {3,   1,                    1,  1,  1,                   0 },
+        {4,   2,                    1,  1,  1,                   0 },
+        {5,   2,                    1,  1,  1,                   0 },
+        {8,   4,                    2,  2,  2,                   1 },
+        {256, 128,                  64, 64, 64,                  32},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         is_int(fetch_places(rows[i].workers, FETCH_SAFE_HTTP), rows[i].places,
                "%d workers: %d may fetch", rows[i].workers, rows[i].places);
         is_int(fetch_places(rows[i].workers, FETCH_CIMD), rows[i].cimd,
                "... %d of them for client metadata", rows[i].cimd);
+        is_int(fetch_places_of_address(rows[i].workers, FETCH_SAFE_HTTP), rows[i].address,
+               "... %d for one client address (decisions.md \"Half of the pool fetches\")",
+               rows[i].address);
+        is_int(fetch_places_of_address(rows[i].workers, FETCH_CIMD), 1,
+               "... and one of it for client metadata (decisions.md \"CIMD documents\")");
+        is_int(fetch_waits(rows[i].workers, FETCH_SAFE_HTTP), rows[i].waits,
+               "... %d more may wait for a place", rows[i].waits);
+        is_int(fetch_waits(rows[i].workers, FETCH_CIMD), rows[i].cimd_waits,
+               "... %d of them for client metadata", rows[i].cimd_waits);
     }
 }
 
@@ -93,7 +60,7 @@ test_shares(TALLOC_CTX *mem)
     struct op op[4];
     struct fetch_place place[4] = {{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1}};
     for (size_t i = 0; i < 4; i++) {
-        op[i] = env_op(mem, pool(mem, directory, "web", 4));
+        op[i] = holder_op(mem, holder_pool(mem, directory, "web", 4), (int) i);
         is_int(fetch_place_take(&op[i], rows[i].hosts, &place[i]), rows[i].fault, "%s",
                rows[i].name);
     }
@@ -113,13 +80,13 @@ test_places(TALLOC_CTX *mem)
     struct fetch_place place[4];
     struct op op[4]; /* of four processes */
     for (int i = 0; i < 4; i++)
-        op[i] = env_op(mem, pool(mem, directory, "web", 6));
+        op[i] = holder_op(mem, holder_pool(mem, directory, "web", 6), i);
     for (int i = 0; i < 3; i++)
         is_int(fetch_place_take(&op[i], FETCH_SAFE_HTTP, &place[i]), FETCH_OK,
                "of 6 workers one more fetches: %d", i + 1);
     is_int(fetch_place_take(&op[3], FETCH_SAFE_HTTP, &place[3]), FETCH_FAULT_BUSY,
-           "the fourth is refused at once");
-    struct op other = env_op(mem, pool(mem, directory, "core", 6));
+           "the fourth gets none");
+    struct op other = holder_op(mem, holder_pool(mem, directory, "core", 6), 4);
     is_int(fetch_place_take(&other, FETCH_SAFE_HTTP, &place[3]), FETCH_OK,
            "another pool has places of its own");
     fetch_place_drop(&place[3]);
@@ -142,8 +109,8 @@ static void
 test_held(TALLOC_CTX *mem)
 {
     const char *directory = env_directory(mem);
-    struct op op = env_op(mem, pool(mem, directory, "web", 2));
-    struct op other = env_op(mem, pool(mem, directory, "web", 2));
+    struct op op = env_op(mem, holder_pool(mem, directory, "web", 2));
+    struct op other = env_op(mem, holder_pool(mem, directory, "web", 2));
     struct fetch_place outer, inner, none;
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &outer), FETCH_OK, "of 2 workers one fetches");
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &inner), FETCH_OK,
@@ -165,12 +132,13 @@ test_held(TALLOC_CTX *mem)
 static void
 test_deaths(TALLOC_CTX *mem)
 {
-    struct op op = env_op(mem, pool(mem, env_directory(mem), "web", 4));
+    struct az *az = holder_pool(mem, env_directory(mem), "web", 4);
+    struct op op = holder_op(mem, az, 1), other = holder_op(mem, az, 2);
     struct fetch_place place;
-    pid_t first = hold(&op), second = hold(&op);
+    pid_t first = hold_place(&op, HOLD_ON), second = hold_place(&other, HOLD_ON);
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
            "two processes hold both places");
-    end(first);
+    holder_end(first);
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
            "one is killed by -9: its place is free");
     pid_t third = fork();
@@ -183,22 +151,24 @@ test_deaths(TALLOC_CTX *mem)
      * shows how the lock behaves. */
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_BUSY,
            "a copy of the descriptor in another process keeps it");
-    end(third);
+    holder_end(third);
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK, "until that ends");
     fetch_place_drop(&place);
-    end(second);
+    holder_end(second);
 }
 
 static void
 test_without(TALLOC_CTX *mem)
 {
-    struct az *az = pool(mem, "/nonexistent/run", "single", 0);
+    struct az *az = env_az(mem);
     struct op op = env_op(mem, az);
     struct fetch_place place = {.fd = 7};
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_OK,
            "a process without pools needs no place");
     is_int(place.fd, -1, "... and holds none");
-    az->pool_workers = 4;
+    az = holder_pool(mem, env_directory(mem), "web", 4);
+    env_settings(az)->runtime_dir = "/nonexistent/run";
+    op = env_op(mem, az);
     is_int(fetch_place_take(&op, FETCH_SAFE_HTTP, &place), FETCH_FAULT_OURS,
            "a directory that takes no file: no fetch is made");
 }

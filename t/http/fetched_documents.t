@@ -54,10 +54,11 @@ sub answer {
 
 sub get { return answer( ask(@_) ) }
 
-# The row of a path, moved in time: later(path => SECONDS).
+# The row of a path, moved in time, and the leases of hosts with it: later(path => SECONDS).
 sub later {
     my ( $path, $seconds ) = @_;
     my @column = qw(fetched_at expires_at failed_until leased_until ended_at forced_at used_at);
+    sql("UPDATE fetching_host SET leased_until = leased_until - interval '$seconds seconds'");
     return sql( 'UPDATE fetched_document SET '
           . join( ', ', map {"$_ = $_ - interval '$seconds seconds'"} @column )
           . ' WHERE url = ' . "'"
@@ -358,7 +359,9 @@ $peer->set( '/held' => { body => '{ }', stall => 1 } );
 is( join( ' ', sort map { $_->{fault} } parallel( 4, '/held', workers => 8 ) ), 'busy busy timeout timeout',
     'of 8 workers one fetches, one waits for it, and two are refused: client metadata has half of the places' );
 $peer->set( '/held2' => { body => '{ }', stall => 1 }, '/held3' => { body => '{ }', stall => 1 } );
-my @one = map { ask( client_metadata => $peer->url($_), workers => 8 ) } qw(/held2 /held3);
+my @one =
+  map { ask( client_metadata => $_, workers => 8 ) } $peer->url('/held2'),
+  $peer->url('/held3') =~ s/localhost/127.0.0.1/r;
 Authz::Process::until_true( 20, sub { $peer->hits('/held2') + $peer->hits('/held3') == 2 } );
 $start = time;
 is( get( client_metadata => $peer->url('/new'), workers => 8 )->{fault}, 'busy',
@@ -414,5 +417,31 @@ is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"),
 is( sql("SELECT count(*) FROM fetched_document WHERE url IN ('x10000', 'x9999', 'x9998')"), 1,
     '... those that were not used for longest' );
 is( column( '/keys', 'count(*)' ), 1, '... and not what the operator has named, however old' );
+sql(q{UPDATE fetched_document SET body = NULL, failure = 'x', used_at = now() WHERE url IN ('x1', 'x2')});
+$peer->set( '/bad-new' => { status => 404 } );
+get( client_metadata => $peer->url($_) ) for qw(/first /bad-new /bad-html);
+is( sql(q{SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata' AND body IS NULL}), 1,
+    'rows without a document go first (decisions.md "CIMD documents")' );
+is( sql(q{SELECT count(*) FROM fetched_document WHERE url IN ('x9995', 'x9996', 'x9997')}), 3,
+    '... so failures, however many, push no document out' );
+
+is( column( '/first', 'count(*)' ), 1, '... and no new one' );
+
+# ---- what is refused leaves no row
+
+my $rows = sql('SELECT count(*) FROM fetched_document');
+for my $case (
+    [ 'https://10.1.2.3/client',   'address', 'a private address' ],
+    [ 'https://[fe80::1]/client',  'address', 'a link-local address' ],
+    [ 'https://127.1/client',      'address', 'a name that resolves to a loopback address' ],
+    [ 'http://app.example/client', 'url',     'a URL without TLS' ] )
+{
+    my ( $url, $fault, $name ) = @$case;
+    is( get( client_metadata => $url )->{fault}, $fault, "$name is refused" );
+    is( sql("SELECT count(*) FROM fetched_document WHERE url = '$url'"), 0,
+        '... and leaves no row (decisions.md "CIMD documents")' );
+}
+is( sql('SELECT count(*) FROM fetched_document'), $rows, '... nor does it push one out' );
+is( sql('SELECT count(*) FROM fetching_host'),    0,     '... nor is there a lease of a host' );
 
 done_testing;

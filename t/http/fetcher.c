@@ -135,6 +135,11 @@ main(int argc, char **argv)
     az->pool = "web";
     az->pool_workers = atoi(argv[1]);
     struct op op = process_op(mem, az);
+    /* Each process stands for a client of its own, unless the test names its address. */
+    op.address = getenv("FETCHER_ADDRESS");
+    if (op.address == NULL)
+        op.address =
+            talloc_asprintf(mem, "10.0.%d.%d", (int) getpid() / 256 % 256, (int) getpid() % 256);
     wait_at_gate(&op);
     if (strcmp(argv[2], "fetch") == 0 && argc > 6)
         do_fetch(&op, argv + 3, argc - 3);

@@ -325,6 +325,33 @@ test_holds(TALLOC_CTX *mem)
     shared_hold_drop(shared);
 }
 
+/* Addresses that pause after a failed redemption (fetch_places.h). */
+static void
+test_pauses(TALLOC_CTX *mem)
+{
+    struct shared *shared = open_at(mem, env_directory(mem));
+    int64_t now = START * 1000;
+    shared_pause(shared, "192.0.2.1", now, 1000);
+    ok(shared_is_paused(shared, "192.0.2.1", now + 999, 60000), "an address pauses");
+    ok(!shared_is_paused(shared, "192.0.2.1", now + 1000, 60000), "... until its time is over");
+    ok(!shared_is_paused(shared, "192.0.2.2", now, 60000), "... and no other address does");
+    shared_pause(shared, "2001:db8::1", now, 1000);
+    ok(shared_is_paused(shared, "2001:db8::2", now, 60000), "a /64 pauses as one address");
+    ok(!shared_is_paused(shared, "2001:db8:0:1::1", now, 60000), "... and the next /64 does not");
+    ok(!shared_is_paused(shared, "192.0.2.1", now - 60000, 60000),
+       "a pause that is longer than any can be does not count: the clock was set back");
+    shared_pause(shared, "192.0.2.1", now, 5000);
+    ok(shared_is_paused(shared, "192.0.2.1", now + 4000, 60000), "a later failure counts anew");
+    for (int i = 0; i < 5000; i++)
+        shared_pause(shared, talloc_asprintf(mem, "10.0.%d.%d", i / 256, i % 256), now, 5000);
+    ok(shared_is_paused(shared, "10.0.19.135", now, 60000),
+       "a table that is full takes new addresses");
+    ok(shared_address_number(shared, "192.0.2.1") != shared_address_number(shared, "192.0.2.2"),
+       "addresses have numbers of their own");
+    ok(shared_address_number(shared, "2001:db8::1") == shared_address_number(shared, "2001:db8::2"),
+       "... a /64 has one");
+}
+
 int
 main(void)
 {
@@ -339,6 +366,7 @@ main(void)
     test_full(mem);
     test_processes(mem);
     test_holds(mem);
+    test_pauses(mem);
     talloc_free(mem);
     return done();
 }

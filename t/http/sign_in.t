@@ -170,8 +170,8 @@ sub at_once {
                     $stack->client->octets( GET => $_->{path}, headers => [ Cookie => "svc_browser=$_->{mark}" ] ) ]
             } @open );
         for my $i ( 0 .. $#open ) {
-            if ( ( $answer[$i]->header('Refresh') // '' ) eq '1' ) { is_busy( $answer[$i] ) if !$told++ }
-            else                                                   { $open[$i]{answer} = $answer[$i] }
+            if ( defined $answer[$i]->header('Refresh') ) { is_busy( $answer[$i] ) if !$told++ }
+            else                                          { $open[$i]{answer} = $answer[$i] }
         }
         sleep 1 if grep { !$_->{answer} } @asked;
     }

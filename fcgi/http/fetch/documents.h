@@ -1,10 +1,10 @@
 /*
  * JSON documents of other servers, fetched once for all workers and hosts: discovery, key sets,
- * client metadata. The database keeps them with their age; a lease row allows one fetch at a time
- * per document, and no lock is held over HTTP; failures and bad documents are never kept. A process
- * also remembers discovery and key sets for a moment (document_memory.h). It does not remember
- * client metadata: any client can name some and would push out the others, and a changed
- * redirect_uri must take effect on all hosts at once.
+ * client metadata. The database keeps them with their age; lease rows allow one fetch at a time per
+ * document, and per host of client metadata, and no lock is held over HTTP; failures and bad
+ * documents are never kept. A process also remembers discovery and key sets for a moment
+ * (document_memory.h). It does not remember client metadata: any client can name some and would
+ * push out the others, and a changed redirect_uri must take effect on all hosts at once.
  */
 #ifndef AZ_HTTP_FETCH_DOCUMENTS_H
 #define AZ_HTTP_FETCH_DOCUMENTS_H
@@ -38,7 +38,8 @@ struct document {
  * a document fetched earlier (milliseconds since 1970) is not fresh, unless it was already fetched
  * early within the last 60 s; 0: no such condition. If the fetch fails, an expired document is used
  * for another day if it is discovery or a key set. AZ_UNAVAILABLE: it cannot be fetched now;
- * AZ_BUSY: half of the workers are fetching, and the host was not asked; another status: `check`
+ * AZ_BUSY: no place for a fetch is free, or another document of the host is being fetched, and the
+ * host was not asked; another status: `check`
  * returned it. *ret_fault (or NULL) gives the reason.
  */
 enum az_status document_get(struct op *op, enum document_kind kind, const char *url,

@@ -2,6 +2,7 @@
 
 #include "http/fetch/fetch.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <gnutls/gnutls.h>
 #include <stdlib.h>
@@ -49,26 +50,49 @@ host_is_trusted(const struct settings *cfg, enum fetch_hosts hosts, const char *
     return cfg->safe_http_allow_insecure && uri_host_is_listed(cfg->safe_http_insecure_hosts, host);
 }
 
+/* True if the host is an IP address that is not public. The address of a name is checked when
+ * libcurl connects to it. */
+static bool
+host_is_special(const char *host)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1)
+        return !fetch_address_is_public((const struct sockaddr *) &v4, sizeof(v4));
+    return inet_pton(AF_INET6, host, &v6.sin6_addr) == 1
+           && !fetch_address_is_public((const struct sockaddr *) &v6, sizeof(v6));
+}
+
 /*
  * Check the URL. The host must be one that libcurl reads as we do: a name in plain characters or an
  * IPv6 address. Where two readers of a URL disagree, an attacker can make a trusted name hide
  * another host.
  */
 static enum fetch_fault
-check_url(struct transfer *transfer)
+check_url(struct op *op, enum fetch_hosts hosts, const char *url, struct uri *uri,
+          bool *ret_trusted)
 {
-    const struct fetch_request *request = transfer->request;
-    struct uri *uri = &transfer->uri;
-    if (request->url == NULL || uri_parse(transfer->op->mem, request->url, uri) != AZ_OK)
+    if (url == NULL || uri_parse(op->mem, url, uri) != AZ_OK)
         return FETCH_FAULT_URL;
     if (uri->host == NULL || *uri->host == '\0' || uri->userinfo != NULL || uri->fragment != NULL)
         return FETCH_FAULT_URL;
     if (strchr(uri->host, ':') == NULL && uri->host[strspn(uri->host, HOST_CHARS)] != '\0')
         return FETCH_FAULT_URL;
-    transfer->trusted_host = host_is_trusted(transfer->op->az->cfg, request->hosts, uri->host);
-    if (strcmp(uri->scheme, "https") == 0)
-        return FETCH_OK;
-    return strcmp(uri->scheme, "http") == 0 && transfer->trusted_host ? FETCH_OK : FETCH_FAULT_URL;
+    *ret_trusted = host_is_trusted(op->az->cfg, hosts, uri->host);
+    if (strcmp(uri->scheme, "https") != 0 && !(strcmp(uri->scheme, "http") == 0 && *ret_trusted))
+        return FETCH_FAULT_URL;
+    return *ret_trusted || !host_is_special(uri->host) ? FETCH_OK : FETCH_FAULT_ADDRESS;
+}
+
+enum fetch_fault
+fetch_url_fault(struct op *op, enum fetch_hosts hosts, const char *url, const char **ret_host)
+{
+    struct uri uri = {.host = NULL};
+    bool trusted;
+    enum fetch_fault fault = check_url(op, hosts, url, &uri, &trusted);
+    if (ret_host != NULL)
+        *ret_host = uri.host;
+    return fault;
 }
 
 /* Check the address to which libcurl is about to connect. It connects to this very address, so a
@@ -113,6 +137,14 @@ take_body(char *octets, size_t size, size_t count, void *arg)
 #define SET(transfer, option, value)                                                               \
     (curl_easy_setopt((transfer)->curl, (option), (value)) == CURLE_OK)
 
+static long
+connect_seconds(const struct fetch_request *request)
+{
+    return request->hosts == FETCH_CIMD && request->timeout > FETCH_CIMD_CONNECT_SECONDS
+               ? FETCH_CIMD_CONNECT_SECONDS
+               : request->timeout;
+}
+
 static bool
 set_limits(struct transfer *transfer)
 {
@@ -122,7 +154,7 @@ set_limits(struct transfer *transfer)
     curl_easy_setopt(transfer->curl, CURLOPT_QUICK_EXIT, 1L);
 #endif
     return SET(transfer, CURLOPT_TIMEOUT_MS, transfer->request->timeout * 1000)
-           && SET(transfer, CURLOPT_CONNECTTIMEOUT_MS, transfer->request->timeout * 1000)
+           && SET(transfer, CURLOPT_CONNECTTIMEOUT_MS, connect_seconds(transfer->request) * 1000)
            && SET(transfer, CURLOPT_NOSIGNAL, 1L) && SET(transfer, CURLOPT_FOLLOWLOCATION, 0L)
            && SET(transfer, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t) transfer->request->max_octets)
            && SET(transfer, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1)
@@ -269,6 +301,13 @@ shown_url(struct op *op, const char *url)
     return shown != NULL ? shown : "";
 }
 
+const char *
+fetch_url_why(enum fetch_fault fault)
+{
+    return fault == FETCH_FAULT_ADDRESS ? "the host has a private or other special address"
+                                        : "not an https URL with a host";
+}
+
 static enum az_status
 fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault fault,
            const char *why, struct fetch_answer *ret)
@@ -285,7 +324,7 @@ why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome
         return "the response header is too long";
     switch (fault) {
     case FETCH_FAULT_ADDRESS:
-        return "the host has a private or other special address";
+        return fetch_url_why(fault);
     case FETCH_FAULT_SIZE:
         return "the response is too large";
     case FETCH_FAULT_TIMEOUT:
@@ -322,9 +361,10 @@ enum az_status
 fetch_in_place(struct op *op, const struct fetch_request *request, struct fetch_answer *ret)
 {
     struct transfer transfer = {.op = op, .request = request, .head = {.max_age = -1}};
-    enum fetch_fault fault = check_url(&transfer);
+    enum fetch_fault fault =
+        check_url(op, request->hosts, request->url, &transfer.uri, &transfer.trusted_host);
     if (fault != FETCH_OK)
-        return fetch_fail(op, request, fault, "not an https URL with a host", ret);
+        return fetch_fail(op, request, fault, fetch_url_why(fault), ret);
     buf_init_secret(&transfer.body, op->mem, request->max_octets); /* it may hold tokens */
     transfer.curl = curl_easy_init();
     enum az_status st;

@@ -28,6 +28,11 @@ struct fetch_request {
     long timeout;              /* seconds for the whole transfer */
 };
 
+/* Longest time to connect to a host of client metadata, in seconds. Its name may come from anybody,
+ * and addresses that drop packets are the cheapest way to make this service wait. Most hosts answer
+ * within a tenth of that, also after one lost packet, which is sent again after 1 s. */
+#define FETCH_CIMD_CONNECT_SECONDS 3
+
 /* Reasons why there is no answer. */
 enum fetch_fault {
     FETCH_OK,
@@ -38,7 +43,7 @@ enum fetch_fault {
     FETCH_FAULT_TLS,     /* certificate or handshake failed */
     FETCH_FAULT_SIZE,    /* more than max_octets */
     FETCH_FAULT_HTTP,    /* not HTTP */
-    FETCH_FAULT_BUSY,    /* half of the pool's workers are fetching */
+    FETCH_FAULT_BUSY,    /* no place is free (fetch_places.h), or its host is being asked */
     FETCH_FAULT_OURS,    /* no memory or another fault of this process */
 };
 
@@ -51,6 +56,15 @@ struct fetch_answer {
     size_t length;            /* octets of body */
     int64_t max_age; /* seconds of Cache-Control; -1: it does not say; 0: no-store, no-cache */
 };
+
+/* Return the fault of a URL that would not be fetched, before any host is asked: FETCH_FAULT_URL,
+ * or FETCH_FAULT_ADDRESS for an IP address that is not public; FETCH_OK: there is none. *ret_host:
+ * the host, on op->mem; may be NULL. */
+enum fetch_fault fetch_url_fault(struct op *op, enum fetch_hosts hosts, const char *url,
+                                 const char **ret_host);
+
+/* Return the words for such a fault, for the operator. */
+const char *fetch_url_why(enum fetch_fault fault);
 
 /* Send the request. AZ_OK: an answer of any status. AZ_UNAVAILABLE: none, with the reason in the
  * fault and in ret->fault; AZ_BUSY: FETCH_FAULT_BUSY, the host was not asked. Nothing of

@@ -4,9 +4,55 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/settings.h"
+#include "crypto/random.h"
+#include "http/shared.h"
+
+/* Time between two tries of a process that waits, in milliseconds: 20 tries of some microseconds.
+ */
+#define LOOK_MS 5
+
+/*
+ * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
+ * (F_OFD_SETLK), so it ends with the process, and a new process with the same number does not
+ * inherit it. What an address holds is counted in the same way, so no list of holders can be out of
+ * date: each address has its own octets, far behind the places, at a keyed hash of the address. The
+ * file stays empty.
+ */
+#define PLACES_AT 0
+#define WAITS_AT 256
+#define ADDRESSES_AT (1LL << 20)
+#define ADDRESS_MASK ((1ULL << 40) - 1)
+#define ADDRESS_OCTETS 1024
+/* In the octets of an address. */
+#define ITS_PLACES 0
+#define ITS_WAITS 256
+#define ITS_METADATA 512
+
+/* Refresh header, in milliseconds: shortest, and the range above that in which the values are
+ * spread, so that browsers which were sent away together do not come back together. While places
+ * change hands, a browser may come back soon. While none does, hosts are slow, and it should wait
+ * longer. A browser that reads whole seconds only comes back at once or after a second. */
+#define SOON_MS 200
+#define SOON_SPREAD_MS 700
+#define LATER_MS 1000
+#define LATER_SPREAD_MS 1000
+/* Places change hands if one was taken or given back within this time, in milliseconds. */
+#define MOVED_WITHIN_MS 1000
+
+/* One attempt to take a place. */
+struct attempt {
+    const char *path;       /* the pool's file */
+    int fd;                 /* the descriptor that gets the locks */
+    int workers;            /* of the pool */
+    enum fetch_hosts hosts; /* the share of the places */
+    off_t address;          /* first octet of the client address */
+    bool counted;           /* the locks of the address are ours */
+};
 
 static int
 half(int number)
@@ -21,39 +67,116 @@ fetch_places(int workers, enum fetch_hosts hosts)
     return hosts == FETCH_CIMD ? half(all) : all;
 }
 
+int
+fetch_places_of_address(int workers, enum fetch_hosts hosts)
+{
+    return hosts == FETCH_CIMD ? 1 : half(fetch_places(workers, hosts));
+}
+
+int
+fetch_waits(int workers, enum fetch_hosts hosts)
+{
+    int all =
+        workers <= 0 ? FETCH_WAITS_SPAWNED : (workers - fetch_places(workers, FETCH_SAFE_HTTP)) / 2;
+    return hosts == FETCH_CIMD ? all / 2 : all;
+}
+
+/* Lock one of `count` octets, the last free one. FETCH_FAULT_BUSY: all are locked by others. */
+static enum fetch_fault
+lock_one(int fd, off_t first, int count)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        struct flock lock = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first + i, .l_len = 1};
+        if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+            return FETCH_OK;
+        if (errno != EAGAIN && errno != EACCES)
+            return FETCH_FAULT_OURS;
+    }
+    return FETCH_FAULT_BUSY;
+}
+
+/* Lock a share of the address and a place. An address whose share is taken locks no place. */
+static enum fetch_fault
+try_place(struct attempt *attempt)
+{
+    enum fetch_fault fault = FETCH_OK;
+    int share = fetch_places_of_address(attempt->workers, FETCH_SAFE_HTTP);
+    if (!attempt->counted && attempt->hosts == FETCH_CIMD)
+        fault = lock_one(attempt->fd, attempt->address + ITS_METADATA,
+                         fetch_places_of_address(attempt->workers, FETCH_CIMD));
+    if (fault == FETCH_OK && !attempt->counted)
+        fault = lock_one(attempt->fd, attempt->address + ITS_PLACES, share);
+    if (fault != FETCH_OK)
+        return fault;
+    attempt->counted = true;
+    /* Take places from the last one down: fetches of client metadata may only use the first ones.
+     */
+    return lock_one(attempt->fd, PLACES_AT, fetch_places(attempt->workers, attempt->hosts));
+}
+
+static int
+open_file(const char *path)
+{
+    return path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+}
+
 /*
- * A place is a lock on one octet of the pool's file. The lock belongs to the descriptor
- * (F_OFD_SETLK), so it ends with the process, and a new process with the same number does not
- * inherit it.
+ * Wait until a place is free. The number of waiting workers is limited by locks too, on a
+ * descriptor of their own; one address gets half of them, so that it cannot keep others from
+ * waiting.
  */
+static enum fetch_fault
+wait_for_place(struct attempt *attempt, const volatile int *stopping)
+{
+    const struct timespec look = {.tv_sec = 0, .tv_nsec = LOOK_MS * 1000000L};
+    int64_t until = clock_monotonic_ms() + FETCH_WAIT_MS;
+    int waits = fetch_waits(attempt->workers, attempt->hosts);
+    int fd = waits > 0 ? open_file(attempt->path) : -1;
+    if (fd < 0)
+        return FETCH_FAULT_BUSY;
+    enum fetch_fault fault = lock_one(fd, attempt->address + ITS_WAITS, half(waits));
+    if (fault == FETCH_OK)
+        fault = lock_one(fd, WAITS_AT, waits);
+    bool waiting = fault == FETCH_OK;
+    while (waiting && !*stopping) {
+        nanosleep(&look, NULL);
+        fault = try_place(attempt);
+        waiting = fault == FETCH_FAULT_BUSY && clock_monotonic_ms() < until;
+    }
+    close(fd);
+    return fault;
+}
+
 enum fetch_fault
 fetch_place_take(struct op *op, enum fetch_hosts hosts, struct fetch_place *ret)
 {
     struct az *az = op->az;
-    if (az->fetching || (az->shared == NULL && az->pool_workers == 0)) {
-        *ret = (struct fetch_place){.fd = -1};
+    *ret = (struct fetch_place){.fd = -1};
+    if (az->fetching || az->shared == NULL)
         return FETCH_OK;
-    }
-    const char *path = talloc_asprintf(op->mem, "%s/fetch-%s", az->cfg->runtime_dir, az->pool);
-    int fd = path != NULL ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
-    if (fd < 0)
+    if (shared_is_paused(az->shared, op->address, op->now_ms, FETCH_PAUSE_MOST_MS))
+        return FETCH_FAULT_BUSY;
+    uint64_t number = shared_address_number(az->shared, op->address) & ADDRESS_MASK;
+    struct attempt attempt = {
+        .path = talloc_asprintf(op->mem, "%s/fetch-%s", az->cfg->runtime_dir, az->pool),
+        .workers = az->pool_workers,
+        .hosts = hosts,
+        .address = (off_t) (ADDRESSES_AT + (long long) (number * ADDRESS_OCTETS)),
+    };
+    if ((attempt.fd = open_file(attempt.path)) < 0)
         return FETCH_FAULT_OURS;
-    /* Take places from the last one down: fetches of client metadata may only use the first ones.
-     */
-    for (int i = fetch_places(az->pool_workers, hosts) - 1; i >= 0; i--) {
-        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = i, .l_len = 1};
-        if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
-            *ret = (struct fetch_place){.fd = fd, .az = az};
-            az->fetching = true;
-            return FETCH_OK;
-        }
-        if (errno != EAGAIN && errno != EACCES)
-            break;
+    enum fetch_fault fault = try_place(&attempt);
+    if (fault == FETCH_FAULT_BUSY)
+        fault = wait_for_place(&attempt, az->stopping);
+    if (fault != FETCH_OK) {
+        close(attempt.fd);
+        return fault;
     }
-    enum fetch_fault fault =
-        errno == EAGAIN || errno == EACCES ? FETCH_FAULT_BUSY : FETCH_FAULT_OURS;
-    close(fd);
-    return fault;
+    *ret = (struct fetch_place){.fd = attempt.fd, .az = az, .since = clock_monotonic_ms()};
+    az->fetching = true;
+    shared_places_moved(az->shared);
+    return FETCH_OK;
 }
 
 void
@@ -64,12 +187,37 @@ fetch_place_drop(struct fetch_place *place)
     close(place->fd);
     place->fd = -1;
     place->az->fetching = false;
+    shared_places_moved(place->az->shared);
+}
+
+void
+fetch_place_pause(const struct op *op, const struct fetch_place *place)
+{
+    int64_t held = clock_monotonic_ms() - place->since;
+    if (place->fd < 0)
+        return;
+    if (held < FETCH_PAUSE_LEAST_MS)
+        held = FETCH_PAUSE_LEAST_MS;
+    if (held > FETCH_PAUSE_MOST_MS)
+        held = FETCH_PAUSE_MOST_MS;
+    shared_pause(op->az->shared, op->address, clock_realtime_ms(), (long) held);
 }
 
 const char *
 fetch_place_why(enum fetch_fault fault)
 {
     return fault == FETCH_FAULT_BUSY
-               ? "the maximum number of workers is already fetching"
+               ? "the maximum number of workers is already fetching, or that of this address is"
                : "the counter file in SVC_RUNTIME_DIR cannot be opened or locked";
+}
+
+const char *
+fetch_place_refresh(struct op *op)
+{
+    uint32_t random;
+    bool soon = op->az->shared != NULL && shared_places_have_moved(op->az->shared, MOVED_WITHIN_MS);
+    if (random_nonce(&random, sizeof(random)) != AZ_OK)
+        return NULL;
+    unsigned ms = soon ? SOON_MS + random % SOON_SPREAD_MS : LATER_MS + random % LATER_SPREAD_MS;
+    return talloc_asprintf(op->mem, "%u.%03u", ms / 1000, ms % 1000);
 }

@@ -74,11 +74,13 @@ static const struct db_stmt document_keep_stmt = {
     4};
 static const struct db_stmt document_fail_stmt = {
     "document_fail",
-    "UPDATE fetched_document SET failure = $3, failed_until = CASE WHEN $4::bigint > 0"
+    "WITH gone AS (DELETE FROM fetched_document"
+    "  WHERE key = $1 AND lease = $2 AND body IS NULL AND $5::boolean)"
+    " UPDATE fetched_document SET failure = $3, failed_until = CASE WHEN $4::bigint > 0"
     "  THEN now() + make_interval(secs => $4::bigint::double precision) END, leased_until = NULL,"
     "  ended_at = clock_timestamp()"
-    " WHERE key = $1 AND lease = $2",
-    4};
+    " WHERE key = $1 AND lease = $2 AND NOT (body IS NULL AND $5::boolean)",
+    5};
 static const struct db_stmt document_touch_stmt = {
     "document_touch", "UPDATE fetched_document SET used_at = now() WHERE key = $1", 1};
 static const struct db_stmt document_forget_stmt = {
@@ -90,9 +92,24 @@ static const struct db_stmt document_forget_stmt = {
 static const struct db_stmt document_evict_stmt = {
     "document_evict",
     "DELETE FROM fetched_document WHERE key IN (SELECT key FROM fetched_document WHERE kind = $1"
-    " AND (leased_until IS NULL OR leased_until <= now()) ORDER BY used_at DESC OFFSET $2"
+    " AND (leased_until IS NULL OR leased_until <= now())"
+    " ORDER BY (body IS NOT NULL) DESC, used_at DESC OFFSET $2"
     " LIMIT " EVICT_AT_ONCE " FOR UPDATE SKIP LOCKED)",
     2};
+/* The first look is without a lock, because callers that wait look often. */
+static const struct db_stmt document_host_lease_stmt = {
+    "document_host_lease",
+    "INSERT INTO fetching_host AS h (host, lease, leased_until)"
+    " SELECT $1, $2, now() + make_interval(secs => $3::double precision) WHERE NOT EXISTS"
+    "  (SELECT 1 FROM fetching_host WHERE host = $1 AND leased_until > now())"
+    " ON CONFLICT (host) DO UPDATE SET lease = excluded.lease, leased_until = "
+    "excluded.leased_until"
+    " WHERE h.leased_until <= now()",
+    3};
+static const struct db_stmt document_host_end_stmt = {
+    "document_host_end", "DELETE FROM fetching_host WHERE host = $1 AND lease = $2", 2};
+static const struct db_stmt document_host_forget_stmt = {
+    "document_host_forget", "DELETE FROM fetching_host WHERE leased_until <= now()", 0};
 
 /* Add $1 to $5, as GOOD and FAILED read them. */
 static void
@@ -177,14 +194,40 @@ document_keep(struct op *op, const struct document_wish *wish,
 
 enum az_status
 document_fail(struct op *op, const struct document_wish *wish,
-              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *failure, long pause)
+              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *failure, long pause,
+              bool refused)
 {
     struct db_params params = {.count = 0};
     db_octets(&params, wish->key, sizeof(wish->key));
     db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
     db_text(&params, failure);
     db_number(&params, pause);
+    db_bool(&params, refused);
     return db_exec(op, &document_fail_stmt, &params, false, NULL);
+}
+
+enum az_status
+document_host_lease(struct op *op, const char *host, long seconds,
+                    const unsigned char lease[DOCUMENT_LEASE_OCTETS], bool *ret_ours)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, host);
+    db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
+    db_number(&params, seconds);
+    enum az_status st = db_exec(op, &document_host_lease_stmt, &params, false, &result);
+    if (st == AZ_OK)
+        *ret_ours = db_written(result) > 0;
+    return st;
+}
+
+enum az_status
+document_host_end(struct op *op, const char *host, const unsigned char lease[DOCUMENT_LEASE_OCTETS])
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, host);
+    db_octets(&params, lease, DOCUMENT_LEASE_OCTETS);
+    return db_exec(op, &document_host_end_stmt, &params, false, NULL);
 }
 
 enum az_status
@@ -200,7 +243,8 @@ document_forget(struct op *op, int days)
 {
     struct db_params params = {.count = 0};
     db_number(&params, days);
-    return db_exec(op, &document_forget_stmt, &params, false, NULL);
+    enum az_status st = db_exec(op, &document_forget_stmt, &params, false, NULL);
+    return st == AZ_OK ? db_exec(op, &document_host_forget_stmt, NULL, false, NULL) : st;
 }
 
 enum az_status

@@ -60,19 +60,31 @@ enum az_status document_keep(struct op *op, const struct document_wish *wish,
                              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *body,
                              int64_t seconds, int64_t *ret_fetched_ms);
 
-/* End the lease without a document. The host is not asked again for `pause` seconds. */
+/* End the lease without a document. The host is not asked again for `pause` seconds. `refused`:
+ * this service does not fetch from that address; nothing is kept of it, unless there was a document
+ * before. */
 enum az_status document_fail(struct op *op, const struct document_wish *wish,
                              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *failure,
-                             long pause);
+                             long pause, bool refused);
+
+/* Take the lease of a host for `seconds`; *ret_ours false: a document of it is being fetched. */
+enum az_status document_host_lease(struct op *op, const char *host, long seconds,
+                                   const unsigned char lease[DOCUMENT_LEASE_OCTETS],
+                                   bool *ret_ours);
+
+/* End the lease of a host. One that another process has taken meanwhile is left alone. */
+enum az_status document_host_end(struct op *op, const char *host,
+                                 const unsigned char lease[DOCUMENT_LEASE_OCTETS]);
 
 /* Record that the document was requested. */
 enum az_status document_touch(struct op *op, const struct document_wish *wish);
 
-/* Remove documents that were not requested for `days`, and leases and failures without a
- * document. */
+/* Remove documents that were not requested for `days`, leases and failures without a document, and
+ * leases of hosts whose process has died. */
 enum az_status document_forget(struct op *op, int days);
 
-/* Remove some of the documents of a kind beyond `most`, longest unused first. */
+/* Remove some of the rows of a kind beyond `most`: those without a document first, then those
+ * unused for longest. */
 enum az_status document_evict(struct op *op, const char *kind, int64_t most);
 
 #endif

@@ -26,10 +26,15 @@ static const struct db_stmt sign_in_insert_stmt = {
     "precision) FROM ok",
     26};
 
+enum sign_in_find_column { FIND_REQUEST };
+static const struct db_stmt sign_in_find_stmt = {
+    "sign_in_find",
+    "SELECT s.request FROM sign_in s JOIN identity_provider p ON p.id = s.idp"
+    " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now() AND p.idp_id = $3",
+    3};
 enum sign_in_take_column {
     TAKE_NONCE,
     TAKE_VERIFIER_SEALED,
-    TAKE_REQUEST,
     TAKE_ID,
     TAKE_VERSION,
     TAKE_IDP_ID,
@@ -50,7 +55,7 @@ static const struct db_stmt sign_in_take_stmt = {
     "DELETE FROM sign_in s USING identity_provider p"
     " WHERE s.state_hash = $1 AND s.browser_hash = $2 AND s.expires_at > now()"
     "  AND p.id = s.idp AND p.idp_id = $3"
-    " RETURNING s.nonce, s.verifier_sealed, s.request, " IDENTITY_PROVIDER_COLUMNS,
+    " RETURNING s.nonce, s.verifier_sealed, " IDENTITY_PROVIDER_COLUMNS,
     3};
 
 static const char *
@@ -125,25 +130,40 @@ open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash
     return AZ_OK;
 }
 
+static void
+bind_key(struct db_params *params, const struct sign_in_key *key)
+{
+    db_octets(params, key->state_hash, SHA256_OCTETS);
+    db_octets(params, key->browser_hash, SHA256_OCTETS);
+    db_text(params, key->idp_id);
+}
+
 enum az_status
-sign_in_take(struct op *op, const unsigned char state_hash[SHA256_OCTETS],
-             const unsigned char browser_hash[SHA256_OCTETS], const char *idp_id,
-             struct sign_in *ret)
+sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_request)
+{
+    struct db_params params = {.count = 0};
+    PGresult *row;
+    bind_key(&params, key);
+    enum az_status st = db_exec(op, &sign_in_find_stmt, &params, true, &row);
+    if (st == AZ_OK)
+        *ret_request = PQntuples(row) > 0 ? db_get(row, 0, FIND_REQUEST) : NULL;
+    return st;
+}
+
+enum az_status
+sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret)
 {
     struct db_params params = {.count = 0};
     struct sign_in sign_in = {.found = false};
     PGresult *row;
-    db_octets(&params, state_hash, SHA256_OCTETS);
-    db_octets(&params, browser_hash, SHA256_OCTETS);
-    db_text(&params, idp_id);
+    bind_key(&params, key);
     enum az_status st = db_exec(op, &sign_in_take_stmt, &params, false, &row);
     if (st == AZ_OK && PQntuples(row) > 0) {
         sign_in.found = true;
         sign_in.nonce = db_get(row, 0, TAKE_NONCE);
-        sign_in.request = db_get(row, 0, TAKE_REQUEST);
         st = identity_provider_read(op, op->mem, row, 0, TAKE_ID, &sign_in.provider);
         if (st == AZ_OK)
-            st = open_verifier(op, row, state_hash, &sign_in.verifier);
+            st = open_verifier(op, row, key->state_hash, &sign_in.verifier);
         sign_in.disabled = !sign_in.provider.enabled;
     }
     if (st == AZ_OK)

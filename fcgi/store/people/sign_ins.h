@@ -30,6 +30,17 @@ struct sign_in_new {
 enum az_status sign_in_insert(struct op *op, const struct sign_in_new *sign_in,
                               const struct audit_entry *audit, bool *ret_stored);
 
+/* The names by which a sign-in is found. */
+struct sign_in_key {
+    unsigned char state_hash[SHA256_OCTETS];   /* of the upstream state */
+    unsigned char browser_hash[SHA256_OCTETS]; /* of the browser's cookie */
+    const char *idp_id;                        /* of the provider that the browser comes from */
+};
+
+/* Find a waiting sign-in and leave it there. *ret_request: JSON text for authorization_load, on
+ * op->mem; NULL: there is none of this browser and provider, or it has expired. One trip. */
+enum az_status sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_request);
+
 /* A sign-in that came back; on op->mem. */
 struct sign_in {
     bool found;    /* there was one of this browser and provider, and it had not expired */
@@ -37,13 +48,10 @@ struct sign_in {
     struct identity_provider provider; /* as the row is now */
     const char *nonce;                 /* nonce of the request to the provider */
     const char *verifier;              /* PKCE; wiped with op->mem */
-    const char *request;               /* JSON text for authorization_load */
 };
 
 /* Take the sign-in: of several requests, only the one that deletes the row goes on. A state of
  * another browser or provider deletes nothing. One trip. */
-enum az_status sign_in_take(struct op *op, const unsigned char state_hash[SHA256_OCTETS],
-                            const unsigned char browser_hash[SHA256_OCTETS], const char *idp_id,
-                            struct sign_in *ret);
+enum az_status sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret);
 
 #endif

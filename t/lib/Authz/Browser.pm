@@ -3,7 +3,7 @@ package Authz::Browser;
 # A browser without a screen, over Authz::Client: keeps cookies per host and port as RFC 6265 has it (path, expiry, Secure,
 # SameSite), follows redirects across hosts, asks again where Refresh says so, finds and sends forms. Only loopback hosts are asked: at any other address,
 # and at what `stop` matches, it stops before it asks.
-#   my $browser = Authz::Browser->new;
+#   my $browser = Authz::Browser->new;                                      from => '127.0.0.9': from that loopback address
 #   my @hop  = $browser->follow( $url, stop => qr{\A\Q$redirect_uri\E} );   all answers, in order
 #   my %back = Authz::Browser::query( $browser->url );                      where it ended
 # Each answer is an Authz::Response; address($answer) is what was asked, location($answer) its Location made absolute.
@@ -43,7 +43,8 @@ sub request {
     my @headers = (
         Accept => 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', @{ $option{headers} // [] },
         @cookies ? ( Cookie => join '; ', map {"$_->{name}=$_->{value}"} @cookies ) : () );
-    my $answer = ( $self->{client}{"$host:$port"} //= Authz::Client->new( host => $host, port => $port ) )
+    my $answer =
+      ( $self->{client}{"$host:$port"} //= Authz::Client->new( host => $host, port => $port, from => $self->{from} ) )
       ->request( $method, $target, %option, headers => \@headers );
     @$answer{qw(url asked)} = ( $url, $method );
     $self->_keep( $url, $_ ) for $answer->headers('Set-Cookie');
@@ -79,7 +80,11 @@ sub follow {
     my ( @hop, $from );
     for ( 0 .. $HOPS ) {
         push @hop, $self->request( $method, $url, %option );
-        for ( my $again = 0 ; $again < $AGAIN && ( $hop[-1]->header('Refresh') // '' ) =~ /\A(\d+)\z/ ; $again++ ) {
+        for (
+            my $again = 0 ;
+            $again < $AGAIN && ( $hop[-1]->header('Refresh') // '' ) =~ /\A(\d+(?:\.\d+)?)\z/ ;
+            $again++ )
+        {
             sleep $1;
             push @hop, $self->request( GET => $url );
         }

@@ -1,7 +1,7 @@
 package Authz::Client;
 
 # A small HTTP/1.1 client: keeps its connection, sends whatever octets it is told, and can let many requests go at the
-# same moment. Answers are Authz::Response objects.
+# same moment. Answers are Authz::Response objects. With from => '127.0.0.9' the requests come from that loopback address.
 
 use strict;
 use warnings;
@@ -20,7 +20,10 @@ sub new { my ( $class, %option ) = @_; return bless { host => '127.0.0.1', timeo
 
 sub _connect {
     my ($self) = @_;
-    return IO::Socket::INET->new( PeerAddr => $self->{host}, PeerPort => $self->{port}, Proto => 'tcp', Timeout => 10 );
+    my @from = defined $self->{from} ? ( LocalAddr => $self->{from} ) : ();
+    return IO::Socket::INET->new(
+        PeerAddr => $self->{host}, PeerPort => $self->{port}, Proto => 'tcp', Timeout => 10,
+        @from );
 }
 
 # application/x-www-form-urlencoded of name, value, name, value, ...; values are octets.
