@@ -142,6 +142,7 @@ sub agree {
     return "a candidate is still pending: $active"                      if $state->{status} eq 'pending';
     return "active is $active, but acceptable are $state->{acceptable}" if $state->{acceptable} ne $active;
     my $answer = $self->fetch;
+    $answer = $self->fetch if $answer->status == 503;    # the first request of a worker after PostgreSQL restarted
     my $bundle = eval { unpack_bundle( $answer->body ) } or return "GET /bundles/svc: $@" . $answer->text;
     return "GET /bundles/svc has $bundle->{revision}, but active is $active" if $bundle->{revision} ne $active;
     my $rows = $self->rows;
