@@ -49,6 +49,7 @@ static const struct az_status_row rows[] = {
     {AZ_SAVE_IN_PROGRESS,       409, "save_in_progress",        "Another policy save is running",       "rejected", AZ_SEV_INFO},
     {AZ_PRECONDITION_FAILED,    412, "precondition_failed",     "The stored content differs from If-Match", "rejected", AZ_SEV_INFO},
     {AZ_TOO_LARGE,              413, "invalid_request",         "The request is too large",             "rejected", AZ_SEV_INFO},
+    {AZ_TARGET_TOO_LONG,        414, "invalid_request",         "The request target is too long",       "rejected", AZ_SEV_INFO},
     {AZ_MEDIA_TYPE,             415, "invalid_request",         "Content-Type must be application/json", "rejected", AZ_SEV_INFO},
     {AZ_UNPROCESSABLE,          422, "unprocessable",           "The content cannot be accepted",              "rejected", AZ_SEV_INFO},
     {AZ_TOO_MANY_REQUESTS,      429, "too_many_requests",       "Rate limit exceeded. Try again later.", "rejected", AZ_SEV_INFO},

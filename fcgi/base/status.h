@@ -43,6 +43,7 @@ enum az_status {
     AZ_SAVE_IN_PROGRESS,    /* admin: another policy save holds the lock, 409 */
     AZ_PRECONDITION_FAILED, /* If-Match differs, 412 */
     AZ_TOO_LARGE,           /* body over the limit, 413 */
+    AZ_TARGET_TOO_LONG,     /* request target over the limit, 414 */
     AZ_MEDIA_TYPE,          /* JSON endpoint, other content type, 415 */
     AZ_UNPROCESSABLE,       /* admin: understood, but refused, 422 */
     AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */

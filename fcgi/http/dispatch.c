@@ -56,6 +56,7 @@ reason_phrase(int status)
         {409, "Conflict"              },
         {412, "Precondition Failed"   },
         {413, "Content Too Large"     },
+        {414, "URI Too Long"          },
         {415, "Unsupported Media Type"},
         {422, "Unprocessable Content" },
         {429, "Too Many Requests"     },
@@ -174,6 +175,8 @@ static enum az_status
 dispatch_answer(struct request *req, const struct http_io *io)
 {
     enum az_status st = request_read_head(req, io);
+    if (st == AZ_TARGET_TOO_LONG)
+        find_route(req); /* for the dialect of the answer */
     if (st == AZ_OK)
         st = find_route(req);
     if (st == AZ_OK)

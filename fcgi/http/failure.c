@@ -88,11 +88,21 @@ write_json_error(struct request *req, const struct az_status_row *row)
         respond_header(req, "WWW-Authenticate", req->challenge);
 }
 
+/* True if the caller can show a page. A program at a page's address gets the 429 that the
+ * specification words (specification 7.3); a browser names text/html when it opens a page. */
+static bool
+shows_page(const struct request *req)
+{
+    const char *accept = request_header(req, "HTTP_ACCEPT");
+    return req->op.fault.status != AZ_TOO_MANY_REQUESTS
+           || (accept != NULL && strcasestr(accept, "text/html") != NULL);
+}
+
 void
 respond_failure(struct request *req)
 {
     const struct az_status_row *row = az_status_row(req->op.fault.status);
-    if (req->route->dialect == DIALECT_PAGE)
+    if (req->route->dialect == DIALECT_PAGE && shows_page(req))
         write_page_error(req, row);
     else
         write_json_error(req, row);

@@ -108,9 +108,7 @@ request_read_target(struct request *req)
     if (target == NULL || *target == '\0')
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The request has no target",
                        "the web server does not pass REQUEST_URI");
-    if (strlen(target) > HTTP_PATH_MAX)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request target is too long",
-                       "the target has more than %d octets", HTTP_PATH_MAX);
+    bool too_long = strlen(target) > HTTP_TARGET_MAX;
     target = strip_base(req->op.mem, req->op.az->cfg->oidc_issuer, skip_authority(target));
     if (target == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
@@ -120,8 +118,12 @@ request_read_target(struct request *req)
                            "The request target contains a forbidden character", NULL);
     size_t length = strcspn(target, "?");
     req->path = length == 0 ? "/" : talloc_strndup(req->op.mem, target, length);
-    req->query = target[length] == '?' ? target + length + 1 : "";
-    return req->path != NULL ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    req->query = target[length] == '?' && !too_long ? target + length + 1 : "";
+    if (req->path == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return too_long ? op_fail(&req->op, AZ_TARGET_TOO_LONG, NULL,
+                              "the target has more than %d octets", HTTP_TARGET_MAX)
+                    : AZ_OK;
 }
 
 /* Return the length of the longest start of text that has at most max octets and splits no UTF-8
@@ -180,7 +182,7 @@ request_target_fits(const char *url)
 {
     const char *authority = strstr(url, "://");
     const char *target = authority != NULL ? strchr(authority + 3, '/') : NULL;
-    return target != NULL && strlen(target) <= HTTP_PATH_MAX;
+    return target != NULL && strlen(target) <= HTTP_TARGET_MAX;
 }
 
 void

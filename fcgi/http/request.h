@@ -17,8 +17,8 @@ struct client;
 /* Limits on what a caller can send. The web server has limits of its own, which come first; these
  * hold behind any web server. */
 
-/* Longest request target, in octets; a clientId of 256 characters fits when it is escaped. */
-#define HTTP_PATH_MAX 4096
+/* Longest request target, in octets: what RFC 9110 4.1 asks every server to read. */
+#define HTTP_TARGET_MAX 8000
 /* Parameters of one form or query; the longest OAuth request has fewer than 20. */
 #define HTTP_PARAMS_MAX 64
 /* Longest header that is read, in octets. */
@@ -96,7 +96,9 @@ struct request {
 
 /*
  * Read everything but the body from the gateway variables: method, target (REQUEST_URI, raw),
- * headers, address, request id. AZ_INVALID_REQUEST: the target is too long or has bad characters.
+ * headers, address, request id. AZ_INVALID_REQUEST: the target has bad characters.
+ * AZ_TARGET_TOO_LONG: it is longer than HTTP_TARGET_MAX; the path is set, so that the row of the
+ * path decides how the failure is answered.
  */
 enum az_status request_read_head(struct request *req, const struct http_io *io);
 
@@ -115,7 +117,7 @@ bool request_param_repeated(const struct request *req, const char *name);
 bool request_has_unnamed_proxy(const struct request *req);
 
 /* True if the address, which is one of this server, can be requested: its target is within
- * HTTP_PATH_MAX. The parameters of a form may be longer than that. */
+ * HTTP_TARGET_MAX. The parameters of a form may be longer than that. */
 bool request_target_fits(const char *url);
 
 /*

@@ -150,7 +150,7 @@ check_forms(TALLOC_CTX *mem, const struct request *plain, const char *target, ch
 {
     const char *absolute = talloc_asprintf(mem, "https://h.example:8443%s", target);
     const char *below = talloc_asprintf(mem, BASE "%s", target);
-    if (*target != '/' || strlen(absolute) > HTTP_PATH_MAX)
+    if (*target != '/' || strlen(absolute) > HTTP_TARGET_MAX)
         return;
     MUST(same(read_head(mem, ISSUER, absolute, line), plain));
     MUST(same(read_head(mem, ISSUER BASE, below, line), plain));
@@ -170,8 +170,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *target = line[LINE_TARGET];
     struct request *req = read_head(mem, ISSUER, target, line);
     check_labels(req, line[LINE_AGENT]);
-    if (*target == '\0' || strlen(target) > HTTP_PATH_MAX)
+    if (*target == '\0')
         MUST(req->op.fault.status == AZ_INVALID_REQUEST);
+    else if (strlen(target) > HTTP_TARGET_MAX)
+        MUST(req->op.fault.status == AZ_INVALID_REQUEST
+             || req->op.fault.status == AZ_TARGET_TOO_LONG);
     else if (*target == '/')
         MUST((req->op.fault.status == AZ_OK) == is_visible(target));
     if (req->op.fault.status == AZ_OK) {

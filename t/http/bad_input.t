@@ -176,6 +176,28 @@ sub status_of {
     return $answer->failure ? 'closed' : $answer->status;
 }
 my $host = "Host: localhost\r\n";
+
+# RFC 9110 4.1 asks every server to read 8,000 octets.
+sub target {
+    my ( $path, $length ) = @_;
+    return $path . 'a' x ( $length - length $path );
+}
+my @browser = ( 'User-Agent' => 'Mozilla/5.0 ' . 'x' x 100, Accept => 'text/html', Cookie => 'c=' . 'x' x 400 );
+is( $http->get( target( '/health/live?x=', 8000 ), headers => \@browser )->status, 200,
+    'a request target of 8,000 octets is read, with the headers of a browser (decisions.md "Long targets")' );
+for my $path ( '/health/live?x=', '/authorize?client_id=crm&state=', '/authorize/callback/corp?state=', '/' ) {
+    my $answer = $http->get( target( $path, 8001 ), headers => \@browser );
+    is( $answer->status, 414, "$path: one of 8,001 octets is 414" );
+    my $page = $path =~ m{\A/authorize};
+    is( $answer->header('Content-Type'), $page ? 'text/html; charset=utf-8' : 'application/json',
+        '... as ' . ( $page ? 'a page, as the browser endpoints answer' : 'JSON' ) );
+    like( $answer->body, qr/The request target is too long/, '... that says why' );
+}
+like(
+    $http->get( target( '/authorize?client_id=crm&redirect_uri=x&state=', 8000 ) )->body,
+    qr/redirect_uri is not registered/,
+    '/authorize: with 8,000 octets the request is read' );
+
 my $many = join '', map {"X-H$_: v\r\n"} 1 .. 2000;
 for my $case (
     [ "GET /token%00 HTTP/1.1\r\n${host}\r\n", 'a path with a NUL' ],

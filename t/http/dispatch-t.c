@@ -173,14 +173,14 @@ test_cases(TALLOC_CTX *mem, struct az *az)
     is_str(fake_header(head.fake, "Content-Length"), fake_header(get.fake, "Content-Length"),
            "HEAD tells GET's length (RFC 9110 9.3.2)");
     is_str(fake_header(get.fake, "Cache-Control"), "no-store", "cache headers are the row's");
-    char *target = talloc_zero_size(mem, HTTP_PATH_MAX + 2);
-    memset(target, 'a', HTTP_PATH_MAX + 1);
+    char *target = talloc_zero_size(mem, HTTP_TARGET_MAX + 2);
+    memset(target, 'a', HTTP_TARGET_MAX + 1);
     memcpy(target, "/health/live?", 13);
-    is_int(fake_status(ask(mem, az, "GET", target, NULL, NULL).fake), 400,
-           "a target of %d octets is refused", HTTP_PATH_MAX + 1);
-    target[HTTP_PATH_MAX] = '\0';
+    is_int(fake_status(ask(mem, az, "GET", target, NULL, NULL).fake), 414,
+           "a target of %d octets is 414 (decisions.md \"Long targets\")", HTTP_TARGET_MAX + 1);
+    target[HTTP_TARGET_MAX] = '\0';
     is_int(fake_status(ask(mem, az, "GET", target, NULL, NULL).fake), 200, "... one of %d is not",
-           HTTP_PATH_MAX);
+           HTTP_TARGET_MAX);
 }
 
 /* A service below a path routes alike; the path is cut only where a segment ends. */
@@ -431,7 +431,10 @@ test_pages(TALLOC_CTX *mem)
     cfg->rate_limit_requests = 1;
     ask(mem, az, "GET", target, NULL, NULL);
     got = ask(mem, az, "GET", target, NULL, NULL);
-    check_page(&got, 429, "too_many_requests", "the rate limit (specification 7.3)");
+    is_str(fake_header(got.fake, "Content-Type"), "application/json",
+           "the rate limit is JSON for a program (specification 7.3)");
+    got = ask(mem, az, "GET", target, "HTTP_ACCEPT", "text/html,*/*;q=0.8");
+    check_page(&got, 429, "too_many_requests", "... a page for a browser");
     ok(fake_header(got.fake, "Retry-After") != NULL, "... Retry-After");
 }
 

@@ -71,6 +71,27 @@ is( $answer->member('error_description'), 'Rate limit exceeded. Try again later.
 my $retry = $answer->header('Retry-After') // 'none';
 ok( $retry =~ /\A\d+\z/ && $retry >= 1 && $retry <= 86400, '429: Retry-After within the window' ) or diag($retry);
 
+# A program at /authorize gets the same; a browser names text/html when it opens a page.
+for my $case (
+    [ '*/*', 'json' ], [ undef, 'json' ], [ 'application/json', 'json' ],
+    [ 'text/html,application/xhtml+xml,*/*;q=0.8', 'html' ], [ 'Text/HTML', 'html' ] )
+{
+    my ( $accept, $form ) = @$case;
+    my $at = $http->get(
+        '/authorize?client_id=x',
+        headers => [ 'X-Forwarded-For' => '192.0.2.1', $accept ? ( Accept => $accept ) : () ] );
+    my $name = '429 at /authorize, Accept ' . ( $accept // 'missing' );
+    if ( $form eq 'json' ) {
+        is_deeply( $at->json, $answer->json, "$name: the JSON of specification 7.3 (decisions.md \"Rate limit\")" );
+    }
+    else {
+        is( $at->header('Content-Type'), 'text/html; charset=utf-8', "$name: a page" );
+        like( $at->body, qr/Too many requests/, '... that says why' );
+    }
+    is( $at->status, 429, '... status' );
+    like( $at->header('Retry-After'), qr/\A\d+\z/, '... Retry-After' );
+}
+
 # ---- what is not limited
 
 my $health = 0;
