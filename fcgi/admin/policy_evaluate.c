@@ -173,6 +173,8 @@ static enum az_status
 policy_evaluate_find_path(struct request *req, struct evaluation *evaluation)
 {
     const char *name = json_string_value(json_object_get(evaluation->input, "evaluation"));
+    if (name != NULL && strcmp(name, "preview") == 0)
+        name = "issue"; /* the same entrypoint decides it */
     if (name != NULL)
         evaluation->path = talloc_asprintf(req->op.mem, DECISIONS "%s", name);
     if (evaluation->path == NULL || policy_evaluate_path_fault(evaluation->path) != NULL)

@@ -127,6 +127,14 @@ test_members(struct az *az)
            "\"claims\":{\"service\":true}}",
            "a user as subject (policy.md 6.2)");
     made = ask_issue(&op, words);
+    is_str(json_string_value(json_object_get(made, "evaluation")), "issue",
+           "an issuance says so (policy.md 6.2)");
+    const struct issue_question preview = {
+        .frame = frame, .preview = true, .subject_id = "alice", .scopes = words};
+    made = question_issue(&op, &preview);
+    is_str(json_string_value(json_object_get(made, "evaluation")), "preview",
+           "... and so does a preview (decisions.md \"Early gate\")");
+    made = ask_issue(&op, words);
     is_str(jsonx_dump(op.mem, json_object_get(made, "subject")),
            "{\"type\":\"client\",\"id\":\"c\"}", "a client as subject");
     made = ask_service(&op, words);

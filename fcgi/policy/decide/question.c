@@ -186,7 +186,8 @@ json_t *
 question_issue(struct op *op, const struct issue_question *question)
 {
     struct draft draft = {.lost = false};
-    json_t *input = frame_part(&draft, op, &question->frame, "issue");
+    json_t *input =
+        frame_part(&draft, op, &question->frame, question->preview ? "preview" : "issue");
     json_t *request = json_object_get(input, "request");
     if (input == NULL)
         return NULL;

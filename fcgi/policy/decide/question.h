@@ -32,6 +32,7 @@ struct question_user {
 /* Evaluation 1. */
 struct issue_question {
     struct question frame;            /* common part */
+    bool preview;                     /* asked at /authorize, before there is a code */
     const char *grant_type;           /* wire value */
     int64_t default_ttl;              /* configured lifetime, seconds */
     const char *subject_id;           /* id of the subject */

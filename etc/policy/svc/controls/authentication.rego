@@ -41,7 +41,7 @@ age_ok(t) if {
 }
 
 # The sign-in must be recent when the token is issued. Its age does not count afterwards.
-issued_at := input.request.now if input.evaluation == "issue"
+issued_at := input.request.now if input.evaluation in {"issue", "preview"}
 
 issued_at := input.token.iat if input.evaluation == "introspect"
 
@@ -60,7 +60,7 @@ binding_ok(t) if {
 }
 
 binding_ok(_) if {
-	input.evaluation == "issue"
+	input.evaluation in {"issue", "preview"}
 	input.environment.dpop.valid == true
 }
 

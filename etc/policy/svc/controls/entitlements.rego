@@ -147,7 +147,7 @@ reached(t) if t in ask.types
 
 # The ceiling is the most that the service itself may grant.
 cut contains s if {
-	input.evaluation == "issue"
+	input.evaluation in {"issue", "preview"}
 	ceiling := input.scopes.ceiling
 	some s in ask.scopes
 	not s in ceiling
@@ -177,7 +177,7 @@ cut contains s if {
 
 # The scopes that an operator's rule blocks. svc.lib.hooks denies if the hook is not a set.
 cut contains s if {
-	input.evaluation == "issue"
+	input.evaluation in {"issue", "preview"}
 	some s in data.custom.issue.block_scopes
 }
 

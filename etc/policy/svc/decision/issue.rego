@@ -1,6 +1,6 @@
 # METADATA
 # title: Issuance
-# description: Evaluation 1. Decides whether a token is issued, and with which scopes and lifetime.
+# description: Evaluation 1. Decides whether a token is issued, and with which scopes and lifetime. As a preview, before a code is issued at /authorize.
 # entrypoint: true
 package svc.decision.issue
 
@@ -18,7 +18,7 @@ import data.svc.lib.hooks
 # The plain case, which is most of the traffic: a client requests, for itself or for a user, scopes that
 # its own binding holds, and nothing else is requested or configured. Each line proves that a control
 # below gives no reason, at a third of the cost of evaluating it. The answer is the one that `general`
-# gives; the tests compare the two on all of their inputs.
+# gives; the tests compare the two on all of their inputs. A preview is rare and takes the general way.
 #
 # `not x == x` holds if x does not exist. A bare `not x` would also hold for `false`, and so ignore a
 # hook or a row of the wrong type.
@@ -87,7 +87,7 @@ general := {
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {k: v | some k, v in data.custom.issue.claims},
 } if {
-	input.evaluation == "issue"
+	input.evaluation in {"issue", "preview"}
 	deny == set()
 	is_array(ask.scopes)
 } else := {
