@@ -156,6 +156,17 @@ uri_origin(TALLOC_CTX *mem, const struct uri *uri)
                            v6 ? "]" : "", port ? ":" : "", port ? uri->port : "");
 }
 
+const char *
+uri_place(TALLOC_CTX *mem, const char *text)
+{
+    struct uri uri;
+    if (uri_parse(mem, text, &uri) != AZ_OK)
+        return text;
+    if (strcmp(uri.scheme, "https") != 0 && strcmp(uri.scheme, "http") != 0)
+        return uri.scheme;
+    return strchr(uri.host, ':') == NULL ? uri.host : talloc_asprintf(mem, "[%s]", uri.host);
+}
+
 bool
 uri_host_is_listed(const char *list, const char *host)
 {

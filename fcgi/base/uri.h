@@ -37,6 +37,10 @@ enum az_status uri_parse(TALLOC_CTX *mem, const char *text, struct uri *ret);
  * (scheme://host[:port]) of http and https, `scheme:` of all others. On mem; NULL: no memory. */
 const char *uri_origin(TALLOC_CTX *mem, const struct uri *uri);
 
+/* Return the place that a redirect leads to, for display: the host of http and https, the scheme of
+ * all others. On mem; NULL: no memory. */
+const char *uri_place(TALLOC_CTX *mem, const char *text);
+
 /* True if a host in lower case is the machine of the browser: 127.0.0.1, ::1, localhost (RFC
  * 8252 section 7.3). */
 bool uri_host_is_loopback(const char *host);

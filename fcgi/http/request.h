@@ -82,6 +82,7 @@ struct request {
     /* Asked before a failure goes to error_redirect if the check rests on a remembered client;
      * NULL: no need to ask. */
     bool (*redirect_stands)(struct request *req);
+    bool client_remembered; /* the client came from memory, and with it the redirect_uri */
     const char *state;       /* sent back with a failure; NULL: the client sent none */
     const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */
     const char *param_fault; /* rows that keep faults: the first other fault, as public text */

@@ -1,5 +1,5 @@
-/* Private to the family of grant*.c: the functions of the grants (the rows of grants.c), and the
- * steps that they share. */
+/* The functions of the grants (the rows of grants.c), and the steps that they share with each other
+ * and with the preview of /authorize (oidc/flow_preview.h). */
 #ifndef AZ_OAUTH_GRANT_H
 #define AZ_OAUTH_GRANT_H
 

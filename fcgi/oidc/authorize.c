@@ -43,16 +43,13 @@ find_client(struct request *req, bool fresh, bool *ret_remembered)
 
 /* Read the browser's session, if it sent the cookie: the only read of the request. */
 static enum az_status
-find_session(struct request *req, const struct authorization *authorization,
-             struct session *session, enum consent_mode *mode)
+find_session(struct request *req, struct session *session, enum consent_mode *mode)
 {
-    unsigned char id_hash[SHA256_OCTETS], room[SHA256_OCTETS];
-    const unsigned char *consent;
+    unsigned char id_hash[SHA256_OCTETS];
+    const struct consent_place place = flow_consent_place(req);
     if (!session_cookie_read(req, id_hash))
         return AZ_OK;
-    enum az_status st = flow_consent_hash(&req->op, authorization, room, &consent);
-    if (st == AZ_OK)
-        st = session_find(&req->op, id_hash, consent, session, mode);
+    enum az_status st = session_find(&req->op, id_hash, &place, session, mode);
     req->proved = req->proved || (st == AZ_OK && session->found);
     return st;
 }
@@ -97,7 +94,8 @@ as_query(struct request *req)
         pairs[i] = (struct query_pair){req->param[i].name, req->param[i].value};
     const char *base = talloc_asprintf(req->op.mem, "%s/authorize", req->op.az->cfg->oidc_issuer);
     const char *url = base != NULL ? query_append(req->op.mem, base, pairs, req->params) : NULL;
-    return url != NULL && request_target_fits(url) ? url : NULL;
+    bool fits = url != NULL && request_target_fits(url) && strlen(url) <= HTTP_LOCATION_MAX;
+    return fits ? url : NULL;
 }
 
 /* Check and answer what can be reported to the client. */
@@ -118,7 +116,7 @@ go_on(struct request *req)
     if (authorization.flow_id == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
                        "the random number generator failed, or out of memory");
-    st = find_session(req, &authorization, &session, &mode);
+    st = find_session(req, &session, &mode);
     return st == AZ_OK ? flow_continue(req, &authorization, &session, mode, false) : st;
 }
 
@@ -132,7 +130,7 @@ authorize_handle(struct request *req)
         return respond_redirect(req, again);
     if (st == AZ_OK)
         st = go_on(req);
-    if (st == AZ_OK || !remembered || az_status_row(st)->http >= 500)
+    if (st == AZ_OK || !remembered || req->audited || az_status_row(st)->http >= 500)
         return st;
     /* The request was refused and the client came from memory: try again with its current row. */
     struct az_fault fault = req->op.fault;

@@ -222,6 +222,28 @@ read_details(struct request *req, struct authorization *authorization)
                          &authorization->details);
 }
 
+/* Refuse a scope of which the client registered nothing: policy would refuse it after the sign-in.
+ * With details, an ungranted scope is left out (decisions.md "Details decide"). */
+static enum az_status
+check_registered_scope(struct request *req, struct authorization *authorization)
+{
+    json_t *asked = NULL, *registered = NULL;
+    if (req->client->scope == NULL || authorization->details != NULL)
+        return AZ_OK;
+    enum az_status st = scope_parse(&req->op, authorization->scope, &asked);
+    if (st == AZ_OK)
+        st = scope_parse(&req->op, req->client->scope, &registered);
+    if (st != AZ_OK || json_array_size(asked) == 0)
+        return st;
+    const json_t *within = words_array_within(req->op.mem, asked, registered);
+    if (within == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return json_array_size(within) > 0
+               ? AZ_OK
+               : op_fail(&req->op, AZ_INVALID_SCOPE,
+                         "None of the requested scopes is registered for the client", NULL);
+}
+
 /* Set the member for one word of prompt; false: the word is unknown. */
 static bool
 set_prompt(struct authorization *authorization, const char *word, size_t length)
@@ -296,8 +318,11 @@ authorize_read_hint(struct request *req, struct authorization *authorization)
 
 /* The steps, in the order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
-    check_form, read_response, check_grant, read_pkce,    authorize_read_scope, read_resource,
-    read_types, read_details,  read_prompt, read_max_age, authorize_read_texts, authorize_read_hint,
+    check_form,          read_response,        check_grant,
+    read_pkce,           authorize_read_scope, read_resource,
+    read_types,          read_details,         check_registered_scope,
+    read_prompt,         read_max_age,         authorize_read_texts,
+    authorize_read_hint,
 };
 
 enum az_status

@@ -161,7 +161,7 @@ struct proved {
     struct request *req;
     const struct identity_provider *provider;
     const struct upstream_identity *who;
-    const unsigned char *consent; /* hash of the consent, or NULL */
+    struct consent_place place; /* whose remembered consents are read */
     unsigned char id_hash[SHA256_OCTETS];
     unsigned char old_hash[SHA256_OCTETS];
     bool had; /* old_hash is set */
@@ -202,7 +202,7 @@ try_session(struct proved *proved, bool fresh)
         .id_token = who->id_token,
     };
     return session_create(op, &result, proved->id_hash, proved->had ? proved->old_hash : NULL,
-                          proved->consent, &proved->session, &proved->mode, &proved->stale);
+                          &proved->place, &proved->session, &proved->mode, &proved->stale);
 }
 
 /* Create the session, always with a new id: an id that an attacker put into the browser before
@@ -250,7 +250,6 @@ callback_handle(struct request *req)
     struct upstream_identity who;
     const char *request;
     struct proved proved = {.req = req, .provider = &sign_in.provider, .who = &who};
-    unsigned char room[SHA256_OCTETS];
     enum az_status st = find_sign_in(req, &key, &request);
     if (st == AZ_OK)
         st = authorization_load(&req->op, request, &authorization);
@@ -263,10 +262,10 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = redeem(req, &place, &sign_in, &authorization, &who);
     fetch_place_drop(&place); /* what follows asks no other server */
-    if (st == AZ_OK)
-        st = flow_consent_hash(&req->op, &authorization, room, &proved.consent);
-    if (st == AZ_OK)
+    if (st == AZ_OK) {
+        proved.place = flow_consent_place(req);
         st = make_session(&proved);
+    }
     if (st != AZ_OK)
         return callback_note_failure(req, st);
     req->audit.subject_id = proved.session.subject;

@@ -11,6 +11,7 @@
 #include "base/visible.h"
 #include "base/words.h"
 #include "http/page/page.h"
+#include "oidc/authorize_link.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
@@ -130,7 +131,7 @@ show_details(struct request *req, const struct authorization *authorization, jso
     return shown;
 }
 
-/* Describe what the client asks for: all of it, or fail. */
+/* Describe what would be granted: all of it, or fail. */
 static enum az_status
 describe_request(struct request *req, const struct authorization *authorization,
                  struct jsonx_build *values)
@@ -205,6 +206,24 @@ describe_user(struct request *req, const struct session *session, struct jsonx_b
     return AZ_OK;
 }
 
+/* Offer to sign in as somebody else: the same request with prompt=login and without the hints that
+ * lead to the present account. A request that came as a long form does not fit a link; then there
+ * is none. */
+static enum az_status
+describe_switch(struct request *req, const struct authorization *authorization,
+                struct jsonx_build *values)
+{
+    struct authorization other = *authorization;
+    other.prompt_login = true;
+    other.login_hint = NULL;
+    const char *url = authorize_link(req, &other, NULL);
+    if (url == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (request_target_fits(url))
+        jsonx_set(values, "switch_href", json_string(url));
+    return AZ_OK;
+}
+
 enum az_status
 consent_show_handle(struct request *req)
 {
@@ -219,6 +238,8 @@ consent_show_handle(struct request *req)
         st = describe_user(req, &waiting.session, &values);
     if (st == AZ_OK)
         st = describe_request(req, authorization, &values);
+    if (st == AZ_OK)
+        st = describe_switch(req, authorization, &values);
     if (st != AZ_OK)
         return st;
     describe_client(req, &values);

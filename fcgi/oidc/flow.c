@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/query.h"
 #include "base/settings.h"
@@ -14,11 +15,13 @@
 #include "oidc/choose.h"
 #include "oidc/flow_client.h"
 #include "oidc/flow_decide.h"
+#include "oidc/flow_preview.h"
 #include "oidc/session.h"
 #include "oidc/upstream.h"
 #include "store/people/consents.h"
 #include "store/people/sign_ins.h"
 #include "store/tokens/grants.h"
+#include "token/issue.h"
 
 /* Random octets of each secret that the browser carries for us: upstream state, nonce, PKCE
  * verifier, consent token. Sent as base64url; rows hold the SHA-256 of that text. */
@@ -27,12 +30,16 @@
 /* State of one step of a request. */
 struct flow_step {
     struct request *req;
-    const struct authorization *authorization;
+    const struct authorization *asked;         /* the request */
+    const struct authorization *authorization; /* the same, or what would be granted of it */
+    struct authorization granted;
+    struct verdict verdict; /* of the preview */
+    bool previewed;         /* policy was asked; the write checks its revision */
     struct session session; /* found or not */
     enum consent_mode mode; /* of the consent control */
     bool allowed;           /* the user has just agreed on the consent page */
     bool fresh;             /* second try: nothing from memory counts */
-    bool stale; /* set by the step: remembered rows are out of date, nothing was written */
+    bool stale; /* set by the step: rows or the revision are out of date, nothing was written */
     const struct identity_providers *list; /* the providers, if they were needed */
     const struct identity_provider **fit;  /* the providers that fit the request */
     size_t fits;
@@ -229,6 +236,7 @@ issue_code(struct flow_step *step)
         .client = step->req->client,
         .session = &step->session,
         .terms = authorization_terms(step->authorization),
+        .revision = step->previewed ? step->verdict.decision.revision : NULL,
         .code_expires_at = expires_at,
     };
     enum az_status st = remember_consent(step, &grant, room);
@@ -243,43 +251,73 @@ issue_code(struct flow_step *step)
     return st;
 }
 
-/* Store the request until the user answers on the consent page; its token goes into the page's
- * form. */
+/* Store what would be granted until the user answers on the consent page; its token goes into the
+ * page's form. One row and the audit row, in one round trip. */
 static enum az_status
 ask_consent(struct flow_step *step)
 {
-    struct op *op = &step->req->op;
+    struct request *req = step->req;
+    struct op *op = &req->op;
     unsigned char id_hash[SHA256_OCTETS];
-    const char *id = NULL, *request = NULL;
+    const char *id = NULL;
+    bool stored = false;
+    struct consent_request_new request = {
+        .id_hash = id_hash,
+        .session = step->session.id_hash,
+        .revision = step->verdict.decision.revision,
+    };
     enum az_status st = make_secret(op, &id, id_hash);
     if (st == AZ_OK)
-        st = dump_request(op, step->authorization, &request);
+        st = dump_request(op, step->authorization, &request.request);
+    request_fill_audit(req, 302, "allowed");
     if (st == AZ_OK)
-        st = consent_request_insert(op, id_hash, step->session.id_hash, request);
-    if (st != AZ_OK)
+        st = consent_request_insert(op, &request, &req->audit, &stored);
+    step->stale = st == AZ_OK && !stored;
+    if (st != AZ_OK || !stored)
         return st;
+    req->audited = true;
     const char *url =
         talloc_asprintf(op->mem, "%s/authorize/consent?id=%s", op->az->cfg->oidc_issuer, id);
-    return url != NULL ? respond_redirect(step->req, url)
+    return url != NULL ? respond_redirect(req, url)
                        : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
+
+/* Ask policy about the request of a signed-in user, and look for a remembered consent to what would
+ * be granted. A user who has just agreed was shown the preview of the first leg. */
+static enum az_status
+preview(struct flow_step *step, bool *ret_consented)
+{
+    *ret_consented = false;
+    if (step->allowed)
+        return AZ_OK;
+    enum az_status st = flow_preview(step->req, &step->session, step->asked, &step->granted,
+                                     &step->verdict, &step->stale);
+    step->previewed = st == AZ_OK;
+    if (st != AZ_OK || step->stale)
+        return st;
+    step->authorization = &step->granted;
+    return flow_is_consented(&step->req->op, &step->granted, &step->session, ret_consented);
 }
 
 static enum az_status
 take_step(struct flow_step *step)
 {
     enum az_status error = AZ_SERVER_ERROR, st = AZ_OK;
-    const struct authorization *authorization = step->authorization;
-    bool serves = flow_session_serves(authorization, &step->session);
-    if (!serves && !authorization->prompt_none && !authorization->signed_in)
-        st = find_providers(step);
-    if (st != AZ_OK)
-        return st;
+    bool serves = flow_session_serves(step->asked, &step->session), consented = false;
+    step->authorization = step->asked;
     step->req->audit.subject_id = serves ? step->session.subject : NULL;
-    const struct flow_facts facts = {.authorization = authorization,
+    if (serves)
+        st = preview(step, &consented);
+    else if (!step->asked->prompt_none && !step->asked->signed_in)
+        st = find_providers(step);
+    if (st != AZ_OK || step->stale)
+        return st;
+    const struct flow_facts facts = {.authorization = step->authorization,
                                      .client = step->req->client,
                                      .session = &step->session,
                                      .mode = step->mode,
                                      .allowed = step->allowed,
+                                     .consented = consented,
                                      .providers = step->fits};
     switch (flow_decide(&facts, &error)) {
     case FLOW_CODE:
@@ -287,7 +325,7 @@ take_step(struct flow_step *step)
     case FLOW_CONSENT:
         return ask_consent(step);
     case FLOW_CHOOSE:
-        return choose_respond(step->req, authorization, step->fit, step->fits);
+        return choose_respond(step->req, step->authorization, step->fit, step->fits);
     case FLOW_UPSTREAM:
         return go_upstream(step);
     case FLOW_ERROR:
@@ -297,44 +335,64 @@ take_step(struct flow_step *step)
                    error == AZ_SERVER_ERROR ? "no enabled identity provider fits the request" : "");
 }
 
-/* Read client, session and consent again. Nothing was written, because a remembered row was out of
- * date. */
+/* Read client and session again. Nothing was written, because a row or the revision was out of
+ * date. *ret_rows: it was a row. */
 static enum az_status
-renew(struct flow_step *step)
+renew(struct flow_step *step, bool *ret_rows)
 {
     struct op *op = &step->req->op;
-    unsigned char room[SHA256_OCTETS], id_hash[SHA256_OCTETS];
-    const unsigned char *consent = NULL;
-    bool remembered;
-    enum az_status st = flow_find_client(step->req, step->authorization->client_id,
-                                         step->authorization->redirect_uri, true, &remembered);
+    unsigned char id_hash[SHA256_OCTETS];
+    bool remembered, had = step->session.found;
+    int64_t version = step->req->client->version;
+    enum az_status st = flow_find_client(step->req, step->asked->client_id,
+                                         step->asked->redirect_uri, true, &remembered);
     step->fresh = true;
     step->stale = false;
-    if (st != AZ_OK || !step->session.found)
-        return st;
-    memcpy(id_hash, step->session.id_hash, sizeof(id_hash));
-    st = flow_consent_hash(op, step->authorization, room, &consent);
-    return st == AZ_OK ? session_find(op, id_hash, consent, &step->session, &step->mode) : st;
+    if (st == AZ_OK && had) {
+        const struct consent_place place = flow_consent_place(step->req);
+        memcpy(id_hash, step->session.id_hash, sizeof(id_hash));
+        st = session_find(op, id_hash, &place, &step->session, &step->mode);
+    }
+    if (st == AZ_OK)
+        *ret_rows =
+            !step->previewed || step->req->client->version != version || step->session.found != had;
+    step->previewed = false;
+    return st;
+}
+
+/* Wait until the engine's revision may decide. AZ_UNAVAILABLE: it took too long, and the audit row
+ * shows the answer as one that does not count. */
+static enum az_status
+await_revision(struct flow_step *step, int64_t started)
+{
+    struct request *req = step->req;
+    if (ask_again(&req->op, started, step->verdict.decision.revision))
+        return AZ_OK;
+    ask_note_error(&req->op, &step->verdict);
+    token_note_documents(&req->audit, &step->verdict);
+    return AZ_UNAVAILABLE;
 }
 
 enum az_status
 flow_continue(struct request *req, const struct authorization *authorization,
               const struct session *session, enum consent_mode mode, bool allowed)
 {
-    struct flow_step step = {.req = req,
-                             .authorization = authorization,
-                             .session = *session,
-                             .mode = mode,
-                             .allowed = allowed};
-    enum az_status st = take_step(&step);
-    if (st == AZ_OK && step.stale)
-        st = renew(&step);
-    else
-        return st;
-    if (st == AZ_OK)
-        st = take_step(&step);
-    if (st != AZ_OK || !step.stale)
-        return st;
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
-                   "client, session or identity providers changed twice during the request");
+    int64_t started = clock_monotonic_ms();
+    bool rows = false, renewed = false;
+    struct flow_step step = {
+        .req = req, .asked = authorization, .session = *session, .mode = mode, .allowed = allowed};
+    for (;;) {
+        enum az_status st = take_step(&step);
+        if (st != AZ_OK || !step.stale)
+            return st;
+        if ((st = renew(&step, &rows)) != AZ_OK)
+            return st;
+        if (rows && renewed)
+            return op_fail(
+                &req->op, AZ_UNAVAILABLE, NULL,
+                "client, session or identity providers changed twice during the request");
+        renewed = renewed || rows;
+        if (!rows && (st = await_revision(&step, started)) != AZ_OK)
+            return st;
+    }
 }

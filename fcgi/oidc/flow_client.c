@@ -2,25 +2,37 @@
 
 #include "oidc/flow_client.h"
 
+#include <stdio.h>
+
+#include "base/uri.h"
+#include "base/words.h"
 #include "oauth/cimd.h"
 #include "oauth/redirect_uri.h"
 
 /*
- * True if a refusal may still go to the redirect_uri. The redirect_uri was checked against a
- * remembered client; one that was removed since must not stay an open redirect, so the row is read
- * first. If the database cannot be reached, the remembered one counts.
+ * True if the remembered client has the redirect_uri in its row too. A client that was removed
+ * since must not stay an open redirect. If the database cannot be reached, the remembered one
+ * counts.
  */
+static bool
+client_still_has(struct request *req)
+{
+    struct client *client = NULL;
+    enum az_status st = client_fetch(&req->op, req->client->client_id, true, &client);
+    return st != AZ_OK
+           || (client != NULL && client->enabled
+               && redirect_uri_is_of(client, req->error_redirect));
+}
+
+/* Find out, before a refusal goes to the redirect_uri, if it still stands. */
 static bool
 redirect_still_stands(struct request *req)
 {
     struct az_fault fault = req->op.fault;
-    struct client *client = NULL;
     az_fault_clear(&req->op.fault);
-    enum az_status st = client_fetch(&req->op, req->client->client_id, true, &client);
+    bool stands = !req->client_remembered || client_still_has(req);
     req->op.fault = fault;
-    return st != AZ_OK
-           || (client != NULL && client->enabled
-               && redirect_uri_is_of(client, req->error_redirect));
+    return stands;
 }
 
 /* Read the client; NULL (AZ_OK) for an unknown client_id. A fault of a metadata document is shown
@@ -59,8 +71,8 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
                        "The redirect_uri is not registered for this client", NULL);
     req->client = client;
     req->error_redirect = redirect_uri;
-    if (*ret_remembered)
-        req->redirect_stands = redirect_still_stands;
+    req->client_remembered = *ret_remembered;
+    req->redirect_stands = redirect_still_stands;
     return AZ_OK;
 }
 
@@ -84,6 +96,16 @@ flow_resume(struct request *req, const struct authorization *authorization)
                    "The redirect_uri is no longer registered for this client", NULL);
 }
 
+struct consent_place
+flow_consent_place(struct request *req)
+{
+    bool remembered = redirect_uri_is_remembered(req->error_redirect);
+    return (struct consent_place){
+        .client = req->client->id,
+        .host = remembered ? uri_place(req->op.mem, req->error_redirect) : NULL,
+    };
+}
+
 enum az_status
 flow_consent_hash(struct op *op, const struct authorization *authorization,
                   unsigned char room[SHA256_OCTETS], const unsigned char **ret)
@@ -95,4 +117,24 @@ flow_consent_hash(struct op *op, const struct authorization *authorization,
     if (st == AZ_OK)
         *ret = room;
     return st;
+}
+
+/* Digits of a SHA-256 in hex. */
+#define HASH_DIGITS (2 * SHA256_OCTETS)
+
+enum az_status
+flow_is_consented(struct op *op, const struct authorization *authorization,
+                  const struct session *session, bool *ret)
+{
+    unsigned char room[SHA256_OCTETS];
+    const unsigned char *hash;
+    char digits[HASH_DIGITS + 1];
+    enum az_status st = flow_consent_hash(op, authorization, room, &hash);
+    *ret = false;
+    if (st != AZ_OK || hash == NULL)
+        return st;
+    for (size_t i = 0; i < SHA256_OCTETS; i++)
+        snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    *ret = session->consents != NULL && words_has((const char *const *) session->consents, digits);
+    return AZ_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "crypto/digest.h"
 #include "http/request.h"
+#include "store/people/sessions.h"
 #include "token/authorization.h"
 
 /*
@@ -23,10 +24,17 @@ enum az_status flow_find_client(struct request *req, const char *client_id,
  */
 enum az_status flow_resume(struct request *req, const struct authorization *authorization);
 
-/* Compute the hash under which session_find and session_create look for a remembered consent. NULL
- * in *ret: this consent cannot be remembered (loopback and private-scheme redirects). `room` holds
- * the hash. */
+/* Return the place whose remembered consents session_find and session_create read for the request;
+ * req->client and req->error_redirect are set. */
+struct consent_place flow_consent_place(struct request *req);
+
+/* Compute the hash under which a consent is remembered. NULL in *ret: this consent cannot be
+ * remembered (loopback and private-scheme redirects). `room` holds the hash. */
 enum az_status flow_consent_hash(struct op *op, const struct authorization *authorization,
                                  unsigned char room[SHA256_OCTETS], const unsigned char **ret);
+
+/* *ret: a consent to exactly this authorization is among those of the session. */
+enum az_status flow_is_consented(struct op *op, const struct authorization *authorization,
+                                 const struct session *session, bool *ret);
 
 #endif

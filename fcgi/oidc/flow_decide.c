@@ -56,7 +56,7 @@ flow_decide(const struct flow_facts *facts, enum az_status *ret_error)
     const struct authorization *authorization = facts->authorization;
     if (!flow_session_serves(authorization, facts->session))
         return decide_sign_in(facts, ret_error);
-    bool remembered = facts->session->consented && !authorization->prompt_consent;
+    bool remembered = facts->consented && !authorization->prompt_consent;
     if (facts->allowed || remembered || !consent_is_due(authorization, facts->client, facts->mode))
         return FLOW_CODE;
     return authorization->prompt_none ? flow_fail(AZ_CONSENT_REQUIRED, ret_error) : FLOW_CONSENT;

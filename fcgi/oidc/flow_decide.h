@@ -23,6 +23,7 @@ struct flow_facts {
     const struct session *session; /* found or not */
     enum consent_mode mode;        /* of the consent control */
     bool allowed;                  /* the user has just agreed on the consent page */
+    bool consented;                /* a consent to what would be granted is remembered */
     size_t providers;              /* enabled providers that fit the request; read only if the
                                       session does not satisfy it */
 };

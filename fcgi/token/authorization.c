@@ -25,6 +25,7 @@ static const struct field authorization_fields[] = {
     {"redirect_uri",   FIELD_TEXT,    .required = true,     INTO(redirect_uri)},
     {"state",          FIELD_TEXT,    .may_be_empty = true, INTO(state)},
     {"scope",          FIELD_TEXT,    .may_be_empty = true, INTO(scope)},
+    {"requested_scope", FIELD_TEXT,   .may_be_empty = true, INTO(requested_scope)},
     {"nonce",          FIELD_TEXT,    .may_be_empty = true, INTO(nonce)},
     {"code_challenge", FIELD_TEXT,    .may_be_empty = true, INTO(code_challenge)},
     {"resource",       FIELD_TEXT,    .may_be_empty = true, INTO(resource)},
@@ -153,12 +154,7 @@ authorization_is_fresh(const struct authorization *authorization, int64_t auth_t
 const char *
 authorization_redirect_host(struct op *op, const struct authorization *authorization)
 {
-    struct uri uri;
-    if (uri_parse(op->mem, authorization->redirect_uri, &uri) != AZ_OK)
-        return authorization->redirect_uri;
-    if (strcmp(uri.scheme, "https") != 0 && strcmp(uri.scheme, "http") != 0)
-        return uri.scheme;
-    return strchr(uri.host, ':') == NULL ? uri.host : talloc_asprintf(op->mem, "[%s]", uri.host);
+    return uri_place(op->mem, authorization->redirect_uri);
 }
 
 static int

@@ -18,19 +18,20 @@
 
 /* The checked values. Texts and values live as long as the operation. NULL: not sent. */
 struct authorization {
-    const char *client_id;      /* registered name, or the address of a metadata document */
-    const char *redirect_uri;   /* as sent; one of the client's */
-    const char *state;          /* opaque, returned to the client */
-    const char *scope;          /* words separated by one space; the registered scope if not sent */
-    const char *nonce;          /* OpenID Connect Core 3.1.2.1 */
-    const char *code_challenge; /* S256, 43 characters; NULL: a confidential client without PKCE */
-    const char *resource;       /* RFC 8707 */
-    json_t *resource_types;     /* array of type URIs */
-    json_t *details;            /* RFC 9396 array */
-    const char *acr_values;     /* passed on */
-    const char *login_hint;     /* passed on; its domain may select the provider */
-    const char *ui_locales;     /* passed on */
-    const char *idp_hint;       /* idpId named by the client or chosen on the chooser page */
+    const char *client_id;    /* registered name, or the address of a metadata document */
+    const char *redirect_uri; /* as sent; one of the client's */
+    const char *state;        /* opaque, returned to the client */
+    const char *scope;        /* words separated by one space; the registered scope if not sent */
+    const char *requested_scope; /* scope before policy narrowed it; NULL: policy was not asked */
+    const char *nonce;           /* OpenID Connect Core 3.1.2.1 */
+    const char *code_challenge;  /* S256, 43 characters; NULL: a confidential client without PKCE */
+    const char *resource;        /* RFC 8707 */
+    json_t *resource_types;      /* array of type URIs */
+    json_t *details;             /* RFC 9396 array */
+    const char *acr_values;      /* passed on */
+    const char *login_hint;      /* passed on; its domain may select the provider */
+    const char *ui_locales;      /* passed on */
+    const char *idp_hint;        /* idpId named by the client or chosen on the chooser page */
     const char *hint_subject; /* subject of id_token_hint: prompt=none applies to this user only */
     int64_t max_age;          /* seconds, or AUTHORIZATION_NO_MAX_AGE */
     bool prompt_none, prompt_login, prompt_consent; /* prompt */

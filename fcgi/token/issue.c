@@ -25,11 +25,9 @@ token_user(const struct grant_row *grant)
     };
 }
 
-/* Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
- * allow that grants neither details nor a scope of those requested. */
-static enum az_status
-refusal(const struct issue_question *question, const struct decision *decision,
-        const char **ret_text)
+enum az_status
+token_refusal(const struct issue_question *question, const struct decision *decision,
+              const char **ret_text)
 {
     *ret_text = NULL;
     if (!decision->allow)
@@ -49,8 +47,8 @@ refusal(const struct issue_question *question, const struct decision *decision,
     return AZ_OK;
 }
 
-static void
-note_issue_documents(struct audit_entry *audit, const struct verdict *verdict)
+void
+token_note_documents(struct audit_entry *audit, const struct verdict *verdict)
 {
     audit->input = verdict->input;
     audit->input_length = verdict->input_length;
@@ -65,7 +63,7 @@ note_issue_verdict(struct audit_entry *audit, const struct verdict *verdict, enu
     audit->http_status = row->http;
     /* A bad request can have the same code as a denial; the audit row tells them apart. */
     audit->outcome = outcome == AZ_OK ? "allowed" : "denied";
-    note_issue_documents(audit, verdict);
+    token_note_documents(audit, verdict);
 }
 
 /* Tokens that were made before the write, with what the write needs. */
@@ -255,7 +253,7 @@ after_nothing(struct op *op, const struct client *client, int64_t started, struc
     if (ask_again(op, started, verdict->decision.revision))
         return AZ_OK;
     ask_note_error(op, verdict);
-    note_issue_documents(audit, verdict);
+    token_note_documents(audit, verdict);
     return AZ_UNAVAILABLE;
 }
 
@@ -271,10 +269,10 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
         bool stored = false;
         enum az_status st = ask_issue(op, question, &verdict);
         if (st != AZ_OK) {
-            note_issue_documents(audit, &verdict);
+            token_note_documents(audit, &verdict);
             return st;
         }
-        enum az_status no = refusal(question, &verdict.decision, &text);
+        enum az_status no = token_refusal(question, &verdict.decision, &text);
         note_issue_verdict(audit, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)

@@ -51,6 +51,17 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
                             const struct token_parts *shown, const char *detail,
                             struct audit_entry *audit);
 
+/*
+ * Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
+ * allow that grants neither details nor a scope of those requested; *ret_text is the public text,
+ * or NULL.
+ */
+enum az_status token_refusal(const struct issue_question *question, const struct decision *decision,
+                             const char **ret_text);
+
+/* Add the question and the answer to the audit entry. */
+void token_note_documents(struct audit_entry *audit, const struct verdict *verdict);
+
 /* Wipe the texts of the tokens. */
 void issued_done(struct issued *issued);
 

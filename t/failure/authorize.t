@@ -19,7 +19,7 @@ my $idp      = Authz::Idp->start;
 my $stack    = Authz::Stack->start( postgres => $postgres, web_workers => 2, settings => { Authz::Idp::settings() } );
 my $cb       = 'https://app.example/cb';
 $idp->register($stack);
-$stack->make_client( 'web', undef, redirectUris => [$cb] );
+$stack->make_client( 'web', { grants => ['authorization_code'], scopes => ['openid'] }, redirectUris => [$cb] );
 
 sub address {
     my ($id) = @_;

@@ -17,9 +17,18 @@ my $idp   = Authz::Idp->start;
 my $stack = Authz::Stack->start( settings => { Authz::Idp::settings() } );
 $idp->register($stack);
 
-my $cb = 'https://app.example/cb?a=b';
-$stack->make_client( 'web',   undef, redirectUris => [$cb] );
-$stack->make_client( 'other', undef, redirectUris => [$cb] );
+my $cb  = 'https://app.example/cb?a=b';
+my %may = ( grants => ['authorization_code'], scopes => [qw(openid profile email)] );
+$stack->patch_row(
+    'svc.registry.resource_types',
+    {   resource => { types => { 'urn:t:1' => { scopes => [] }, 'urn:t:2' => { scopes => [] } } },
+        rar      => { types => { pay       => {} } } } );
+$stack->patch_row(
+    'svc.entitlements.bindings',
+    {   registrations => { ADMIN => { resources => ['https://r.example'], resource_types => [ 'urn:t:1', 'urn:t:2' ] } }
+    } );
+$stack->make_client( 'web',   { %may, authorization_details => ['pay'] }, redirectUris => [$cb] );
+$stack->make_client( 'other', \%may,                                      redirectUris => [$cb] );
 my %good = ( client_id => 'web', redirect_uri => $cb, response_type => 'code', state => 's t&a+te', scope => 'openid' );
 
 sub address {
@@ -240,7 +249,7 @@ error_is(
 code_ok( back( $ann, %good ), 'a live session needs no choice', hops => 1 );
 my $long = Authz::Browser->new->post(
     $stack->base . '/authorize',
-    form => [ %good, authorization_details => '[{"type":"pay","x":"' . 'y' x 5000 . '"}]' ] );
+    form => [ %good, authorization_details => '[{"type":"pay","x":"' . 'y' x 8000 . '"}]' ] );
 is( { Authz::Browser::query( Authz::Browser::location($long) // '?' ) }->{error}, 'invalid_request',
     'a request that is too long for a link of the chooser is refused, not broken' );
 
@@ -332,9 +341,9 @@ for my $row (
     [ 'a login_hint, which stays out of addresses',     [ @$start, login_hint            => 'ann@example.org' ] ],
     [ 'authorization_details',                          [ @$start, authorization_details => '[{"type":"pay"}]' ] ],
     [   'more than a target may have',
-        [   @$start, nonce => "\x{20ac}" x 150, acr_values => "\x{20ac}" x 150, idp_hint => 'x',
-            resource => 'https://r.example/' . 'x' x 480, code_challenge => 'A' x 43, ui_locales => 'x' x 256,
-            state    => ' ' x 600 ] ],
+        [   @$start, nonce => "\x{20ac}" x 170, acr_values => "\x{20ac}" x 170, idp_hint => 'x',
+            resource   => 'https://r.example/' . 'x' x 480, code_challenge => 'A' x 43,
+            ui_locales => "\x{20ac}" x 85,                  state          => ' ' x 1365 ] ],
   )
 {
     my ( $name, $form, %header ) = @$row;

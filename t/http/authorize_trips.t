@@ -19,7 +19,9 @@ my $stack =
 my $proxy = $stack->proxy;
 my $row   = $idp->register( $stack, authorizationEndpoint => $idp->issuer . '/authorize' );
 my $cb    = 'https://app.example/cb';
-$stack->make_client( 'web', undef, redirectUris => [$cb] );
+$stack->make_client(
+    'web', { grants => ['authorization_code'], scopes => ['openid'] },
+    redirectUris => [$cb] );
 $stack->make_client( 'dcr', undef, redirectUris => [$cb] );
 $stack->sql(q{UPDATE client SET registration_type = 'DCR' WHERE client_id = 'dcr'});
 my %good = ( client_id => 'web', redirect_uri => $cb, response_type => 'code', scope => 'openid' );
@@ -73,11 +75,16 @@ warm(
 
 my $ann = Authz::Browser->new;
 $ann->follow( address(%good), stop => qr{\A\Q$cb\E} );
-warm( sub { leads( $ann->get( address(%good) ), "$cb?code=" ) }, 2, 'with a live session: one read and one write' );
+warm(
+    sub { leads( $ann->get( address(%good) ), "$cb?code=" ) }, 2,
+    'with a live session: one read and one write; the preview costs none' );
 warm( sub { leads( $ann->get( address( %good, prompt => 'none' ) ), "$cb?code=" ) }, 2, '... under prompt=none too' );
 warm(
-    sub { leads( $ann->get( address( %good, client_id => 'dcr' ) ), $stack->base . '/authorize/consent' ) }, 3,
-    'to the consent page: one read, the request that waits, and the audit row' );
+    sub { leads( $ann->get( address( %good, client_id => 'dcr' ) ), $stack->base . '/authorize/consent' ) }, 2,
+    'to the consent page: one read, and the request that waits with its audit row' );
+warm(
+    sub { leads( $ann->get( address( %good, scope => 'admin' ) ), "$cb?error=invalid_scope" ) }, 2,
+    'a denial by the preview: one read, and the audit row' );
 
 # Back from the provider; what went before is not counted.
 sub at_callback {

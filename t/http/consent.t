@@ -20,9 +20,18 @@ my %back = (
     admin => 'https://admin.example/cb', dyn => 'https://dyn.example:8443/cb', wiki => 'https://wiki.example/cb',
     local => 'http://127.0.0.1:7777/cb', app => 'com.example.app:/cb',
 );
+$stack->patch_row(
+    'svc.registry.resource_types',
+    { resource => { types => { 'urn:t:1' => { scopes => [qw(phone address)] } } }, rar => { types => { pay => {} } } }
+);
+my %entitled = (
+    admin => { grants => ['authorization_code'], scopes => [qw(openid email)] },
+    dyn   => {
+        scopes => [qw(phone address)], resource_types => ['urn:t:1'], resources => ['https://api.example/x'],
+        authorization_details => ['pay'] } );
 for my $id ( sort keys %back ) {
     $stack->make_client(
-        $id, undef, clientName => "Client <b>$id</b>", clientType => 'public',
+        $id, $entitled{$id}, clientName => "Client <b>$id</b>", clientType => 'public',
         redirectUris => [ $back{$id} ], clientUri => "https://$id.example/" );
     $stack->sql("UPDATE client SET registration_type = 'DCR' WHERE client_id = '$id'") if $id ne 'admin';
 }
@@ -150,7 +159,7 @@ refused( $ann->post( $url, form => [ id => 'A' x 43, decision => 'allow' ] ), 'a
 is( $ann->get("$url?id=$field{id}&decision=allow")->status, 200, 'a GET decides nothing: the page again' );
 is( waiting(),                                              1,   '... none of which took the request away' );
 is( consents(),                                             0,   '... or was remembered' );
-is( answer( $ann, $page, 'deny' )->status,                  302, 'deny' );
+is( answer( $ann, $page, 'deny' )->status, 302, 'deny' );
 is_deeply(
     [ @{ back_of($ann) }{qw(error state iss)} ], [ 'access_denied', 's1', $base ],
     '... is access_denied at the client, with state and iss' );
@@ -290,6 +299,7 @@ is( authorize( $ann, 'wiki' )->status, 200, 'a missing row is dynamic_clients' )
 
 # ---- the admin API (ours; oauth.md 5 "Consent")
 
+$stack->sql(q{UPDATE client SET scope = NULL WHERE client_id = 'dyn'});
 my $all = $stack->admin( GET => '/admin/api/consents' );
 is( $all->status, 200, 'GET consents' );
 my ($one) = grep { $_->{clientId} eq 'dyn' && $_->{scope} =~ /email/ } @{ $all->json };

@@ -18,7 +18,7 @@ my $idp   = Authz::Idp->start;
 $idp->register($stack);
 my $base = $stack->base;
 my $back = 'https://app.example/cb';
-$stack->make_client( 'crm', undef, redirectUris => [$back] );
+$stack->make_client( 'crm', { grants => ['authorization_code'], scopes => ['openid'] }, redirectUris => [$back] );
 
 sub sign_in {
     my $browser = Authz::Browser->new;

@@ -18,7 +18,9 @@ my $idp   = Authz::Idp->start;
 my $trap  = Authz::Idp->start;
 $idp->register($stack);
 my $redirect_uri = 'https://app.example/cb';
-$stack->make_client( 'app', undef, redirectUris => [$redirect_uri] );
+$stack->make_client(
+    'app', { grants => ['authorization_code'], scopes => ['openid'] },
+    redirectUris => [$redirect_uri] );
 
 sub address {
     my (%more) = @_;

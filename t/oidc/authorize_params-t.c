@@ -218,8 +218,14 @@ test_omitted_scope(TALLOC_CTX *mem)
     is_str(scope_of(mem, GOOD "&scope=", "openid email"), "openid email", "... so is an empty one");
     is_str(scope_of(mem, GOOD "&scope=+", "openid email"), "openid email", "... and blanks");
     is_str(scope_of(mem, GOOD "&scope=openid", "openid email"), "openid", "... not what is named");
-    is_str(scope_of(mem, GOOD "&scope=x", "openid email"), "x",
-           "... also where it is not registered: /token cuts it");
+    is_str(scope_of(mem, GOOD "&scope=x+openid", "openid email"), "x openid",
+           "... and what is not registered beside it: policy cuts it");
+    is_str(scope_of(mem, GOOD "&scope=x", "openid email"), "refused",
+           "... but alone it is refused before the sign-in (decisions.md \"Early gate\")");
+    is_str(scope_of(mem, GOOD "&scope=x", ""), "refused", "... also if nothing is registered");
+    is_str(scope_of(mem, GOOD "&scope=x&authorization_details=%5B%7B%22type%22:%22t%22%7D%5D",
+                    "openid email"),
+           "x", "... but not beside details (decisions.md \"Details decide\")");
     is_str(scope_of(mem, GOOD, ""), "", "an empty registered scope asks for nothing");
     is_str(scope_of(mem, GOOD, NULL), "",
            "so does none, and it stays nothing: NULL would be what is registered by then");

@@ -53,15 +53,14 @@ decide(const struct combination *c, enum az_status *error)
 {
     struct authorization authorization = make_authorization(c);
     struct client client = {.registration = registrations[c->registration]};
-    struct session session = {.found = c->age != NO_SESSION,
-                              .subject = "ann",
-                              .consented = c->consented,
-                              .auth_time = ASKED - seconds_old(c->age)};
+    struct session session = {
+        .found = c->age != NO_SESSION, .subject = "ann", .auth_time = ASKED - seconds_old(c->age)};
     struct flow_facts facts = {.authorization = &authorization,
                                .client = &client,
                                .session = &session,
                                .mode = modes[c->mode],
                                .allowed = c->allowed,
+                               .consented = c->consented,
                                .providers = c->providers};
     *error = AZ_OK;
     return flow_decide(&facts, error);

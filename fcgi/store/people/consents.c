@@ -3,13 +3,18 @@
 #include "store/people/consents.h"
 
 #include "store/db/db.h"
+#include "store/db/partitions.h"
 
 static const struct db_stmt consent_request_insert_stmt = {
     "consent_request_insert",
-    "INSERT INTO consent_request (id_hash, session, request, expires_at)"
-    " SELECT $1, id_hash, $3::jsonb, now() + make_interval(secs => $4::double precision)"
-    " FROM browser_session WHERE id_hash = $2 AND expires_at > now()",
-    4};
+    "WITH ok AS (SELECT s.id_hash FROM browser_session s, bundle_state b"
+    "   WHERE s.id_hash = $2 AND s.expires_at > now() AND $5 = ANY (b.acceptable)),"
+    " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
+    "  SELECT $6::timestamptz, nextval('audit_id_seq'), $7, $8::uuid, $9, $10, $11, $12, $13, $14,"
+    "   $15, $16::inet, $17, $18, $19, $20 FROM ok)"
+    " INSERT INTO consent_request (id_hash, session, request, expires_at)"
+    " SELECT $1, id_hash, $3::jsonb, now() + make_interval(secs => $4::double precision) FROM ok",
+    20};
 
 enum consent_request_show_column { SHOW_REQUEST };
 static const struct db_stmt consent_request_show_stmt = {
@@ -44,18 +49,25 @@ const struct json_rows consent_rows = {
 };
 
 enum az_status
-consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
-                       const unsigned char session[SHA256_OCTETS], const char *request)
+consent_request_insert(struct op *op, const struct consent_request_new *request,
+                       const struct audit_entry *audit, bool *ret_stored)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_octets(&params, id_hash, SHA256_OCTETS);
-    db_octets(&params, session, SHA256_OCTETS);
-    db_text(&params, request);
-    db_number(&params, CONSENT_REQUEST_VALIDITY);
-    enum az_status st = db_exec(op, &consent_request_insert_stmt, &params, false, &result);
-    if (st == AZ_OK && db_written(result) == 0)
-        return op_fail(op, AZ_LOGIN_REQUIRED, NULL, "the session has ended");
+    uint32_t day = partition_day(op_now(op));
+    enum az_status st = partition_need_day(op, day);
+    if (st != AZ_OK)
+        return st;
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step =
+        db_batch_add_in(batch, &consent_request_insert_stmt, DB_NO_PARTITION, day);
+    db_octets(&step->params, request->id_hash, SHA256_OCTETS);
+    db_octets(&step->params, request->session, SHA256_OCTETS);
+    db_text(&step->params, request->request);
+    db_number(&step->params, CONSENT_REQUEST_VALIDITY);
+    db_text(&step->params, request->revision);
+    db_time(&step->params, op->now_ms);
+    audit_bind(&step->params, audit);
+    if ((st = db_run(op, batch, false)) == AZ_OK)
+        *ret_stored = db_written(step->result) > 0;
     return st;
 }
 

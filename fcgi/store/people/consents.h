@@ -6,16 +6,24 @@
 
 #include "base/op.h"
 #include "crypto/digest.h"
+#include "store/db/audit.h"
 #include "store/db/json_rows.h"
 
 /* Longest time that the page may stay open. Seconds. */
 #define CONSENT_REQUEST_VALIDITY 600
 
-/* Store a request for the session; `id_hash` is the hash of the form token. AZ_LOGIN_REQUIRED: the
- * session has ended. One trip. */
-enum az_status consent_request_insert(struct op *op, const unsigned char id_hash[SHA256_OCTETS],
-                                      const unsigned char session[SHA256_OCTETS],
-                                      const char *request);
+/* A request that will wait on the consent page. */
+struct consent_request_new {
+    const unsigned char *id_hash; /* SHA256_OCTETS: hash of the form token */
+    const unsigned char *session; /* SHA256_OCTETS: key of the session */
+    const char *request;          /* authorization_dump, JSON text */
+    const char *revision;         /* bundle revision of the preview; it must still be acceptable */
+};
+
+/* Store a request and its audit row in one commit and one trip. *ret_stored false: the session has
+ * ended, or the revision may not decide, and nothing was written. */
+enum az_status consent_request_insert(struct op *op, const struct consent_request_new *request,
+                                      const struct audit_entry *audit, bool *ret_stored);
 
 /* Get the request of a form token if it belongs to this session and has not expired; *ret_request
  * is NULL otherwise. `take` deletes it, so that only one answer counts. JSON text on op->mem. One

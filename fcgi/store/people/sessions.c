@@ -24,29 +24,42 @@ enum session_find_column {
     FIND_SUBJECT,
     FIND_IDP,
     FIND_IDP_ID,
+    FIND_ISSUER,
     FIND_AUTH_TIME,
-    FIND_CONSENTED,
+    FIND_ACR,
+    FIND_AMR,
+    FIND_CLAIMS,
+    FIND_CONSENTS,
     FIND_CONTROL
 };
+/* The newest consents of a subject; between the two, a statement names the subject, the client and
+ * the redirect host. */
+#define TEXT_OF(number) #number
+#define LIMIT_OF(number) TEXT_OF(number)
+#define CONSENTS_OF "to_json(ARRAY(SELECT encode(c.what, 'hex') FROM consent c WHERE c.subject = "
+#define CONSENTS_NEWEST                                                                            \
+    " ORDER BY c.granted_at DESC LIMIT " LIMIT_OF(SESSION_CONSENTS_MAX) ")) AS consents,"
 static const struct db_stmt session_find_stmt = {
     "session_find",
-    "WITH found AS (SELECT s.*, p.idp_id,"
-    "    s.created_at + make_interval(secs => $4::double precision) AS last"
+    "WITH found AS (SELECT s.*, p.idp_id, u.issuer, u.claims,"
+    "    s.created_at + make_interval(secs => $3::double precision) AS last"
     "   FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
+    "    JOIN subject u ON u.subject = s.subject"
     "   WHERE s.id_hash = $1 AND s.expires_at > now() AND p.enabled"
-    "    AND s.created_at + make_interval(secs => $4::double precision) > now()),"
-    " until AS (SELECT least(now() + make_interval(secs => $3::double precision), last) AS most,"
-    "   least(now() + make_interval(secs => $3::double precision * 0.9), last) AS least"
+    "    AND s.created_at + make_interval(secs => $3::double precision) > now()),"
+    " until AS (SELECT least(now() + make_interval(secs => $2::double precision), last) AS most,"
+    "   least(now() + make_interval(secs => $2::double precision * 0.9), last) AS least"
     "   FROM found),"
     " moved AS (UPDATE browser_session s SET expires_at = u.most FROM until u WHERE s.id_hash = $1"
     "   AND s.expires_at > now() AND s.expires_at NOT BETWEEN u.least AND u.most)"
-    " SELECT f.subject, f.idp, f.idp_id,"
+    " SELECT f.subject, f.idp, f.idp_id, f.issuer,"
     "  floor(extract(epoch FROM f.auth_time))::bigint AS auth_time,"
-    "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = f.subject AND c.what = $2) AS consented,"
-    "  d.payload AS control"
+    "  f.acr, to_json(f.amr) AS amr, f.claims::text AS claims,"
+    "  " CONSENTS_OF "f.subject AND c.client = $4::bigint"
+    "   AND c.redirect_host = $5::text" CONSENTS_NEWEST "  d.payload AS control"
     " FROM (SELECT 1) AS one LEFT JOIN found f ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    4};
+    5};
 
 /*
  * One statement checks that the provider and the list of providers are unchanged, writes the
@@ -60,8 +73,12 @@ enum session_create_column {
     CREATE_SUBJECT,
     CREATE_IDP,
     CREATE_IDP_ID,
+    CREATE_ISSUER,
     CREATE_AUTH_TIME,
-    CREATE_CONSENTED,
+    CREATE_ACR,
+    CREATE_AMR,
+    CREATE_CLAIMS,
+    CREATE_CONSENTS,
     CREATE_CONTROL,
     CREATE_STALE
 };
@@ -83,14 +100,15 @@ static const struct db_stmt session_create_stmt = {
     "    upstream_sid, id_token_sealed, expires_at)"
     "   SELECT $7, $9, person.subject, ok.id, $10::timestamptz, $11, $12::text[], $13, $14,"
     "    now() + make_interval(secs => $15::double precision) FROM ok, person"
-    "   RETURNING subject, idp, auth_time)"
-    " SELECT m.subject, m.idp, ok.idp_id,"
+    "   RETURNING subject, idp, auth_time, acr, amr)"
+    " SELECT m.subject, m.idp, ok.idp_id, ok.issuer,"
     "  floor(extract(epoch FROM m.auth_time))::bigint AS auth_time,"
-    "  EXISTS (SELECT 1 FROM consent c WHERE c.subject = m.subject AND c.what = $16) AS consented,"
-    "  d.payload AS control, list.stale"
+    "  m.acr, to_json(m.amr) AS amr, $6::text AS claims,"
+    "  " CONSENTS_OF "m.subject AND c.client = $16::bigint"
+    "   AND c.redirect_host = $19::text" CONSENTS_NEWEST "  d.payload AS control, list.stale"
     " FROM list LEFT JOIN (made m CROSS JOIN ok) ON true"
     "  LEFT JOIN policy_data d ON d.data_key = 'svc.operator.controls.consent'",
-    18};
+    19};
 
 enum session_person_column { PERSON_LABEL, PERSON_NAME };
 static const struct db_stmt session_person_stmt = {
@@ -123,36 +141,60 @@ read_consent_mode(TALLOC_CTX *mem, const char *payload)
 }
 
 /* Fill the session; texts stay in the result, which lives as long as the operation. */
-static void
+static enum az_status
 read_session(struct op *op, const PGresult *row, const unsigned char *id_hash, struct session *ret,
              enum consent_mode *ret_mode)
 {
-    *ret = (struct session){
+    struct session session = {
         .found = db_get(row, 0, FIND_SUBJECT) != NULL,
         .subject = db_get(row, 0, FIND_SUBJECT),
         .idp = db_get_number(row, 0, FIND_IDP, 0),
         .idp_id = db_get(row, 0, FIND_IDP_ID),
+        .issuer = db_get(row, 0, FIND_ISSUER),
         .auth_time = db_get_number(row, 0, FIND_AUTH_TIME, 0),
-        .consented = db_get_bool(row, 0, FIND_CONSENTED),
+        .acr = db_get(row, 0, FIND_ACR),
     };
-    memcpy(ret->id_hash, id_hash, SHA256_OCTETS);
+    enum az_status st = AZ_OK;
+    if (session.found)
+        st = db_read_json(op, row, 0, FIND_AMR, &session.amr);
+    if (st == AZ_OK && session.found)
+        st = db_read_json(op, row, 0, FIND_CLAIMS, &session.claims);
+    if (st == AZ_OK && db_get_words(op->mem, row, 0, FIND_CONSENTS, &session.consents) != AZ_OK)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the consents of a user");
+    if (st != AZ_OK)
+        return st;
+    memcpy(session.id_hash, id_hash, SHA256_OCTETS);
+    *ret = session;
     *ret_mode = read_consent_mode(op->mem, db_get(row, 0, FIND_CONTROL));
+    return AZ_OK;
+}
+
+/* Add the place for which consents are read. Without a place there are none. */
+static void
+bind_client(struct db_params *params, const struct consent_place *place)
+{
+    db_number(params, place != NULL ? place->client : 0);
+}
+
+static void
+bind_host(struct db_params *params, const struct consent_place *place)
+{
+    db_text(params, place != NULL ? place->host : NULL);
 }
 
 enum az_status
-session_find(struct op *op, const unsigned char *id_hash, const unsigned char *consent,
+session_find(struct op *op, const unsigned char *id_hash, const struct consent_place *place,
              struct session *ret, enum consent_mode *ret_mode)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_octets(&params, id_hash, SHA256_OCTETS);
-    db_octets(&params, consent, SHA256_OCTETS);
     db_number(&params, op->az->cfg->session_timeout);
     db_number(&params, op->az->cfg->session_max_age);
+    bind_client(&params, place);
+    bind_host(&params, place);
     enum az_status st = db_exec(op, &session_find_stmt, &params, true, &result);
-    if (st == AZ_OK)
-        read_session(op, result, id_hash, ret, ret_mode);
-    return st;
+    return st == AZ_OK ? read_session(op, result, id_hash, ret, ret_mode) : st;
 }
 
 enum az_status
@@ -204,11 +246,11 @@ make_fresh(struct op *op, const char *id_token, struct fresh *ret)
 
 /* Input of session_create_stmt. */
 struct create {
-    const struct sign_in_result *who; /* result of the sign-in */
-    const struct fresh *fresh;        /* values of the new session */
-    const unsigned char *id_hash;     /* of the new cookie */
-    const unsigned char *old_id_hash; /* of the session before, or NULL */
-    const unsigned char *consent;     /* or NULL */
+    const struct sign_in_result *who;  /* result of the sign-in */
+    const struct fresh *fresh;         /* values of the new session */
+    const unsigned char *id_hash;      /* of the new cookie */
+    const unsigned char *old_id_hash;  /* of the session before, or NULL */
+    const struct consent_place *place; /* or NULL */
 };
 
 /* Return the seconds until a new session ends if it is not used. */
@@ -239,9 +281,10 @@ bind_create(struct op *op, struct db_params *params, const struct create *create
     db_text(params, who->upstream_sid);
     db_octets(params, create->fresh->sealed, create->fresh->sealed_length);
     db_number(params, session_first_end(op->az->cfg));
-    db_octets(params, create->consent, SHA256_OCTETS);
+    bind_client(params, create->place);
     db_number(params, who->providers_version);
     db_text(params, who->home_issuer);
+    bind_host(params, create->place);
     return claims != NULL ? AZ_OK
                           : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
 }
@@ -264,11 +307,11 @@ try_create(struct op *op, const struct create *create, const PGresult **ret)
 enum az_status
 session_create(struct op *op, const struct sign_in_result *result,
                const unsigned char id_hash[SHA256_OCTETS], const unsigned char *old_id_hash,
-               const unsigned char *consent, struct session *ret, enum consent_mode *ret_mode,
+               const struct consent_place *place, struct session *ret, enum consent_mode *ret_mode,
                bool *ret_stale)
 {
     struct fresh fresh = {NULL, NULL, 0};
-    const struct create create = {result, &fresh, id_hash, old_id_hash, consent};
+    const struct create create = {result, &fresh, id_hash, old_id_hash, place};
     const PGresult *row = NULL;
     enum az_status st = make_fresh(op, result->id_token, &fresh);
     if (st == AZ_OK && (st = try_create(op, &create, &row)) == AZ_RETRY)
@@ -277,7 +320,6 @@ session_create(struct op *op, const struct sign_in_result *result,
         return op_fail(op, AZ_UNAVAILABLE, NULL, "two sign-ins of one user collided twice");
     if (st != AZ_OK)
         return st;
-    read_session(op, row, id_hash, ret, ret_mode);
     *ret_stale = db_get_bool(row, 0, CREATE_STALE);
-    return AZ_OK;
+    return read_session(op, row, id_hash, ret, ret_mode);
 }

@@ -17,18 +17,33 @@ struct session {
     const char *subject;                  /* user */
     int64_t idp;                          /* identity_provider.id */
     const char *idp_id;                   /* its idpId */
+    const char *issuer;                   /* its issuer */
     int64_t auth_time;                    /* seconds since 1970; 0: the provider did not say */
-    bool consented;                       /* the consent that the caller named is remembered */
+    const char *acr;                      /* or NULL */
+    json_t *amr;                          /* array, or NULL */
+    json_t *claims;                       /* object: claims of the last sign-in */
+    const char **consents; /* SHA-256 in hex of each consent that is remembered of the user for the
+                              place that the caller named, the newest ones; ends with NULL */
 };
+
+/* The place for which consents are remembered: a client and the host of its redirect_uri. */
+struct consent_place {
+    int64_t client;   /* client.id; 0: it has no row */
+    const char *host; /* NULL: no consent is remembered for it */
+};
+
+/* Consents of one user for one place that are read. An application asks for a few combinations of
+ * scopes and resources; a user who gave more is asked again. */
+#define SESSION_CONSENTS_MAX 100
 
 /* Mode of the control `consent` (decisions.md "Browser side"). */
 enum consent_mode { CONSENT_OFF, CONSENT_DYNAMIC_CLIENTS, CONSENT_ALWAYS };
 
-/* Find the session of a cookie's hash if it is not too old, move its end, look for a remembered
- * `consent` of its user (SHA256_OCTETS, or NULL), and read the mode of the consent control: one
- * trip. ret->found false: there is none, it ended, or its provider is disabled. */
+/* Find the session of a cookie's hash if it is not too old, move its end, read the remembered
+ * consents of its user for the place (or NULL) and the mode of the consent control: one trip.
+ * ret->found false: there is none, it ended, or its provider is disabled. */
 enum az_status session_find(struct op *op, const unsigned char *id_hash,
-                            const unsigned char *consent, struct session *ret,
+                            const struct consent_place *place, struct session *ret,
                             enum consent_mode *ret_mode);
 
 /* Result of a sign-in, from the provider and checked by us. */
@@ -57,7 +72,7 @@ struct sign_in_result {
  */
 enum az_status session_create(struct op *op, const struct sign_in_result *result,
                               const unsigned char id_hash[SHA256_OCTETS],
-                              const unsigned char *old_id_hash, const unsigned char *consent,
+                              const unsigned char *old_id_hash, const struct consent_place *place,
                               struct session *ret, enum consent_mode *ret_mode, bool *ret_stale);
 
 /* Read the names that a page shows to the signed-in user: e-mail address or name from the claims of

@@ -17,7 +17,8 @@ static const struct db_stmt grant_insert_stmt = {
     "browser_session s JOIN identity_provider p ON p.id = s.idp"
     "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND s.id_hash = $3 AND s.expires_at > "
     "now() "
-    "AND p.enabled),"
+    "AND p.enabled AND ($33::text IS NULL OR EXISTS (SELECT 1 FROM bundle_state b"
+    "   WHERE $33 = ANY (b.acceptable)))),"
     " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     "  SELECT $4::timestamptz, nextval('audit_id_seq'), $5, $6::uuid, $7, $8, $9, $10, $11, $12, "
     "$13, $14::inet, $15, $16, $17, $18 FROM ok),"
@@ -31,7 +32,7 @@ static const struct db_stmt grant_insert_stmt = {
     " SELECT $19::uuid, $20, $21::timestamptz, $1, subject, idp, sid, $30::uuid, $22, $23, $24, "
     "auth_time, $25, acr, amr, $26, $27, $28::jsonb, $29::json, $4::timestamptz,"
     "  $21::timestamptz + " UNREDEEMED ", $21::timestamptz + " UNREDEEMED " FROM ok",
-    32};
+    33};
 
 /* A family must exist as long as one of its access tokens lives. That is at most a day, which may
  * begin at the family's end; one day more for safety. */
@@ -88,6 +89,7 @@ grant_bind(struct op *op, struct db_params *params, const struct grant_new *gran
     db_text(params, what->flow_id);
     db_octets(params, grant->consent, SHA256_OCTETS);
     db_text(params, grant->redirect_host);
+    db_text(params, grant->revision);
 }
 
 /* Try once; AZ_RETRY without a fault if the day has no partition yet. */

@@ -25,9 +25,9 @@ struct grant_terms {
 
 /*
  * Store the family of a new code together with the audit row, in one commit, while the client has
- * the version we know and is enabled, the session is live and its provider is enabled. *ret_stored
- * false: one of these no longer holds, and nothing was written. `consent` (or NULL), the hash of
- * what the user allowed, is remembered in the same commit.
+ * the version we know and is enabled, the session is live, its provider is enabled, and the
+ * revision may decide. *ret_stored false: one of these no longer holds, and nothing was written.
+ * `consent` (or NULL), the hash of what the user allowed, is remembered in the same commit.
  */
 struct grant_new {
     const struct token_parts *code; /* of TOKEN_CODE */
@@ -36,7 +36,9 @@ struct grant_new {
     struct grant_terms terms;       /* terms of the code */
     const unsigned char *consent;   /* SHA256_OCTETS, or NULL */
     const char *redirect_host;      /* with consent */
-    int64_t code_expires_at;        /* seconds since 1970 */
+    const char *revision; /* bundle revision of the preview, which must still be acceptable; NULL:
+                             the user has just agreed to a preview */
+    int64_t code_expires_at; /* seconds since 1970 */
 };
 enum az_status grant_insert(struct op *op, const struct grant_new *grant,
                             const struct audit_entry *audit, bool *ret_stored);

@@ -29,8 +29,8 @@ static const struct db_stmt token_denial_stmt = {
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"
     " SELECT $2::timestamptz, nextval('audit_id_seq'), $3, $4::uuid, $5, $6, $7, $8, $9, $10, $11, "
     "$12::inet, $13, $14, $15, $16"
-    "   FROM bundle_state b, client c WHERE $1 = ANY (b.acceptable)"
-    " AND c.id = $17 AND c.version = $18",
+    "   FROM bundle_state b WHERE $1 = ANY (b.acceptable) AND ($17::bigint = 0 OR EXISTS"
+    " (SELECT 1 FROM client c WHERE c.id = $17 AND c.version = $18))",
     18};
 
 enum token_consume_column { CONSUME_CONSUMED };

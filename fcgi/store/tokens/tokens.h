@@ -37,8 +37,8 @@ enum az_status token_insert(struct op *op, const struct token_new *token,
 void token_bind(struct db_params *params, const struct token_new *token,
                 const struct audit_entry *audit);
 
-/* Write the audit row of a refusal by policy if the revision may decide; *ret_stored false
- * otherwise. */
+/* Write the audit row of a refusal by policy if the revision may decide and the client has the
+ * version we know (id 0: it has no row yet); *ret_stored false otherwise. */
 enum az_status token_insert_denial(struct op *op, const struct client *client, const char *revision,
                                    const struct audit_entry *audit, bool *ret_stored);
 
