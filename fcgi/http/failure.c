@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/query.h"
 #include "base/settings.h"
+#include "base/uri.h"
 #include "http/fetch/fetch_places.h"
 #include "http/page/page.h"
 #include "http/route.h"
@@ -15,10 +16,10 @@
  * places for fetches are taken. */
 #define RETRY_AFTER "1"
 
-/* Send the failure to the client, with our issuer (RFC 6749 4.1.2.1, RFC 9207). False: it cannot or
- * must not go there. */
-static bool
-redirect_error(struct request *req, const struct az_status_row *row)
+/* Return the address that tells the client of the failure, with our issuer (RFC 6749 4.1.2.1, RFC
+ * 9207). NULL: there is none, or no memory. */
+static const char *
+error_address(struct request *req, const struct az_status_row *row)
 {
     const struct query_pair pairs[] = {
         {"error",             row->error                  },
@@ -27,11 +28,16 @@ redirect_error(struct request *req, const struct az_status_row *row)
         {"iss",               req->op.az->cfg->oidc_issuer},
     };
     if (req->error_redirect == NULL || (req->redirect_stands != NULL && !req->redirect_stands(req)))
-        return false;
-    const char *url =
-        query_append(req->op.mem, req->error_redirect, pairs, sizeof(pairs) / sizeof(pairs[0]));
+        return NULL;
+    return query_append(req->op.mem, req->error_redirect, pairs, sizeof(pairs) / sizeof(pairs[0]));
+}
+
+/* Send the failure to the client. False: it cannot be sent. */
+static bool
+redirect_error(struct request *req, const char *url)
+{
     struct az_fault fault = req->op.fault;
-    bool sent = url != NULL && respond_redirect(req, url) == AZ_OK;
+    bool sent = respond_redirect(req, url) == AZ_OK;
     req->op.fault = fault;
     return sent;
 }
@@ -56,15 +62,24 @@ ask_again(struct request *req)
     return shown;
 }
 
-/* Answer the browser with a page, or its application with a redirect. */
+/* Answer the browser with a page, or its application with a redirect. A page of an address that
+ * nobody vouches for offers the redirect as a link, so that no link to this service leads a user to
+ * a site of a stranger without the user's own decision (RFC 9700 4.11.2). */
 static void
 write_page_error(struct request *req, const struct az_status_row *row)
 {
     char text[sizeof(req->op.fault.public_text)];
-    if (ask_again(req) || redirect_error(req, row))
+    if (ask_again(req))
         return;
+    const char *url = error_address(req, row);
+    if (url != NULL && !req->redirect_by_link && redirect_error(req, url))
+        return;
+    bool linked =
+        url != NULL && req->redirect_by_link && uri_redirect_fault(req->error_redirect) == NULL;
+    const struct page_link link = {url,
+                                   linked ? uri_place(req->op.mem, req->error_redirect) : NULL};
     memcpy(text, req->op.fault.public_text, sizeof(text));
-    respond_error_page(req, row->http, row->error, text);
+    respond_error_page(req, row->http, row->error, text, linked ? &link : NULL);
 }
 
 /* Answer with {error, error_description} or req->error_body; without a body for the admin API's 404

@@ -79,10 +79,14 @@ struct request {
     const char *challenge;     /* WWW-Authenticate of a 401, set by the credential */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
     const char *error_redirect;
-    /* Asked before a failure goes to error_redirect if the check rests on a remembered client;
-     * NULL: no need to ask. */
+    /* Asked before a failure goes to error_redirect: reads what is not known yet about the client
+     * and the user. False: the address does not stand. NULL: no need to ask. */
     bool (*redirect_stands)(struct request *req);
     bool client_remembered; /* the client came from memory, and with it the redirect_uri */
+    /* Nobody vouches for error_redirect: the failure is a page that names its host and links there
+     * (RFC 9700 4.11.2). */
+    bool redirect_by_link;
+    bool redirect_judged;    /* redirect_by_link rests on the user's session */
     const char *state;       /* sent back with a failure; NULL: the client sent none */
     const char *repeated;    /* rows that keep faults: the first parameter that was sent twice */
     const char *param_fault; /* rows that keep faults: the first other fault, as public text */

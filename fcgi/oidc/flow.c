@@ -305,6 +305,8 @@ take_step(struct flow_step *step)
     enum az_status error = AZ_SERVER_ERROR, st = AZ_OK;
     bool serves = flow_session_serves(step->asked, &step->session), consented = false;
     step->authorization = step->asked;
+    if (!step->allowed) /* the consent page reads the session without the consents */
+        flow_judge_redirect(step->req, &step->session, step->asked->prompt_none);
     step->req->audit.subject_id = serves ? step->session.subject : NULL;
     if (serves)
         st = preview(step, &consented);

@@ -3,11 +3,13 @@
 #include "oidc/flow_client.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/uri.h"
 #include "base/words.h"
 #include "oauth/cimd.h"
 #include "oauth/redirect_uri.h"
+#include "oidc/session.h"
 
 /*
  * True if the remembered client has the redirect_uri in its row too. A client that was removed
@@ -24,15 +26,44 @@ client_still_has(struct request *req)
                && redirect_uri_is_of(client, req->error_redirect));
 }
 
-/* Find out, before a refusal goes to the redirect_uri, if it still stands. */
+/* Read the session for the trust in error_redirect: the request failed before its session was read.
+ * If that fails, nobody vouches for the address. */
+static void
+judge_by_session(struct request *req)
+{
+    unsigned char id_hash[SHA256_OCTETS];
+    const char *prompt = request_param(req, "prompt");
+    const struct consent_place place = flow_consent_place(req);
+    struct session session = {.found = false};
+    enum consent_mode mode;
+    if (!session_cookie_read(req, id_hash)
+        || session_find(&req->op, id_hash, &place, &session, &mode) != AZ_OK)
+        return;
+    req->proved = req->proved || session.found;
+    flow_judge_redirect(req, &session, prompt != NULL && strcmp(prompt, "none") == 0);
+}
+
+/* Find out, before a refusal goes to the redirect_uri, if it still stands and who vouches for it.
+ */
 static bool
 redirect_still_stands(struct request *req)
 {
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
     bool stands = !req->client_remembered || client_still_has(req);
+    if (stands && req->redirect_by_link && !req->redirect_judged)
+        judge_by_session(req);
     req->op.fault = fault;
     return stands;
+}
+
+void
+flow_judge_redirect(struct request *req, const struct session *session, bool prompt_none)
+{
+    bool allowed = session->found && session->consents != NULL && session->consents[0] != NULL;
+    req->redirect_by_link = strcmp(req->client->registration, "ADMIN") != 0 && !allowed
+                            && !(session->found && prompt_none);
+    req->redirect_judged = true;
 }
 
 /* Read the client; NULL (AZ_OK) for an unknown client_id. A fault of a metadata document is shown
@@ -58,6 +89,7 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     req->client = NULL;
     req->error_redirect = NULL;
     req->redirect_stands = NULL;
+    req->redirect_judged = false;
     *ret_remembered =
         !fresh && !cimd_is_address(&req->op, client_id) && client_is_cached(&req->op, client_id);
     enum az_status st = flow_read_client(req, client_id, fresh, &client);
@@ -72,6 +104,7 @@ flow_find_client(struct request *req, const char *client_id, const char *redirec
     req->client = client;
     req->error_redirect = redirect_uri;
     req->client_remembered = *ret_remembered;
+    req->redirect_by_link = strcmp(client->registration, "ADMIN") != 0;
     req->redirect_stands = redirect_still_stands;
     return AZ_OK;
 }

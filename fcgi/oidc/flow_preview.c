@@ -43,7 +43,7 @@ deny(struct request *req, const struct decision *decision, enum az_status no, co
      bool *ret_stale)
 {
     bool stored = false;
-    request_fill_audit(req, 302, "denied");
+    request_fill_audit(req, req->redirect_by_link ? az_status_row(no)->http : 302, "denied");
     enum az_status st =
         token_insert_denial(&req->op, req->client, decision->revision, &req->audit, &stored);
     *ret_stale = st == AZ_OK && !stored;

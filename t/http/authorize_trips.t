@@ -85,6 +85,12 @@ warm(
 warm(
     sub { leads( $ann->get( address( %good, scope => 'admin' ) ), "$cb?error=invalid_scope" ) }, 2,
     'a denial by the preview: one read, and the audit row' );
+warm(
+    sub { $ann->get( address( %good, client_id => 'dcr', scope => 'admin' ) ) }, 2,
+    '... of a client that registered itself: the session tells who vouches for its address' );
+warm(
+    sub { $ann->get( address( %good, client_id => 'dcr', response_type => 'token' ) ) }, 3,
+    'a refusal before that: the client as it is now, the session, and the audit row' );
 
 # Back from the provider; what went before is not counted.
 sub at_callback {

@@ -152,10 +152,13 @@ goes_on(
     ask( $app, redirect_uri => 'http://127.0.0.1:50123/cb' ),
     'the port of a loopback redirect_uri is free (RFC 8252 7.3)' );
 my $error = ask( $app, code_challenge => undef, code_challenge_method => undef );
-is( $error->status, 302, 'without PKCE: a redirect, for the client is known' );
+page(
+    $error, 400, qr/invalid_request/,
+    'without PKCE: a page with the error, for the client is a public one (specification 4.2)' );
+my ($link) = $error->body =~ m{<a href="([^"]+)">Return to <bdi>app\.example</bdi></a>};
 like(
-    $error->header('Location') // '', qr{\A\Q$back\E\?(?=.*error=invalid_request)(?=.*state=s1)},
-    '... with the error: the client is a public one (specification 4.2)' );
+    $link // '', qr{\A\Q$back\E\?(?=.*error=invalid_request)(?=.*state=s1)},
+    '... which links to the client instead of a redirect (decisions.md "Errors at /authorize")' );
 
 # ---- addresses
 
@@ -397,7 +400,8 @@ is( $stack->sql("SELECT client_type FROM client WHERE client_id = '$raised'"), '
 
 my $named = serve('/named');
 $stack->sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$named', 'https://elsewhere.example', 'n')");
-is( code_for($named), 'error unauthorized_client',
+like(
+    code_for($named), qr/\Aerror 400 .*[(]unauthorized_client[)]/s,
     'a client with the name of a subject gets no code (decisions.md "Subject identifiers")' );
 is( rows($named), 0, '... and no row' );
 
@@ -432,8 +436,10 @@ $stack->sql(
 );
 my $taken = serve('/taken');
 $stack->sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$taken', 'https://elsewhere.example', 't')");
-is( code_for($taken), 'error unauthorized_client', 'cap: a client that gets no row, as a subject has its name' );
-is( rows($old),       1,                           '... takes the place of none' );
+like(
+    code_for($taken), qr{\Aerror 400 .*[(]unauthorized_client[)]}s,
+    'cap: a client that gets no row, as a subject has its name' );
+is( rows($old), 1, '... takes the place of none' );
 like( code_for($over), qr/\A\S{40,}\z/, 'cap: a client that has a row' );
 is( rows($old), 1, '... takes the place of none' );
 like(

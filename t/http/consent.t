@@ -159,10 +159,14 @@ refused( $ann->post( $url, form => [ id => 'A' x 43, decision => 'allow' ] ), 'a
 is( $ann->get("$url?id=$field{id}&decision=allow")->status, 200, 'a GET decides nothing: the page again' );
 is( waiting(),                                              1,   '... none of which took the request away' );
 is( consents(),                                             0,   '... or was remembered' );
-is( answer( $ann, $page, 'deny' )->status, 302, 'deny' );
+my $no = answer( $ann, $page, 'deny' );
+ok( $no->status == 400 && !defined $no->header('Location'),
+    'deny: no redirect to a client that registered itself (decisions.md "Errors at /authorize")' ) or diag( $no->text );
+my ($link) = $no->body =~ m{<a href="([^"]+)">Return to <bdi>dyn\.example</bdi>};
 is_deeply(
-    [ @{ back_of($ann) }{qw(error state iss)} ], [ 'access_denied', 's1', $base ],
-    '... is access_denied at the client, with state and iss' );
+    [ @{ { Authz::Browser::query( ( $link // '?' ) =~ s/&amp;/&/gr ) } }{qw(error state iss)} ],
+    [ 'access_denied', 's1', $base ],
+    '... the page names the host and offers it as a link: access_denied with state and iss' );
 is( waiting(), 0, '... and the request is gone' );
 refused( $ann->post( $url, form => [ id => $field{id}, decision => 'allow' ] ), 'the first answer counts' );
 is( $stack->sql(

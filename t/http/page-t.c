@@ -204,7 +204,7 @@ test_error_page(TALLOC_CTX *mem, struct az *az)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct request *req = ask(mem, az);
         op_fail(&req->op, AZ_INVALID_REQUEST, "The <redirect_uri>", "secret detail");
-        respond_error_page(req, cases[i].status, "invalid_request", "The <redirect_uri>");
+        respond_error_page(req, cases[i].status, "invalid_request", "The <redirect_uri>", NULL);
         const char *first = strstr(req->res.body, "<h1>");
         is_int(req->res.status, cases[i].status, "error page: %d", cases[i].status);
         ok(first != NULL && strncmp(first, cases[i].words, strlen(cases[i].words)) == 0
@@ -215,11 +215,22 @@ test_error_page(TALLOC_CTX *mem, struct az *az)
         ok(strstr(req->res.body, "secret detail") == NULL, "... and nothing for the log");
         is_int(req->op.fault.status, AZ_INVALID_REQUEST, "... the fault stays");
     }
+    const struct page_link back = {"https://a.example/?a=\"&b=<", "a.example<b>"};
+    struct request *linked = ask(mem, az);
+    respond_error_page(linked, 400, "access_denied", "No", &back);
+    ok(strstr(linked->res.body, "<h1>No access was given</h1>") != NULL,
+       "error page: a denial has words of its own");
+    ok(strstr(linked->res.body, "<a href=\"https://a.example/?a=&quot;&amp;b=&lt;\">") != NULL
+           || strstr(linked->res.body, "<a href=\"https://a.example/?a=&#34;&amp;b=&lt;\">")
+                  != NULL,
+       "... the link back is escaped");
+    ok(strstr(linked->res.body, "<bdi>a.example&lt;b&gt;</bdi>") != NULL,
+       "... and so is its place");
     struct pages *pages = az->pages;
     az->pages = NULL;
     struct request *req = ask(mem, az);
     op_fail(&req->op, AZ_UNAVAILABLE, NULL, "away");
-    respond_error_page(req, 503, "temporarily_unavailable", "Try again");
+    respond_error_page(req, 503, "temporarily_unavailable", "Try again", NULL);
     is_int(req->res.status, 503, "error page: without templates it is answered too");
     is_str(req->res.content_type, "text/plain; charset=utf-8", "... as plain text");
     is_str(req->res.body, "temporarily_unavailable: Try again\nRequest ID: req-1\n", "... in full");

@@ -32,10 +32,12 @@ $stack->patch_row( 'svc.entitlements.bindings', { scopes => { 'orders.admin' => 
 sub address {
     my ( $id, %more ) = @_;
     my %param = (
-        response_type => 'code', client_id => $id, redirect_uri => $id eq 'dyn' ? 'https://dyn.example/cb' : $cb,
-        scope => 'openid', state => 's1', $id eq 'dyn' ? ( code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER) ) : (),
+        response_type => 'code',   client_id => $id, redirect_uri => $id eq 'dyn' ? 'https://dyn.example/cb' : $cb,
+        scope         => 'openid', state     => 's1',
+        $id eq 'dyn' ? ( code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER) ) : (),
         %more );
-    return "$base/authorize?" . Authz::Client::form( map { ( $_ => $param{$_} ) } grep { defined $param{$_} } sort keys %param );
+    return "$base/authorize?"
+      . Authz::Client::form( map { ( $_ => $param{$_} ) } grep { defined $param{$_} } sort keys %param );
 }
 
 # Where the request ends: the members that came back to the client, and the page.
@@ -48,11 +50,13 @@ sub ends {
 
 sub denied {
     my ( $end, $error, $text, $name ) = @_;
-    my @wrong = grep { ( $end->{$_} // 'absent' ) !~ /\A(?:absent|\Q$error\E|s1|\Q$base\E|.*\Q$text\E.*)\z/ } qw(error state iss error_description);
-    push @wrong, 'code' if defined $end->{code};
+    my @wrong = grep { ( $end->{$_} // 'absent' ) !~ /\A(?:absent|\Q$error\E|s1|\Q$base\E|.*\Q$text\E.*)\z/ }
+      qw(error state iss error_description);
+    push @wrong, 'code'  if defined $end->{code};
     push @wrong, 'error' if ( $end->{error} // '' ) ne $error;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    return ok( !@wrong, $name ) || diag( "wrong: @wrong\n", explain( { %$end, page => substr $end->{page}->text, 0, 600 } ) );
+    return ok( !@wrong, $name )
+      || diag( "wrong: @wrong\n", explain( { %$end, page => substr $end->{page}->text, 0, 600 } ) );
 }
 
 sub last_audit {
@@ -70,7 +74,8 @@ sub replay {
 # ---- a denial comes back at once, after the sign-in
 
 my $ann = Authz::Browser->new;
-denied( ends( $ann, 'none' ), 'unauthorized_client', 'not entitled to this grant type',
+denied(
+    ends( $ann, 'none' ), 'unauthorized_client', 'not entitled to this grant type',
     'a client without an entitlement: the denial comes back after the sign-in, as the error of its category' );
 is( last_audit(q{operation || ' ' || http_status || ' ' || outcome || ' ' || client_id || ' ' || subject_id}),
     'authorizeCallback 302 denied none ann', '... audited as denied' );
@@ -81,9 +86,13 @@ admin_ok(
     '... the question can be replayed (policy.md 6.6)' );
 denied( ends( $ann, 'none' ), 'unauthorized_client', 'not entitled', 'with a live session too' );
 denied( ends( $ann, 'none', prompt => 'none' ), 'unauthorized_client', 'not entitled', '... and under prompt=none' );
-denied( ends( $ann, 'none', prompt => 'consent' ), 'unauthorized_client', 'not entitled', '... and nobody is asked for consent to it' );
+denied(
+    ends( $ann, 'none', prompt => 'consent' ), 'unauthorized_client', 'not entitled',
+    '... and nobody is asked for consent to it' );
 denied( ends( $ann, 'web', scope => 'admin' ), 'invalid_scope', 'not granted', 'category scope' );
-denied( ends( $ann, 'web', resource => 'https://other.example' ), 'invalid_target', 'not entitled to this resource', 'category resource' );
+denied(
+    ends( $ann, 'web', resource => 'https://other.example' ), 'invalid_target', 'not entitled to this resource',
+    'category resource' );
 denied(
     ends( $ann, 'web', authorization_details => '[{"type":"pay"}]' ),
     'invalid_authorization_details', 'not known', 'category details' );
@@ -91,19 +100,26 @@ is( codes(), 0, 'no code yet' );
 
 # An operator's hook with each category; invalid_grant is no code of /authorize (RFC 6749 4.1.2.1).
 my %error = (
-    client      => 'unauthorized_client', grant  => 'unauthorized_client', token => 'access_denied', subject => 'access_denied',
-    trust       => 'access_denied',       policy => 'access_denied',       scope => 'invalid_scope',
+    client      => 'unauthorized_client', grant => 'unauthorized_client', token => 'access_denied',
+    subject     => 'access_denied',
+    trust       => 'access_denied', policy => 'access_denied', scope => 'invalid_scope',
     environment => 'access_denied' );
 my $rule = { path => 'custom/issue.rego', kind => 'rego', version => '1', enabled => true };
 for my $category ( sort keys %error ) {
-    $rule->{content} = "package custom.issue\n\ndeny contains {\"code\": \"c\", \"category\": \"$category\", \"message\": \"said $category\"}\n";
+    $rule->{content} =
+      "package custom.issue\n\ndeny contains {\"code\": \"c\", \"category\": \"$category\", \"message\": \"said $category\"}\n";
     my $saved = $stack->admin( PUT => '/admin/api/policy-rules/by-path', json => $rule );
     die $saved->text if $saved->status !~ /\A20[01]\z/;
-    denied( ends( $ann, 'web' ), $error{$category}, "said $category", "a hook of category $category: $error{$category}" );
+    denied(
+        ends( $ann, 'web' ), $error{$category}, "said $category",
+        "a hook of category $category: $error{$category}" );
 }
-$rule->{content} = "package custom.issue\n\ndeny contains \"seen\" if {\n\tinput.evaluation == \"preview\"\n"
+$rule->{content} =
+    "package custom.issue\n\ndeny contains \"seen\" if {\n\tinput.evaluation == \"preview\"\n"
   . "\tinput.request.endpoint == \"/authorize\"\n\tinput.request.grant_type == \"authorization_code\"\n\tinput.subject.id == \"ann\"\n"
-  . "\tinput.subject.idp == \"corp\"\n\tinput.subject.iss == \"" . $idp->issuer . "\"\n\tinput.subject.acr == \"urn:loa:1\"\n"
+  . "\tinput.subject.idp == \"corp\"\n\tinput.subject.iss == \""
+  . $idp->issuer
+  . "\"\n\tinput.subject.acr == \"urn:loa:1\"\n"
   . "\tinput.subject.amr == [\"pwd\"]\n\tinput.subject.claims.email == \"ann\@example.org\"\n\tinput.subject.auth_time > 0\n}\n";
 $stack->admin( PUT => '/admin/api/policy-rules/by-path', json => $rule );
 denied( ends( $ann, 'web' ), 'access_denied', 'seen', 'policy sees who signed in, how and when, from the session' );
@@ -134,8 +150,10 @@ my $asked = $fake->asked;
 my $end   = ends( $ann, 'web', scope => 'openid orders.read orders.admin' );
 like( $end->{code} // '', qr/\Aac_/, 'an entitled request gets its code' );
 is( $fake->asked - $asked, 1, '... after one question' );
-is( last_audit(q{operation || ' ' || outcome || ' ' || (policy_input IS NOT NULL) || ' ' || (policy_decision IS NOT NULL)}),
-    'authorize allowed true true', '... which its audit row has' );
+is( last_audit(
+        q{operation || ' ' || outcome || ' ' || (policy_input IS NOT NULL) || ' ' || (policy_decision IS NOT NULL)}),
+    'authorize allowed true true',
+    '... which its audit row has' );
 admin_ok( replay(), 200, { changed => false, before => sub { $_[0]{allow} } }, '... for a replay' );
 is( $stack->sql('SELECT scope FROM token_grant ORDER BY created_at DESC LIMIT 1'), 'openid orders.read',
     'the code carries what would be granted' );
@@ -148,37 +166,52 @@ sub redeem {
     return $stack->http->post( '/token', headers => \@auth, form => [ map { ( $_ => $form{$_} ) } sort keys %form ] );
 }
 $stack->bind( web => { scopes => ['openid'] } );
-oauth_ok( redeem( $end->{code} ), { scope => 'openid' }, '/token asks again: what policy took away meanwhile is not granted' );
+oauth_ok(
+    redeem( $end->{code} ), { scope => 'openid' },
+    '/token asks again: what policy took away meanwhile is not granted' );
 $end = ends( $ann, 'web', scope => 'openid orders.read' );
 $stack->bind( web => { scopes => [qw(openid orders.read)] } );
 oauth_ok( redeem( $end->{code} ), { scope => 'openid' }, '... and what it added meanwhile is beyond the code' );
 $end = ends( $ann, 'web' );
 $stack->bind( web => { grants => [] } );
-oauth_error( redeem( $end->{code} ), 400, 'unauthorized_client', '... and a preview that allowed is no decision of /token' );
+oauth_error(
+    redeem( $end->{code} ), 400, 'unauthorized_client',
+    '... and a preview that allowed is no decision of /token' );
 $stack->bind( web => { grants => ['authorization_code'] } );
 
 # ---- the consent page shows what would be granted and nothing else
 
-sub shown { my ($page) = @_; return join ' ', $page->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g }
+sub shown {
+    my ($page) = @_;
+    return join ' ', $page->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
+}
 my @all = ( scope => 'openid orders.read orders.admin' );
 $asked = $fake->asked;
 my $page = ends( $ann, 'dyn', @all )->{page};
 is( shown($page), 'openid orders.read', 'the page shows the granted scopes, not one that is kept for a group' );
-is( $fake->asked - $asked, 1, '... after one question' );
-is( $stack->sql(q{SELECT outcome || ' ' || (policy_input IS NOT NULL) FROM audit_log WHERE operation = 'authorize' ORDER BY id DESC LIMIT 1}),
-    'allowed true', '... which the audit row of /authorize has' );
+is( $fake->asked - $asked, 1,           '... after one question' );
+is( $stack->sql(
+        q{SELECT outcome || ' ' || (policy_input IS NOT NULL) FROM audit_log WHERE operation = 'authorize' ORDER BY id DESC LIMIT 1}
+    ),
+    'allowed true',
+    '... which the audit row of /authorize has' );
 $stack->patch_row( 'svc.entitlements.bindings', { scopes => { 'orders.admin' => { groups => ['corp/staff'] } } } );
 $ann->submit( $page, button => [ decision => 'allow' ], stop => qr{\Ahttps://} );
 my %back = Authz::Browser::query( $ann->url );
 is( $fake->asked - $asked, 1, 'the answer asks no second time: the page showed the preview' );
 oauth_ok(
-    redeem( $back{code}, client_id => 'dyn', redirect_uri => 'https://dyn.example/cb', code_verifier => $Authz::Grant::VERIFIER ),
-    { scope => 'openid orders.read' }, 'the token has no more than the page showed, though policy grants more by now' );
+    redeem(
+        $back{code}, client_id => 'dyn', redirect_uri => 'https://dyn.example/cb',
+        code_verifier => $Authz::Grant::VERIFIER ),
+    { scope => 'openid orders.read' },
+    'the token has no more than the page showed, though policy grants more by now' );
 $page = ends( $ann, 'dyn', @all )->{page};
-is( shown($page), 'openid orders.read orders.admin', 'what was agreed to is remembered for what was shown: more asks again' );
+is( shown($page), 'openid orders.read orders.admin',
+    'what was agreed to is remembered for what was shown: more asks again' );
 $stack->patch_row( 'svc.entitlements.bindings', { scopes => { 'orders.admin' => { groups => ['corp/ops'] } } } );
 like( ends( $ann, 'dyn', @all )->{code} // '', qr/\Aac_/, '... and the same does not' );
-like( ends( $ann, 'dyn', scope => 'orders.read openid', prompt => 'none' )->{code} // '', qr/\Aac_/,
+like(
+    ends( $ann, 'dyn', scope => 'orders.read openid', prompt => 'none' )->{code} // '', qr/\Aac_/,
     '... however the client words it, also under prompt=none' );
 
 # ---- somebody else
@@ -186,7 +219,8 @@ like( ends( $ann, 'dyn', scope => 'orders.read openid', prompt => 'none' )->{cod
 my ($other) = $page->body =~ m{<a href="([^"]+)">Use another account</a>};
 my %other = Authz::Browser::query( ( $other // '?' ) =~ s/&amp;/&/gr );
 is_deeply(
-    [ @other{qw(prompt client_id scope state login_hint)} ], [ 'login', 'dyn', 'openid orders.read orders.admin', 's1', undef ],
+    [ @other{qw(prompt client_id scope state login_hint)} ],
+    [ 'login', 'dyn', 'openid orders.read orders.admin', 's1', undef ],
     'the page links to a sign-in with another account: the same request with prompt=login' );
 $idp->user( { sub => 'eve', email => 'eve@example.org', groups => ['ops'], auth_time => time + 1 } );
 my $eve = ( $ann->follow( ( $other // '' ) =~ s/&amp;/&/gr, stop => qr{\Ahttps://} ) )[-1];
@@ -199,9 +233,10 @@ sub unavailable {
     my ( $name, $id ) = @_;
     my $had = codes();
     my $end = ends( $ann, 'web' );
-    is( $end->{error}, 'temporarily_unavailable', "$name: temporarily_unavailable at the client" ) or diag( $end->{page}->text );
-    is( $end->{page}->header('Retry-After'), 1, '... Retry-After' );
-    is( codes(), $had, '... no code' );
+    is( $end->{error}, 'temporarily_unavailable', "$name: temporarily_unavailable at the client" )
+      or diag( $end->{page}->text );
+    is( $end->{page}->header('Retry-After'), 1,    '... Retry-After' );
+    is( codes(),                             $had, '... no code' );
     is( last_audit(q{operation || ' ' || outcome || ' ' || (policy_input IS NOT NULL)}), 'authorize error true',
         '... audited as an error, with the question' );
     return;
@@ -214,9 +249,13 @@ unavailable('an answer that widens the request');
 $fake->tell( set => { 'provenance.bundles.svc.revision' => 'f' x 32 } );
 my $started = time;
 unavailable('a revision that may not decide');
-cmp_ok( time - $started, '>', 0.9, '... after it was asked again for a second (decisions.md "Which revisions may decide")' );
+cmp_ok(
+    time - $started, '>', 0.9,
+    '... after it was asked again for a second (decisions.md "Which revisions may decide")' );
 $fake->tell( set => { 'provenance.bundles.svc.revision' => 'f' x 32, 'result.allow' => JSON::PP::false() } );
 unavailable('a denial by such a revision');
+is( ends( $ann, 'dyn', scope => 'openid email' )->{page}->status, 503,
+    '... a page for a client that registered itself' );
 $fake->tell('pass');
 like( ends( $ann, 'web' )->{code} // '', qr/\Aac_/, 'it is back' );
 

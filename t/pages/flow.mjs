@@ -64,7 +64,10 @@ await pressEnterOn(ann, 'Allow');
 ok(ann.url().startsWith('https://app.example/done?') && back_of(ann).code, 'consent: the program gets the code, and may send the browser on to its maker', ann.url(), ann.faults);
 await ann.goto(authorize('tool'));
 await pressEnterOn(ann, 'Cancel');
-is([back_of(ann).error, back_of(ann).state], ['access_denied', 'st'], 'consent: asked again (loopback is not remembered); Cancel tells the client so');
+is(await heading(ann), 'No access was given', 'consent: asked again (loopback is not remembered); Cancel leads to a page, as nobody vouches for the program');
+await isWell(ann, 'declined');
+await pressEnterOn(ann, 'Return to 127.0.0.1');
+is([back_of(ann).error, back_of(ann).state], ['access_denied', 'st'], 'declined: its link tells the client so (decisions.md "Errors at /authorize")');
 
 // ---- a popup keeps its opener, a frame stays empty
 
@@ -75,6 +78,7 @@ const [popup] = await Promise.all([
 ]);
 await popup.waitForSelector('button');
 await pressEnterOn(Object.assign(popup, { faults: [] }), 'Cancel');
+await pressEnterOn(popup, 'Return to 127.0.0.1');
 is(await popup.evaluate(() => [location.pathname, window.opener !== null]), ['/done', true], 'popup: an application that signs in through one still sees it come back');
 await popup.close();
 const before = ann.faults.length;

@@ -13,6 +13,8 @@ const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1',
 
 const cases = {
   'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
+  'error 400, declined, with a link': ['error', { status: 400, error: 'access_denied', text: 'The user denied the request', back_href: 'https://assistant.example/cb?error=access_denied', back_place: 'assistant.example' }],
+  'error 503, with a long link': ['error', { status: 503, error: 'temporarily_unavailable', text: LONG, back_href: ADDRESS, back_place: LONG }],
   'error 429': ['error', { status: 429, error: 'too_many_requests', text: 'Too many requests' }],
   'error 500': ['error', { status: 500, error: 'server_error', text: LONG }],
   'error 503': ['error', { status: 503, error: 'temporarily_unavailable', text: 'The service is not available' }],

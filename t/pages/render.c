@@ -43,10 +43,13 @@ load_pages(struct az *az)
 static void
 respond(struct request *req, const char *name, json_t *values, const char *form_action)
 {
+    const struct page_link back = {json_string_value(json_object_get(values, "back_href")),
+                                   json_string_value(json_object_get(values, "back_place"))};
     if (strcmp(name, "error") == 0)
         respond_error_page(req, (int) json_integer_value(json_object_get(values, "status")),
                            json_string_value(json_object_get(values, "error")),
-                           json_string_value(json_object_get(values, "text")));
+                           json_string_value(json_object_get(values, "text")),
+                           back.href != NULL ? &back : NULL);
     else if (respond_page(req, 200, name, values, form_action) != AZ_OK)
         fail(req->op.fault.detail);
 }

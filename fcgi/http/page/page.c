@@ -31,7 +31,8 @@ struct page_row {
 
 static const struct page_row page_rows[] = {
     {"error",
-     {"site", "refused", "busy", "unavailable", "broken", "error", "text", "request_id", NULL}   },
+     {"site", "refused", "declined", "busy", "unavailable", "broken", "error", "text", "request_id",
+      "back_href", "back_place", NULL}                                                           },
     {"busy",       {"site", NULL}                                                                },
     {"choose",     {"site", "client_name", "providers", "providers.name", "providers.href", NULL}},
     {"consent",    {"site",         "action",         "id",          "client_name",
@@ -310,11 +311,13 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     return st;
 }
 
-/* Return the section of the error template for a status; the template has the words. */
+/* Return the section of the error template for a failure; the template has the words. */
 static const char *
-error_kind(int status)
+error_kind(int status, const char *error)
 {
     switch (status) {
+    case 400:
+        return strcmp(error, "access_denied") == 0 ? "declined" : "refused";
     case 429:
         return "busy";
     case 503:
@@ -325,12 +328,15 @@ error_kind(int status)
 }
 
 void
-respond_error_page(struct request *req, int status, const char *error, const char *text)
+respond_error_page(struct request *req, int status, const char *error, const char *text,
+                   const struct page_link *back)
 {
     struct az_fault fault = req->op.fault;
-    json_t *values =
-        jsonx_own(req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*}", error_kind(status), 1, "error",
-                                         error, "text", text, "request_id", req->op.request_id));
+    json_t *values = jsonx_own(
+        req->op.mem, json_pack("{s:b,s:s*,s:s*,s:s*,s:s*,s:s*}", error_kind(status, error), 1,
+                               "error", error, "text", text, "request_id", req->op.request_id,
+                               "back_href", back != NULL ? back->href : NULL, "back_place",
+                               back != NULL ? back->place : NULL));
     if (values == NULL || respond_page(req, status, "error", values, NULL) != AZ_OK) {
         const char *plain = talloc_asprintf(req->op.mem, "%s: %s\nRequest ID: %s\n", error, text,
                                             req->op.request_id);

@@ -39,8 +39,16 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
 enum az_status respond_page(struct request *req, int status, const char *name, json_t *values,
                             const char *form_action);
 
-/* Answer with the error page: the reason in words, and the request id. Never fails: without the
- * template the page is plain text. The recorded fault stays as it is. */
-void respond_error_page(struct request *req, int status, const char *error, const char *text);
+/* A link of the error page, with the text that names its place. */
+struct page_link {
+    const char *href;
+    const char *place; /* host, or scheme of a private-use scheme */
+};
+
+/* Answer with the error page: the reason in words, the request id, and a link back to the
+ * application (or NULL). Never fails: without the template the page is plain text. The recorded
+ * fault stays as it is. */
+void respond_error_page(struct request *req, int status, const char *error, const char *text,
+                        const struct page_link *back);
 
 #endif
