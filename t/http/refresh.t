@@ -211,6 +211,7 @@ SELECT partition_create('refresh_token', $yesterday);
 INSERT INTO refresh_token (id, expires_at, secret_hash, grant_id, issued_at) VALUES ('$past_id', now() - interval '1 day', '\\x$past_hash', '$grant', now() - interval '2 days');
 UPDATE token_grant SET expires_at = now() - interval '1 day' WHERE id = '$grant';
 SQL
+sleep 1.1;    # a process looks for new partitions at most once a second, and it may have looked just now
 refused( refresh( \@web, $past ), 'refresh: of a family that ended yesterday' );
 inactive( $stack->introspect( @web, $past ), '... which introspects inactive' );
 oauth_ok( $stack->introspect( @rs,  $outliving ), { active => true }, '... though an access token of it still lives' );
