@@ -169,7 +169,7 @@ sub POSIX::fcntl_dup {
 my $stack = Activated->start( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
 my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
 oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'the daemon serves the sockets it is handed' );
-is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 4 web, 2 bundles"/ ), 1,
+is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 8 web, 2 bundles"/ ), 1,
     '... with the unit\'s number of workers' );
 
 $stack->{service}->stop;

@@ -104,7 +104,8 @@ sub shows {
     my @shown = $page->body =~ m{<li>(?:<bdi>[^<]*</bdi> <span class="name">)?<bdi>([^<]+)</bdi>}g;
     return is( join( ' ', @shown ), $scopes, "$name ($rule)" ) || diag( $page->text );
 }
-$stack->make_client( $_, undef, clientType => 'public', redirectUris => [$back] ) for qw(DCR STATEMENT CIMD own);
+my $pages = { grants => ['authorization_code'], scopes => [qw(openid email address phone profile)] };
+$stack->make_client( $_, $pages, clientType => 'public', redirectUris => [$back] ) for qw(DCR STATEMENT CIMD own);
 $stack->sql("UPDATE client SET registration_type = client_id WHERE client_id IN ('DCR', 'STATEMENT', 'CIMD')");
 shows( $_,    'openid email', "/authorize without scope, $_: default_scopes" ) for qw(DCR STATEMENT CIMD);
 shows( 'own', '',             '/authorize without scope, a client of the administrator: none', prompt => 'consent' );

@@ -25,9 +25,11 @@ sub token {
     return $issuer->id_token( { iss => $iss, iat => int time, %claim }, header => { typ => $typ } );
 }
 
+# Each from another address: the log has a limited number of such lines for each address and minute.
 sub register {
     my ($jwt) = @_;
-    return $stack->http->post(
+    our $senders++;
+    return Authz::Client->new( port => $stack->{port}, from => '127.0.1.' . ( 1 + $senders % 200 ) )->post(
         '/register',
         json => { redirect_uris => ['https://app.example/cb'], software_statement => $jwt } );
 }

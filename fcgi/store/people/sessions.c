@@ -32,13 +32,11 @@ enum session_find_column {
     FIND_CONSENTS,
     FIND_CONTROL
 };
-/* The newest consents of a subject; between the two, a statement names the subject, the client and
- * the redirect host. */
-#define TEXT_OF(number) #number
-#define LIMIT_OF(number) TEXT_OF(number)
+/* The newest 100 consents of a subject; between the two, a statement names the subject, the client
+ * and the redirect host. An application asks for a few combinations of scopes and resources; a user
+ * who gave more is asked again. */
 #define CONSENTS_OF "to_json(ARRAY(SELECT encode(c.what, 'hex') FROM consent c WHERE c.subject = "
-#define CONSENTS_NEWEST                                                                            \
-    " ORDER BY c.granted_at DESC LIMIT " LIMIT_OF(SESSION_CONSENTS_MAX) ")) AS consents,"
+#define CONSENTS_NEWEST " ORDER BY c.granted_at DESC LIMIT 100)) AS consents,"
 static const struct db_stmt session_find_stmt = {
     "session_find",
     "WITH found AS (SELECT s.*, p.idp_id, u.issuer, u.claims,"

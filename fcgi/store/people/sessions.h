@@ -32,10 +32,6 @@ struct consent_place {
     const char *host; /* NULL: no consent is remembered for it */
 };
 
-/* Consents of one user for one place that are read. An application asks for a few combinations of
- * scopes and resources; a user who gave more is asked again. */
-#define SESSION_CONSENTS_MAX 100
-
 /* Mode of the control `consent` (decisions.md "Browser side"). */
 enum consent_mode { CONSENT_OFF, CONSENT_DYNAMIC_CLIENTS, CONSENT_ALWAYS };
 
