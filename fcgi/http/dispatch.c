@@ -8,12 +8,12 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/settings.h"
 #include "http/counters.h"
 #include "http/failure.h"
 #include "http/form.h"
 #include "http/match.h"
+#include "http/request_log.h"
 #include "http/route.h"
 #include "http/shared.h"
 #include "store/db/db.h"
@@ -194,29 +194,15 @@ dispatch_answer(struct request *req, const struct http_io *io)
     return st;
 }
 
-/*
- * True if the request leaves an audit row: it proved something, asked policy, or wrote a row
- * together with its own write. Anybody can send any number of requests that do nothing of this, and
- * a row for each would fill the disk. After AZ_BUSY a browser comes back again and again; it asked
- * nothing and changed nothing.
- */
-static bool
-leaves_row(const struct request *req)
-{
-    return req->audited
-           || (req->route->audited && (req->proved || req->audit.input != NULL)
-               && req->op.fault.status != AZ_BUSY);
-}
-
 /* Write the audit row of a request whose handler did not. If that fails, the request fails too. A
  * request that leaves none is counted. */
 static void
 write_audit(struct request *req)
 {
     const struct az_status_row *row = az_status_row(req->op.fault.status);
-    if (req->route->audited && !leaves_row(req))
+    if (req->route->audited && !request_leaves_row(req))
         counters_add(req->op.az->counters, COUNTER_UNAUDITED, req->route);
-    if (req->audited || !leaves_row(req))
+    if (req->audited || !request_leaves_row(req))
         return;
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
@@ -305,65 +291,6 @@ wipe(struct request *req)
                            strlen(req->res.header[i].value));
 }
 
-/* Return the outcome for the log: that of the handler's audit row, if it wrote one, because a
- * refusal of policy and a bad request can share an error code. */
-static const char *
-outcome_of(const struct request *req)
-{
-    const struct az_status_row *row = az_status_row(req->op.fault.status);
-    return req->audited && row->http < 500 ? req->audit.outcome : row->audit_outcome;
-}
-
-/*
- * True if the request may write its log line. Those of an audited endpoint that leave no row share
- * a limited number of lines for each address and minute. How many were left out is told with the
- * first request after that minute.
- */
-static bool
-line_is_due(const struct request *req, enum az_severity severity)
-{
-    struct counters *counters = req->op.az->counters;
-    bool bounded = req->route->audited && !leaves_row(req);
-    if (!log_wanted(severity))
-        return false;
-    if (counters == NULL)
-        return true;
-    uint64_t left_out = counters_take_left_out(counters, op_now(&req->op));
-    if (left_out > 0)
-        log_text(AZ_SEV_WARN, "request lines left out",
-                 "%llu requests in one minute proved nothing; each address writes at most %d lines "
-                 "of them",
-                 (unsigned long long) left_out, COUNTERS_LINES_PER_MINUTE);
-    return !bounded || counters_admit_line(counters, req->ip, op_now(&req->op));
-}
-
-/* Log one line per request: ids, outcome and, for a failure, the detail that the caller does not
- * get. */
-static void
-log_request(const struct request *req, int64_t started, uint64_t trips)
-{
-    const struct az_fault *fault = &req->op.fault;
-    const struct az_status_row *row = az_status_row(fault->status);
-    enum az_severity severity = fault->status == AZ_OK ? AZ_SEV_INFO : row->severity;
-    if (!line_is_due(req, severity))
-        return;
-    const struct log_field fields[] = {
-        LOG_TEXT("request_id", req->op.request_id),
-        LOG_TEXT("route", req->route->path),
-        LOG_TEXT("method", req->method),
-        LOG_NUMBER("status", req->res.status),
-        LOG_NUMBER("us", clock_monotonic_us() - started),
-        LOG_NUMBER("sql_trips", trips),
-        LOG_TEXT("client_id", req->audit.client_id),
-        LOG_TEXT("ip", req->ip),
-        LOG_TEXT("outcome", outcome_of(req)),
-        LOG_TEXT("error", fault->status != AZ_OK ? row->error : NULL),
-        LOG_TEXT("reason", fault->status != AZ_OK ? fault->public_text : NULL),
-        LOG_TEXT("detail", fault->detail[0] != '\0' ? fault->detail : NULL),
-    };
-    log_line(severity, "request", fields, sizeof(fields) / sizeof(fields[0]));
-}
-
 void
 dispatch(struct az *az, const struct http_io *io)
 {
@@ -388,7 +315,7 @@ dispatch(struct az *az, const struct http_io *io)
     write_audit(req);
     send_response(req);
     io->finish(io);
-    log_request(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
+    request_log(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     if (az->db != NULL)
         db_settle(&req->op);
     wipe(req);

@@ -102,6 +102,7 @@ grant_frame(struct request *req, const char *flow_id, struct issue_question *que
 {
     question->grant_type = request_param(req, "grant_type");
     question->default_ttl = req->op.az->cfg->access_token_validity;
+    req->audit.grant_type = question->grant_type;
     question->frame = (struct question){
         .endpoint = req->route->path,
         .ip = req->ip,

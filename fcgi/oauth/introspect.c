@@ -190,10 +190,7 @@ decide_shown(struct introspection *it)
     it->question.frame = (struct question){
         .endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent};
     enum az_status st = token_show(&req->op, &it->lookup, &it->question, shown);
-    req->audit.input = shown->verdict.input;
-    req->audit.input_length = shown->verdict.input_length;
-    req->audit.decision = shown->verdict.output;
-    req->audit.decision_length = shown->verdict.output_length;
+    token_note_verdict(&req->op, &req->audit, &shown->verdict);
     req->audit.flow_id =
         json_string_value(json_object_get(json_object_get(shown->issued, "request"), "flow_id"));
     req->audit.subject_id = it->lookup.row.found ? it->lookup.row.subject : NULL;
@@ -215,13 +212,17 @@ record_shown(struct introspection *it)
     bool consumed = false;
     enum az_status st;
     request_fill_audit(req, 200, outcomes[it->shown.as]);
+    req->audit.inactive = it->shown.as == SHOWN_POLICY_DENIED ? "policy_denied" : it->shown.dead;
+    audit_explain(&req->op, &req->audit);
     bool once = lookup->row.grant == NULL && (lookup->row.jit || it->shown.verdict.decision.jit);
     if (it->shown.as != SHOWN_ACTIVE || !once) {
         st = audit_send(&req->op, &req->audit);
     } else {
         st = token_consume(&req->op, lookup->token, &req->audit, &consumed);
-        if (st == AZ_OK && !consumed)
+        if (st == AZ_OK && !consumed) {
             it->shown.as = SHOWN_INVALID;
+            req->audit.inactive = "consumed"; /* by another request, a moment before */
+        }
     }
     req->audited = st == AZ_OK;
     return st;

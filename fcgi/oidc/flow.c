@@ -371,7 +371,7 @@ await_revision(struct flow_step *step, int64_t started)
     if (ask_again(&req->op, started, step->verdict.decision.revision))
         return AZ_OK;
     ask_note_error(&req->op, &step->verdict);
-    token_note_documents(&req->audit, &step->verdict);
+    token_note_verdict(&req->op, &req->audit, &step->verdict);
     return AZ_UNAVAILABLE;
 }
 

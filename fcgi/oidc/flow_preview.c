@@ -111,7 +111,8 @@ flow_preview(struct request *req, const struct session *session, const struct au
         return st;
     question.user = &user;
     st = ask_issue(&req->op, &question, ret_verdict);
-    token_note_documents(&req->audit, ret_verdict);
+    token_note_verdict(&req->op, &req->audit, ret_verdict);
+    audit_explain(&req->op, &req->audit);
     if (st != AZ_OK)
         return st;
     enum az_status no = preview_refusal(&question, &ret_verdict->decision, &text);

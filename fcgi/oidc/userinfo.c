@@ -89,6 +89,7 @@ static enum az_status
 refuse_denied(struct request *req)
 {
     request_fill_audit(req, az_status_row(AZ_INVALID_TOKEN)->http, "denied");
+    audit_explain(&req->op, &req->audit);
     enum az_status st = audit_send(&req->op, &req->audit);
     if (st != AZ_OK)
         return st;
@@ -106,10 +107,7 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
         .service = true,
     };
     enum az_status st = token_show(&req->op, lookup, &question, ret);
-    req->audit.input = ret->verdict.input;
-    req->audit.input_length = ret->verdict.input_length;
-    req->audit.decision = ret->verdict.output;
-    req->audit.decision_length = ret->verdict.output_length;
+    token_note_verdict(&req->op, &req->audit, &ret->verdict);
     req->audit.flow_id = question.frame.flow_id;
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);

@@ -48,22 +48,28 @@ token_refusal(const struct issue_question *question, const struct decision *deci
 }
 
 void
-token_note_documents(struct audit_entry *audit, const struct verdict *verdict)
+token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict)
 {
     audit->input = verdict->input;
     audit->input_length = verdict->input_length;
     audit->decision = verdict->output;
     audit->decision_length = verdict->output_length;
+    if (verdict->decision.reasons == NULL)
+        return; /* there is no decision */
+    audit->scope = words_join(op->mem, verdict->decision.scopes);
+    audit->codes = decision_codes(op->mem, &verdict->decision);
 }
 
 static void
-note_issue_verdict(struct audit_entry *audit, const struct verdict *verdict, enum az_status outcome)
+note_issue_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict,
+                   enum az_status outcome)
 {
     const struct az_status_row *row = az_status_row(outcome);
     audit->http_status = row->http;
     /* A bad request can have the same code as a denial; the audit row tells them apart. */
     audit->outcome = outcome == AZ_OK ? "allowed" : "denied";
-    token_note_documents(audit, verdict);
+    token_note_verdict(op, audit, verdict);
+    audit_explain(op, audit);
 }
 
 /* Tokens that were made before the write, with what the write needs. */
@@ -253,7 +259,7 @@ after_nothing(struct op *op, const struct client *client, int64_t started, struc
     if (ask_again(op, started, verdict->decision.revision))
         return AZ_OK;
     ask_note_error(op, verdict);
-    token_note_documents(audit, verdict);
+    token_note_verdict(op, audit, verdict);
     return AZ_UNAVAILABLE;
 }
 
@@ -269,11 +275,11 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
         bool stored = false;
         enum az_status st = ask_issue(op, question, &verdict);
         if (st != AZ_OK) {
-            token_note_documents(audit, &verdict);
+            token_note_verdict(op, audit, &verdict);
             return st;
         }
         enum az_status no = token_refusal(question, &verdict.decision, &text);
-        note_issue_verdict(audit, &verdict, no);
+        note_issue_verdict(op, audit, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)
                  : make_and_store(op, question, family, &verdict, audit, ret, &stored);

@@ -60,7 +60,7 @@ enum az_status token_refusal(const struct issue_question *question, const struct
                              const char **ret_text);
 
 /* Add the question and the answer to the audit entry. */
-void token_note_documents(struct audit_entry *audit, const struct verdict *verdict);
+void token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict);
 
 /* Wipe the texts of the tokens. */
 void issued_done(struct issued *issued);

@@ -133,8 +133,10 @@ reread_token(struct op *op, struct token_lookup *lookup, int64_t read_ms)
         return AZ_OK;
     struct token_lookup again = {.token = lookup->token, .kind = lookup->kind};
     enum az_status st = token_find(op, &again);
-    if (st == AZ_OK)
+    if (st == AZ_OK) {
         lookup->row.found = again.row.found;
+        lookup->row.dead = again.row.dead;
+    }
     return st;
 }
 
@@ -175,7 +177,11 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
     const struct decision *decision = &shown.verdict.decision;
     if (caller_refused(decision))
         return op_fail(op, AZ_FORBIDDEN, "The client is not allowed to introspect tokens", NULL);
-    if (!row->found || decision_has_code(decision, "caller_not_audience"))
+    if (!row->found)
+        ret->dead = row->dead;
+    else if (decision_has_code(decision, "caller_not_audience"))
+        ret->dead = "caller_not_audience";
+    if (ret->dead != NULL)
         ret->as = SHOWN_INVALID;
     else if (!decision->allow || lost_all(shown.baseline, decision))
         ret->as = SHOWN_POLICY_DENIED;

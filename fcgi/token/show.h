@@ -18,6 +18,7 @@ struct shown {
     struct verdict verdict; /* evaluation 2, with its scopes, obligations and reasons */
     json_t *baseline;       /* stored pdpOutput, NULL for an unknown token */
     json_t *issued;         /* stored pdpInput, NULL if it was purged */
+    const char *dead;       /* for the log: why the token is invalid, or NULL */
 };
 
 /*

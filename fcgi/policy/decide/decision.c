@@ -382,6 +382,24 @@ decision_deny_status(const struct decision *decision, const char **ret_text)
     return rank < CATEGORIES ? categories[rank].status : AZ_ACCESS_DENIED;
 }
 
+const char *
+decision_codes(TALLOC_CTX *mem, const struct decision *decision)
+{
+    size_t index;
+    json_t *reason;
+    char *codes = NULL;
+    json_array_foreach (decision->reasons, index, reason) {
+        const char *code = json_string_value(json_object_get(reason, "code"));
+        if (code == NULL)
+            continue;
+        codes = codes == NULL ? talloc_strdup(mem, code)
+                              : talloc_asprintf_append_buffer(codes, " %s", code);
+        if (codes == NULL)
+            return NULL;
+    }
+    return codes;
+}
+
 bool
 decision_has_code(const struct decision *decision, const char *code)
 {

@@ -55,6 +55,10 @@ enum az_status decision_read(struct op *op, json_t *result, const struct decisio
  * that reason's message. */
 enum az_status decision_deny_status(const struct decision *decision, const char **ret_text);
 
+/* Return the codes of all reasons, separated by spaces, on mem; NULL: there are none, or no memory.
+ */
+const char *decision_codes(TALLOC_CTX *mem, const struct decision *decision);
+
 /* True if one of the reasons has this code. */
 bool decision_has_code(const struct decision *decision, const char *code);
 

@@ -2,6 +2,7 @@
 
 #include "store/db/audit.h"
 
+#include "base/jsonx.h"
 #include "store/db/partitions.h"
 
 #define INSERT                                                                                     \
@@ -35,6 +36,16 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_text(params, entry->summary);
     db_octets(params, entry->input, entry->input_length);
     db_octets(params, entry->decision, entry->decision_length);
+}
+
+void
+audit_explain(struct op *op, struct audit_entry *entry)
+{
+    if (entry->summary != NULL || (entry->inactive == NULL && entry->codes == NULL))
+        return;
+    json_t *summary = jsonx_own(
+        op->mem, json_pack("{s:s*,s:s*}", "inactive", entry->inactive, "denyCodes", entry->codes));
+    entry->summary = summary != NULL ? jsonx_dump(op->mem, summary) : NULL;
 }
 
 static struct db_batch *

@@ -24,6 +24,10 @@ struct audit_entry {
     size_t input_length;           /* octets */
     const unsigned char *decision; /* packed policy answer, or NULL */
     size_t decision_length;        /* octets */
+    const char *grant_type;        /* these four are for the log line; or NULL */
+    const char *scope;             /* granted or shown, separated by spaces, or NULL */
+    const char *codes;             /* of all deny reasons, separated by spaces, or NULL */
+    const char *inactive;          /* why an introspection showed nothing, or NULL */
 };
 
 /* The columns in the order of audit_bind, for statements that write the row together with other
@@ -35,6 +39,9 @@ struct audit_entry {
 
 /* Add the AUDIT_FIELDS parameters of an entry. */
 void audit_bind(struct db_params *params, const struct audit_entry *entry);
+
+/* Put `inactive` and `codes` into the summary, unless it has another one. */
+void audit_explain(struct op *op, struct audit_entry *entry);
 
 /* Write the row; it is durable when this returns. One trip. */
 enum az_status audit_insert(struct op *op, const struct audit_entry *entry);

@@ -37,24 +37,27 @@ enum token_find_column {
     FIND_SOFTWARE_VERSION,
     FIND_STATEMENT,
     FIND_IDP,
-    FIND_CLAIMS
+    FIND_CLAIMS,
+    FIND_DEAD
 };
 /* A person's token has a family, and lives only while the family and its identity provider do; both
  * are rows, so that a provider that is enabled again revives its tokens. A family that was deleted
- * has no provider here. */
+ * has no provider here. A token that is not live is found too, with the reason for the log. */
 static const struct db_stmt token_find_stmt = {
     "token_find",
     "SELECT t.secret_hash, floor(extract(epoch FROM t.issued_at))::bigint AS issued_at,"
     " floor(extract(epoch FROM t.expires_at))::bigint AS expires_at, t.jit, t.subject, t.scope, "
     "t.resource, t.pdp_output,"
     " a.policy_input, " CLIENT_COLUMNS ","
-    " p.idp_id AS idp, s.claims::text AS claims"
+    " p.idp_id AS idp, s.claims::text AS claims,"
+    " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL THEN 'revoked'"
+    "  WHEN t.expires_at <= now() THEN 'expired' WHEN NOT c.enabled THEN 'client_disabled'"
+    "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
     " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
     " LEFT JOIN subject s ON s.subject = g.subject"
-    " WHERE t.id = $1::uuid AND t.expires_at > now() AND t.revoked_at IS NULL AND c.enabled"
-    "   AND (t.grant_id IS NULL OR (g.revoked_at IS NULL AND p.enabled))",
+    " WHERE t.id = $1::uuid",
     1};
 
 /* Add the step that finds one token; no step if its partitions cannot exist. */
@@ -76,6 +79,10 @@ token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *
     return AZ_OK;
 }
 
+/* A token whose row is not there, or whose secret is wrong, is unknown. So is a single-use token
+ * that was consumed: its row is gone. */
+static const struct token_row no_row = {.found = false, .dead = "unknown"};
+
 /* Fill the row; texts stay in the result, which lives as long as the operation. */
 static enum az_status
 token_read_access(struct op *op, const PGresult *result, const struct token_parts *token,
@@ -88,6 +95,8 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     enum az_status st = db_read_octets(op, result, 0, FIND_SECRET_HASH, &hash, &hash_length);
     if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
         return st;
+    if ((ret->dead = db_get(result, 0, FIND_DEAD)) != NULL)
+        return AZ_OK;
     struct token_row row = {.found = true};
     json_t *claims = NULL;
     client_read_columns(result, FIND_CLIENT_KEY, &row.client);
@@ -121,9 +130,18 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
     if (grant == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
     enum az_status st = grant_read(op, step, token, grant);
-    if (st != AZ_OK || !grant->found || !grant->redeemed || grant->revoked || !grant->live
-        || grant->rotated || grant->ended || !grant->client.enabled || !grant->provider_enabled)
+    if (st != AZ_OK || !grant->found)
         return st;
+    ret->dead = !grant->redeemed           ? "unknown"
+                : grant->revoked           ? "revoked"
+                : !grant->live             ? "expired"
+                : grant->rotated           ? "rotated"
+                : grant->ended             ? "ended"
+                : !grant->client.enabled   ? "client_disabled"
+                : !grant->provider_enabled ? "provider_disabled"
+                                           : NULL;
+    if (ret->dead != NULL)
+        return AZ_OK;
     *ret = (struct token_row){
         .found = true,
         .client = grant->client,
@@ -143,8 +161,8 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
 static enum az_status
 token_find_once(struct op *op, struct token_lookup *lookup)
 {
-    lookup->row = (struct token_row){.found = false};
-    lookup->caller_row = (struct token_row){.found = false};
+    lookup->row = no_row;
+    lookup->caller_row = no_row;
     struct db_batch *batch = db_batch_new(op);
     struct db_step *state = db_batch_add(batch, &token_caller_stmt);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
