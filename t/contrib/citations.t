@@ -76,7 +76,8 @@ accepts( 't/a.t',       "ok( 1, 'C12: two' );\nok( 2, 'two (C9, C12)' );",     '
 accepts( 't/a.t',       "# rules.md C9\nok( 1, 'a (A4) page, C1 controls' );", 'what only looks like a rule' );
 accepts( 'README',      'See doc/design/rules.md.',                            'the path of a page' );
 accepts( 'doc/a.md',    'See [rules](rules.md) and rules.md.',                 'pages that name pages' );
-accepts( "t/vectors/a", "rules.md C99\n", "vectors are not read", "README" => "rules.md C9" );
+accepts( 'README',      'See guide.md, [it](guide.md).', 'a page for users',     'doc/guide.md' => 'rules.md C9' );
+accepts( "t/vectors/a", "rules.md C99\n",                "vectors are not read", "README"       => "rules.md C9" );
 
 refuses(
     'fcgi/a.c',                                                                  "\n/* rules.md C99 */",
