@@ -26,7 +26,7 @@ my $dir      = Authz::Process::directory();
 
 # The clients and bindings are those that the page tells its reader to make.
 my ( $api_client, $api_binding, $reader_client, $reader_binding ) =
-  Authz::Web::edit( Authz::Path::source( 'doc', 'protect-an-api.md' ) ) =~ /^ +-d '(\{.*\})'$/mg;
+  Authz::Web::edit( Authz::Path::source('doc/protect-an-api.md') ) =~ /^ +-d '(\{.*\})'$/mg;
 my @api    = page_client( $api_client,    $api_binding );
 my @reader = page_client( $reader_client, $reader_binding );
 my @writer = $stack->make_client(

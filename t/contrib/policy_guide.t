@@ -18,7 +18,7 @@ use Authz::Stack   ();
 use Authz::Web     ();
 
 my $stack = Authz::Stack->start;
-my $guide = Authz::Web::edit( Authz::Path::source( 'doc', 'policy-guide.md' ) );
+my $guide = Authz::Web::edit( Authz::Path::source('doc/policy-guide.md') );
 my $json  = JSON::PP->new->utf8->canonical;
 
 my @agent = ( 'User-Agent' => 'curl/8.5.0' );
