@@ -142,6 +142,7 @@ demo_next() {
 		  - Administer on the command line:      $authzctl --help
 		  - Stop it (the data stays in $DIR):
 		                                         contrib/quickstart down$more
-		  - Follow a request through the source: README, "Where things are"
+		  - Protect an API, write policy:        doc/five-minutes.md, doc/protect-an-api.md, doc/policy-guide.md
+		  - Follow a request through the source: doc/source.md
 	END
 }
