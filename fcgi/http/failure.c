@@ -48,7 +48,7 @@ redirect_error(struct request *req, const char *url)
  * Only a GET: a form would come back without its parameters.
  */
 static bool
-ask_again(struct request *req)
+busy_ask_again(struct request *req)
 {
     struct az_fault fault = req->op.fault;
     if (fault.status != AZ_BUSY || strcmp(req->method, "GET") != 0)
@@ -69,7 +69,7 @@ static void
 write_page_error(struct request *req, const struct az_status_row *row)
 {
     char text[sizeof(req->op.fault.public_text)];
-    if (ask_again(req))
+    if (busy_ask_again(req))
         return;
     const char *url = error_address(req, row);
     if (url != NULL && !req->redirect_by_link && redirect_error(req, url))

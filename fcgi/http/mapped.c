@@ -55,7 +55,7 @@ make_file(const char *path, uint64_t magic, size_t size)
 }
 
 static int
-open_file(const char *path, uint64_t wanted, size_t size)
+mapped_open_file(const char *path, uint64_t wanted, size_t size)
 {
     struct stat st;
     uint64_t magic;
@@ -71,7 +71,7 @@ open_file(const char *path, uint64_t wanted, size_t size)
 
 /* Refuse a directory that another user made or may enter. */
 static enum az_status
-check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
+mapped_check_directory(TALLOC_CTX *mem, const char *dir, const char **ret_why)
 {
     struct stat st;
     if (lstat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
@@ -104,7 +104,7 @@ mapped_check(TALLOC_CTX *mem, const char *dir, const char **ret_why)
         return AZ_OK;
     if (missing)
         return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    return check_directory(mem, dir, ret_why);
+    return mapped_check_directory(mem, dir, ret_why);
 }
 
 enum az_status
@@ -113,11 +113,11 @@ mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, 
 {
     if (mkdir(dir, 0700) != 0 && errno != EEXIST)
         return mapped_refuse(mem, ret_why, dir, CANNOT_BE_CREATED);
-    enum az_status status = check_directory(mem, dir, ret_why);
+    enum az_status status = mapped_check_directory(mem, dir, ret_why);
     if (status != AZ_OK)
         return status;
     char *path = talloc_asprintf(mem, "%s/%s", dir, name);
-    int fd = path != NULL ? open_file(path, magic, size) : -1;
+    int fd = path != NULL ? mapped_open_file(path, magic, size) : -1;
     if (fd < 0)
         return mapped_refuse(
             mem, ret_why, dir,

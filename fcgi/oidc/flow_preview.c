@@ -68,8 +68,8 @@ granted_scope(struct op *op, const char *asked, const struct decision *decision)
 /* Cut the request to what would be granted, so that the consent page shows it and the code carries
  * no more. The types that the registry ties to the resource are found again at /token. */
 static enum az_status
-narrow(struct op *op, const struct authorization *asked, const struct decision *decision,
-       struct authorization *ret)
+preview_narrow(struct op *op, const struct authorization *asked, const struct decision *decision,
+               struct authorization *ret)
 {
     struct authorization granted = *asked;
     bool types = json_array_size(asked->resource_types) > 0;
@@ -118,5 +118,5 @@ flow_preview(struct request *req, const struct session *session, const struct au
     enum az_status no = preview_refusal(&question, &ret_verdict->decision, &text);
     if (no != AZ_OK)
         return deny(req, &ret_verdict->decision, no, text, ret_stale);
-    return narrow(&req->op, asked, &ret_verdict->decision, ret_granted);
+    return preview_narrow(&req->op, asked, &ret_verdict->decision, ret_granted);
 }

@@ -38,7 +38,7 @@ skip_string(const char *c)
  * builtin.
  */
 static bool
-is_member(const char *c, const char *tail)
+builtin_is_member(const char *c, const char *tail)
 {
     size_t length = strlen(tail);
     c = rego_skip_blanks(c);
@@ -65,7 +65,7 @@ begins_builtin(const char *c, size_t length, struct rule_builtin_use *ret)
 {
     for (size_t i = 0; i < sizeof(builtins) / sizeof(builtins[0]); i++)
         if (strlen(builtins[i].head) == length && strncmp(c, builtins[i].head, length) == 0
-            && is_member(c + length, builtins[i].tail)) {
+            && builtin_is_member(c + length, builtins[i].tail)) {
             *ret = (struct rule_builtin_use){.name = builtins[i].name, .why = builtins[i].why};
             return true;
         }
@@ -73,7 +73,7 @@ begins_builtin(const char *c, size_t length, struct rule_builtin_use *ret)
 }
 
 static int
-line_of(const char *content, const char *place)
+builtin_line_of(const char *content, const char *place)
 {
     int line = 1;
     for (const char *c = content; (c = memchr(c, '\n', (size_t) (place - c))) != NULL; c++)
@@ -104,7 +104,7 @@ rule_builtin_find(const char *content, struct rule_builtin_use *ret)
         size_t length = rego_word_length(c);
         if (next == c && length > 0 && (c == content || c[-1] != '.')
             && begins_builtin(c, length, ret)) {
-            ret->line = line_of(content, c);
+            ret->line = builtin_line_of(content, c);
             return true;
         }
         c = next != c ? next : c + (length > 0 ? length : 1);

@@ -29,7 +29,7 @@ trusts_several(const json_t *trust)
 
 /* Record a binding without issuers, as a place of the row that is saved. */
 static void
-tell(struct schema_failures *failures, const char *data_key, const char *software_id)
+issuers_tell(struct schema_failures *failures, const char *data_key, const char *software_id)
 {
     if (strcmp(data_key, SOFTWARE_BINDINGS_ROW) == 0) {
         const struct schema_place software = {.name = "software"};
@@ -62,7 +62,7 @@ software_issuers_judge(TALLOC_CTX *mem, const char *data_key, const json_t *bind
         return AZ_OK;
     json_object_foreach (json_object_get(bindings, "software"), software_id, binding)
         if (!json_is_array(json_object_get(binding, "issuers")))
-            tell(&failures, data_key, software_id);
+            issuers_tell(&failures, data_key, software_id);
     if (failures.out_of_memory)
         return AZ_SERVER_ERROR;
     *ret_failures = failures.list;

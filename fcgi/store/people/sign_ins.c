@@ -131,7 +131,7 @@ open_verifier(struct op *op, const PGresult *row, const unsigned char state_hash
 }
 
 static void
-bind_key(struct db_params *params, const struct sign_in_key *key)
+sign_in_bind_key(struct db_params *params, const struct sign_in_key *key)
 {
     db_octets(params, key->state_hash, SHA256_OCTETS);
     db_octets(params, key->browser_hash, SHA256_OCTETS);
@@ -143,7 +143,7 @@ sign_in_find(struct op *op, const struct sign_in_key *key, const char **ret_requ
 {
     struct db_params params = {.count = 0};
     PGresult *row;
-    bind_key(&params, key);
+    sign_in_bind_key(&params, key);
     enum az_status st = db_exec(op, &sign_in_find_stmt, &params, true, &row);
     if (st == AZ_OK)
         *ret_request = PQntuples(row) > 0 ? db_get(row, 0, FIND_REQUEST) : NULL;
@@ -156,7 +156,7 @@ sign_in_take(struct op *op, const struct sign_in_key *key, struct sign_in *ret)
     struct db_params params = {.count = 0};
     struct sign_in sign_in = {.found = false};
     PGresult *row;
-    bind_key(&params, key);
+    sign_in_bind_key(&params, key);
     enum az_status st = db_exec(op, &sign_in_take_stmt, &params, false, &row);
     if (st == AZ_OK && PQntuples(row) > 0) {
         sign_in.found = true;
