@@ -12,8 +12,8 @@
 #define NOUNS_MAX 32
 
 /*
- * A shell's script: what collects the words before the cursor into $path_, without options and their
- * values, and what offers the words of $list, the options of $options, or files. Between them
+ * A shell's script: what collects the words before the cursor into $path_, without options and
+ * their values, and what offers the words of $list, the options of $options, or files. Between them
  * stands the table as a `case`, which both shells read alike.
  */
 struct completion_shell {
@@ -26,8 +26,7 @@ static const struct completion_shell completion_shells[] = {
      "# Completion of authzctl for bash; printed by `authzctl completion bash`.\n"
      "_authzctl() {\n"
      "    local cur=${COMP_WORDS[COMP_CWORD]} path_= list= options= skip= word\n"
-     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n",
-     "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n", "    if [[ $cur == -* ]]; then list=$options; fi\n"
      "    COMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n"
      "}\n"
      "complete -o default -F _authzctl authzctl\n"},
@@ -36,11 +35,10 @@ static const struct completion_shell completion_shells[] = {
      "# Completion of authzctl for zsh; printed by `authzctl completion zsh`.\n"
      "_authzctl() {\n"
      "    local cur=${words[CURRENT]} path_= list= options= skip= word\n"
-     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n",
-     "    if [[ $cur == -* ]]; then list=$options; fi\n"
+     "    for word in \"${(@)words[2,CURRENT-1]}\"; do\n",        "    if [[ $cur == -* ]]; then list=$options; fi\n"
      "    if [[ -n $list ]]; then compadd -- ${=list}; else _files; fi\n"
      "}\n"
-     "_authzctl \"$@\"\n"},
+     "_authzctl \"$@\"\n"                                },
 };
 
 /* Print the names of options, each after a blank. */
@@ -57,8 +55,8 @@ put_valued(const struct cli_verb *verbs)
 {
     printf("--config");
     for (const struct cli_verb *row = verbs; row->words != NULL; row++)
-        for (const struct cli_option *option = row->options;
-             option != NULL && option->name != NULL; option++)
+        for (const struct cli_option *option = row->options; option != NULL && option->name != NULL;
+             option++)
             if (option->argument != NULL)
                 printf(" | --%s", option->name);
 }
@@ -82,8 +80,7 @@ put_nouns(struct cli *cli)
     put_noun(cli, "");
     for (const struct cli_verb *row = cli->verbs; row->words != NULL; row++)
         for (const char *end = strchr(row->words, ' '); end != NULL; end = strchr(end + 1, ' ')) {
-            const char *noun =
-                talloc_strndup(cli->mem, row->words, (size_t) (end - row->words));
+            const char *noun = talloc_strndup(cli->mem, row->words, (size_t) (end - row->words));
             if (noun == NULL || row->hidden || count == NOUNS_MAX || words_has(seen, noun))
                 continue;
             put_noun(cli, seen[count++] = noun);

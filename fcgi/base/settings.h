@@ -47,17 +47,17 @@ struct settings {
     bool bundle_confirm_activation; /* wait for the engine's verdict on a save */
     long bundle_confirm_poll_ms;    /* interval between checks of the engine status, milliseconds */
     long bundle_confirm_timeout_ms; /* longest wait for the verdict, milliseconds */
-    long bundle_fetch_grace_ms;     /* an engine silent for longer is not waited for, milliseconds */
-    bool allow_network_builtins;    /* rules may use the builtins of rule_builtins.h */
-    long audit_retention_days;      /* audit partitions older than this are dropped; 0 keeps all */
-    long refresh_family_validity;   /* longest life of a refresh family, seconds */
-    long shutdown_phase_timeout;    /* time of a stopping process to finish its request, seconds */
-    long code_validity;             /* lifetime of an authorization code, seconds */
-    long id_token_validity;         /* seconds */
-    long refresh_token_validity;    /* an unused refresh token expires, seconds */
-    long refresh_reuse_window;      /* a rotated refresh token is accepted again, seconds */
-    long session_timeout;           /* an unused browser session ends, seconds */
-    long session_max_age;           /* any browser session ends, seconds after its sign-in */
+    long bundle_fetch_grace_ms;   /* an engine silent for longer is not waited for, milliseconds */
+    bool allow_network_builtins;  /* rules may use the builtins of rule_builtins.h */
+    long audit_retention_days;    /* audit partitions older than this are dropped; 0 keeps all */
+    long refresh_family_validity; /* longest life of a refresh family, seconds */
+    long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
+    long code_validity;           /* lifetime of an authorization code, seconds */
+    long id_token_validity;       /* seconds */
+    long refresh_token_validity;  /* an unused refresh token expires, seconds */
+    long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
+    long session_timeout;         /* an unused browser session ends, seconds */
+    long session_max_age;         /* any browser session ends, seconds after its sign-in */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */
