@@ -44,23 +44,23 @@ END
 );
 
 my @cases = (
-    [ [''],                              [qw(admin-key bundle completion config db keys maintain policy)], 'the nouns' ],
-    [ ['po'],                            ['policy'],                                    'a noun half typed' ],
-    [ [ 'db', '' ],                      [qw(migrate status)],                          'the verbs of a noun' ],
-    [ [ 'policy', '' ],                  [qw(data rule test)],                          'a noun with nouns below' ],
-    [ [ 'policy', 'rule', '' ],          [qw(delete get list set)],                     'the verbs below them' ],
-    [ [ 'policy', 'rule', 's' ],         ['set'],                                       'a verb half typed' ],
-    [ [ 'help', 'db', '' ],              [qw(migrate status)],                          'after help the same' ],
-    [ [ '--config', 'db', 'keys', '' ],  [qw(list rotate)],                             'the value of an option is no noun' ],
-    [ [ '--json', 'keys', 'r' ],         ['rotate'],                                    'an option before' ],
-    [ [ 'keys', 'rotate', '--u' ],       ['--use'],                                     'an option of the verb' ],
-    [ [ 'keys', 'list', '--u' ],         [],                                            '... not of another verb' ],
-    [ [ 'keys', 'list', '--j' ],         ['--json'],                                    'an option of all verbs' ],
-    [ [ 'bundle', 'deploy', 'd', '--dr' ], ['--dry-run'],                               'an option after an argument' ],
-    [ [ 'manual', '' ],                  [],                                            'a hidden verb is not offered' ],
+    [ [''],             [qw(admin-key bundle completion config db keys maintain policy)], 'the nouns' ],
+    [ ['po'],           ['policy'],                                                       'a noun half typed' ],
+    [ [ 'db', '' ],     [qw(migrate status)],                                             'the verbs of a noun' ],
+    [ [ 'policy', '' ], [qw(data rule test)],                                             'a noun with nouns below' ],
+    [ [ 'policy', 'rule', '' ],            [qw(delete get list set)], 'the verbs below them' ],
+    [ [ 'policy', 'rule', 's' ],           ['set'],                   'a verb half typed' ],
+    [ [ 'help', 'db', '' ],                [qw(migrate status)],      'after help the same' ],
+    [ [ '--config', 'db', 'keys', '' ],    [qw(list rotate)],         'the value of an option is no noun' ],
+    [ [ '--json', 'keys', 'r' ],           ['rotate'],                'an option before' ],
+    [ [ 'keys', 'rotate', '--u' ],         ['--use'],                 'an option of the verb' ],
+    [ [ 'keys', 'list', '--u' ],           [],                        '... not of another verb' ],
+    [ [ 'keys', 'list', '--j' ],           ['--json'],                'an option of all verbs' ],
+    [ [ 'bundle', 'deploy', 'd', '--dr' ], ['--dry-run'],             'an option after an argument' ],
+    [ [ 'manual', '' ],                    [],                        'a hidden verb is not offered' ],
 );
 for my $shell (qw(bash zsh)) {
-SKIP: {
+  SKIP: {
         skip "no $shell", scalar @cases if !grep { -x "$_/$shell" } split /:/, $ENV{PATH};
         for my $case (@cases) {
             my ( $words, $offers, $name ) = @$case;

@@ -136,7 +136,7 @@ sub make_template {
 # A fresh database; its name.
 sub database {
     my ( $self, %option ) = @_;
-    my $name = sprintf 't%d_%d', $$, ++( our $databases );
+    my $name = sprintf 't%d_%d_%d', $^T, $$, ++( our $databases );    # a long run uses process ids again
     $self->sql( "CREATE DATABASE $name" . ( $option{empty} ? '' : " TEMPLATE $TEMPLATE" ) );
     push @{ $self->{databases} }, $name;
     return $name;
