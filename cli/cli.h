@@ -35,12 +35,17 @@ struct cli_choices {
     bool force;         /* bundle pull: accept a directory that holds other files */
     bool disabled;      /* policy rule set: keep the rule out of the bundle */
     bool yes;           /* verbs that cannot be undone: do not ask */
+    bool start;         /* setup: start the service */
+    bool defaults;      /* setup: do not ask */
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
     const char *mode;   /* bundle deploy: merge or replace */
     const char *limit;  /* bundle history: most rows */
     const char *opa;    /* policy test: program of the policy engine */
     const char *use;    /* keys rotate: oidc or statement */
+    const char *issuer; /* setup: public URL */
+    const char *uri;    /* setup: database as a libpq URI */
+    const char *server; /* setup: the web server as the engine reaches it */
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

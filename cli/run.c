@@ -71,7 +71,8 @@ static bool
 run_confirmed(const struct cli *cli)
 {
     char answer[8];
-    if (cli_option_named(cli->verb->options, "yes") == NULL || cli->choice.yes
+    const struct cli_option *yes = cli_option_named(cli->verb->options, "yes");
+    if (yes == NULL || yes->offset != offsetof(struct cli_choices, yes) || cli->choice.yes
         || !isatty(STDIN_FILENO))
         return true;
     output_error("%s%s%s: this cannot be undone", cli->path, cli->argc > 0 ? " " : "",

@@ -124,6 +124,11 @@ const struct cli_verb cli_verbs[] = {
      "data.svc.decision.issue.result with an input. Rows of DIR replace shipped rows and must match their schemas. "
      "Disabled rules and their tests are skipped. The verb needs no database and only the setting SVC_DATA_DIR; the "
      "engine does not see any settings."},
+    {"setup", "", 0, 0, setup_options, NULL, false, false, setup_run,
+     "Configure this host: settings, keys, database, policy, engine and web server",
+     "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "
+     "terminal. Each step keeps what exists and adds what is missing, so it can be run again at any time, and after "
+     "each upgrade. It never changes a setting or a key in authz.conf."},
     {NULL, NULL, 0, 0, NULL, NULL, false, false, NULL, NULL, NULL},
 };
 /* clang-format on */

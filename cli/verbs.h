@@ -16,6 +16,7 @@ extern const struct cli_option policy_data_set_options[];
 extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
+extern const struct cli_option setup_options[];
 
 int admin_key_mint_run(struct cli *cli);
 int admin_key_list_run(struct cli *cli);
@@ -44,5 +45,6 @@ int policy_rule_get_run(struct cli *cli);
 int policy_rule_list_run(struct cli *cli);
 int policy_rule_set_run(struct cli *cli);
 int policy_test_run(struct cli *cli);
+int setup_run(struct cli *cli);
 
 #endif

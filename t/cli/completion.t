@@ -44,10 +44,10 @@ END
 );
 
 my @cases = (
-    [ [''],             [qw(admin-key bundle completion config db keys maintain policy)], 'the nouns' ],
-    [ ['po'],           ['policy'],                                                       'a noun half typed' ],
-    [ [ 'db', '' ],     [qw(migrate status)],                                             'the verbs of a noun' ],
-    [ [ 'policy', '' ], [qw(data rule test)],                                             'a noun with nouns below' ],
+    [ [''],         [qw(admin-key bundle completion config db keys maintain policy setup)], 'the nouns' ],
+    [ ['po'],       ['policy'],                                                             'a noun half typed' ],
+    [ [ 'db', '' ], [qw(migrate status)],                                                   'the verbs of a noun' ],
+    [ [ 'policy', '' ],                    [qw(data rule test)],      'a noun with nouns below' ],
     [ [ 'policy', 'rule', '' ],            [qw(delete get list set)], 'the verbs below them' ],
     [ [ 'policy', 'rule', 's' ],           ['set'],                   'a verb half typed' ],
     [ [ 'help', 'db', '' ],                [qw(migrate status)],      'after help the same' ],
