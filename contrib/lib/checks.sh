@@ -23,7 +23,7 @@ check() {
     set -e
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
-        case $name in tests | sanitize) tail -n 40 "$log" ;; esac
+        case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|#|[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
@@ -42,7 +42,7 @@ failed_tests() {
 
 # Print the matching files of the source tree, without generated and foreign ones.
 sources() {
-    (cd "$TOP" && find fcgi cli t contrib etc sql .ci -type f "$@" | sort)
+    (cd "$TOP" && find fcgi cli t contrib debian etc sql .ci -type f "$@" | sort)
 }
 
 check_format() {
