@@ -114,9 +114,9 @@ static const struct cli_option *
 find_in(const struct cli_option *options, const char *name, size_t length, char letter)
 {
     for (; options != NULL && options->name != NULL; options++)
-        if (letter != 0
-                ? options->letter == letter
-                : strlen(options->name) == length && strncmp(options->name, name, length) == 0)
+        if (letter != 0 ? options->letter == letter
+                        : name != NULL && strlen(options->name) == length
+                              && strncmp(options->name, name, length) == 0)
             return options;
     return NULL;
 }

@@ -18,7 +18,7 @@ make_request(TALLOC_CTX *mem, const char *query)
 {
     static const char *uris[] = {"https://a.example/cb", "http://127.0.0.1/cb", NULL};
     static struct client client = {
-        .client_id = "c", .type = "public", .registration = "DCR", .redirect_uris = uris};
+        .client_id = "c", .type = "public", .registration = "ADMIN", .redirect_uris = uris};
     struct request *req = fake_request(mem, NULL, authorize_params);
     req->op = env_op(req, env_az(req));
     req->client = &client;

@@ -148,7 +148,9 @@ engines_report(struct op *op, const struct engine_report *report)
     db_text(&params, report->message);
     db_number(&params, report->tried_ms);
     enum az_status st = db_exec(op, &engines_report_stmt, &params, false, NULL);
-    return st == AZ_OK ? engines_settle(op, &(struct engines_look){NULL}, &confirmed) : st;
+    return st == AZ_OK
+               ? engines_settle(op, &(struct engines_look){.own_revision = NULL}, &confirmed)
+               : st;
 }
 
 enum az_status
