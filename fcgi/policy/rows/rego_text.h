@@ -24,13 +24,23 @@ rego_skip_blanks(const char *c)
     }
 }
 
-/* Return the length of the word at c, in octets; 0 if there is none. */
+static inline bool
+rego_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Return the length of the word at c, in octets; 0 if there is none. This is asked at each octet of
+ * a rule, so it reads no further than the word. */
 static inline size_t
 rego_word_length(const char *c)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-                                  "0123456789";
-    return *c >= '0' && *c <= '9' ? 0 : strspn(c, letters);
+    size_t length = 0;
+    if (!rego_is_letter(*c))
+        return 0;
+    while (rego_is_letter(c[length]) || (c[length] >= '0' && c[length] <= '9'))
+        length++;
+    return length;
 }
 
 #endif
