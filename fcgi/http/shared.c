@@ -25,7 +25,7 @@
 #define PAUSES 1024u
 /* Changes with the layout of struct map, so that a file of another layout is replaced. */
 #define MAGIC (0x617a7368617265ULL + 2)
-/* What an address is hashed for. A positive number is the window of a rate limit in seconds. */
+/* Purpose of the hash of an address. A positive number is the window of a rate limit in seconds. */
 #define FOR_PAUSE 0
 #define FOR_LOCKS (-1)
 /* One word per address that pauses: print 20 bits | end of the pause in milliseconds 44 bits. */

@@ -11,7 +11,7 @@
 
 #include "crypto/jwt.h"
 
-/* What the rules look at. */
+/* Input of the rules. */
 struct statement_kind {
     const char *typ;                 /* of the header, or NULL */
     const struct jwt_claims *claims; /* read */

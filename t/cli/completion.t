@@ -21,7 +21,7 @@ for my $shell (qw(bash zsh)) {
 my $wrong = ctl_is( 64, [qw(completion fish)], 'refused: another shell' );
 like( $wrong->{err}, qr/completion: fish is not supported; the shells are bash and zsh/, '... with those there are' );
 
-# What each shell offers after these words, the last of which is being typed.
+# Return the program that prints what each shell offers after these words, the last of which is being typed.
 my %asks = (
     bash => sub {
         my (@words) = @_;

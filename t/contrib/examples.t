@@ -245,7 +245,7 @@ sub requests {
     return 1;
 }
 
-# What concerns a web server in front of an API.
+# These tests are for a web server in front of an API.
 sub server_requests {
     my ( $way, $good ) = @_;
     answer_is( ask( $way, undef, $_ ), 401, "$way->{name}: $_ needs a token too" )

@@ -75,7 +75,7 @@ test_days(TALLOC_CTX *mem)
     is_int(others, 0, "... none of them for another purpose");
 }
 
-/* What earlier builds stored: one key for each purpose, without a day. */
+/* Earlier builds stored boxes under one key for each purpose, without a day. */
 static void
 test_old(TALLOC_CTX *mem)
 {

@@ -78,7 +78,7 @@ my ($kept) = "@{ $opa->{ExecStart} }" =~ m{--config-file (\S+)/opa\.yaml};
 is( "@{ $opa->{EnvironmentFile} }", "$kept/opa.env", 'its files are in one directory' );
 unlike( $kept, qr{\A/etc/authz(?:/|\z)}, '... which is not that of authz.conf' );
 
-# What systemd itself puts into the environment of a service (systemd.exec(5)).
+# systemd itself puts these names into the environment of a service (systemd.exec(5)).
 for my $name (qw(PATH LANG HOME USER LOGNAME SHELL INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID)) {
     like( "@{ $opa->{UnsetEnvironment} }", qr/(?:\A| )$name(?: |\z)/, "the environment is without $name" );
 }

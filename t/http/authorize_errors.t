@@ -1,4 +1,4 @@
-# Where an error of /authorize goes: to the redirect_uri if somebody vouches for it, else to a page that names its host and
+# An error of /authorize goes to the redirect_uri if somebody vouches for it, else to a page that names its host and
 # links there, so that a link to this service is no way to a stranger's site (decisions.md "Errors at /authorize", RFC 9700
 # 4.11.2).
 use strict;

@@ -148,7 +148,7 @@ sql(q{UPDATE client SET created_at = created_at - interval '1 day', registration
 add( 'DCR', 1, '10 minutes', 'more' );
 refused( other(), $full, q{full: the administrator's clients never make room} );
 
-# What policy refuses removes nobody.
+# A request that policy refuses removes nobody.
 fill( 'DCR', 30, '2 hours' );
 oauth_error(
     register( other(), grant_types => ['client_credentials'] ), 400, 'invalid_client_metadata',

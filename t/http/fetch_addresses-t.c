@@ -108,7 +108,7 @@ test_wait(TALLOC_CTX *mem)
     holder_end(holder);
 }
 
-/* Of the workers that may wait, one address gets half. */
+/* One address gets half of the workers that may wait. */
 static void
 test_waits(TALLOC_CTX *mem)
 {

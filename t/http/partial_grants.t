@@ -1,4 +1,4 @@
-# What is granted of a request: authorization details beside scopes, and scopes of bindings with resource types (specification
+# Authorization details beside scopes, and scopes of bindings with resource types: what is granted (specification
 # 4.2; decisions.md "Details decide", "Resources").
 use strict;
 use warnings;

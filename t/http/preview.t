@@ -40,7 +40,7 @@ sub address {
       . Authz::Client::form( map { ( $_ => $param{$_} ) } grep { defined $param{$_} } sort keys %param );
 }
 
-# Where the request ends: the members that came back to the client, and the page.
+# Return the end of the request: the members that came back to the client, and the page.
 sub ends {
     my ( $browser, $id, %more ) = @_;
     my $page = ( $browser->follow( address( $id, %more ), stop => qr{\Ahttps://} ) )[-1];

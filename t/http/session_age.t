@@ -39,7 +39,7 @@ sub sign_in {
     return ( $cookie, Digest::SHA::sha256_hex( MIME::Base64::decode_base64url($cookie) ) );
 }
 
-# What prompt=none finds: a code or an error.
+# Return the answer to prompt=none: a code or an error.
 sub none_with {
     my ($cookie) = @_;
     my $answer   = $stack->http->get( address_of( prompt => 'none' ), headers => [ Cookie => "svc_sid=$cookie" ] );

@@ -55,7 +55,7 @@ http.createServer(async (request, response) => {
     const {status, challenge, token} = await check(request.headers.authorization, 'orders.read');
     if (challenge) response.setHeader('WWW-Authenticate', challenge);
     response.writeHead(status, {'Content-Type': 'application/json'});
-    // Who asks: `sub` is the user, or the client itself if no user signed in.
+    // `sub` names the caller: it is the user, or the client itself if no user signed in.
     const document = status === 200 ? {orders: [1, 2, 3], for: token.sub, client: token.client_id} : {error: status};
     response.end(JSON.stringify(document));
 }).listen(Number(port), '127.0.0.1');

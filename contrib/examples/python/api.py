@@ -16,7 +16,7 @@ class Orders(BaseHTTPRequestHandler):
     def do_GET(self):
         status, challenge, token = check(self.headers.get("Authorization"), "orders.read")
         if status == 200:
-            # Who asks: `sub` is the user, or the client itself if no user signed in.
+            # `sub` names the caller: it is the user, or the client itself if no user signed in.
             self.answer(200, {"orders": [1, 2, 3], "for": token.get("sub"), "client": token.get("client_id")})
         else:
             self.answer(status, {"error": status}, challenge)

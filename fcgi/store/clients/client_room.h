@@ -35,7 +35,7 @@
 /* Client c never had a token. */
 #define CLIENT_UNUSED " NOT EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id)"
 
-/* What client_room_add found, for the statement that makes the client: '' if there is room, the id
+/* Result of client_room_add for the statement that makes the client: '' if there is room, the id
  * of the client that makes room, or '0' (no client has that id) if none can. */
 #define CLIENT_ROOM_FOUND "current_setting('authz.client_room')"
 

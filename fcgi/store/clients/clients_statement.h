@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 
-/* What became of the client that a statement was issued for. */
+/* State of the client that a statement was issued for. */
 enum statement_holder {
     STATEMENT_HOLDER_HAS_IT,   /* it is enabled, and this is its statement */
     STATEMENT_HOLDER_DISABLED, /* the administrator disabled it */

@@ -127,7 +127,7 @@ sub _in_hand {
     return;
 }
 
-# As many slow senders as there are workers, which send an octet now and then: no time-out for a single octet ends them.
+# There are as many slow senders as workers. They send an octet now and then: no time-out for a single octet ends them.
 sub slow_bodies {
     my ($self) = @_;
     my $body   = 'grant_type=client_credentials&x=' . 'y' x 60_000;

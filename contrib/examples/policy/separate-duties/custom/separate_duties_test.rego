@@ -18,7 +18,7 @@ test_one if {
 	}
 }
 
-# What is requested counts, not what would be the default.
+# The requested scopes count, not the default ones.
 test_one_of_the_default if not "duties_not_separate" in reasons({"requested": ["payments.create"], "default": both})
 
 test_none if not "duties_not_separate" in reasons({"requested": [], "default": []})
