@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "policy/decide/published.h"
 #include "store/policy/policy_rows.h"
 
 #define ROW "svc.registry.resource_types"
-/* Nesting of the row; its schema needs far less. */
-#define DEPTH_MAX 32
 
 bool
 resource_equal(const char *a, const char *b)
@@ -37,17 +36,12 @@ struct registry {
 static enum az_status
 make_registry(struct op *op, const char *revision, const char *payload, struct registry **ret)
 {
-    const char *why = NULL;
     struct registry *made = talloc_zero(op->mem, struct registry);
     if (made == NULL
         || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if (payload != NULL
-        && jsonx_parse(made, payload, strlen(payload), DEPTH_MAX, &made->row, &why) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
-                       why != NULL ? why : "out of memory");
     *ret = made;
-    return AZ_OK;
+    return published_parse(op, made, ROW, payload, &made->row);
 }
 
 /* Return the registry as it is served now. The row is read only if the process has another

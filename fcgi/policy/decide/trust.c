@@ -4,12 +4,9 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "store/policy/policy_rows.h"
+#include "policy/decide/published.h"
 
 #define ROW "svc.operator.controls.trust"
-/* Nesting of the row; its schema needs far less. */
-#define DEPTH_MAX 32
 
 static bool
 json_text_is(const json_t *value, const char *text)
@@ -66,15 +63,9 @@ find_entry(const json_t *row, const char *issuer, struct trust_issuer *ret)
 enum az_status
 trust_find(struct op *op, const char *issuer, struct trust_issuer *ret, bool *ret_found)
 {
-    const char *revision, *payload, *why = NULL;
-    json_t *row = NULL;
-    enum az_status st = policy_published_fetch(op, ROW, NULL, &revision, &payload);
-    if (st != AZ_OK)
-        return st;
-    if (payload != NULL
-        && jsonx_parse(op->mem, payload, strlen(payload), DEPTH_MAX, &row, &why) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "row " ROW " is not JSON: %s",
-                       why != NULL ? why : "out of memory");
-    *ret_found = find_entry(row, issuer, ret);
-    return AZ_OK;
+    json_t *row;
+    enum az_status st = published_row(op, ROW, &row);
+    if (st == AZ_OK)
+        *ret_found = find_entry(row, issuer, ret);
+    return st;
 }
