@@ -11,6 +11,7 @@
 
 static const char *const database[] = {DATABASE, NULL};
 static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
+static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
 static const char *const minting[] = {DATABASE, KEYRING, NULL};
 static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
 static const char *const saving[] = {DATABASE,
@@ -92,6 +93,9 @@ const struct cli_verb cli_verbs[] = {
      "each job is logged on standard error."},
     {"manual", "[PAGE]", 0, 1, NULL, NULL, false, true, manual_run,
      "Print a manual page", "PAGE is authzctl (the default) or authz.conf."},
+    {"openapi", "", 0, 0, NULL, describing, false, false, openapi_run,
+     "Print the description of the interface (OpenAPI 3.1.0)",
+     "The service has the same document at /openapi.json, unless SVC_SWAGGER_ENABLED is false."},
     {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, true, false, policy_data_delete_run,
      "Delete a data row and publish the change",
      "Shipped rows cannot be deleted. Prints the revision of the bundle and its state, like `policy data set`."},

@@ -36,6 +36,7 @@ int keys_list_run(struct cli *cli);
 int keys_rotate_run(struct cli *cli);
 int maintain_run(struct cli *cli);
 int manual_run(struct cli *cli);
+int openapi_run(struct cli *cli);
 int policy_data_delete_run(struct cli *cli);
 int policy_data_get_run(struct cli *cli);
 int policy_data_list_run(struct cli *cli);

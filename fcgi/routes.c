@@ -5,24 +5,30 @@
  */
 #include "config.h"
 
+#include "answers.h"
 #include "admin/admin_keys.h"
 #include "admin/bundle_audit.h"
 #include "admin/bundles.h"
+#include "admin/client_dto.h"
 #include "admin/clients.h"
 #include "admin/consents.h"
 #include "admin/controls.h"
 #include "admin/credential.h"
 #include "admin/health.h"
+#include "admin/identity_provider_dto.h"
 #include "admin/identity_providers.h"
 #include "admin/metrics.h"
 #include "admin/policy_bundle.h"
 #include "admin/policy_data.h"
 #include "admin/policy_evaluate.h"
+#include "admin/policy_payload.h"
 #include "admin/policy_rules.h"
+#include "http/api/document.h"
 #include "http/route.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
 #include "oauth/register.h"
+#include "oauth/register_members.h"
 #include "oauth/revoke.h"
 #include "oauth/token.h"
 #include "oidc/authorize.h"
@@ -35,6 +41,10 @@
 
 const struct route_credential credential_none = {.check = NULL};
 
+/* The handler checks the access token itself, with the rows that it reads. */
+static const struct route_credential credential_bearer = {
+    .check = NULL, .schemes = (const char *const[]){"token", NULL}};
+
 /* clang-format off */
 #define ROUTE(verb, pattern, name, handler) .method = verb, .path = pattern, .operation = name, .handle = handler
 #define GET(pattern, name, handler) ROUTE("GET", pattern, name, handler)
@@ -45,6 +55,7 @@ const struct route_credential credential_none = {.check = NULL};
 
 /* The members that rows of one kind have in common. A row adds what differs. */
 #define PUBLIC .credential = &credential_none
+#define BEARER .credential = &credential_bearer
 #define METADATA PUBLIC, .cache = CACHE_OWN, .cors = true
 #define OAUTH .dialect = DIALECT_OAUTH, .cache = CACHE_NO_STORE, .audited = true
 #define LIMITED .rate_limited = true
@@ -60,92 +71,106 @@ const struct route_credential credential_none = {.check = NULL};
 #define BODY(kind, octets) .body = kind, .body_max = octets
 #define JSON BODY(BODY_JSON, HTTP_ADMIN_BODY_MAX)
 
+/* For the description of the interface (http/api): the row in one sentence, and its good answers. */
+#define ABOUT(text) .summary = text
+#define FIELDS_OF(table) .fields = &(table)
+#define ANSWERS(...) .answers = (const struct route_answer[]){__VA_ARGS__, {.status = 0}}
+#define GIVES(code, table, text) {code, "application/json", &(table), false, text}
+#define GIVES_LIST(table, text) {200, "application/json", &(table), true, text}
+#define GIVES_JSON(text) {200, "application/json", NULL, false, text}
+#define GIVES_NOTHING(code, text) {code, NULL, NULL, false, text}
+#define GIVES_REDIRECT {302, NULL, NULL, false, "The browser goes on"}
+#define GIVES_PAGE {200, "text/html", NULL, false, "A page"}
+
 /* The resource whose rows a generic handler works on (admin/resource.h). */
 #define OF(resource) .arg = &(resource)
 
 const struct route routes[] = {
-    {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA},
-    {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA},
-    {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA},
+    {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA, ABOUT("Metadata of the service (OpenID Connect Discovery 4)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
+    {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA, ABOUT("Metadata of the service (RFC 8414)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
+    {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA, ABOUT("Public keys of the service (RFC 7517)"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
 
-    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck},
-    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params)},
-    {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params)},
-    {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX)},
+    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
+    {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},
+    {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
+    {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), FIELDS_OF(register_table), ABOUT("Register a client (RFC 7591)"), ANSWERS(GIVES(201, answer_registration, "The client as registered"), {403, "application/json", NULL, false, "Registration is switched off"})},
 
-    {GET("/userinfo", "userinfo", userinfo_handle), PUBLIC, OAUTH, .cors = true},
-    {POST("/userinfo", "userinfoByForm", userinfo_handle), PUBLIC, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params)},
+    {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = true, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
+    {POST("/userinfo", "userinfoByForm", userinfo_handle), BEARER, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params), ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
 
-    {GET("/authorize", "authorize", authorize_handle), BROWSER, LIMITED, .audited = true, .body = BODY_QUERY_FAULTS, .params = authorize_params},
-    {POST("/authorize", "authorizeByForm", authorize_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM_FAULTS, authorize_params)},
-    {GET("/authorize/callback/{idpId}", "authorizeCallback", callback_handle), BROWSER, .audited = true, QUERY(callback_params)},
-    {GET("/authorize/consent", "showConsent", consent_show_handle), BROWSER, QUERY(consent_params)},
-    {POST("/authorize/consent", "answerConsent", consent_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, consent_form_params)},
-    {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params)},
-    {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params)},
-    {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params)},
+    {GET("/authorize", "authorize", authorize_handle), BROWSER, LIMITED, .audited = true, .body = BODY_QUERY_FAULTS, .params = authorize_params, ABOUT("Begin an authorization (RFC 6749 section 3.1)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {POST("/authorize", "authorizeByForm", authorize_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM_FAULTS, authorize_params), ABOUT("Begin an authorization (RFC 6749 section 3.1)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/authorize/callback/{idpId}", "authorizeCallback", callback_handle), BROWSER, .audited = true, QUERY(callback_params), ABOUT("Receive the answer of an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/authorize/consent", "showConsent", consent_show_handle), BROWSER, QUERY(consent_params), ABOUT("Show the consent page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {POST("/authorize/consent", "answerConsent", consent_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, consent_form_params), ABOUT("Accept the answer of the consent page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
-    {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource)},
+    {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(answer_admin_key, "The keys, without their plaintext"))},
 
-    {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource)},
-    {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource)},
-    {GET("/admin/api/clients/{clientId}", "getClient", resource_get_handle), ADMIN, OF(clients_resource)},
-    {PUT("/admin/api/clients/{clientId}", "updateClient", resource_put_handle), ADMIN_WRITE, JSON, OF(clients_resource)},
-    {DELETE("/admin/api/clients/{clientId}", "deleteClient", resource_delete_handle), ADMIN_WRITE, OF(clients_resource)},
-    {POST("/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX)},
+    {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
+    {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},
+    {GET("/admin/api/clients/{clientId}", "getClient", resource_get_handle), ADMIN, OF(clients_resource), ABOUT("Show a client"), ANSWERS(GIVES(200, client_table, "The client"))},
+    {PUT("/admin/api/clients/{clientId}", "updateClient", resource_put_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Replace a client"), ANSWERS(GIVES(200, client_table, "The client as stored"))},
+    {DELETE("/admin/api/clients/{clientId}", "deleteClient", resource_delete_handle), ADMIN_WRITE, OF(clients_resource), ABOUT("Delete a client and its tokens"), ANSWERS(GIVES_NOTHING(204, "The client is deleted"))},
+    {POST("/admin/api/clients/{clientId}/rotate-secret", "rotateClientSecret", client_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(client_rotation_table), ABOUT("Give a client a new secret"), ANSWERS(GIVES(200, answer_rotation, "The new secret, shown this once"))},
 
-    {GET("/admin/api/identity-providers", "listIdentityProviders", resource_list_handle), ADMIN, OF(identity_providers_resource)},
-    {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource)},
-    {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource)},
-    {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource)},
-    {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource)},
+    {GET("/admin/api/identity-providers", "listIdentityProviders", resource_list_handle), ADMIN, OF(identity_providers_resource), ABOUT("List the identity providers"), ANSWERS(GIVES_LIST(identity_provider_table, "The identity providers"))},
+    {POST("/admin/api/identity-providers", "createIdentityProvider", resource_create_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Create an identity provider"), ANSWERS(GIVES(201, identity_provider_table, "The identity provider"))},
+    {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
+    {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
+    {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
 
-    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource)},
-    {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource)},
-    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource)},
-    {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource)},
+    {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(answer_consent, "The consents, at most 1000"))},
+    {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},
+    {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(answer_session, "The sessions, at most 1000"))},
+    {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource), ABOUT("End a browser session"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
-    {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params)},
-    {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON},
-    {GET("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle), ADMIN, QUERY(policy_data_params)},
-    {GET("/admin/api/controls", "listControls", controls_list_handle), ADMIN},
-    {GET("/admin/api/controls/settings", "listControlSettings", controls_settings_handle), ADMIN},
-    {GET("/admin/api/controls/{id}", "getControl", control_get_handle), ADMIN},
+    {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
+    {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},
+    {GET("/admin/api/policy-data/schema", "getPolicyDataSchema", policy_data_schema_handle), ADMIN, QUERY(policy_data_params), ABOUT("Show the JSON Schema of a row"), ANSWERS(GIVES_JSON("The schema"))},
+    {GET("/admin/api/controls", "listControls", controls_list_handle), ADMIN, ABOUT("List the controls"), ANSWERS(GIVES_LIST(answer_control, "The controls"))},
+    {GET("/admin/api/controls/settings", "listControlSettings", controls_settings_handle), ADMIN, ABOUT("List every setting of the controls"), ANSWERS(GIVES_JSON("The settings: row and path, and the value"))},
+    {GET("/admin/api/controls/{id}", "getControl", control_get_handle), ADMIN, ABOUT("Show a control"), ANSWERS(GIVES_JSON("The control: rows, inputs, outputs and reason codes"))},
 
-    {GET("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle), ADMIN, QUERY(policy_data_params)},
-    {PUT("/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle), ADMIN_WRITE, JSON, .params = policy_data_params},
-    {PATCH("/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle), ADMIN_WRITE, BODY(BODY_RAW, HTTP_ADMIN_BODY_MAX), .params = policy_data_params},
-    {DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle), ADMIN_WRITE, QUERY(policy_data_params)},
-    {GET("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle), ADMIN},
-    {PUT("/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle), ADMIN_WRITE, JSON},
-    {DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle), ADMIN_WRITE},
+    {GET("/admin/api/policy-data/by-key", "getPolicyDataByKey", policy_data_get_handle), ADMIN, QUERY(policy_data_params), ABOUT("Show the row of a key"), ANSWERS(GIVES(200, policy_payload_table, "The row"))},
+    {PUT("/admin/api/policy-data/by-key", "putPolicyDataByKey", policy_data_put_handle), ADMIN_WRITE, JSON, .params = policy_data_params, FIELDS_OF(policy_payload_table), ABOUT("Create or replace the row of a key"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"), GIVES(201, policy_payload_table, "The row is new"))},
+    {PATCH("/admin/api/policy-data/by-key", "patchPolicyDataByKey", policy_data_patch_handle), ADMIN_WRITE, BODY(BODY_RAW, HTTP_ADMIN_BODY_MAX), .params = policy_data_params, ABOUT("Change the payload of a row by a merge patch (RFC 7396)"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
+    {DELETE("/admin/api/policy-data/by-key", "deletePolicyDataByKey", policy_data_delete_handle), ADMIN_WRITE, QUERY(policy_data_params), ABOUT("Delete the row of a key"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
+    {GET("/admin/api/policy-data/{id}", "getPolicyData", policy_data_row_get_handle), ADMIN, ABOUT("Show a row of policy data"), ANSWERS(GIVES(200, policy_payload_table, "The row"))},
+    {PUT("/admin/api/policy-data/{id}", "putPolicyData", policy_data_row_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_payload_table), ABOUT("Replace a row of policy data"), ANSWERS(GIVES(200, policy_payload_table, "The row as stored"))},
+    {DELETE("/admin/api/policy-data/{id}", "deletePolicyData", policy_data_row_delete_handle), ADMIN_WRITE, ABOUT("Delete a row of policy data"), ANSWERS(GIVES_NOTHING(204, "The row is deleted"))},
 
-    {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params)},
-    {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON},
-    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_WRITE, JSON},
-    {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON},
-    {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN},
-    {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON},
-    {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE},
-    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX)},
+    {GET("/admin/api/policy-rules", "listPolicyRules", policy_rules_list_handle), ADMIN, QUERY(policy_rules_params), ABOUT("List the rules"), ANSWERS(GIVES_LIST(policy_rule_table, "The rules"))},
+    {POST("/admin/api/policy-rules", "createPolicyRule", policy_rules_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create a rule and activate it"), ANSWERS(GIVES(201, policy_rule_table, "The rule"))},
+    {POST("/admin/api/policy-rules/evaluate", "evaluatePolicy", policy_evaluate_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_evaluate_table), ABOUT("Try an input, or replay a stored decision, by the active policy"), ANSWERS(GIVES(200, answer_evaluation, "The answer of the engine"))},
+    {PUT("/admin/api/policy-rules/by-path", "putPolicyRuleByPath", policy_rule_put_by_path_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Create or replace the rule of a path and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"), GIVES(201, policy_rule_table, "The rule is new"))},
+    {GET("/admin/api/policy-rules/{id}", "getPolicyRule", policy_rule_get_handle), ADMIN, ABOUT("Show a rule"), ANSWERS(GIVES(200, policy_rule_table, "The rule"))},
+    {PUT("/admin/api/policy-rules/{id}", "putPolicyRule", policy_rule_put_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_rule_table), ABOUT("Replace a rule and activate it"), ANSWERS(GIVES(200, policy_rule_table, "The rule as stored"))},
+    {DELETE("/admin/api/policy-rules/{id}", "deletePolicyRule", policy_rule_delete_handle), ADMIN_WRITE, ABOUT("Delete a rule"), ANSWERS(GIVES_NOTHING(204, "The rule is deleted"))},
+    {POST("/admin/api/policy-bundle/deploy", "deployPolicyBundle", policy_bundle_deploy_handle), ADMIN_WRITE, BODY(BODY_JSON_ENVELOPE, HTTP_DEPLOY_BODY_MAX), FIELDS_OF(policy_deploy_table), ABOUT("Save rules and data rows, all of them or none"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
     /* Fixed names stand before {id}: the first row that matches answers. */
-    {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params)},
-    {GET("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle), ADMIN},
-    {GET("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle), ADMIN, QUERY(bundle_audit_at_params)},
-    {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params)},
-    {GET("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle), ADMIN},
-    {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN},
-    {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE},
+    {GET("/admin/api/bundle-audit", "listBundleAudit", bundle_audit_list_handle), ADMIN, QUERY(bundle_audit_list_params), ABOUT("List the published bundles, newest first"), ANSWERS(GIVES_LIST(answer_bundle, "The bundles"))},
+    {GET("/admin/api/bundle-audit/latest", "getLatestBundleAudit", bundle_audit_latest_handle), ADMIN, ABOUT("Show the newest bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
+    {GET("/admin/api/bundle-audit/at", "getBundleAuditAt", bundle_audit_at_handle), ADMIN, QUERY(bundle_audit_at_params), ABOUT("Show the bundle that was active at a time"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
+    {GET("/admin/api/bundle-audit/diff", "diffBundleAudit", bundle_audit_diff_handle), ADMIN, QUERY(bundle_audit_diff_params), ABOUT("Compare the rows of two bundles"), ANSWERS(GIVES(200, answer_bundle_difference, "The differences"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
+    {GET("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle), ADMIN, ABOUT("Show a bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
+    {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN, ABOUT("Show the rows of a bundle"), ANSWERS(GIVES(200, answer_bundle_content, "The rows"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
+    {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
 
-    {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE},
-    {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX)},
-    {POST("/bundles/status/", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX)},
+    {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
+    {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
+    {POST("/bundles/status/", "pushBundleStatusSlash", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
 
-    {GET("/health", "getHealth", health_live_handle), HEALTH},
-    {GET("/health/live", "getHealthLive", health_live_handle), HEALTH},
-    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH},
-    {GET("/metrics", "getMetrics", metrics_handle), HEALTH},
+    {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
+    {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
+
+    {GET("/health", "getHealth", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
+    {GET("/health/live", "getHealthLive", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
+    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready"), GIVES(503, answer_readiness, "A check failed"))},
+    {GET("/metrics", "getMetrics", metrics_handle), HEALTH, ABOUT("Counters in the text format of Prometheus"), ANSWERS({200, "text/plain", NULL, false, "The counters"}, {404, "application/json", NULL, false, "Not for this caller"})},
 };
 
 const struct route route_guards[] = {

@@ -50,7 +50,11 @@ bundle_check_key(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_bundle = {.check = bundle_check_key, .before_body = true};
+const struct route_credential credential_bundle = {
+    .check = bundle_check_key,
+    .before_body = true,
+    .schemes = (const char *const[]){"bundleKey", NULL},
+};
 
 /* Return the name that an engine gives itself when it fetches (etc/opa/opa.yaml); NULL without a
  * valid one. */

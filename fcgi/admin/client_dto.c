@@ -34,16 +34,6 @@ client_id_rule(TALLOC_CTX *mem, const json_t *value)
     return field_rule_visible(mem, value);
 }
 
-static const char *
-client_type_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    const char *text = json_string_value(value);
-    (void) mem;
-    return strcmp(text, "confidential") == 0 || strcmp(text, "public") == 0
-               ? NULL
-               : "must be confidential or public";
-}
-
 /* A shorter secret could be guessed at /token, from many addresses at once (RFC 6749 section
  * 10.10). Shorter ones that are stored already stay valid. */
 static const char *
@@ -56,25 +46,18 @@ client_secret_rule(TALLOC_CTX *mem, const json_t *value)
     return field_rule_visible(mem, value);
 }
 
+static const char *const client_types[] = {"confidential", "public", NULL};
 /* private_key_jwt is refused until the service can verify client assertions. */
-static const char *
-client_auth_method_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post",
-                                          NULL};
-    (void) mem;
-    return words_has(methods, json_string_value(value))
-               ? NULL
-               : "must be none, client_secret_basic or client_secret_post";
-}
+static const char *const client_auth_methods[] = {"none", "client_secret_basic",
+                                                  "client_secret_post", NULL};
 
 /* clang-format off */
 static const struct field client_fields[] = {
-    {"id",                         FIELD_READ_ONLY, .max = 0},
+    {"id",                         FIELD_READ_ONLY, .shown = FIELD_INTEGER},
     {"clientId",                   FIELD_TEXT,      .required = true, .max = 256, .rule = client_id_rule},
     {"clientName",                 FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "client_name"},
     {"clientSecret",               FIELD_TEXT,      .max = 512, .rule = client_secret_rule},
-    {"clientType",                 FIELD_TEXT,      .required = true, .rule = client_type_rule, .column = "client_type"},
+    {"clientType",                 FIELD_TEXT,      .required = true, .words = client_types, .column = "client_type"},
     {"clientUri",                  FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "client_uri"},
     {"logoUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri, .column = "logo_uri"},
     {"enabled",                    FIELD_BOOLEAN,   .column = "enabled"},
@@ -82,13 +65,14 @@ static const struct field client_fields[] = {
     {"postLogoutRedirectUris",     FIELD_TEXT_LIST, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "post_logout_redirect_uris"},
     {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, .column = "jwks"},
     {"jwksUri",                    FIELD_TEXT,      .max = 512, .rule = field_rule_keys_uri, .column = "jwks_uri"},
-    {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = 64, .rule = client_auth_method_rule, .column = "auth_method"},
+    {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = 64, .words = client_auth_methods, .column = "auth_method"},
     {"registrationType",           FIELD_TEXT,      .max = 64},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope"},
     {"softwareStatement",          FIELD_OBJECT,    .max = 0},
     {"softwareStatementJson",      FIELD_TEXT,      .max = 0},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .max = 0},
 };
+const struct field_table client_table = FIELD_TABLE("ClientDto", client_fields, 0);
 /* clang-format on */
 
 /* ---- rules between fields ---- */
@@ -257,7 +241,7 @@ client_check(struct resource_reading *reading)
 }
 
 const struct resource_body client_body = {
-    .fields = FIELDS(client_fields, 0),
+    .fields = &client_table,
     .key = "clientId",
     .key_fixed = true,
     .secret = "clientSecret",

@@ -15,4 +15,10 @@
  */
 extern const struct resource_body client_body;
 
+/* ClientDto: the members of the body. */
+extern const struct field_table client_table;
+
+/* ClientDto (specification 2.1). */
+extern const struct field_table client_table;
+
 #endif

@@ -73,12 +73,13 @@ static const struct field rotation_fields[] = {
     {"previousSecretTtlSeconds", FIELD_INTEGER, .max = PREVIOUS_TTL_MAX,
      FIELD_INTO(struct rotation_request, previous_ttl)},
 };
+const struct field_table client_rotation_table = FIELD_TABLE("SecretRotation", rotation_fields, 0);
 
 static enum az_status
 client_read_rotation(struct request *req, struct rotation_request *ret)
 {
     if (req->json != NULL
-        && fields_read(req->op.mem, FIELDS(rotation_fields, 0), req->json, request_field_fault, req,
+        && fields_read(req->op.mem, &client_rotation_table, req->json, request_field_fault, req,
                        ret, NULL)
                != AZ_OK)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);

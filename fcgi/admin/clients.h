@@ -10,4 +10,10 @@ extern const struct admin_resource clients_resource;
  * previousSecretExpiresAt}. */
 enum az_status client_rotate_handle(struct request *req);
 
+/* SecretRotation: the members of the body. */
+extern const struct field_table client_rotation_table;
+
+/* The body of rotate-secret. */
+extern const struct field_table client_rotation_table;
+
 #endif

@@ -39,4 +39,8 @@ check_admin(struct request *req)
     return AZ_OK;
 }
 
-const struct route_credential credential_admin = {.check = check_admin, .before_body = true};
+const struct route_credential credential_admin = {
+    .check = check_admin,
+    .before_body = true,
+    .schemes = (const char *const[]){"adminKey", NULL},
+};

@@ -126,7 +126,7 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field provider_fields[] = {
-    {"id",                              FIELD_READ_ONLY, .max = 0},
+    {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER},
     {"idpId",                           FIELD_TEXT,      .max = IDP_ID_MAX, .rule = idp_id_rule},
     {"name",                            FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "name"},
     {"issuer",                          FIELD_TEXT,      .required = true, .max = 512, .rule = issuer_rule, .column = "issuer"},
@@ -141,10 +141,11 @@ static const struct field provider_fields[] = {
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled"},
 };
+const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);
 /* clang-format on */
 
 const struct resource_body identity_provider_body = {
-    .fields = FIELDS(provider_fields, 0),
+    .fields = &identity_provider_table,
     .key = "idpId",
     .key_fixed = false,
     .secret = "clientSecret",

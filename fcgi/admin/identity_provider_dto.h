@@ -19,4 +19,10 @@ extern const struct resource_body identity_provider_body;
 char *identity_provider_make_id(TALLOC_CTX *mem, const char *name, const char *issuer,
                                 const struct identity_providers *taken);
 
+/* IdentityProviderDto: the members of the body. */
+extern const struct field_table identity_provider_table;
+
+/* IdentityProviderDto (specification 2.3). */
+extern const struct field_table identity_provider_table;
+
 #endif

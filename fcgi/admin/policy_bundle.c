@@ -28,11 +28,6 @@ struct data_entry {
 };
 
 /* clang-format off */
-static const struct field deploy_request_fields[] = {
-    {"mode",  FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
-    {"rules", FIELD_ARRAY, FIELD_INTO(struct deploy_request, rules)},
-    {"data",  FIELD_ARRAY, FIELD_INTO(struct deploy_request, data)},
-};
 static const struct field deploy_rule_fields[] = {
     {"path",    FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, path)},
     {"content", FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, content)},
@@ -42,6 +37,15 @@ static const struct field deploy_data_fields[] = {
     {"dataKey", FIELD_TEXT, .required = true, FIELD_INTO(struct data_entry, data_key)},
     {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload)},
 };
+static const struct field_table deploy_rule_table = FIELD_TABLE("RuleEntry", deploy_rule_fields, 0);
+static const struct field_table deploy_data_table = FIELD_TABLE("DataEntry", deploy_data_fields, 0);
+static const struct field deploy_request_fields[] = {
+    {"mode",  FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
+    {"rules", FIELD_ARRAY, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules)},
+    {"data",  FIELD_ARRAY, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data)},
+};
+const struct field_table policy_deploy_table =
+    FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
 
 /* Modes by name; the first is the default (decisions.md "Policy"). */
 static const struct deploy_mode {
@@ -125,8 +129,8 @@ policy_bundle_read_rules(struct request *req, const json_t *list, struct deploy 
         return st;
     json_array_foreach (list, place.index, item) {
         struct rule_entry entry = {.enabled = true};
-        if (fields_read(req->op.mem, FIELDS(deploy_rule_fields, 0), item, policy_bundle_fault,
-                        &place, &entry, NULL)
+        if (fields_read(req->op.mem, &deploy_rule_table, item, policy_bundle_fault, &place, &entry,
+                        NULL)
             != AZ_OK)
             st = AZ_INVALID_FIELDS;
         rule[place.index] = (struct deploy_rule){
@@ -149,8 +153,8 @@ policy_bundle_read_data(struct request *req, const json_t *list, struct deploy *
         return st;
     json_array_foreach (list, place.index, item) {
         struct data_entry entry = {.data_key = NULL};
-        if (fields_read(req->op.mem, FIELDS(deploy_data_fields, 0), item, policy_bundle_fault,
-                        &place, &entry, NULL)
+        if (fields_read(req->op.mem, &deploy_data_table, item, policy_bundle_fault, &place, &entry,
+                        NULL)
             != AZ_OK) {
             st = AZ_INVALID_FIELDS;
             continue;
@@ -172,8 +176,8 @@ policy_bundle_read(struct request *req, const struct deploy_mode **ret_mode, str
     struct deploy_request given = {.mode = NULL};
     struct deploy_place place = {req, NULL, 0};
     enum az_status rules, data;
-    if (fields_read(req->op.mem, FIELDS(deploy_request_fields, 0), req->json, policy_bundle_fault,
-                    &place, &given, NULL)
+    if (fields_read(req->op.mem, &policy_deploy_table, req->json, policy_bundle_fault, &place,
+                    &given, NULL)
         != AZ_OK)
         return policy_bundle_invalid(req);
     enum az_status st = policy_bundle_read_mode(req, given.mode, ret_mode);

@@ -2,6 +2,7 @@
 #ifndef AZ_ADMIN_POLICY_BUNDLE_H
 #define AZ_ADMIN_POLICY_BUNDLE_H
 
+#include "base/fields.h"
 #include "http/route.h"
 #include "policy/save/deploy.h"
 
@@ -13,5 +14,8 @@ enum az_status policy_bundle_deploy_handle(struct request *req);
  */
 enum az_status policy_bundle_answer(struct request *req, enum az_status st, const char *mode,
                                     const struct deploy_result *result);
+
+/* PolicyBundleDeployRequest (specification 2.6). */
+extern const struct field_table policy_deploy_table;
 
 #endif

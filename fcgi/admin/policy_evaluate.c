@@ -36,6 +36,7 @@ static const struct field evaluate_fields[] = {
     {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id)},
     {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given)},
 };
+const struct field_table policy_evaluate_table = FIELD_TABLE("PolicyEvaluationRequest", evaluate_fields, 0);
 /* clang-format on */
 
 /* ---- rules ---- */
@@ -135,7 +136,7 @@ static enum az_status
 policy_evaluate_read(struct request *req, struct evaluation *ret)
 {
     const char *why;
-    fields_read(req->op.mem, FIELDS(evaluate_fields, 0), req->json, request_field_fault, req, ret,
+    fields_read(req->op.mem, &policy_evaluate_table, req->json, request_field_fault, req, ret,
                 NULL);
     if (!read_explain(ret->explain_given, &ret->explain))
         request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");

@@ -17,6 +17,7 @@
 #ifndef AZ_ADMIN_POLICY_EVALUATE_H
 #define AZ_ADMIN_POLICY_EVALUATE_H
 
+#include "base/fields.h"
 #include "http/route.h"
 
 /* Longest path, in octets: that of a rule (specification 2.4). */
@@ -34,5 +35,11 @@ const char *policy_evaluate_path_fault(const char *path);
 json_t *policy_evaluate_changes(TALLOC_CTX *mem, const json_t *before, const json_t *after);
 
 enum az_status policy_evaluate_handle(struct request *req);
+
+/* PolicyEvaluationRequest: the members of the body. */
+extern const struct field_table policy_evaluate_table;
+
+/* The body of a try or a replay. */
+extern const struct field_table policy_evaluate_table;
 
 #endif

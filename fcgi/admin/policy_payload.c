@@ -25,7 +25,7 @@ policy_payload_key_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field policy_payload_fields[] = {
-    {"id",                 FIELD_READ_ONLY, .max = 0},
+    {"id",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER},
     {"dataKey",            FIELD_TEXT,      .max = POLICY_DATA_KEY_MAX, .rule = policy_payload_key_rule},
     {"payload",            FIELD_TEXT,      .required = true},
     {"version",            FIELD_TEXT,      .max = 64},
@@ -33,6 +33,7 @@ static const struct field policy_payload_fields[] = {
     {"updatedAt",          FIELD_READ_ONLY, .max = 0},
     {"updatedAtFormatted", FIELD_READ_ONLY, .max = 0},
 };
+const struct field_table policy_payload_table = FIELD_TABLE("PolicyDataDto", policy_payload_fields, 0);
 /* clang-format on */
 
 /* Parse the JSON text in `payload`; the fault of an empty text was told before. */
@@ -67,7 +68,7 @@ policy_payload_read(struct request *req, const char *key, struct policy_payload 
                  *text = json_object_get(req->json, "payload");
     const char *given = json_string_value(json_object_get(req->json, "dataKey"));
     json_t *value = NULL;
-    enum az_status st = fields_read(req->op.mem, FIELDS(policy_payload_fields, 0), req->json,
+    enum az_status st = fields_read(req->op.mem, &policy_payload_table, req->json,
                                     request_field_fault, req, NULL, NULL);
     if (st == AZ_SERVER_ERROR)
         return op_fail(&req->op, st, NULL, "out of memory");

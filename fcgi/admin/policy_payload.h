@@ -3,6 +3,7 @@
 #ifndef AZ_ADMIN_POLICY_PAYLOAD_H
 #define AZ_ADMIN_POLICY_PAYLOAD_H
 
+#include "base/fields.h"
 #include <jansson.h>
 
 #include "http/request.h"
@@ -44,5 +45,11 @@ enum az_status policy_payload_target(struct request *req, const char *key, struc
  */
 enum az_status policy_payload_check(struct request *req, const char *key, const char *schema,
                                     const json_t *payload);
+
+/* PolicyDataDto: the members of the body. */
+extern const struct field_table policy_payload_table;
+
+/* PolicyDataDto (specification 2.5). */
+extern const struct field_table policy_payload_table;
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/field_rules.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "policy/rows/rule.h"
 #include "policy/save/rule_check.h"
 #include "store/policy/policy_rules.h"
@@ -30,18 +31,7 @@ path_rule(TALLOC_CTX *mem, const json_t *value)
     return rule_path_fault(json_string_value(value));
 }
 
-static const char *
-policy_rule_kind_fault(const char *kind)
-{
-    return strcmp(kind, "rego") == 0 || strcmp(kind, "cedar") == 0 ? NULL : "must be rego or cedar";
-}
-
-static const char *
-kind_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return policy_rule_kind_fault(json_string_value(value));
-}
+static const char *const rule_kinds[] = {"rego", "cedar", NULL};
 
 static const char *
 content_rule(TALLOC_CTX *mem, const json_t *value)
@@ -53,15 +43,16 @@ content_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field policy_rule_fields[] = {
-    {"id",                 FIELD_READ_ONLY, .max = 0},
+    {"id",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER},
     {"path",               FIELD_TEXT,      .required = true, .max = RULE_PATH_MAX, .rule = path_rule},
-    {"kind",               FIELD_TEXT,      .required = true, .rule = kind_rule},
+    {"kind",               FIELD_TEXT,      .required = true, .words = rule_kinds},
     {"content",            FIELD_TEXT,      .required = true, .rule = content_rule},
     {"version",            FIELD_TEXT,      .required = true, .max = 64},
     {"digest",             FIELD_READ_ONLY, .max = 64},
     {"enabled",            FIELD_BOOLEAN,   .max = 0},
     {"createdAtFormatted", FIELD_READ_ONLY, .max = 0},
 };
+const struct field_table policy_rule_table = FIELD_TABLE("PolicyRuleDto", policy_rule_fields, 0);
 /* clang-format on */
 
 static const char *
@@ -74,8 +65,8 @@ policy_rule_text(const struct request *req, const char *name)
 static enum az_status
 policy_rule_read(struct request *req, struct policy_rule_write *ret)
 {
-    enum az_status st = fields_read(req->op.mem, FIELDS(policy_rule_fields, 0), req->json,
-                                    request_field_fault, req, NULL, NULL);
+    enum az_status st = fields_read(req->op.mem, &policy_rule_table, req->json, request_field_fault,
+                                    req, NULL, NULL);
     *ret = (struct policy_rule_write){.path = policy_rule_text(req, "path"),
                                       .kind = policy_rule_text(req, "kind"),
                                       .content = policy_rule_text(req, "content"),
@@ -83,8 +74,7 @@ policy_rule_read(struct request *req, struct policy_rule_write *ret)
     if (st == AZ_SERVER_ERROR)
         return op_fail(&req->op, st, NULL, "out of memory");
     if (ret->path != NULL && ret->kind != NULL && rule_path_fault(ret->path) == NULL
-        && policy_rule_kind_fault(ret->kind) == NULL
-        && strcmp(ret->kind, rule_kind(ret->path)) != 0)
+        && words_has(rule_kinds, ret->kind) && strcmp(ret->kind, rule_kind(ret->path)) != 0)
         st = policy_invalid_field(req, "kind", "must match the suffix of path");
     return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
 }
@@ -113,7 +103,9 @@ policy_rules_list_handle(struct request *req)
     const struct policy_rule_filter filter = {.path = request_param(req, "path"),
                                               .kind = request_param(req, "kind"),
                                               .enabled = request_param(req, "enabled")};
-    const char *list, *why = filter.kind != NULL ? policy_rule_kind_fault(filter.kind) : NULL;
+    const char *list, *why = filter.kind == NULL || words_has(rule_kinds, filter.kind)
+                                 ? NULL
+                                 : "must be rego or cedar";
     if (why != NULL)
         request_field_error(req, "kind", why);
     if (filter.enabled != NULL && strcmp(filter.enabled, "true") != 0

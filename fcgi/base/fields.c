@@ -8,6 +8,7 @@
 
 #include "base/jsonx.h"
 #include "base/utf8.h"
+#include "base/words.h"
 
 /* Longest path of a field with its index, in octets. Names stand in our tables and are shorter. */
 #define FIELD_PATH_SIZE 96
@@ -64,6 +65,22 @@ fields_check_rule(struct fields_reading *reading, const struct field *field, con
         fields_tell(reading, path, why);
 }
 
+/* Tell the fault of a text outside the words of its row: "must be confidential or public". */
+static bool
+fields_check_words(struct fields_reading *reading, const struct field *field, const char *path,
+                   const json_t *value)
+{
+    if (field->words == NULL || words_has(field->words, json_string_value(value)))
+        return true;
+    char *why = talloc_strdup(reading->mem, "must be ");
+    for (const char *const *word = field->words; *word != NULL; word++) {
+        const char *before = word == field->words ? "" : word[1] != NULL ? ", " : " or ";
+        why = talloc_asprintf_append(why, "%s%s", before, *word);
+    }
+    fields_tell(reading, path, why != NULL ? why : "is not a known value");
+    return false;
+}
+
 static void
 fields_check_text(struct fields_reading *reading, const struct field *field, const char *path,
                   const json_t *value, int64_t min, int64_t max)
@@ -73,7 +90,7 @@ fields_check_text(struct fields_reading *reading, const struct field *field, con
         fields_tell(reading, path, "must not be empty");
     else if (fields_check_range(reading, path, (int64_t) length, min, fields_limit(max), "have",
                                 " character")
-             && length > 0)
+             && length > 0 && fields_check_words(reading, field, path, value))
         fields_check_rule(reading, field, path, value);
 }
 

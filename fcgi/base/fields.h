@@ -52,9 +52,16 @@ struct field {
     size_t item_max;          /* code points of each item of a text list; 0: no limit */
     field_rule_fn *rule;      /* for a text that is not empty, each item of a list, or an object;
                                  NULL: none */
+    const char *const *words; /* the texts that are accepted, ending with NULL; NULL: any */
     const char *column;       /* column that the value is stored in; NULL: none */
     enum field_target target; /* set by FIELD_INTO */
     size_t offset;            /* the same */
+
+    /* The rest is for the description of the interface (http/api); the reader does not use it. */
+    const struct field_table *shape; /* members of the object, or of each item of the array */
+    enum field_kind shown;           /* kind of a value that is set by the service */
+    const char *help;                /* meaning, for a person; NULL: the name says it */
+    const char *example;             /* a value as JSON text; NULL: none */
 };
 
 /* The target of a row: a member of the struct that is read into. The compiler checks its type. */
@@ -71,18 +78,25 @@ enum fields_flags {
     FIELDS_IGNORE_UNKNOWN = 1,  /* a member outside the table is ignored; else it is a fault: a
                                    misspelt `enabled` must not leave a client enabled */
     FIELDS_EMPTY_IS_ABSENT = 2, /* a text "" counts as absent; else it is a fault */
+    FIELDS_ANSWER = 4,          /* members of an answer: never null, so no reader uses the table */
 };
 
 struct field_table {
+    const char *name; /* in the description of the interface: "ClientDto"; NULL: stands in place */
     const struct field *row;
     size_t count;
     unsigned flags;
 };
 
-/* The table of these rows, read with these flags. */
-#define FIELDS(rows, its_flags)                                                                    \
-    (&(const struct field_table){                                                                  \
-        .row = (rows), .count = sizeof(rows) / sizeof((rows)[0]), .flags = (its_flags)})
+/* The value of a table of these rows, with its name and its flags. */
+#define FIELD_TABLE(its_name, rows, its_flags)                                                     \
+    {                                                                                              \
+        .name = (its_name), .row = (rows), .count = sizeof(rows) / sizeof((rows)[0]),              \
+        .flags = (its_flags)                                                                       \
+    }
+
+/* The table of these rows, read with these flags, where it needs no name. */
+#define FIELDS(rows, its_flags) (&(const struct field_table) FIELD_TABLE(NULL, rows, its_flags))
 
 /* Called for each fault with the path of the field (`redirectUris[1]`; "" is the object itself) and
  * a text that fits after it. Neither outlives the call. */

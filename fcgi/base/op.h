@@ -37,6 +37,7 @@ struct az {
     struct signing_key *signing_key;      /* key of ID tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     struct health *health;   /* result of the last readiness checks, or NULL */
+    const char *description; /* of the interface as JSON text, once it was asked for, or NULL */
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
     const char *pool;        /* core, web or bundles; "single" if there is only one */
     int pool_workers;        /* processes of the pool */

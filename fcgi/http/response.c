@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "crypto/digest.h"
 #include "http/request.h"
 
 enum az_status
@@ -57,6 +58,23 @@ enum az_status
 respond_json_text(struct request *req, int status, const char *json)
 {
     return respond_octets(req, status, "application/json", json, strlen(json));
+}
+
+enum az_status
+respond_cached(struct request *req, long max_age)
+{
+    char digest[SHA256_HEX_SIZE];
+    enum az_status st = sha256_hex(req->res.body, req->res.length, digest);
+    if (st != AZ_OK)
+        return st;
+    const char *etag = talloc_asprintf(req->op.mem, "\"%.32s\"", digest);
+    const char *known = request_header(req, "HTTP_IF_NONE_MATCH");
+    respond_header(req, "ETag", etag);
+    respond_header(req, "Cache-Control",
+                   talloc_asprintf(req->op.mem, "public, max-age=%ld", max_age));
+    return known != NULL && etag != NULL && strcmp(known, etag) == 0
+               ? respond_octets(req, 304, NULL, "", 0)
+               : AZ_OK;
 }
 
 void

@@ -51,6 +51,10 @@ enum az_status respond_octets(struct request *req, int status, const char *conte
  * code. AZ_SERVER_ERROR: longer than HTTP_LOCATION_MAX, or a character that a URL cannot have. */
 enum az_status respond_redirect(struct request *req, const char *url);
 
+/* Let caches keep the answer for max_age seconds and revalidate it by a strong ETag over its
+ * octets; an answer that the caller has already becomes a 304 (RFC 9110 8.8.3, 13.1.2). */
+enum az_status respond_cached(struct request *req, long max_age);
+
 /* Add a header. A value with a control character is dropped whole (response splitting). */
 void respond_header(struct request *req, const char *name, const char *value);
 

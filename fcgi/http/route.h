@@ -4,6 +4,7 @@
 #ifndef AZ_HTTP_ROUTE_H
 #define AZ_HTTP_ROUTE_H
 
+#include "base/fields.h"
 #include "http/request.h"
 
 /* Ways to read the body. */
@@ -48,6 +49,17 @@ struct route_param {
 struct route_credential {
     enum az_status (*check)(struct request *req); /* NULL: no credential needed */
     bool before_body; /* it is in a header: a caller without it is refused unread */
+    /* Names of its ways (http/api/document.c), ending with NULL; "": in the form, or none. */
+    const char *const *schemes;
+};
+
+/* A good answer of a row, for the description of the interface. */
+struct route_answer {
+    int status;                      /* HTTP status; 0 ends the list */
+    const char *type;                /* media type; NULL: no body */
+    const struct field_table *shape; /* members of the JSON object; NULL: not described */
+    bool many;                       /* an array of such objects */
+    const char *help;                /* meaning, for a person */
 };
 
 /* The credential of rows that need none. Every row names its credential. */
@@ -71,6 +83,12 @@ struct route {
     bool audited;      /* an audit row is written */
     bool cors;         /* pages of any origin may call it, without cookies (Fetch) */
     const void *arg;   /* for the handler: the struct admin_resource it works on; NULL: none */
+
+    /* The rest is for the description of the interface (http/api). */
+    const char *summary;                /* the row in one sentence, without a full stop */
+    const struct field_table *fields;   /* members of a JSON body */
+    const struct route_answer *answers; /* good answers; NULL: not described */
+    json_t *(*body_schema)(void);       /* in place of params or fields: JSON Schema of the body */
 };
 
 /* THE routing table. */

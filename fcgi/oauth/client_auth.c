@@ -215,7 +215,9 @@ bearer_token_text(const struct request *req)
 
 const struct route_credential credential_client = {
     .check = require_client,
+    .schemes = (const char *const[]){"client", "", NULL},
 };
 const struct route_credential credential_client_optional = {
     .check = accept_client,
+    .schemes = (const char *const[]){"client", "", NULL},
 };

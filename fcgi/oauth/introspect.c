@@ -72,6 +72,7 @@ check_caller(struct request *req)
 
 const struct route_credential credential_introspect = {
     .check = check_caller,
+    .schemes = (const char *const[]){"client", "token", "", NULL},
 };
 
 /* Check the token of a Bearer caller: it must be live, not single-use, and have one of the scopes

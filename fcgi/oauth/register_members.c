@@ -18,25 +18,11 @@
 /* Faults of this member or of its items have an error code of their own (RFC 7591 3.2.2). */
 #define REDIRECT_URIS "redirect_uris"
 
-/* ---- rules of single values: what is wrong with one, or NULL ---- */
-
-/* Refuse other types than those of OpenID Connect Dynamic Client Registration 2. */
-static const char *
-application_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    const char *text = json_string_value(value);
-    (void) mem;
-    return strcmp(text, "web") == 0 || strcmp(text, "native") == 0 ? NULL : "must be web or native";
-}
-
-static const char *
-response_rule(TALLOC_CTX *mem, const json_t *value)
-{
-    (void) mem;
-    return strcmp(json_string_value(value), "code") == 0 ? NULL : "must be code";
-}
-
 /* ---- the table ---- */
+
+static const char *const response_types[] = {"code", NULL};
+/* The types of OpenID Connect Dynamic Client Registration 2. */
+static const char *const application_types[] = {"web", "native", NULL};
 
 #define MEMBER(member_name, ...)                                                                   \
     {                                                                                              \
@@ -59,11 +45,12 @@ static const struct field members[] = {
     MEMBER("software_id",                .kind = FIELD_TEXT,      .max = 256, .rule = field_rule_visible),
     MEMBER("software_version",           .kind = FIELD_TEXT,      .max = 64, .rule = field_rule_visible),
     MEMBER("grant_types",                .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX),
-    MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .rule = response_rule),
+    MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .words = response_types),
     MEMBER("token_endpoint_auth_method", .kind = FIELD_TEXT),
     MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN),
-    MEMBER("application_type",           .kind = FIELD_TEXT,      .rule = application_rule),
+    MEMBER("application_type",           .kind = FIELD_TEXT,      .words = application_types),
 };
+const struct field_table register_table = FIELD_TABLE("ClientMetadata", members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT);
 /* clang-format on */
 
 /* With a statement these count from the statement alone: it says which software this is. */
@@ -159,9 +146,8 @@ register_members_read(struct register_reading *reading, const json_t *plain, con
         return register_refuse(
             reading, "redirect_uris",
             talloc_asprintf(reading->op->mem, "must have at most %zu items", most));
-    enum az_status st = fields_read(reading->op->mem,
-                                    FIELDS(members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT),
-                                    chosen, keep_first, &fault, NULL, &reading->members);
+    enum az_status st = fields_read(reading->op->mem, &register_table, chosen, keep_first, &fault,
+                                    NULL, &reading->members);
     if (st == AZ_INVALID && fault.path != NULL)
         return register_refuse(reading, fault.path, fault.why);
     return st == AZ_OK ? drop_repetitions(reading) : register_no_memory(reading);

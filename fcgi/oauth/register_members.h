@@ -5,6 +5,7 @@
 #ifndef AZ_OAUTH_REGISTER_MEMBERS_H
 #define AZ_OAUTH_REGISTER_MEMBERS_H
 
+#include "base/fields.h"
 #include "oauth/register_metadata.h"
 
 /* State of one reading. */
@@ -25,5 +26,11 @@ enum az_status register_no_memory(struct register_reading *reading);
 
 /* Return a member that is a text; NULL: absent. */
 const char *register_text(const struct register_reading *reading, const char *name);
+
+/* ClientMetadata: the members of the body. */
+extern const struct field_table register_table;
+
+/* Client metadata (RFC 7591 section 2). */
+extern const struct field_table register_table;
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/words.h"
-#include "crypto/digest.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
 #include "store/tokens/signing_keys.h"
@@ -76,32 +75,14 @@ build(struct request *req, json_t *details_types)
     return jsonx_built(&document);
 }
 
-/* Answer with a strong ETag over the document, so that a client can revalidate it cheaply (RFC 9110
- * 8.8.3). */
-static enum az_status
-respond_cached(struct request *req, json_t *document, long max_age)
-{
-    char digest[SHA256_HEX_SIZE];
-    enum az_status st = respond_json(req, 200, document);
-    if (st != AZ_OK || sha256_hex(req->res.body, req->res.length, digest) != AZ_OK)
-        return st;
-    const char *etag = talloc_asprintf(req->op.mem, "\"%.32s\"", digest);
-    const char *known = request_header(req, "HTTP_IF_NONE_MATCH");
-    respond_header(req, "ETag", etag);
-    respond_header(req, "Cache-Control",
-                   talloc_asprintf(req->op.mem, "public, max-age=%ld", max_age));
-    if (known != NULL && etag != NULL && strcmp(known, etag) == 0)
-        return respond_octets(req, 304, NULL, "", 0);
-    return AZ_OK;
-}
-
 enum az_status
 discovery_handle(struct request *req)
 {
     json_t *types;
     enum az_status st = registry_type_names(&req->op, &types);
-    return st == AZ_OK ? respond_cached(req, build(req, types), req->op.az->cfg->jwks_cache_seconds)
-                       : st;
+    if (st == AZ_OK)
+        st = respond_json(req, 200, build(req, types));
+    return st == AZ_OK ? respond_cached(req, req->op.az->cfg->jwks_cache_seconds) : st;
 }
 
 enum az_status
@@ -111,6 +92,6 @@ jwks_handle(struct request *req)
     enum az_status st = signing_keys_public(&req->op, &keys);
     if (st != AZ_OK)
         return st;
-    json_t *document = jsonx_own(req->op.mem, json_pack("{s:O}", "keys", keys));
-    return respond_cached(req, document, req->op.az->cfg->jwks_cache_seconds);
+    st = respond_json(req, 200, jsonx_own(req->op.mem, json_pack("{s:O}", "keys", keys)));
+    return st == AZ_OK ? respond_cached(req, req->op.az->cfg->jwks_cache_seconds) : st;
 }

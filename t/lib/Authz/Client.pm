@@ -12,6 +12,7 @@ use JSON::PP         ();
 use MIME::Base64     ();
 use Time::HiRes      qw(time);
 
+use Authz::Api      ();
 use Authz::Response ();
 
 our $TIMEOUT = 40 * ( $ENV{AUTHZ_PATIENCE} // 1 );
@@ -79,6 +80,7 @@ sub request {
         $self->{socket} //= $self->_connect or return Authz::Response->failed("connect: $!");
         my $answer = _exchange( $self->{socket}, $octets, $method, $self->{timeout} );
         delete $self->{socket} if $answer->failure || ( $answer->header('Connection') // '' ) =~ /close/i;
+        Authz::Api::check( $method, $target, $answer );
         return $answer if !$answer->failure || $fresh || $answer->failure ne 'closed';
     }
     return Authz::Response->failed('closed');

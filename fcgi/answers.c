@@ -1,0 +1,216 @@
+#include "config.h"
+
+#include "answers.h"
+
+#define ANSWER(its_name, rows) FIELD_TABLE(its_name, rows, FIELDS_ANSWER)
+#define OPEN_ANSWER(its_name, rows)                                                                \
+    FIELD_TABLE(its_name, rows, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN)
+
+/* clang-format off */
+
+/* ---- metadata */
+
+static const struct field metadata_fields[] = {
+    {"issuer",                                FIELD_TEXT,      .required = true},
+    {"authorization_endpoint",                FIELD_TEXT,      .required = true},
+    {"token_endpoint",                        FIELD_TEXT,      .required = true},
+    {"jwks_uri",                              FIELD_TEXT,      .required = true},
+    {"response_types_supported",              FIELD_TEXT_LIST, .required = true},
+    {"grant_types_supported",                 FIELD_TEXT_LIST, .required = true},
+};
+const struct field_table answer_metadata = OPEN_ANSWER("Metadata", metadata_fields);
+
+static const struct field key_fields[] = {
+    {"kty", FIELD_TEXT, .required = true},
+    {"kid", FIELD_TEXT, .required = true},
+    {"use", FIELD_TEXT, .required = true},
+    {"alg", FIELD_TEXT, .required = true},
+};
+static const struct field_table key_table = OPEN_ANSWER("Key", key_fields);
+static const struct field key_set_fields[] = {
+    {"keys", FIELD_ARRAY, .required = true, .shape = &key_table},
+};
+const struct field_table answer_key_set = ANSWER("KeySet", key_set_fields);
+
+/* ---- tokens */
+
+static const struct field token_fields[] = {
+    {"access_token",          FIELD_TEXT,    .required = true, .help = "Opaque; introspection tells its meaning"},
+    {"token_type",            FIELD_TEXT,    .required = true},
+    {"expires_in",            FIELD_INTEGER, .required = true, .help = "Seconds"},
+    {"scope",                 FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Granted scopes, separated by spaces; fewer than requested if policy grants fewer"},
+    {"refresh_token",         FIELD_TEXT, .max = 0},
+    {"id_token",              FIELD_TEXT,    .help = "JWT (OpenID Connect Core 2)"},
+    {"authorization_details", FIELD_ARRAY,   .help = "Granted details (RFC 9396)"},
+    {"issued_token_type",     FIELD_TEXT,    .help = "Token exchange only (RFC 8693)"},
+};
+const struct field_table answer_token = ANSWER("Token", token_fields);
+
+static const struct field introspection_fields[] = {
+    {"active",                FIELD_BOOLEAN,   .required = true},
+    {"inactive_reason",       FIELD_TEXT, .max = 0},
+    {"reason",                FIELD_TEXT, .max = 0},
+    {"scope",                 FIELD_TEXT,      .may_be_empty = true},
+    {"client_id",             FIELD_TEXT, .max = 0},
+    {"sub",                   FIELD_TEXT, .max = 0},
+    {"username",              FIELD_TEXT, .max = 0},
+    {"token_type",            FIELD_TEXT, .max = 0},
+    {"iss",                   FIELD_TEXT, .max = 0},
+    {"idp",                   FIELD_TEXT, .max = 0},
+    {"flow_id",               FIELD_TEXT, .max = 0},
+    {"resource",              FIELD_TEXT, .max = 0},
+    {"aud",                   FIELD_TEXT, .max = 0},
+    {"exp",                   FIELD_INTEGER,   .help = "Seconds since 1970"},
+    {"iat",                   FIELD_INTEGER,   .help = "Seconds since 1970"},
+    {"resource_types",        FIELD_TEXT_LIST, .max = 0},
+    {"matched_segments",      FIELD_TEXT_LIST, .max = 0},
+    {"authorization_details", FIELD_ARRAY, .max = 0},
+    {"deny_reasons",          FIELD_ARRAY, .max = 0},
+    {"act",                   FIELD_OBJECT, .max = 0},
+    {"cnf",                   FIELD_OBJECT, .max = 0},
+    {"obligations",           FIELD_OBJECT, .max = 0},
+    {"extensions",            FIELD_OBJECT, .max = 0},
+};
+const struct field_table answer_introspection = ANSWER("Introspection", introspection_fields);
+
+static const struct field registration_fields[] = {
+    {"client_id",                  FIELD_TEXT,    .required = true},
+    {"client_id_issued_at",        FIELD_INTEGER, .required = true, .help = "Seconds since 1970"},
+    {"client_secret",              FIELD_TEXT, .max = 0},
+    {"client_secret_expires_at",   FIELD_INTEGER, .help = "0: the secret does not expire"},
+    {"software_statement",         FIELD_TEXT, .max = 0},
+};
+const struct field_table answer_registration = OPEN_ANSWER("RegisteredClient", registration_fields);
+
+static const struct field userinfo_fields[] = {
+    {"sub", FIELD_TEXT, .required = true},
+};
+const struct field_table answer_userinfo = OPEN_ANSWER("UserInfo", userinfo_fields);
+
+/* ---- administration */
+
+static const struct field admin_key_fields[] = {
+    {"id",        FIELD_TEXT, .required = true},
+    {"label",     FIELD_TEXT, .required = true},
+    {"managedBy", FIELD_TEXT, .required = true},
+    {"createdAt", FIELD_TEXT, .required = true},
+    {"revokedAt", FIELD_TEXT, .max = 0},
+};
+const struct field_table answer_admin_key = ANSWER("AdminApiKeyView", admin_key_fields);
+
+static const struct field rotation_fields[] = {
+    {"clientId",                FIELD_TEXT, .required = true},
+    {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once"},
+    {"rotatedAt",               FIELD_TEXT, .required = true},
+    {"previousSecretExpiresAt", FIELD_TEXT, .max = 0},
+};
+const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
+
+static const struct field consent_fields[] = {
+    {"id",           FIELD_INTEGER, .required = true},
+    {"subjectId",    FIELD_TEXT,    .required = true},
+    {"clientId",     FIELD_TEXT,    .required = true},
+    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true},
+    {"scope",        FIELD_TEXT,    .may_be_empty = true},
+    {"resource",     FIELD_TEXT,    .may_be_empty = true},
+    {"grantedAt",    FIELD_TEXT,    .required = true},
+};
+const struct field_table answer_consent = ANSWER("Consent", consent_fields);
+
+static const struct field session_fields[] = {
+    {"sid",       FIELD_TEXT, .required = true},
+    {"subjectId", FIELD_TEXT, .required = true},
+};
+const struct field_table answer_session = OPEN_ANSWER("Session", session_fields);
+
+static const struct field control_fields[] = {
+    {"id",           FIELD_TEXT,      .required = true},
+    {"decides",      FIELD_TEXT,      .required = true},
+    {"entrypoints",  FIELD_TEXT_LIST, .required = true},
+    {"configurable", FIELD_BOOLEAN,   .required = true},
+};
+const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
+
+static const struct field evaluation_fields[] = {
+    {"result",      FIELD_ANY,     .help = "Answer of the engine to the input"},
+    {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},
+    {"createdAt",   FIELD_TEXT,    .help = "Replay: the time of the stored decision"},
+    {"before",      FIELD_ANY,     .help = "Replay: the stored decision"},
+    {"after",       FIELD_ANY,     .help = "Replay: the decision by today's policy"},
+    {"changed",     FIELD_BOOLEAN, .help = "Replay: the two differ"},
+    {"changes",     FIELD_ARRAY,   .help = "Replay: how they differ"},
+    {"undefined",   FIELD_BOOLEAN, .help = "The path has no value for this input"},
+    {"explanation", FIELD_ANY, .max = 0},
+    {"metrics",     FIELD_ANY, .max = 0},
+    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true},
+};
+const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
+
+static const struct field deploy_fields[] = {
+    {"mode",           FIELD_TEXT,    .required = true},
+    {"activation",     FIELD_TEXT,    .required = true},
+    {"revision",       FIELD_TEXT,    .required = true},
+    {"previousEtag",   FIELD_TEXT,    .required = true, .may_be_empty = true},
+    {"newEtag",        FIELD_TEXT,    .required = true},
+    {"rulesUpserted",  FIELD_INTEGER, .required = true},
+    {"rulesDeleted",   FIELD_INTEGER, .required = true},
+    {"rulesProtected", FIELD_INTEGER, .required = true},
+    {"dataUpserted",   FIELD_INTEGER, .required = true},
+    {"dataDeleted",    FIELD_INTEGER, .required = true},
+    {"dataProtected",  FIELD_INTEGER, .required = true},
+};
+const struct field_table answer_deploy = ANSWER("PolicyBundleDeployResult", deploy_fields);
+
+static const struct field bundle_fields[] = {
+    {"id",              FIELD_INTEGER,   .required = true},
+    {"createdAt",       FIELD_TEXT,      .required = true},
+    {"revision",        FIELD_TEXT,      .required = true},
+    {"etag",            FIELD_TEXT,      .required = true},
+    {"previousEtag",    FIELD_TEXT, .max = 0},
+    {"triggerSource",   FIELD_TEXT,      .required = true},
+    {"triggeredBy",     FIELD_TEXT, .max = 0},
+    {"bundleSizeBytes", FIELD_INTEGER,   .required = true},
+    {"ruleCount",       FIELD_INTEGER,   .required = true},
+    {"rulePaths",       FIELD_TEXT_LIST, .required = true},
+    {"dataKeys",        FIELD_TEXT_LIST, .required = true},
+};
+const struct field_table answer_bundle = ANSWER("BundleAuditLogDto", bundle_fields);
+
+static const struct field bundle_content_fields[] = {
+    {"rules", FIELD_ARRAY, .required = true},
+    {"data",  FIELD_ARRAY, .required = true},
+};
+const struct field_table answer_bundle_content = ANSWER("BundleContent", bundle_content_fields);
+
+static const struct field difference_fields[] = {
+    {"added",   FIELD_TEXT_LIST, .required = true},
+    {"removed", FIELD_TEXT_LIST, .required = true},
+    {"changed", FIELD_ARRAY,     .required = true},
+};
+static const struct field_table difference_table = ANSWER("Difference", difference_fields);
+static const struct field bundle_difference_fields[] = {
+    {"rules", FIELD_OBJECT, .required = true, .shape = &difference_table},
+    {"data",  FIELD_OBJECT, .required = true, .shape = &difference_table},
+};
+const struct field_table answer_bundle_difference = ANSWER("BundleDifference", bundle_difference_fields);
+
+/* ---- health */
+
+static const struct field health_fields[] = {
+    {"status", FIELD_TEXT, .required = true},
+};
+const struct field_table answer_health = ANSWER("Health", health_fields);
+
+static const struct field check_fields[] = {
+    {"name",   FIELD_TEXT, .required = true},
+    {"status", FIELD_TEXT, .required = true},
+    {"detail", FIELD_TEXT, .help = "Shown to local callers only"},
+};
+static const struct field_table check_table = ANSWER("HealthCheck", check_fields);
+static const struct field readiness_fields[] = {
+    {"status", FIELD_TEXT,  .required = true},
+    {"checks", FIELD_ARRAY, .required = true, .shape = &check_table},
+};
+const struct field_table answer_readiness = ANSWER("Readiness", readiness_fields);
+
+/* clang-format on */

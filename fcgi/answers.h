@@ -1,0 +1,27 @@
+/* The members of the answers that no table reads, for the description of the interface. A test
+ * holds every answer of the HTTP tests against them. */
+#ifndef AZ_ANSWERS_H
+#define AZ_ANSWERS_H
+
+#include "base/fields.h"
+
+extern const struct field_table answer_metadata;          /* RFC 8414 section 2 */
+extern const struct field_table answer_key_set;           /* RFC 7517 section 5 */
+extern const struct field_table answer_token;             /* specification 2.12 */
+extern const struct field_table answer_introspection;     /* specification 2.13 */
+extern const struct field_table answer_registration;      /* RFC 7591 section 3.2.1 */
+extern const struct field_table answer_userinfo;          /* OpenID Connect Core 5.3.2 */
+extern const struct field_table answer_admin_key;         /* specification 2.8 */
+extern const struct field_table answer_rotation;          /* oauth.md 5 */
+extern const struct field_table answer_consent;           /* a remembered consent */
+extern const struct field_table answer_session;           /* a browser session */
+extern const struct field_table answer_control;           /* specification 4.12 */
+extern const struct field_table answer_evaluation;        /* of try-it, and of a replay */
+extern const struct field_table answer_deploy;            /* specification 2.6 */
+extern const struct field_table answer_bundle;            /* BundleAuditLogDto, the same */
+extern const struct field_table answer_bundle_content;    /* rows of a bundle */
+extern const struct field_table answer_bundle_difference; /* of two bundles */
+extern const struct field_table answer_health;            /* gateway-admin.md 7.1 */
+extern const struct field_table answer_readiness;         /* the same */
+
+#endif

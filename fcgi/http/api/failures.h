@@ -1,0 +1,14 @@
+/* The failures that a row of the routing table may answer, from what the row declares and from the
+ * table of outcomes (base/status.h). */
+#ifndef AZ_HTTP_API_FAILURES_H
+#define AZ_HTTP_API_FAILURES_H
+
+#include "base/jsonx.h"
+#include "http/route.h"
+
+/* Set the failures of a row in `answers`, each a reference to one in `responses`, which is added.
+ * What was lost is marked in the three objects. */
+void failures_describe(struct jsonx_build *schemas, struct jsonx_build *responses,
+                       const struct route *route, struct jsonx_build *answers);
+
+#endif

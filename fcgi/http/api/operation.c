@@ -1,0 +1,191 @@
+#include "config.h"
+
+#include "http/api/operation.h"
+
+#include <string.h>
+
+#include "http/api/failures.h"
+#include "http/api/schema.h"
+
+#define FORM_TYPE "application/x-www-form-urlencoded"
+
+const char *
+api_method(const struct route *route)
+{
+    static const struct {
+        const char *method, *key;
+    } methods[] = {
+        {"GET",    "get"   },
+        {"POST",   "post"  },
+        {"PUT",    "put"   },
+        {"PATCH",  "patch" },
+        {"DELETE", "delete"},
+    };
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (strcmp(methods[i].method, route->method) == 0)
+            return methods[i].key;
+    return "";
+}
+
+/* ---- parameters */
+
+/* Append the {name} segments of the path. */
+static void
+append_path_values(struct jsonx_build *list, const char *path)
+{
+    for (const char *open = strchr(path, '{'); open != NULL; open = strchr(open + 1, '{')) {
+        size_t length = strcspn(open + 1, "}");
+        jsonx_append(list, json_pack("{s:s%,s:s,s:b,s:{s:s}}", "name", open + 1, length, "in",
+                                     "path", "required", 1, "schema", "type", "string"));
+    }
+}
+
+static json_t *
+param_schema(const struct route_param *param)
+{
+    return param->repeatable
+               ? json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string")
+               : json_pack("{s:s}", "type", "string");
+}
+
+static bool
+takes_query(const struct route *route)
+{
+    return route->params != NULL && route->body != BODY_FORM && route->body != BODY_FORM_LENIENT
+           && route->body != BODY_FORM_FAULTS;
+}
+
+/* Return the parameters of path and query, or NULL: there are none. */
+static json_t *
+operation_parameters(struct api_parts *parts, const struct route *route)
+{
+    struct jsonx_build list = {json_array(), false};
+    append_path_values(&list, route->path);
+    for (const struct route_param *param = takes_query(route) ? route->params : NULL;
+         param != NULL && param->name != NULL; param++)
+        jsonx_append(&list, json_pack("{s:s,s:s,s:o}", "name", param->name, "in", "query", "schema",
+                                      param_schema(param)));
+    parts->schemas.lost = parts->schemas.lost || list.lost;
+    if (json_array_size(list.value) > 0)
+        return list.value;
+    json_decref(list.value);
+    return NULL;
+}
+
+/* ---- the body */
+
+static json_t *
+form_schema(const struct route_param *params)
+{
+    struct jsonx_build members = {json_object(), false};
+    for (; params != NULL && params->name != NULL; params++)
+        jsonx_set(&members, params->name, param_schema(params));
+    json_t *schema = json_pack("{s:s,s:o}", "type", "object", "properties", members.value);
+    if (!members.lost)
+        return schema;
+    json_decref(schema);
+    return NULL;
+}
+
+static json_t *
+body_schema(struct api_parts *parts, const struct route *route)
+{
+    if (route->body_schema != NULL)
+        return route->body_schema();
+    if (route->fields != NULL)
+        return schema_of_table(&parts->schemas, route->fields);
+    return route->params != NULL && !takes_query(route) ? form_schema(route->params)
+                                                        : json_object();
+}
+
+static json_t *
+operation_body(struct api_parts *parts, const struct route *route)
+{
+    static const struct {
+        const char *type;
+        bool required;
+    } kinds[] = {
+        [BODY_FORM] = {FORM_TYPE,          false},
+        [BODY_FORM_LENIENT] = {FORM_TYPE,          false},
+        [BODY_FORM_FAULTS] = {FORM_TYPE,          false},
+        [BODY_JSON] = {"application/json", true },
+        [BODY_JSON_OPTIONAL] = {"application/json", false},
+        [BODY_JSON_ENVELOPE] = {"application/json", true },
+        [BODY_RAW] = {"application/json", true },
+        [BODY_QUERY_FAULTS] = {NULL,               false},
+    };
+    const char *type =
+        (size_t) route->body < sizeof(kinds) / sizeof(kinds[0]) ? kinds[route->body].type : NULL;
+    if (type == NULL)
+        return NULL;
+    json_t *example = route->fields != NULL ? schema_example(route->fields) : NULL;
+    return json_pack("{s:b,s:{s:{s:o,s:o*}}}", "required", kinds[route->body].required, "content",
+                     type, "schema", body_schema(parts, route), "example", example);
+}
+
+/* ---- answers */
+
+static json_t *
+answer_content(struct api_parts *parts, const struct route_answer *answer)
+{
+    if (answer->type == NULL)
+        return NULL;
+    json_t *schema =
+        answer->shape != NULL ? schema_of_table(&parts->schemas, answer->shape) : json_object();
+    if (answer->many)
+        schema = json_pack("{s:s,s:o}", "type", "array", "items", schema);
+    return json_pack("{s:{s:o}}", answer->type, "schema", schema);
+}
+
+static json_t *
+operation_answers(struct api_parts *parts, const struct route *route)
+{
+    struct jsonx_build answers = {json_object(), false};
+    for (const struct route_answer *answer = route->answers; answer != NULL && answer->status != 0;
+         answer++) {
+        char status[4] = {(char) ('0' + answer->status / 100 % 10),
+                          (char) ('0' + answer->status / 10 % 10),
+                          (char) ('0' + answer->status % 10), '\0'};
+        jsonx_set(&answers, status,
+                  json_pack("{s:s,s:o*}", "description", answer->help, "content",
+                            answer_content(parts, answer)));
+    }
+    failures_describe(&parts->schemas, &parts->responses, route, &answers);
+    if (answers.lost)
+        json_decref(answers.value);
+    return jsonx_built(&answers);
+}
+
+/* ---- the whole */
+
+/* The group of the operation: the first segment of its path, or the second below /admin/api. */
+static json_t *
+operation_tag(const char *path)
+{
+    static const char admin[] = "/admin/api/";
+    const char *from = strncmp(path, admin, strlen(admin)) == 0 ? path + strlen(admin) : path + 1;
+    size_t length = strcspn(from, "/");
+    return length > 0 ? json_pack("[s%]", from, length) : json_pack("[s]", "pages");
+}
+
+/* Any of the ways of the credential is enough (OpenAPI 3.1.0 section 4.8.30). */
+static json_t *
+operation_security(const struct route_credential *credential)
+{
+    struct jsonx_build ways = {json_array(), false};
+    for (const char *const *way = credential->schemes; way != NULL && *way != NULL; way++)
+        jsonx_append(&ways, **way == '\0' ? json_object() : json_pack("{s:[]}", *way));
+    if (ways.lost)
+        json_decref(ways.value);
+    return jsonx_built(&ways);
+}
+
+json_t *
+api_operation(struct api_parts *parts, const struct route *route)
+{
+    json_t *parameters = operation_parameters(parts, route), *body = operation_body(parts, route);
+    return json_pack("{s:s,s:s*,s:o,s:o,s:o*,s:o*,s:o}", "operationId", route->operation, "summary",
+                     route->summary, "tags", operation_tag(route->path), "security",
+                     operation_security(route->credential), "parameters", parameters, "requestBody",
+                     body, "responses", operation_answers(parts, route));
+}

@@ -1,0 +1,22 @@
+/* One row of the routing table as an Operation Object (OpenAPI 3.1.0 section 4.8.10). */
+#ifndef AZ_HTTP_API_OPERATION_H
+#define AZ_HTTP_API_OPERATION_H
+
+#include "base/jsonx.h"
+#include "http/route.h"
+
+/* The parts that operations refer to, filled while they are made. */
+struct api_parts {
+    struct jsonx_build schemas;   /* components/schemas */
+    struct jsonx_build responses; /* components/responses: the failures, one per status */
+};
+
+/* Return the operation of a row: a new reference; NULL: no memory. The parts that it refers to are
+ * added; those that are lost make the whole document fail. */
+json_t *api_operation(struct api_parts *parts, const struct route *route);
+
+/* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has none.
+ */
+const char *api_method(const struct route *route);
+
+#endif

@@ -1,0 +1,130 @@
+# The description of the interface: complete, true and switched off by its setting (gateway-admin.md 7.1; specification 8).
+# Authz::Api holds every answer of the HTTP tests against it.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Api ();
+use Authz::Check;
+use Authz::Path  ();
+use Authz::Stack ();
+
+my $stack    = Authz::Stack->start;
+my $answer   = $stack->http->get('/openapi.json');
+my $document = $answer->json;
+
+is( $answer->status,              200,          'openapi: /openapi.json needs no credential (specification 8)' );
+is( $document->{openapi},         '3.1.0',      'openapi: the format is OpenAPI 3.1.0' );
+is( $document->{info}{version},   '0.65.0',     'openapi: the interface has version 0.65.0 (decisions.md "Package")' );
+is( $document->{servers}[0]{url}, $stack->base, 'openapi: the server is SVC_OIDC_ISSUER' );
+is( $stack->http->get('/v3/api-docs')->body, $answer->body,
+    'openapi: /v3/api-docs is the same (gateway-admin.md 7.1)' );
+
+# ---- in both directions: the rows of routes.c, read as text, and the operations
+
+open my $in, '<', Authz::Path::source(qw(fcgi routes.c)) or die "routes.c: $!";
+my %row;
+while ( my $line = <$in> ) {
+    $row{"$1 $2"} = $3 if $line =~ /^ +\{(GET|POST|PUT|PATCH|DELETE)\("([^"]+)", "(\w+)"/;
+}
+close $in or die "routes.c: $!";
+my ( %operation, %known );
+for my $path ( keys %{ $document->{paths} } ) {
+    for my $method ( keys %{ $document->{paths}{$path} } ) {
+        $operation{ uc($method) . " $path" } = $document->{paths}{$path}{$method};
+    }
+}
+cmp_ok( scalar keys %row, '>', 60, 'openapi: routes.c was read' );
+is_deeply(
+    [ sort keys %operation ], [ sort keys %row ],
+    'openapi: each row of the routing table is described, and nothing else (gateway-admin.md 7.1)' );
+is( $operation{$_}{operationId}, $row{$_}, "openapi: $_ has the operation of its row, as the audit log has it" )
+  for grep { $operation{$_} } sort keys %row;
+$known{ $_->{operationId} }++ for values %operation;
+is_deeply(
+    [ grep { $known{$_} > 1 } sort keys %known ], [],
+    'openapi: an operationId names one row (OpenAPI 3.1.0 4.8.10)' );
+
+for my $name ( sort keys %operation ) {
+    my $one  = $operation{$name};
+    my @good = grep { $_ < 400 } keys %{ $one->{responses} };
+    ok( $one->{summary} && $one->{security} && @good,
+        "openapi: $name has a summary, its credentials and a good answer" );
+    is_deeply(
+        [ sort map { $_->{name} } grep { $_->{in} eq 'path' } @{ $one->{parameters} // [] } ],
+        [ sort $name =~ /\{(\w+)\}/g ],
+        "openapi: $name describes the values of its path" );
+}
+
+# ---- each operation is served
+
+my %body = ( POST => 1, PUT => 1, PATCH => 1 );
+for my $name ( sort keys %operation ) {
+    my ( $method, $path ) = split / /, $name;
+    my $probe = $stack->http->request( $method, $path =~ s/\{\w+\}/x/gr, $body{$method} ? ( form => [ x => 1 ] ) : () );
+    isnt( $probe->status, 405, "openapi: $name is served" );
+}
+
+# ---- credentials
+
+my %credential = (
+    'POST /token' => 'client', 'POST /introspect' => 'client token', 'GET /userinfo' => 'token', 'GET /health' => '',
+    'GET /admin/api/clients' => 'adminKey', 'GET /bundles/{name}' => 'bundleKey', 'GET /authorize' => '' );
+for my $name ( sort keys %credential ) {
+    is( join( ' ', map { sort keys %$_ } @{ $operation{$name}{security} } ),
+        $credential{$name}, "openapi: $name names its credential (specification 5)" );
+}
+
+# ---- the field tables
+
+my $client = $document->{components}{schemas}{ClientDto};
+is_deeply(
+    [ sort @{ $client->{required} } ], [qw(clientId clientType)],
+    'openapi: ClientDto has its required members (specification 2.1)' );
+is( $client->{properties}{clientId}{maxLength}, 256, 'openapi: ... and the limits of the field table' );
+is_deeply(
+    $client->{properties}{clientType}{enum}, [qw(confidential public)],
+    'openapi: ... and the words that are accepted' );
+ok( $client->{properties}{id}{readOnly}, 'openapi: ... and says which are set by the service' );
+ok( !$client->{additionalProperties},    'openapi: ... and that an unknown member is refused' );
+my $codes =
+  $document->{components}{responses}{400}{content}{'application/json'}{schema}{allOf}[1]{properties}{error}{enum};
+
+for my $code (qw(invalid_request invalid_grant invalid_scope invalid_target unsupported_grant_type)) {
+    ok( ( grep { $_ eq $code } @$codes ), "openapi: the error catalogue has $code (RFC 6749 5.2, oauth.md 5)" );
+}
+ok( !( grep { $_ eq 'invalid_dpop_proof' } @$codes ),
+    'openapi: ... and not invalid_dpop_proof (decisions.md "/token, /introspect, /revoke outcomes")' );
+
+# ---- caches
+
+my $etag = $answer->header('ETag');
+is( $stack->http->get( '/openapi.json', headers => [ 'If-None-Match' => $etag ] )->status,
+    304, 'openapi: a cache that has the document gets 304 (RFC 9110 13.1.2)' );
+is( $stack->http->get( '/openapi.json', headers => [ 'If-None-Match' => '"x"' ] )->status, 200,
+    'openapi: ... with another ETag it gets the document' );
+
+# ---- the check of the other tests can fail
+
+for my $case (
+    [ 200, '{"active":true,"surprise":1}',                 'with a member that is not described' ],
+    [ 200, '{"active":"yes"}',                             'with a member of another type' ],
+    [ 200, '{}',                                           'without a required member' ],
+    [ 200, 'not JSON',                                     'that is not JSON' ],
+    [ 200, '',                                             'without a body' ],
+    [ 418, '{"error":"x"}',                                'with a status that is not described' ],
+    [ 400, '{"error":"surprise","error_description":"x"}', 'with a code that is not in the catalogue' ],
+  )
+{
+    my ( $status, $text, $what ) = @$case;
+    my $wrong = bless { status => $status, body => $text, header => [ [ 'content-type', 'application/json' ] ] },
+      'Authz::Response';
+    ok( ( Authz::Api::faults( 'POST', '/introspect', $wrong ) )[0], "Authz::Api: an answer $what is a fault" );
+}
+
+$stack->restart_service( settings => { SVC_SWAGGER_ENABLED => 'false' } );
+is( $stack->http->get($_)->status, 404, "openapi: $_ is 404 when SVC_SWAGGER_ENABLED is false (specification 8)" )
+  for qw(/openapi.json /v3/api-docs);
+
+done_testing;

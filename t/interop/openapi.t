@@ -1,0 +1,40 @@
+# The description of the interface before others' judges: openapi-spec-validator holds it against OpenAPI 3.1.0, and
+# schemathesis sends each operation inputs of its own, good and bad, and holds every answer against the description.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $programs = $ENV{AUTHZ_PYPI} // ( glob( ( $ENV{XDG_CACHE_HOME} // "$ENV{HOME}/.cache" ) . '/authz/pypi/*' ) )[0];
+plan skip_all => 'no Python packages: run contrib/check once' if !$programs || !-x "$programs/bin/schemathesis";
+
+my $stack = Authz::Stack->start;
+my $file  = Authz::Process::directory() . '/openapi.json';
+open my $out, '>', $file or die "$file: $!";
+print {$out} $stack->http->get('/openapi.json')->body;
+close $out or die "$file: $!";
+
+my ( $status, $text ) =
+  Authz::Process->run( name => 'validator', command => [ "$programs/bin/openapi-spec-validator", $file ] );
+is( $status, 0, 'openapi-spec-validator: the description is OpenAPI 3.1.0' ) or diag $text;
+
+# The description says less than the rules of some fields, so a good input by the schema may be refused; and the 405 of a path
+# with a fixed name lists the methods of the pattern that matches it too. Those two checks stay out.
+my @check = qw(not_a_server_error status_code_conformance content_type_conformance response_headers_conformance
+  response_schema_conformance negative_data_rejection ignored_auth use_after_free);
+( $status, $text ) = Authz::Process->run(
+    name    => 'schemathesis', timeout => 400, env => { HOME => Authz::Process::directory() },
+    command => [
+        "$programs/bin/schemathesis",                                'run', $file, '--url', $stack->base, '--header',
+        'X-Admin-API-Key: ' . $stack->settings->{SVC_ADMIN_API_KEY}, '--checks', join( ',', @check ), '--max-examples',
+        $ENV{AUTHZ_EXAMPLES} // 15, '--seed', $ENV{AUTHZ_SEED} // int( rand 2**31 ), '--request-timeout', 30,
+        '--suppress-health-check',  'all',    '--no-color' ] );
+is( $status, 0, 'schemathesis: no answer differs from the description, and no input makes the service fail' )
+  or diag $text;
+like( $text, qr/^\s*Tested: +(\d+)$/m, 'schemathesis: ... and it has tested the operations' );
+is( $stack->http->get('/health/ready')->status, 200, 'schemathesis: ... and the service is as well as before' );
+
+done_testing;
