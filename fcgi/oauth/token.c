@@ -6,20 +6,59 @@
 
 #include "base/jsonx.h"
 #include "oauth/client_auth.h"
+#include "http/api/operation.h"
 #include "oauth/grant.h"
 #include "oauth/grants.h"
+
+/* Parameters of every grant. */
+static const struct route_param token_params[] = {
+    {"grant_type", false},
+    CLIENT_AUTH_PARAMS,
+};
+#define TOKEN_PARAMS (sizeof(token_params) / sizeof(token_params[0]))
 
 const struct route_param *
 token_find_param(const char *name)
 {
-    static const struct route_param params[] = {
-        {"grant_type", false},
-        CLIENT_AUTH_PARAMS,
-    };
-    for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++)
-        if (strcmp(params[i].name, name) == 0)
-            return &params[i];
+    for (size_t i = 0; i < TOKEN_PARAMS; i++)
+        if (strcmp(token_params[i].name, name) == 0)
+            return &token_params[i];
     return grants_find_param(name);
+}
+
+/* Return the schema of the form of one grant. */
+static json_t *
+grant_schema(const struct grant *grant)
+{
+    struct jsonx_build members = {json_object(), false},
+                       required = {json_pack("[s]", "grant_type"), false};
+    for (size_t i = 0; i < TOKEN_PARAMS; i++)
+        jsonx_set(&members, token_params[i].name, api_param_schema(&token_params[i]));
+    jsonx_set(&members, "grant_type", json_pack("{s:s}", "const", grant->type));
+    for (const struct grant_param *param = grant->params; param->form.name != NULL; param++) {
+        jsonx_set(&members, param->form.name, api_param_schema(&param->form));
+        if (param->required)
+            jsonx_append(&required, json_string(param->form.name));
+    }
+    bool lost = members.lost || required.lost;
+    json_t *schema = json_pack("{s:s,s:s,s:o,s:o}", "title", grant->type, "type", "object",
+                               "properties", members.value, "required", required.value);
+    if (!lost)
+        return schema;
+    json_decref(schema);
+    return NULL;
+}
+
+json_t *
+token_body_schema(void)
+{
+    struct jsonx_build grants = {json_array(), false};
+    for (size_t i = 0; i < grant_table_count; i++)
+        if (grant_table[i].issue != NULL)
+            jsonx_append(&grants, grant_schema(&grant_table[i]));
+    if (grants.lost)
+        json_decref(grants.value);
+    return grants.lost ? NULL : json_pack("{s:o}", "oneOf", grants.value);
 }
 
 /* Return the grant that the request asks for, or NULL if it is unknown or not available yet. */

@@ -16,7 +16,7 @@ my $document = $answer->json;
 
 is( $answer->status,              200,          'openapi: /openapi.json needs no credential (specification 8)' );
 is( $document->{openapi},         '3.1.0',      'openapi: the format is OpenAPI 3.1.0' );
-is( $document->{info}{version},   '0.65.0',     'openapi: the interface has version 0.65.0 (decisions.md "Package")' );
+is( $document->{info}{version},   '0.65.0',     'openapi: the interface has version 0.65.0 (specification 9)' );
 is( $document->{servers}[0]{url}, $stack->base, 'openapi: the server is SVC_OIDC_ISSUER' );
 is( $stack->http->get('/v3/api-docs')->body, $answer->body,
     'openapi: /v3/api-docs is the same (gateway-admin.md 7.1)' );
@@ -95,7 +95,7 @@ for my $code (qw(invalid_request invalid_grant invalid_scope invalid_target unsu
     ok( ( grep { $_ eq $code } @$codes ), "openapi: the error catalogue has $code (RFC 6749 5.2, oauth.md 5)" );
 }
 ok( !( grep { $_ eq 'invalid_dpop_proof' } @$codes ),
-    'openapi: ... and not invalid_dpop_proof (decisions.md "/token, /introspect, /revoke outcomes")' );
+    'openapi: ... and not invalid_dpop_proof (oauth.md 5)' );
 
 # ---- caches
 

@@ -40,8 +40,8 @@ append_path_values(struct jsonx_build *list, const char *path)
     }
 }
 
-static json_t *
-param_schema(const struct route_param *param)
+json_t *
+api_param_schema(const struct route_param *param)
 {
     return param->repeatable
                ? json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string")
@@ -64,7 +64,7 @@ operation_parameters(struct api_parts *parts, const struct route *route)
     for (const struct route_param *param = takes_query(route) ? route->params : NULL;
          param != NULL && param->name != NULL; param++)
         jsonx_append(&list, json_pack("{s:s,s:s,s:o}", "name", param->name, "in", "query", "schema",
-                                      param_schema(param)));
+                                      api_param_schema(param)));
     parts->schemas.lost = parts->schemas.lost || list.lost;
     if (json_array_size(list.value) > 0)
         return list.value;
@@ -79,7 +79,7 @@ form_schema(const struct route_param *params)
 {
     struct jsonx_build members = {json_object(), false};
     for (; params != NULL && params->name != NULL; params++)
-        jsonx_set(&members, params->name, param_schema(params));
+        jsonx_set(&members, params->name, api_param_schema(params));
     json_t *schema = json_pack("{s:s,s:o}", "type", "object", "properties", members.value);
     if (!members.lost)
         return schema;
@@ -184,8 +184,11 @@ json_t *
 api_operation(struct api_parts *parts, const struct route *route)
 {
     json_t *parameters = operation_parameters(parts, route), *body = operation_body(parts, route);
-    return json_pack("{s:s,s:s*,s:o,s:o,s:o*,s:o*,s:o}", "operationId", route->operation, "summary",
-                     route->summary, "tags", operation_tag(route->path), "security",
-                     operation_security(route->credential), "parameters", parameters, "requestBody",
-                     body, "responses", operation_answers(parts, route));
+    return json_pack("{s:s,s:s*,s:o,s:o,s:o*,s:o*,s:o,s:b,s:b,s:b,s:I}", "operationId",
+                     route->operation, "summary", route->summary, "tags",
+                     operation_tag(route->path), "security", operation_security(route->credential),
+                     "parameters", parameters, "requestBody", body, "responses",
+                     operation_answers(parts, route), "x-rate-limited", route->rate_limited,
+                     "x-audited", route->audited, "x-cors", route->cors, "x-body-octets-max",
+                     (json_int_t) route->body_max);
 }

@@ -15,6 +15,9 @@ struct api_parts {
  * added; those that are lost make the whole document fail. */
 json_t *api_operation(struct api_parts *parts, const struct route *route);
 
+/* Return the schema of a form or query parameter: a new reference; NULL: no memory. */
+json_t *api_param_schema(const struct route_param *param);
+
 /* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has none.
  */
 const char *api_method(const struct route *route);
