@@ -30,10 +30,10 @@ read_question(struct request *req, const struct session *session, const struct a
 /* Return the outcome of a denial at /authorize. invalid_grant is a code of /token alone (RFC 6749
  * 4.1.2.1, 5.2): there is no grant yet. */
 static enum az_status
-preview_refusal(const struct issue_question *question, const struct decision *decision,
-                const char **ret_text)
+preview_refusal(struct op *op, const struct issue_question *question,
+                const struct decision *decision, const char **ret_text)
 {
-    enum az_status st = token_refusal(question, decision, ret_text);
+    enum az_status st = token_refusal(op, question, decision, ret_text);
     return st == AZ_INVALID_GRANT ? AZ_ACCESS_DENIED : st;
 }
 
@@ -115,7 +115,7 @@ flow_preview(struct request *req, const struct session *session, const struct au
     audit_explain(&req->op, &req->audit);
     if (st != AZ_OK)
         return st;
-    enum az_status no = preview_refusal(&question, &ret_verdict->decision, &text);
+    enum az_status no = preview_refusal(&req->op, &question, &ret_verdict->decision, &text);
     if (no != AZ_OK)
         return deny(req, &ret_verdict->decision, no, text, ret_stale);
     return preview_narrow(&req->op, asked, &ret_verdict->decision, ret_granted);

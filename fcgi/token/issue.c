@@ -26,12 +26,12 @@ token_user(const struct grant_row *grant)
 }
 
 enum az_status
-token_refusal(const struct issue_question *question, const struct decision *decision,
+token_refusal(struct op *op, const struct issue_question *question, const struct decision *decision,
               const char **ret_text)
 {
     *ret_text = NULL;
     if (!decision->allow)
-        return decision_deny_status(decision, ret_text);
+        return decision_deny_status(op->mem, decision, question->scopes, ret_text);
     if (decision->has_ttl && decision->ttl <= 0) {
         *ret_text = "Policy allows no lifetime for the token";
         return AZ_ACCESS_DENIED;
@@ -278,7 +278,7 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
             token_note_verdict(op, audit, &verdict);
             return st;
         }
-        enum az_status no = token_refusal(question, &verdict.decision, &text);
+        enum az_status no = token_refusal(op, question, &verdict.decision, &text);
         note_issue_verdict(op, audit, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)

@@ -56,8 +56,8 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
  * allow that grants neither details nor a scope of those requested; *ret_text is the public text,
  * or NULL.
  */
-enum az_status token_refusal(const struct issue_question *question, const struct decision *decision,
-                             const char **ret_text);
+enum az_status token_refusal(struct op *op, const struct issue_question *question,
+                             const struct decision *decision, const char **ret_text);
 
 /* Add the question and the answer to the audit entry. */
 void token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict);

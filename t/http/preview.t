@@ -89,7 +89,9 @@ denied( ends( $ann, 'none', prompt => 'none' ), 'unauthorized_client', 'not enti
 denied(
     ends( $ann, 'none', prompt => 'consent' ), 'unauthorized_client', 'not entitled',
     '... and nobody is asked for consent to it' );
-denied( ends( $ann, 'web', scope => 'admin' ), 'invalid_scope', 'not granted', 'category scope' );
+denied(
+    ends( $ann, 'web', scope => 'admin' ), 'invalid_scope', q{a requested scope is not granted: 'admin'},
+    'category scope: the scope is named' );
 denied(
     ends( $ann, 'web', resource => 'https://other.example' ), 'invalid_target', 'not entitled to this resource',
     'category resource' );

@@ -99,6 +99,14 @@ ok( length( $denied->{deny_codes} // '' ), '... with its codes' );
 # A denial at /token.
 my $refused = $stack->token( @crm, scope => 'orders.read' );
 is( $refused->status, 400, 'a denial at /token' );
+is( $refused->member('error_description'), q{a requested scope is not granted: 'orders.read'},
+    '... names the scope that is not granted, a word of the request (decisions.md "Policy deny at /token")' );
+my $long = 'a' x 64;
+is( $stack->token( @crm, scope => "${long}bc" )->member('error_description'),
+    "a requested scope is not granted: '$long'", '... at most 64 octets of it' );
+like(
+    $stack->token( @crm, scope => q{it's<x>%s&amp;#} )->member('error_description'),
+    qr/\A[\x20-\x21\x23-\x5B\x5D-\x7E]+\z/, '... in the characters of RFC 6749 5.2' );
 my ( $no, $stored ) = found($refused);
 like( $no->{deny_codes}, qr/\bscope_not_entitled\b/, "... has its codes in the log ($rule)" ) or diag explain $no;
 is( $stored->{denyCodes}, $no->{deny_codes}, '... and in the audit row' );

@@ -259,6 +259,9 @@ test_claims(TALLOC_CTX *mem)
            "claims are told apart by case (RFC 7519 4)");
 }
 
+/* DECISION_SCOPE_SHOWN octets. */
+#define A64 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
 /* clang-format off */
 static const struct { const char *reasons; enum az_status status; const char *text, *name; } denies[] = {
     {"[]", AZ_ACCESS_DENIED, NULL, "no reason"},
@@ -279,6 +282,13 @@ static const struct { const char *reasons; enum az_status status; const char *te
     {"[{'code':'c','category':7}]", AZ_ACCESS_DENIED, NULL, "a category that is no text"},
     {"[{'code':'c'}]", AZ_ACCESS_DENIED, NULL, "no category"},
     {"[{'code':'c','category':'scope','message':7}]", AZ_INVALID_SCOPE, NULL, "a message that is no text is none"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'a'}}]", AZ_INVALID_SCOPE, "m: 'a'", "a scope that was asked for is named"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'" A64 "'}}]", AZ_INVALID_SCOPE, "m: '" A64 "'", "... with 64 octets"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'" A64 "b'}}]", AZ_INVALID_SCOPE, "m: '" A64 "'", "... and cut after them"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'z'}}]", AZ_INVALID_SCOPE, "m", "a scope that was not asked for is not named"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':['a']}}]", AZ_INVALID_SCOPE, "m", "... nor one that is no text"},
+    {"[{'code':'c','category':'scope','detail':{'scope':'a'}}]", AZ_INVALID_SCOPE, NULL, "... nor without a message"},
+    {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'a'}},{'code':'d','category':'scope','message':'n','detail':{'scope':'b'}}]", AZ_INVALID_SCOPE, "m: 'a'", "of two the first one is named"},
     {"[{'code':'c','category':'scope','message':'s'},{'code':'c','category':'client','message':'c'}]", AZ_UNAUTHORIZED_CLIENT, "c", "client speaks before scope"},
     {"[{'code':'c','category':'policy','message':'p'},{'code':'c','category':'resource','message':'r'},{'code':'c','category':'scope','message':'s'}]", AZ_INVALID_TARGET, "r", "resource speaks before scope and policy"},
     {"[{'code':'c','category':'unknown','message':'u'},{'code':'c','category':'system','message':'s'}]", AZ_ACCESS_DENIED, "s", "an unknown category speaks last"},
@@ -290,13 +300,14 @@ static const struct { const char *reasons; enum az_status status; const char *te
 static void
 test_denies(TALLOC_CTX *mem)
 {
+    const json_t *asked = env_json(mem, "['a','b','" A64 "','" A64 "b']");
     for (size_t i = 0; i < sizeof(denies) / sizeof(denies[0]); i++) {
         struct decision read = {.allow = true};
         const char *text = "untouched";
         read_answer(mem, "{}",
                     talloc_asprintf(mem, "{'allow':false,'deny_reasons':%s}", denies[i].reasons),
                     &read);
-        is_int(decision_deny_status(&read, &text), denies[i].status,
+        is_int(decision_deny_status(mem, &read, asked, &text), denies[i].status,
                "deny at /token (decisions.md \"Policy deny at /token\"): %s", denies[i].name);
         is_str(text, denies[i].text, "... with the first reason's message");
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "policy/decide/registry.h"
 
 /* Reason categories with their status at /token. The first category in this order that has a reason
@@ -373,12 +374,26 @@ decision_read(struct op *op, json_t *result, const struct decision_bounds *bound
     return AZ_OK;
 }
 
+/* Return the message of a reason, with the scope that it is about. A scope that the caller did not
+ * ask for is not named: a rule of the operator may put any text there. */
+static const char *
+reason_text(TALLOC_CTX *mem, const json_t *reason, const json_t *asked)
+{
+    const char *message = json_string_value(json_object_get(reason, "message"));
+    const char *scope =
+        json_string_value(json_object_get(json_object_get(reason, "detail"), "scope"));
+    if (message == NULL || !words_array_has(asked, scope))
+        return message;
+    return talloc_asprintf(mem, "%s: '%.*s'", message, DECISION_SCOPE_SHOWN, scope);
+}
+
 enum az_status
-decision_deny_status(const struct decision *decision, const char **ret_text)
+decision_deny_status(TALLOC_CTX *mem, const struct decision *decision, const json_t *asked,
+                     const char **ret_text)
 {
     const json_t *first = json_array_get(decision->reasons, 0);
     size_t rank = first != NULL ? category_rank(first) : CATEGORIES;
-    *ret_text = json_string_value(json_object_get(first, "message"));
+    *ret_text = reason_text(mem, first, asked);
     return rank < CATEGORIES ? categories[rank].status : AZ_ACCESS_DENIED;
 }
 

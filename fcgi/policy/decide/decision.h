@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <talloc.h>
 
 #include "base/op.h"
 
@@ -51,9 +52,14 @@ struct decision_bounds {
 enum az_status decision_read(struct op *op, json_t *result, const struct decision_bounds *bounds,
                              struct decision *ret);
 
+/* Octets shown of a scope that is not granted; the public text of a failure has 255. */
+#define DECISION_SCOPE_SHOWN 64
+
 /* Return the OAuth outcome of a deny at /token, by the category of its first reason; *ret_text is
- * that reason's message. */
-enum az_status decision_deny_status(const struct decision *decision, const char **ret_text);
+ * that reason's message, on mem. It names the scope that the reason is about, if that is one of
+ * `asked`, the scopes in the caller's own request (NULL: none is named). */
+enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *decision,
+                                    const json_t *asked, const char **ret_text);
 
 /* Return the codes of all reasons, separated by spaces, on mem; NULL: there are none, or no memory.
  */
