@@ -136,6 +136,46 @@ test_nearest(TALLOC_CTX *mem)
            "a hidden verb is not offered");
 }
 
+/* A near miss: one letter wrong, or one of three. */
+static const struct {
+    const char *below, *word, *near;
+} hints[] = {
+    {"",            "polcy",     "'policy'"   },
+    {"",            "polizy",    "'policy'"   },
+    {"",            "bundel",    "'bundle'"   },
+    {"",            "key",       "'keys'"     },
+    {"",            "confg",     "'config'"   },
+    {"",            "admin_key", "'admin-key'"},
+    {"",            "mantain",   "'maintain'" },
+    {"bundle",      "histroy",   "'history'"  },
+    {"bundle",      "depoly",    "'deploy'"   },
+    {"config",      "chekc",     NULL         }, /* two of five letters */
+    {"",            "users",     NULL         },
+    {"",            "token",     NULL         },
+    {"",            "status",    NULL         },
+    {"",            "start",     NULL         },
+    {"",            "migrate",   NULL         },
+    {"",            "client",    NULL         },
+    {"",            "x",         NULL         },
+    {"",            "-",         NULL         },
+    {"bundle",      "upload",    NULL         },
+    {"bundle",      "list",      NULL         },
+    {"bundle",      "push",      NULL         },
+    {"policy data", "show",      NULL         },
+    {"keys",        "create",    NULL         },
+    {"config",      "validate",  NULL         },
+    {"db",          "upgrade",   NULL         },
+};
+
+static void
+test_hints(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        is_str(nearest_words(mem, cli_words_below(mem, cli_verbs, hints[i].below), hints[i].word),
+               hints[i].near, "authzctl %s %s: %s", hints[i].below, hints[i].word,
+               hints[i].near != NULL ? "a near miss gets a hint" : "a far word gets none");
+}
+
 static void
 test_words(TALLOC_CTX *mem)
 {
@@ -192,6 +232,7 @@ main(void)
     test_verbs();
     test_below();
     test_nearest(mem);
+    test_hints(mem);
     test_words(mem);
     test_problems();
     test_addresses();

@@ -8,8 +8,9 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 # On the real engine; beside it an instance with one worker, whose engine lies. Both with the shipped timeout.
 my $stack = Authz::Stack->start;
@@ -421,7 +422,18 @@ outage(
     'engine killed, its socket gone', 0, 2,
     sub { $stack->{opa}->stop('KILL'); unlink $stack->{opa_socket} or die "unlink: $!" }, sub { $stack->start_opa } );
 $stack->{opa}->stop('KILL');
-is( $stack->ready_as(503)->status, 503, 'without an engine the service is not ready' );
+my $away = $stack->ready_as(503);
+is( $away->status, 503, 'without an engine the service is not ready' );
+my ($why) = map { $_->{detail} // '' } grep { $_->{name} eq 'opa' } @{ $away->member('checks') };
+like( $why, qr/\(unix:\Q$stack->{opa_socket}\E\)/, '... and readiness names the socket' );
+is( $stack->token( @crm, scope => 'orders.read' )->status, 503, 'without an engine there is no token' );
+Authz::Process::until_true( 10, sub { $stack->{service}->log_text =~ /\(unix:\Q$stack->{opa_socket}\E\)/ } );
+like(
+    $stack->{service}->log_text, qr/policy engine: [^"]*\(unix:\Q$stack->{opa_socket}\E\)/,
+    '... the log names it too' );
+unlike(
+    "$why\n" . $stack->{service}->log_text, qr/opa port|port 80|http:\/\/opa/,
+    '... and neither has the host and port that libcurl knows' );
 $stack->start_opa;
 my $ready = $stack->ready_as(200);
 is( $ready->status, 200, 'with one it is' );
