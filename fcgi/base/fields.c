@@ -13,6 +13,9 @@
 /* Longest path of a field with its index, in octets. Names stand in our tables and are shorter. */
 #define FIELD_PATH_SIZE 96
 
+/* Beginning of the text for an unknown field. */
+#define FIELDS_UNKNOWN "is not a field of this object"
+
 /* State of one reading. */
 struct fields_reading {
     TALLOC_CTX *mem; /* for texts that rules make */
@@ -239,14 +242,35 @@ fields_is_known(const struct field_table *table, const char *name)
     return false;
 }
 
+/* Return the text for the first unknown field, with the fields that can be set. The others are told
+ * without: an answer that repeats the list for each of thousands would be too large. */
+static const char *
+fields_unknown_text(const struct fields_reading *reading)
+{
+    const char *before = "; the fields are ";
+    char *text = talloc_strdup(reading->mem, FIELDS_UNKNOWN);
+    for (size_t i = 0; i < reading->table->count; i++) {
+        const struct field *field = &reading->table->row[i];
+        if (text == NULL || field->kind == FIELD_READ_ONLY || field->kind == FIELD_UNSUPPORTED)
+            continue;
+        text = talloc_asprintf_append_buffer(text, "%s%s", before, field->name);
+        before = ", ";
+    }
+    return text != NULL ? text : FIELDS_UNKNOWN;
+}
+
 static void
 fields_refuse_unknown(struct fields_reading *reading, const json_t *object)
 {
     const char *name;
     json_t *value;
-    json_object_foreach ((json_t *) (uintptr_t) object, name, value)
-        if (!fields_is_known(reading->table, name))
-            fields_tell(reading, name, "is not a member of this object");
+    bool listed = false;
+    json_object_foreach ((json_t *) (uintptr_t) object, name, value) {
+        if (fields_is_known(reading->table, name))
+            continue;
+        fields_tell(reading, name, listed ? FIELDS_UNKNOWN : fields_unknown_text(reading));
+        listed = true;
+    }
 }
 
 enum az_status

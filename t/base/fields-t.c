@@ -45,6 +45,9 @@ static const struct field rows[] = {
 
 /* A text with ' for "; unless `flags` has NAMELESS, {'name':'a', … } is put around it. */
 #define NAMELESS 64
+#define UNKNOWN "is not a field of this object"
+#define FIELDS_THERE_ARE                                                                           \
+    "; the fields are name, long, free, count, below, number, on, list, some, array, object, any"
 static const struct {
     const char *text;
     unsigned flags;
@@ -99,11 +102,12 @@ static const struct {
     {"'object':[]", 0, "object: must be an object;", "an array for an object"},
     {"'object':{'x':1}", 0, "object: has an x;", "an object that breaks its rule"},
     {"'later':'b'", 0, "later: is not supported yet;", "an unsupported field"},
-    {"'nmae':1", 0, "nmae: is not a member of this object;", "a misspelt field"},
-    {"'nmae':null", 0, "nmae: is not a member of this object;", "a misspelt field that is null"},
+    {"'nmae':1", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";", "a misspelt field: those that can be set are listed"},
+    {"'nmae':null", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";", "a misspelt field that is null"},
+    {"'nmae':1,'idd':1", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";idd: " UNKNOWN ";", "two: they are listed once"},
     {"'nmae':1", FIELDS_IGNORE_UNKNOWN, "{'name_column':'a'}", "a misspelt field where it is ignored"},
     {"{'on':1,'zz':1}", NAMELESS,
-     "name: is required;on: must be true or false;zz: is not a member of this object;", "all faults are told at once"},
+     "name: is required;on: must be true or false;zz: " UNKNOWN FIELDS_THERE_ARE ";", "all faults are told at once"},
     {"[]", NAMELESS, ": must be an object;", "an array for the whole"},
 };
 /* clang-format on */

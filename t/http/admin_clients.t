@@ -48,7 +48,33 @@ admin_ok( create( clientId => 'own', clientSecret => 's3cr3t-of-my-own' ), 201, 
 is( works( 'own', 's3cr3t-of-my-own' ), 'yes', 'POST: and works' );
 my $public = create( clientId => 'spa', clientType => 'public' );
 admin_ok( $public, 201, { clientSecret => undef, clientType => 'public' }, 'POST: a public client gets no secret' );
-admin_error( create( clientId => 'crm' ), 409, 'POST: a taken clientId is 409 conflict', error => 'conflict' );
+admin_error(
+    create( clientId => 'crm' ), 409, 'POST: a taken clientId is 409 conflict, and named',
+    error   => 'conflict',
+    members => { error_description => q{clientId 'crm' is already in use} } );
+$stack->sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://i.example', 'ann')});
+admin_error(
+    create( clientId => 'ann' ), 409, 'POST: so is one that is the name of a subject',
+    error   => 'conflict',
+    members => { error_description => q{clientId 'ann' is already in use} } );
+my $long = 'l' x 255;
+create( clientId => $long );
+admin_error(
+    create( clientId => $long ), 409, 'POST: of a long one the first 128 octets are shown',
+    error   => 'conflict',
+    members => { error_description => q{clientId '} . substr( $long, 0, 128 ) . q{' is already in use} } );
+admin_error(
+    create( clientId => 'typo', redirecturis => [], foo => 1 ), 400,
+    'POST: an unknown field is refused',
+    fields  => [qw(foo redirecturis)],
+    members => {
+        fieldErrors => sub {
+            my ($list) = grep {/; the fields are /} values %{ $_[0] };
+            return $list =~
+              /\Ais not a field of this object; the fields are clientId, clientName, clientSecret, .*, softwareStatementJson\z/
+              && $list !~ /\bid\b|issuedSoftware/;
+        }
+    } );
 admin_ok(
     create( clientId => 'off', enabled => false, clientSecret => 'x-secret-of-my-own' ), 201,
     { enabled => sub { JSON::PP::is_bool( $_[0] ) && !$_[0] } },                         'POST: enabled may be false' );

@@ -72,11 +72,17 @@ admin_ok( create( name => 'x' x 256 ), 201, { idpId => 'x' x 56 }, '... and not 
 
 # ---- taken
 
-admin_error( create( idpId => 'corp' ), 409, 'POST: a taken idpId is 409 conflict', error => 'conflict' );
+admin_error(
+    create( idpId => 'corp' ), 409, 'POST: a taken idpId is 409 conflict, and named',
+    error   => 'conflict',
+    members => { error_description => q{idpId 'corp' or its issuer is already in use} } );
 admin_error(
     create( idpId => 'corp9', issuer => $all{issuer} ), 409, 'POST: a taken issuer is 409 conflict',
     error => 'conflict' );
-admin_error( put( 'off', issuer => $all{issuer} ), 409, 'PUT: a taken issuer is 409 conflict', error => 'conflict' );
+admin_error(
+    put( 'off', issuer => $all{issuer} ), 409, 'PUT: a taken issuer is 409 conflict',
+    error   => 'conflict',
+    members => { error_description => 'The issuer is already in use' } );
 admin_ok( fetch('off'), 200, { issuer => 'https://i2.example' }, '... and nothing is changed' );
 
 # ---- what is refused, and that every failing field is named (specification 7.2)

@@ -70,7 +70,8 @@ static const struct db_stmt client_rotate_stmt = {
 
 const struct json_rows clients_admin_rows = {
     .noun = "client",
-    .taken = "A client or subject with this name already exists",
+    .key = "clientId",
+    .besides = "",
     .list = &clients_admin_list_stmt,
     .fetch = &clients_admin_fetch_stmt,
     .insert = &clients_admin_insert_stmt,

@@ -55,7 +55,10 @@ json_rows_insert(struct op *op, const struct json_rows *rows, const struct json_
     const char *dto = NULL;
     enum az_status st = json_rows_write(op, rows, rows->insert, row, &dto);
     if (st == AZ_OK && dto == NULL)
-        return op_fail(op, AZ_CONFLICT, rows->taken, NULL);
+        return op_fail(op, AZ_CONFLICT,
+                       talloc_asprintf(op->mem, "%s '%.*s'%s is already in use", rows->key,
+                                       JSON_ROWS_KEY_SHOWN, row->key, rows->besides),
+                       NULL);
     if (st == AZ_OK)
         *ret_dto = dto;
     return st;

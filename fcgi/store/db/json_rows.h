@@ -13,10 +13,16 @@
 /* The DTO of a row `d` of a view, without members that are null. */
 #define JSON_ROWS_DTO "json_strip_nulls(row_to_json(d))"
 
+/* Octets shown of a key that is taken; the public text of a failure has 255. */
+#define JSON_ROWS_KEY_SHOWN 128
+
 /* The statements of a table. NULL: the operation is not offered. */
 struct json_rows {
     const char *noun;              /* one row, for log texts: "client" */
-    const char *taken;             /* public text of a 409 */
+    const char *key;               /* name of the key in the API: "clientId" */
+    const char *besides;           /* another member that must be unique, for the text of a 409:
+                                      " or its issuer"; "": there is none */
+    const char *taken;             /* public text of a 409 when that other member is taken */
     const struct db_stmt *list;    /* $1.. filters, NULL: any; one column: the DTO */
     const struct db_stmt *fetch;   /* $1 key; one column: the DTO */
     const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has

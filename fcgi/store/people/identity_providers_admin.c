@@ -41,7 +41,9 @@ static const struct db_stmt identity_providers_admin_moved_stmt = {
 
 const struct json_rows identity_providers_admin_rows = {
     .noun = "identity provider",
-    .taken = "An identity provider with this idpId or issuer already exists",
+    .key = "idpId",
+    .besides = " or its issuer",
+    .taken = "The issuer is already in use",
     .list = &identity_providers_admin_list_stmt,
     .fetch = &identity_providers_admin_fetch_stmt,
     .insert = &identity_providers_admin_insert_stmt,
