@@ -63,17 +63,42 @@ input_list(const struct cli *cli, const char *text, json_t **ret)
     if (text != NULL
         && jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
         return CLI_OK;
-    output_error("%s: the list from the database cannot be read; run `authzctl db status`",
+    output_error("%s: the answer of the database cannot be read; run `authzctl db status`",
                  cli->path);
     return CLI_FAILED;
+}
+
+/* Remove the members that repeat a time in words of the API's own: this tool prints one form of
+ * times. */
+static void
+drop_formatted(json_t *row)
+{
+    json_object_del(row, "createdAtFormatted");
+    json_object_del(row, "updatedAtFormatted");
+}
+
+int
+input_row_print(const struct cli *cli, const char *text)
+{
+    json_t *row;
+    int status = input_list(cli, text, &row);
+    if (status != CLI_OK)
+        return status;
+    drop_formatted(row);
+    output_json(row);
+    return CLI_OK;
 }
 
 int
 input_list_print(const struct cli *cli, const char *text, const struct output_column *columns)
 {
-    json_t *rows;
+    json_t *rows, *row;
+    size_t i;
     int status = input_list(cli, text, &rows);
-    if (status == CLI_OK)
-        output_rows(cli, rows, columns);
-    return status;
+    if (status != CLI_OK)
+        return status;
+    json_array_foreach (rows, i, row)
+        drop_formatted(row);
+    output_rows(cli, rows, columns);
+    return CLI_OK;
 }

@@ -18,9 +18,12 @@ const char *input_name(const struct cli *cli);
 char *input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
                  size_t *ret_length);
 
-/* Parse a list of the store; NULL is an error too. Borrowed from cli->mem. CLI_FAILED after the
- * error has been printed. */
+/* Parse a list or a row of the store; NULL is an error too. Borrowed from cli->mem. CLI_FAILED
+ * after the error has been printed. */
 int input_list(const struct cli *cli, const char *text, json_t **ret);
+
+/* Parse a row of the store and print it as JSON; returns the exit status. */
+int input_row_print(const struct cli *cli, const char *text);
 
 /* Parse a list of the store and print it as rows; returns the exit status. */
 int input_list_print(const struct cli *cli, const char *text, const struct output_column *columns);

@@ -42,11 +42,11 @@ int
 policy_data_list_run(struct cli *cli)
 {
     static const struct output_column columns[] = {
-        {"dataKey",            "KEY"    },
-        {"inBundle",           "BUNDLE" },
-        {"version",            "VERSION"},
-        {"updatedAtFormatted", "UPDATED"},
-        {NULL,                 NULL     }
+        {"dataKey",   "KEY"    },
+        {"inBundle",  "BUNDLE" },
+        {"version",   "VERSION"},
+        {"updatedAt", "UPDATED"},
+        {NULL,        NULL     }
     };
     const char *text;
     if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
@@ -90,7 +90,9 @@ policy_data_get_run(struct cli *cli)
         return output_fault(cli);
     if (row.payload == NULL)
         return refuse_unknown_row(cli, SEE_LIST);
-    puts(cli->choice.json ? row.dto : row.payload);
+    if (cli->choice.json)
+        return input_row_print(cli, row.dto);
+    puts(row.payload);
     return CLI_OK;
 }
 

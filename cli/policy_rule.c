@@ -27,12 +27,12 @@ int
 policy_rule_list_run(struct cli *cli)
 {
     static const struct output_column columns[] = {
-        {"path",               "PATH"   },
-        {"kind",               "KIND"   },
-        {"enabled",            "ENABLED"},
-        {"version",            "VERSION"},
-        {"createdAtFormatted", "CREATED"},
-        {NULL,                 NULL     }
+        {"path",      "PATH"   },
+        {"kind",      "KIND"   },
+        {"enabled",   "ENABLED"},
+        {"version",   "VERSION"},
+        {"createdAt", "CREATED"},
+        {NULL,        NULL     }
     };
     const struct policy_rule_filter all = {.path = NULL};
     const char *text;
@@ -73,9 +73,8 @@ policy_rule_get_run(struct cli *cli)
     if (rule.content == NULL)
         return refuse_unknown(cli);
     if (cli->choice.json)
-        puts(rule.dto);
-    else
-        fputs(rule.content, stdout);
+        return input_row_print(cli, rule.dto);
+    fputs(rule.content, stdout);
     return CLI_OK;
 }
 

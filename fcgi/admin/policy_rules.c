@@ -50,6 +50,7 @@ static const struct field policy_rule_fields[] = {
     {"version",            FIELD_TEXT,      .required = true, .max = 64},
     {"digest",             FIELD_READ_ONLY, .max = 64},
     {"enabled",            FIELD_BOOLEAN,   .max = 0},
+    {"createdAt",          FIELD_READ_ONLY, .max = 0},
     {"createdAtFormatted", FIELD_READ_ONLY, .max = 0},
 };
 const struct field_table policy_rule_table = FIELD_TABLE("PolicyRuleDto", policy_rule_fields, 0);

@@ -50,7 +50,8 @@ is( ref $list->json,         'ARRAY', 'admin keys: an array' );
 is( scalar @{ $list->json }, 1,       'admin keys: the configured key is in it' );
 members_are(
     $list->json->[0],
-    {   managedBy => 'environment', id => qr/./, label => qr/./, createdAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/,
+    {   managedBy => 'environment', id => qr/./, label => qr/./,
+        createdAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/,
         revokedAt => undef },
     'admin keys: a view has id, label, managedBy and createdAt' );
 my ( $status, $text ) = $stack->authzctl(qw(admin-key mint --label ops --json));

@@ -308,6 +308,8 @@ my $all = $stack->admin( GET => '/admin/api/consents' );
 is( $all->status, 200, 'GET consents' );
 my ($one) = grep { $_->{clientId} eq 'dyn' && $_->{scope} =~ /email/ } @{ $all->json };
 is_deeply( [ sort keys %$one ], [qw(clientId grantedAt id redirectHost scope subjectId)], '... its members' );
+my $time = qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/;
+like( $one->{grantedAt}, $time, '... its time (decisions.md "One form of times")' );
 is( "$one->{subjectId} $one->{redirectHost}", 'ann dyn.example', '... the subject and the redirect host' );
 is( scalar @{ $stack->admin( GET => '/admin/api/consents?subjectId=ann&clientId=dyn' )->json },
     scalar( grep { $_->{clientId} eq 'dyn' && $_->{subjectId} eq 'ann' } @{ $all->json } ),
@@ -328,6 +330,7 @@ asks( '... and the user is asked again', 'dyn' );
 my @session = @{ $stack->admin( GET => '/admin/api/sessions?subjectId=ann' )->json };
 is( scalar @session, 1, 'GET sessions: the one of ann' );
 is_deeply( [ sort keys %{ $session[0] } ], [qw(authTime createdAt expiresAt idpId sid subjectId)], '... its members' );
+like( $session[0]{$_}, $time, "... $_ is a time in the one form" ) for qw(authTime createdAt expiresAt);
 cmp_ok( scalar @{ $stack->admin( GET => '/admin/api/sessions' )->json }, '>=', 2, '... of all' );
 is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 204, 'DELETE session is 204' );
 is( $stack->admin( DELETE => "/admin/api/sessions/$session[0]{sid}" )->status, 404, '... and then 404' );

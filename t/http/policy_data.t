@@ -38,7 +38,8 @@ my $read     = row( GET => $bindings );
 admin_ok(
     $read, 200,
     {   dataKey            => $bindings, payload => qr/\A\s*\{/, id => sub { $_[0] =~ /\A\d+\z/ },
-        inBundle           => sub { JSON::PP::is_bool( $_[0] ) && $_[0] }, updatedAt => qr/\A\d{4}-\d\d-\d\dT/,
+        inBundle           => sub { JSON::PP::is_bool( $_[0] ) && $_[0] },
+        updatedAt          => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/,
         updatedAtFormatted => qr/\d/ },
     'GET: a shipped row as PolicyDataDto; payload is JSON text (specification 2.5; decisions.md "Policy data by key")'
 );

@@ -57,7 +57,8 @@ my $made = post( 'acme/first.rego', $text, version => '2026-01' );
 admin_ok(
     $made, 201,
     {   path => 'acme/first.rego', kind => 'rego', content => $text, version => '2026-01', digest => sha256_hex($text),
-        enabled => sub { JSON::PP::is_bool( $_[0] ) && $_[0] }, id => qr/\A\d+\z/, createdAtFormatted => qr/\A\d{4}-/ },
+        enabled   => sub { JSON::PP::is_bool( $_[0] ) && $_[0] },    id                 => qr/\A\d+\z/,
+        createdAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/, createdAtFormatted => qr/\A\d{4}-/ },
     'POST: 201 with PolicyRuleDto; enabled by default; the digest is the service\'s (specification 2.4)' );
 is( $made->header('ETag'), '"' . sha256_hex($text) . '"',
     'POST: the ETag is the quoted hex SHA-256 of the content (decisions.md "ETag")' );
@@ -116,8 +117,11 @@ admin_error(
 is( $stack->admin( POST => $base, body => 'x', headers => [ 'Content-Type' => 'text/plain' ] )->status, 415,
     'POST: another content type is 415' );
 admin_ok(
-    by_path( 'acme/readonly.rego', rego('acme.readonly'), id => 7, digest => 'x' x 64, createdAtFormatted => 'never' ),
-    201, { digest => sha256_hex( rego('acme.readonly') ), id => sub { $_[0] != 7 } },
+    by_path(
+        'acme/readonly.rego', rego('acme.readonly'), id => 7, digest => 'x' x 64, createdAt => 'never',
+        createdAtFormatted => 'never' ),
+    201,
+    { digest => sha256_hex( rego('acme.readonly') ), id => sub { $_[0] != 7 } },
     'what the service sets is ignored, so that a GET can be sent back' );
 
 # ---- limits

@@ -15,7 +15,7 @@ enum audit_fetch_column {
 static const struct db_stmt audit_fetch_stmt = {
     "audit_fetch",
     "SELECT endpoint,"
-    " to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') AS created_at,"
+    " to_char(created_at" DB_TIME " AS created_at,"
     " policy_input, policy_decision FROM audit_log WHERE id = $1",
     1};
 

@@ -63,6 +63,11 @@ void db_words_or_null(TALLOC_CTX *mem, struct db_params *params, const char *con
 /* Copy parameters; the values of numbers point into the copy. */
 void db_params_copy(struct db_params *to, const struct db_params *from);
 
+/* End of the expression that gives a timestamptz as text, `to_char(created_at` DB_TIME: ISO 8601 in
+ * UTC with milliseconds, 2026-01-31T12:00:00.000Z. A cast would follow TimeZone and DateStyle,
+ * which an administrator can set for a database. */
+#define DB_TIME " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+
 /* One statement of a round trip and its outcome. */
 struct db_step {
     const struct db_stmt *stmt; /* statement to run */

@@ -34,7 +34,9 @@ static const struct db_stmt schema_exists_stmt = {
 enum schema_applied_column { APPLIED_VERSION, APPLIED_NAME, APPLIED_CHECKSUM, APPLIED_APPLIED_AT };
 static const struct db_stmt schema_applied_stmt = {
     "schema_applied",
-    "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version", 0};
+    "SELECT version, name, checksum, to_char(applied_at" DB_TIME " AS applied_at"
+    " FROM schema_migration ORDER BY version",
+    0};
 static const struct db_stmt schema_record_stmt = {
     "schema_record", "INSERT INTO schema_migration (version, name, checksum) VALUES ($1, $2, $3)",
     3};

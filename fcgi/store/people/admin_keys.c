@@ -29,9 +29,14 @@ static const struct db_stmt admin_key_configure_stmt = {
     " ON CONFLICT (lookup) DO UPDATE SET managed_by = 'environment', revoked_at = NULL"
     " WHERE admin_key.managed_by <> 'environment' OR admin_key.revoked_at IS NOT NULL",
     5};
+/* clang-format off */
 static const struct db_stmt admin_key_list_stmt = {
     "admin_key_list",
-    "SELECT json_strip_nulls(row_to_json(k)) FROM admin_key_dto k ORDER BY \"createdAt\", id", 0};
+    "SELECT json_strip_nulls(row_to_json(k)) FROM (SELECT id, label, \"managedBy\","
+    "  to_char(\"createdAt\"" DB_TIME " AS \"createdAt\","
+    "  to_char(\"revokedAt\"" DB_TIME " AS \"revokedAt\" FROM admin_key_dto) k"
+    " ORDER BY k.\"createdAt\", k.id", 0};
+/* clang-format on */
 const struct json_rows admin_key_rows = {
     .noun = "admin key",
     .list = &admin_key_list_stmt,

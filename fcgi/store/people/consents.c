@@ -33,7 +33,7 @@ static const struct db_stmt consent_list_stmt = {
     "consent_list",
     "SELECT json_strip_nulls(json_build_object('id', o.id, 'subjectId', o.subject,"
     "  'clientId', c.client_id, 'redirectHost', o.redirect_host, 'scope', o.scope,"
-    "  'resource', o.resource, 'grantedAt', o.granted_at)) AS consent"
+    "  'resource', o.resource, 'grantedAt', to_char(o.granted_at" DB_TIME ")) AS consent"
     " FROM consent o JOIN client c ON c.id = o.client"
     " WHERE ($1::text IS NULL OR o.subject = $1) AND ($2::text IS NULL OR c.client_id = $2)"
     " ORDER BY o.id DESC LIMIT 1000",

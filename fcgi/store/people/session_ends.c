@@ -40,15 +40,17 @@ static const struct db_stmt logout_facts_stmt = {
     "  LEFT JOIN client c ON c.client_id = $2 AND c.enabled",
     2};
 
+/* clang-format off */
 static const struct db_stmt session_list_stmt = {
     "session_list",
     "SELECT json_build_object('sid', s.sid, 'subjectId', s.subject, 'idpId', p.idp_id,"
-    "  'authTime', nullif(s.auth_time, to_timestamp(0)), 'createdAt', s.created_at, 'expiresAt', "
-    "s.expires_at) AS session"
+    "  'authTime', to_char(nullif(s.auth_time, to_timestamp(0))" DB_TIME ","
+    "  'createdAt', to_char(s.created_at" DB_TIME ","
+    "  'expiresAt', to_char(s.expires_at" DB_TIME ") AS session"
     " FROM browser_session s JOIN identity_provider p ON p.id = s.idp"
     " WHERE s.expires_at > now() AND ($1::text IS NULL OR s.subject = $1)"
-    " ORDER BY s.created_at DESC, s.sid LIMIT 1000",
-    1};
+    " ORDER BY s.created_at DESC, s.sid LIMIT 1000", 1};
+/* clang-format on */
 
 static const struct db_stmt session_delete_stmt = {
     "session_delete", "DELETE FROM browser_session WHERE sid = $1 RETURNING sid", 1};

@@ -8,9 +8,14 @@
 #include "store/db/db.h"
 
 /* clang-format off */
+/* The view gives `updatedAt` as a timestamptz. */
+#define DATA_DTO                                                                                   \
+    "(SELECT id, \"dataKey\", payload, version, \"inBundle\","                                     \
+    "  to_char(\"updatedAt\"" DB_TIME " AS \"updatedAt\", \"updatedAtFormatted\""                  \
+    " FROM policy_data_dto) d"
 #define DATA_ROW                                                                                   \
     "SELECT p.data_key, p.payload, p.digest, p.in_bundle, p.shipped,"             \
-    " (SELECT row_to_json(d) FROM policy_data_dto d WHERE d.id = p.id) AS dto FROM policy_data p"
+    " (SELECT row_to_json(d) FROM " DATA_DTO " WHERE d.id = p.id) AS dto FROM policy_data p"
 enum policy_data_fetch_column {
     FETCH_DATA_KEY, FETCH_PAYLOAD, FETCH_DIGEST, FETCH_IN_BUNDLE, FETCH_SHIPPED, FETCH_DTO
 };
@@ -20,7 +25,7 @@ static const struct db_stmt policy_data_fetch_id_stmt = {
     "policy_data_fetch_id", DATA_ROW " WHERE p.id = $1::bigint", 1};
 static const struct db_stmt policy_data_list_stmt = {
     "policy_data_list",
-    "SELECT row_to_json(d) AS dto FROM policy_data_dto d"
+    "SELECT row_to_json(d) AS dto FROM " DATA_DTO
     " WHERE $1::text IS NULL OR d.\"dataKey\" = $1"
     "  OR (right($1, 1) = '*' AND starts_with(d.\"dataKey\", left($1, -1)))"
     " ORDER BY d.\"dataKey\" COLLATE \"C\"", 1};

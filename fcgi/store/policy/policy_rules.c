@@ -8,9 +8,13 @@
 #include "store/db/db.h"
 
 /* clang-format off */
+/* The view is of the first schema version, which knew no member `createdAt`. */
+#define RULE_DTO                                                                                   \
+    "(SELECT v.*, to_char(c.created_at" DB_TIME " AS \"createdAt\""                                \
+    " FROM policy_rule_dto v JOIN policy_rule c ON c.id = v.id) d"
 #define RULE_ROW                                                                                   \
     "SELECT r.id, r.path, r.content, r.digest, r.enabled, r.shipped,"           \
-    " (SELECT row_to_json(d) FROM policy_rule_dto d WHERE d.id = r.id) AS dto FROM policy_rule r"
+    " (SELECT row_to_json(d) FROM " RULE_DTO " WHERE d.id = r.id) AS dto FROM policy_rule r"
 enum policy_rule_fetch_column {
     FETCH_ID, FETCH_PATH, FETCH_CONTENT, FETCH_DIGEST, FETCH_ENABLED, FETCH_SHIPPED, FETCH_DTO
 };
@@ -21,7 +25,7 @@ static const struct db_stmt policy_rule_fetch_path_stmt = {
 
 static const struct db_stmt policy_rule_list_stmt = {
     "policy_rule_list",
-    "SELECT row_to_json(d) AS dto FROM policy_rule_dto d"
+    "SELECT row_to_json(d) AS dto FROM " RULE_DTO
     " WHERE ($1::text IS NULL OR d.path = $1"
     "  OR (right($1, 1) = '*' AND starts_with(d.path, left($1, -1))))"
     " AND ($2::text IS NULL OR d.kind = $2) AND ($3::boolean IS NULL OR d.enabled = $3)"

@@ -46,13 +46,15 @@ static const struct db_stmt signing_key_public_stmt = {
     "SELECT public_jwk FROM signing_key WHERE (state <> 'retired' OR " PUBLISHED_UNTIL " > now())"
     " AND ($3::text IS NULL OR use = $3) ORDER BY use, state, created_at",
     3};
+/* clang-format off */
 static const struct db_stmt signing_key_list_stmt = {
     "signing_key_list",
-    "SELECT json_strip_nulls(json_build_object('kid', kid, "
-    "'use', use, 'state', state, 'createdAt', created_at,"
-    " 'activatedAt', activated_at, 'retiredAt', retired_at)) "
-    "AS key FROM signing_key ORDER BY use, created_at",
-    0};
+    "SELECT json_strip_nulls(json_build_object('kid', kid, 'use', use, 'state', state,"
+    "  'createdAt', to_char(created_at" DB_TIME ","
+    "  'activatedAt', to_char(activated_at" DB_TIME ","
+    "  'retiredAt', to_char(retired_at" DB_TIME ")) AS key"
+    " FROM signing_key ORDER BY use, created_at", 0};
+/* clang-format on */
 static const struct db_stmt signing_key_retire_stmt = {
     "signing_key_retire",
     "UPDATE signing_key SET state = 'retired', retired_at = now() WHERE use = $1 AND state = "
