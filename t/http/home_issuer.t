@@ -5,11 +5,9 @@ use warnings;
 
 use Test::More;
 
-use Authz::Browser ();
-use Authz::Client  ();
-use Authz::Grant   ();
-use Authz::Idp     ();
-use Authz::Stack   ();
+use Authz::Grant ();
+use Authz::Idp   ();
+use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
 my $base  = $stack->base;
@@ -22,20 +20,10 @@ my @web  = $stack->make_client( 'web', {%code}, redirectUris => [$back] );
 my $home = Authz::Idp->start;
 my $corp = Authz::Idp->start;
 
-# Sign a person in with a new browser, redeem the code, and return the `sub` of the ID token.
+# Sign a person in, and return the `sub` of the ID token.
 sub name_of {
     my ( $idp, $id, $sub ) = @_;
-    $idp->user( { sub => $sub, name => $sub } );
-    my $browser = Authz::Browser->new;
-    $browser->follow(
-        "$base/authorize?" . Authz::Client::form(
-            response_type  => 'code', client_id => 'web', redirect_uri => $back,
-            scope          => 'openid orders.read introspection',               idp_hint              => $id,
-            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256' ),
-        stop => qr{\A\Q$back\E} );
-    my %answer = Authz::Browser::query( $browser->url );
-    my $tokens = Authz::Grant->redeem( $stack, \@web, $answer{code} // die 'no code: ' . $browser->url );
-    die $tokens->text if $tokens->status != 200;
+    my $tokens = $idp->sign_in( $stack, \@web, $sub, 'openid', idp_hint => $id );
     return ( Authz::Grant->jwt( $tokens->member('id_token') ) )[1]{sub};
 }
 

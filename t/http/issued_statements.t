@@ -7,8 +7,7 @@ use MIME::Base64 qw(decode_base64url);
 use Test::More;
 
 use Authz::Check;
-use Authz::Process ();
-use Authz::Stack   ();
+use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { SVC_SOFTWARE_STATEMENT_LIFETIME_SECONDS => 7200 } );
 my $path  = '/admin/api/clients';
@@ -154,29 +153,14 @@ admin_error(
 
 # ---- it counts only while its client exists, is enabled and holds it (decisions.md "Issued software statements")
 
-# Register, and return the answer and the log line about it, which is written after the answer.
-sub outcome {
-    my ($jwt)  = @_;
-    my $answer = register($jwt);
-    my $id     = $answer->header('X-Request-ID');
-    my $line;
-    Authz::Process::until_true(
-        30,
-        sub {
-            ($line) = grep {/\Q$id\E/} $stack->{service}->log_lines;
-            defined $line;
-        } );
-    return ( $answer, $line // '' );
-}
-
 sub withdrawn {
     my ( $jwt, $why, $name ) = @_;
     my $before = $stack->sql('SELECT count(*) FROM client');
-    my ( $answer, $line ) = outcome($jwt);
+    my $answer = register($jwt);
     oauth_error( $answer, 400, 'invalid_software_statement', $name );
     is( $answer->member('error_description'), 'The software statement was withdrawn',
         '... in a text that tells no more' );
-    like( $line, qr/client owner $why/, '... and the log says why' );
+    like( $stack->log_line($answer), qr/client owner $why/, '... and the log says why' );
     is( $stack->sql('SELECT count(*) FROM client'), $before, '... and no client is made' );
     return;
 }

@@ -5,7 +5,6 @@ use warnings;
 
 use Test::More;
 
-use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
 use Authz::Grant  ();
@@ -32,21 +31,9 @@ sub put {
 }
 sub enabled { my ( $id, $on ) = @_; return put( $id, enabled => $on ? true : false ) }
 
-# Sign a person in with a new browser, and redeem the code.
 sub sign_in {
     my ( $idp, $id, $sub ) = @_;
-    $idp->user( { sub => $sub, name => $sub } );
-    my $browser = Authz::Browser->new;
-    $browser->follow(
-        "$base/authorize?" . Authz::Client::form(
-            response_type  => 'code', client_id => 'web', redirect_uri => $back,
-            scope          => 'openid orders.read introspection',               idp_hint              => $id,
-            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256' ),
-        stop => qr{\A\Q$back\E} );
-    my %answer = Authz::Browser::query( $browser->url );
-    my $tokens = Authz::Grant->redeem( $stack, \@web, $answer{code} // die 'no code: ' . $browser->url );
-    die $tokens->text if $tokens->status != 200;
-    return $tokens;
+    return $idp->sign_in( $stack, \@web, $sub, 'openid orders.read introspection', idp_hint => $id );
 }
 sub userinfo { my ($token) = @_; return $stack->http->get( '/userinfo', headers => [ Authz::Client::bearer($token) ] ) }
 

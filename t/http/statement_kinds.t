@@ -6,10 +6,9 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
-use Authz::Client  ();
-use Authz::Idp     ();
-use Authz::Process ();
-use Authz::Stack   ();
+use Authz::Client ();
+use Authz::Idp    ();
+use Authz::Stack  ();
 
 my $issuer = Authz::Idp->start;
 my $stack  = Authz::Stack->start( settings => { Authz::Idp->settings } );
@@ -35,20 +34,6 @@ sub register {
 }
 sub count { return $stack->sql('SELECT count(*) FROM client') + 0 }
 
-# The log line of a request; it is written after the answer.
-sub log_of {
-    my ($answer) = @_;
-    my $id = $answer->header('X-Request-ID');
-    my $line;
-    Authz::Process::until_true(
-        30,
-        sub {
-            ($line) = grep {/\Q$id\E/} $stack->{service}->log_lines;
-            defined $line;
-        } );
-    return $line // '';
-}
-
 sub taken {
     my ( $jwt, $name ) = @_;
     my $answer = register($jwt);
@@ -62,7 +47,7 @@ sub refused {
     my $before = count();
     my $answer = register($jwt);
     oauth_error( $answer, 400, 'invalid_software_statement', "refused: $name" );
-    like( log_of($answer), qr/statement of \Q$iss\E: .*$why/, '... the log says why' );
+    like( $stack->log_line($answer), qr/statement of \Q$iss\E: .*$why/, '... the log says why' );
     is( count(), $before, '... and no client is made' );
     return;
 }

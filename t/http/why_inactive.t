@@ -20,15 +20,10 @@ my @rs  = $stack->make_client( 'rs',  { endpoints => ['introspect'] } );
 # The log line and the audit row of an answer; the line is written after the answer, the row of an introspection too.
 sub found {
     my ($answer) = @_;
-    my $id = $answer->header('X-Request-ID');
-    my ( $line, $row );
+    my ( $line, $id, $row ) = ( $stack->log_line($answer), $answer->header('X-Request-ID') );
     Authz::Process::until_true(
         30,
-        sub {
-            ($line) = grep {/"$id"/} $stack->{service}->log_lines;
-            $row = $stack->sql("SELECT row_to_json(a) FROM audit_log a WHERE request_id = '$id'");
-            $line && $row;
-        } );
+        sub { $row = $stack->sql("SELECT row_to_json(a) FROM audit_log a WHERE request_id = '$id'") } );
     my ( $logged, $stored ) = map { JSON::PP->new->decode($_) } $line, $row;
     return ( $logged, JSON::PP->new->decode( $stored->{request_summary} // '{}' ) );
 }

@@ -8,6 +8,7 @@ package Authz::Idp;
 #   $idp->user(undef);                               no user is signed in
 #   $idp->misbehave( id_token => { aud => 'x' }, token => { status => 500 } );   until behave()
 #   $idp->seen('authorize');                         parameters of the requests to an endpoint; the last one in scalar context
+#   $idp->sign_in( $stack, \@client, SUB, SCOPE, idp_hint => 'corp' );   the answer of /token to the code of a new browser
 #   $idp->rotate;                                    a new signing key; the old one is not published any more
 # The service's settings must allow it: SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST (see settings()).
 #
@@ -26,6 +27,9 @@ use JSON::PP         ();
 use MIME::Base64     ();
 use Time::HiRes      qw(sleep time);
 
+use Authz::Browser ();
+use Authz::Client  ();
+use Authz::Grant   ();
 use Authz::Process ();
 use Authz::Server  ();
 
@@ -95,6 +99,24 @@ sub register {
     my $answer = $stack->admin( POST => '/admin/api/identity-providers', json => { %own, %field } );
     die 'identity provider: ' . $answer->text if $answer->status != 201;
     return $answer->json;
+}
+
+# Sign a person in with a new browser at a client whose redirect_uri is $Authz::Grant::REDIRECT, and redeem the code.
+sub sign_in {
+    my ( $self, $stack, $client, $sub, $scope, %more ) = @_;
+    my $back = $Authz::Grant::REDIRECT;
+    $self->user( { sub => $sub, name => $sub } );
+    my $browser = Authz::Browser->new;
+    $browser->follow(
+        $stack->base . '/authorize?' . Authz::Client::form(
+            response_type  => 'code', client_id => $client->[0], redirect_uri => $back, scope => $scope,
+            code_challenge => Authz::Grant::challenge($Authz::Grant::VERIFIER), code_challenge_method => 'S256', %more
+        ),
+        stop => qr{\A\Q$back\E} );
+    my %answer = Authz::Browser::query( $browser->url );
+    my $tokens = Authz::Grant->redeem( $stack, $client, $answer{code} // die 'no code: ' . $browser->url );
+    die $tokens->text if $tokens->status != 200;
+    return $tokens;
 }
 
 # ---- files and keys

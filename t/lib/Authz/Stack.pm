@@ -261,6 +261,20 @@ sub revoke {
       ->post( "$self->{path}/revoke", headers => [ Authz::Client::basic( $id, $secret ) ], form => \@form );
 }
 
+# Return the log line about an answer, which is written after it; '' if there is none.
+sub log_line {
+    my ( $self, $answer ) = @_;
+    my $id = $answer->header('X-Request-ID');
+    my $line;
+    Authz::Process::until_true(
+        30,
+        sub {
+            ($line) = grep {/\b\Q$id\E\b/} $self->{service}->log_lines;
+            defined $line;
+        } );
+    return $line // '';
+}
+
 # Return how many open connections the workers of a pool have accepted. The kernel calls a connection that waits to be accepted
 # `connecting` (2), not `connected` (3).
 sub accepted {
