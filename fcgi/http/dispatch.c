@@ -207,6 +207,7 @@ write_audit(struct request *req)
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
     request_fill_audit(req, req->res.status, row->audit_outcome);
+    audit_explain(&req->op, &req->audit);
     enum az_status st = audit_insert(&req->op, &req->audit);
     if (st == AZ_OK || fault.status == AZ_UNAVAILABLE || fault.status == AZ_SERVER_ERROR) {
         req->op.fault = fault;

@@ -191,9 +191,7 @@ decide_shown(struct introspection *it)
     it->question.frame = (struct question){
         .endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent};
     enum az_status st = token_show(&req->op, &it->lookup, &it->question, shown);
-    token_note_verdict(&req->op, &req->audit, &shown->verdict);
-    req->audit.flow_id =
-        json_string_value(json_object_get(json_object_get(shown->issued, "request"), "flow_id"));
+    token_note_shown(&req->op, &req->audit, shown);
     req->audit.subject_id = it->lookup.row.found ? it->lookup.row.subject : NULL;
     return st;
 }

@@ -273,15 +273,18 @@ respond(struct registering *reg)
     return respond_json(req, 201, jsonx_built(&answer));
 }
 
+/* Note the decision. A denial is noted with the grant types and scopes that were asked for. */
 static void
-note_documents(struct registering *reg)
+note_decision(struct registering *reg, bool denied)
 {
+    struct op *op = &reg->req->op;
     struct audit_entry *audit = &reg->req->audit;
-    const struct verdict *verdict = &reg->verdict.verdict;
-    audit->input = verdict->input;
-    audit->input_length = verdict->input_length;
-    audit->decision = verdict->output;
-    audit->decision_length = verdict->output_length;
+    token_note_verdict(op, audit, &reg->verdict.verdict);
+    audit->grant_type =
+        words_join(op->mem, denied ? reg->question.grant_types : reg->verdict.grant_types);
+    if (denied)
+        audit->scope = words_join(op->mem, reg->question.scopes);
+    audit_explain(op, audit);
 }
 
 /* Ask policy and store the result. *ret_stored false: the revision that answered may not decide;
@@ -291,10 +294,11 @@ decide(struct registering *reg, enum az_status *ret_no, const char **ret_text, b
 {
     struct request *req = reg->req;
     enum az_status st = registration_ask(&req->op, &reg->question, &reg->verdict);
-    note_documents(reg);
+    enum az_status no =
+        st == AZ_OK ? registration_refusal(&reg->question, &reg->verdict, ret_text) : st;
+    note_decision(reg, no != AZ_OK);
     if (st != AZ_OK)
         return st;
-    enum az_status no = registration_refusal(&reg->question, &reg->verdict, ret_text);
     request_fill_audit(req, no == AZ_OK ? 201 : az_status_row(no)->http,
                        no == AZ_OK ? "allowed" : "denied");
     *ret_no = no;
@@ -327,7 +331,7 @@ decide_and_answer(struct registering *reg)
         req->audit.client_id = NULL;
         if (!ask_again(&req->op, started, revision)) {
             ask_note_error(&req->op, &reg->verdict.verdict);
-            note_documents(reg);
+            note_decision(reg, no != AZ_OK);
             return AZ_UNAVAILABLE;
         }
     }

@@ -111,11 +111,14 @@ flow_preview(struct request *req, const struct session *session, const struct au
         return st;
     question.user = &user;
     st = ask_issue(&req->op, &question, ret_verdict);
+    req->audit.grant_type = question.grant_type;
     token_note_verdict(&req->op, &req->audit, ret_verdict);
-    audit_explain(&req->op, &req->audit);
     if (st != AZ_OK)
         return st;
     enum az_status no = preview_refusal(&req->op, &question, &ret_verdict->decision, &text);
+    if (no != AZ_OK)
+        req->audit.scope = words_join(req->op.mem, question_asked(&question));
+    audit_explain(&req->op, &req->audit);
     if (no != AZ_OK)
         return deny(req, &ret_verdict->decision, no, text, ret_stale);
     return preview_narrow(&req->op, asked, &ret_verdict->decision, ret_granted);

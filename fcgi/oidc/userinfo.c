@@ -107,8 +107,7 @@ userinfo_judge(struct request *req, struct token_lookup *lookup, struct shown *r
         .service = true,
     };
     enum az_status st = token_show(&req->op, lookup, &question, ret);
-    token_note_verdict(&req->op, &req->audit, &ret->verdict);
-    req->audit.flow_id = question.frame.flow_id;
+    token_note_shown(&req->op, &req->audit, ret);
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
         return userinfo_refuse(req, "policy does not let the service introspect the token");

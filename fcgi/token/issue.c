@@ -61,14 +61,16 @@ token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdic
 }
 
 static void
-note_issue_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict,
-                   enum az_status outcome)
+note_issue_verdict(struct op *op, struct audit_entry *audit, const struct issue_question *question,
+                   const struct verdict *verdict, enum az_status outcome)
 {
     const struct az_status_row *row = az_status_row(outcome);
     audit->http_status = row->http;
     /* A bad request can have the same code as a denial; the audit row tells them apart. */
     audit->outcome = outcome == AZ_OK ? "allowed" : "denied";
     token_note_verdict(op, audit, verdict);
+    if (outcome != AZ_OK)
+        audit->scope = words_join(op->mem, question_asked(question));
     audit_explain(op, audit);
 }
 
@@ -279,7 +281,7 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
             return st;
         }
         enum az_status no = token_refusal(op, question, &verdict.decision, &text);
-        note_issue_verdict(op, audit, &verdict, no);
+        note_issue_verdict(op, audit, question, &verdict, no);
         st = no != AZ_OK
                  ? token_insert_denial(op, client, verdict.decision.revision, audit, &stored)
                  : make_and_store(op, question, family, &verdict, audit, ret, &stored);

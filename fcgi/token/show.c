@@ -189,3 +189,15 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
         ret->as = SHOWN_ACTIVE;
     return AZ_OK;
 }
+
+void
+token_note_shown(struct op *op, struct audit_entry *audit, const struct shown *shown)
+{
+    const json_t *request = json_object_get(shown->issued, "request"),
+                 *scopes = json_object_get(shown->baseline, "scopes");
+    token_note_verdict(op, audit, &shown->verdict);
+    audit->flow_id = json_string_value(json_object_get(request, "flow_id"));
+    audit->grant_type = json_string_value(json_object_get(request, "grant_type"));
+    if (shown->as != SHOWN_ACTIVE)
+        audit->scope = scopes != NULL ? words_join(op->mem, scopes) : NULL;
+}

@@ -3,6 +3,7 @@
 #define AZ_TOKEN_SHOW_H
 
 #include "policy/decide/ask.h"
+#include "store/db/audit.h"
 #include "store/tokens/tokens_find.h"
 
 /* The kind of answer to the caller. */
@@ -30,6 +31,10 @@ struct shown {
  */
 enum az_status token_show(struct op *op, struct token_lookup *lookup,
                           struct introspect_question *question, struct shown *ret);
+
+/* Add the question, the answer and what is known of the token to the audit entry. A token that is
+ * not shown is noted with the scopes that it has. */
+void token_note_shown(struct op *op, struct audit_entry *audit, const struct shown *shown);
 
 /* Read the stored pdpOutput of a row. *ret is untouched if the row has none. */
 enum az_status token_row_output(struct op *op, const struct token_row *row, json_t **ret);

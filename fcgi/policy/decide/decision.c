@@ -403,10 +403,12 @@ decision_codes(TALLOC_CTX *mem, const struct decision *decision)
     size_t index;
     json_t *reason;
     char *codes = NULL;
+    const char *before = "";
     json_array_foreach (decision->reasons, index, reason) {
         const char *code = json_string_value(json_object_get(reason, "code"));
-        if (code == NULL)
+        if (code == NULL || strcmp(code, before) == 0)
             continue;
+        before = code;
         codes = codes == NULL ? talloc_strdup(mem, code)
                               : talloc_asprintf_append_buffer(codes, " %s", code);
         if (codes == NULL)

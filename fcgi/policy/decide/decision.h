@@ -62,7 +62,8 @@ enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *deci
                                     const json_t *asked, const char **ret_text);
 
 /* Return the codes of all reasons, separated by spaces, on mem; NULL: there are none, or no memory.
- */
+ * A code of several reasons in a row (one per scope) is there once, so that a request for many
+ * scopes does not push other codes out of the log line. */
 const char *decision_codes(TALLOC_CTX *mem, const struct decision *decision);
 
 /* True if one of the reasons has this code. */

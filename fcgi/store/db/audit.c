@@ -2,8 +2,13 @@
 
 #include "store/db/audit.h"
 
+#include <string.h>
+
 #include "base/jsonx.h"
 #include "store/db/partitions.h"
+
+/* Depth of a summary; those of the handlers are flat, or have one list. */
+#define SUMMARY_DEPTH_MAX 8
 
 #define INSERT                                                                                     \
     "INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                                \
@@ -33,7 +38,7 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_text(params, entry->outcome);
     db_text(params, entry->ip);
     db_text(params, entry->user_agent);
-    db_text(params, entry->summary);
+    db_text(params, entry->explained != NULL ? entry->explained : entry->summary);
     db_octets(params, entry->input, entry->input_length);
     db_octets(params, entry->decision, entry->decision_length);
 }
@@ -41,11 +46,20 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
 void
 audit_explain(struct op *op, struct audit_entry *entry)
 {
-    if (entry->summary != NULL || (entry->inactive == NULL && entry->codes == NULL))
+    json_t *before = NULL;
+    entry->explained = NULL;
+    if (entry->inactive == NULL && entry->codes == NULL)
         return;
     json_t *summary = jsonx_own(
-        op->mem, json_pack("{s:s*,s:s*}", "inactive", entry->inactive, "denyCodes", entry->codes));
-    entry->summary = summary != NULL ? jsonx_dump(op->mem, summary) : NULL;
+        op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*}", "inactive", entry->inactive, "denyCodes",
+                           entry->codes, "grantType", entry->grant_type, "scope", entry->scope));
+    if (entry->summary != NULL
+        && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
+                        NULL)
+                != AZ_OK
+            || json_object_update(summary, before) != 0))
+        return;
+    entry->explained = summary != NULL ? jsonx_dump(op->mem, summary) : NULL;
 }
 
 static struct db_batch *

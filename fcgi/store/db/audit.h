@@ -19,13 +19,14 @@ struct audit_entry {
     const char *outcome;           /* allowed, denied, rejected or error */
     const char *ip;                /* or NULL */
     const char *user_agent;        /* or NULL */
-    const char *summary;           /* JSON text, or NULL */
+    const char *summary;           /* JSON object as text, or NULL */
+    const char *explained;         /* the same with the members of audit_explain, or NULL */
     const unsigned char *input;    /* packed policy input, or NULL */
     size_t input_length;           /* octets */
     const unsigned char *decision; /* packed policy answer, or NULL */
     size_t decision_length;        /* octets */
-    const char *grant_type;        /* these four are for the log line; or NULL */
-    const char *scope;             /* granted or shown, separated by spaces, or NULL */
+    const char *grant_type;        /* these four are for the log line and audit_explain; or NULL */
+    const char *scope;             /* granted or shown, or what was denied; separated by spaces */
     const char *codes;             /* of all deny reasons, separated by spaces, or NULL */
     const char *inactive;          /* why an introspection showed nothing, or NULL */
 };
@@ -40,7 +41,8 @@ struct audit_entry {
 /* Add the AUDIT_FIELDS parameters of an entry. */
 void audit_bind(struct db_params *params, const struct audit_entry *entry);
 
-/* Put `inactive` and `codes` into the summary, unless it has another one. */
+/* Add `inactive`, `codes`, `grant_type` and `scope` to the summary that is written, if there is a
+ * reason to explain: one of the first two. The members are those of the last call. */
 void audit_explain(struct op *op, struct audit_entry *entry);
 
 /* Write the row; it is durable when this returns. One trip. */
