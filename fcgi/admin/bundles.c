@@ -10,7 +10,6 @@
 #include "base/settings.h"
 #include "base/utf8.h"
 #include "crypto/digest.h"
-#include "crypto/secret.h"
 #include "http/header_value.h"
 #include "http/shared.h"
 #include "policy/decide/ask.h"
@@ -34,18 +33,16 @@
  * not count until the candidate is withdrawn. */
 #define LOOK_PENDING_MS 500
 
-/* Compare digests, so that the time reveals neither the length nor the content of the key. */
 static enum az_status
 bundle_check_key(struct request *req)
 {
-    unsigned char shown[SHA256_OCTETS], wanted[SHA256_OCTETS];
-    const char *header = request_header(req, "HTTP_X_BUNDLE_API_KEY"),
-               *key = req->op.az->cfg->bundle_api_key;
+    bool equal;
+    const char *header = request_header(req, "HTTP_X_BUNDLE_API_KEY");
     if (header == NULL)
         return op_fail(&req->op, AZ_BUNDLE_UNAUTHORIZED, NULL, "X-Bundle-API-Key is missing");
-    if (sha256(header, strlen(header), shown) != AZ_OK || sha256(key, strlen(key), wanted) != AZ_OK)
+    if (sha256_texts_equal(header, req->op.az->cfg->bundle_api_key, &equal) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "SHA-256 failed");
-    if (!secret_equal(shown, sizeof(shown), wanted, sizeof(wanted)))
+    if (!equal)
         return op_fail(&req->op, AZ_BUNDLE_UNAUTHORIZED, NULL, "X-Bundle-API-Key is wrong");
     return AZ_OK;
 }

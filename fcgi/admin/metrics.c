@@ -7,26 +7,22 @@
 
 #include "base/settings.h"
 #include "crypto/digest.h"
-#include "crypto/secret.h"
 #include "http/address.h"
 #include "http/counters.h"
 
 /* The type of the text format (Prometheus exposition formats). */
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* True if the request has the Bearer token SVC_METRICS_TOKEN. Compare digests, so that the time
- * reveals neither the length nor the content of the token. */
+/* True if the request has the Bearer token SVC_METRICS_TOKEN. */
 static bool
 shows_token(const struct request *req)
 {
-    unsigned char shown[SHA256_OCTETS], wanted[SHA256_OCTETS];
+    bool equal;
     const char *header = request_header(req, "HTTP_AUTHORIZATION"),
                *token = req->op.az->cfg->metrics_token;
     if (token == NULL || *token == '\0' || header == NULL || strncasecmp(header, "Bearer ", 7) != 0)
         return false;
-    return sha256(header + 7, strlen(header + 7), shown) == AZ_OK
-           && sha256(token, strlen(token), wanted) == AZ_OK
-           && secret_equal(shown, sizeof(shown), wanted, sizeof(wanted));
+    return sha256_texts_equal(header + 7, token, &equal) == AZ_OK && equal;
 }
 
 /* Answer who may read the counters; anybody else gets the 404 of a path that is not there, because

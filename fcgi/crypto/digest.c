@@ -4,6 +4,7 @@
 
 #include <gnutls/crypto.h>
 #include <stdint.h>
+#include <string.h>
 
 enum az_status
 sha256(const void *data, size_t len, unsigned char ret[SHA256_OCTETS])
@@ -27,6 +28,18 @@ sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE])
     }
     ret[2 * SHA256_OCTETS] = '\0';
     return status;
+}
+
+enum az_status
+sha256_texts_equal(const char *a, const char *b, bool *ret)
+{
+    unsigned char digest_a[SHA256_OCTETS], digest_b[SHA256_OCTETS];
+
+    *ret = false;
+    if (sha256(a, strlen(a), digest_a) != AZ_OK || sha256(b, strlen(b), digest_b) != AZ_OK)
+        return AZ_SERVER_ERROR;
+    *ret = secret_equal(digest_a, SHA256_OCTETS, digest_b, SHA256_OCTETS);
+    return AZ_OK;
 }
 
 enum az_status

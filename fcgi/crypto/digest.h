@@ -3,6 +3,7 @@
 #ifndef AZ_CRYPTO_DIGEST_H
 #define AZ_CRYPTO_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -20,6 +21,10 @@ enum az_status sha256(const void *data, size_t len, unsigned char ret[SHA256_OCT
 
 /* The same as lower-case hex and a NUL. */
 enum az_status sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE]);
+
+/* Compare two texts by their digests, so that the time reveals neither the length nor the content
+ * of the secret one. On AZ_SERVER_ERROR *ret is false. */
+enum az_status sha256_texts_equal(const char *a, const char *b, bool *ret);
 
 /* Compute HMAC-SHA-256 (RFC 2104, RFC 4231). */
 enum az_status hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,

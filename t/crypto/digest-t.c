@@ -33,6 +33,30 @@ test_sha256(void)
 }
 
 static void
+test_texts_equal(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool equal;
+    } cases[] = {
+        {"abc", "abc",  true },
+        {"",    "",     true },
+        {"abc", "abd",  false},
+        {"abc", "ab",   false},
+        {"ab",  "abc",  false},
+        {"abc", "ABC",  false},
+        {"",    "abc",  false},
+        {"abc", "abc ", false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        bool equal = !cases[i].equal;
+        is_int(sha256_texts_equal(cases[i].a, cases[i].b, &equal), AZ_OK, "'%s' and '%s'",
+               cases[i].a, cases[i].b);
+        ok(equal == cases[i].equal, "... are %s", cases[i].equal ? "equal" : "not equal");
+    }
+}
+
+static void
 test_hmac(TALLOC_CTX *mem)
 {
     size_t i;
@@ -157,6 +181,7 @@ main(void)
 
     plan(0);
     test_sha256();
+    test_texts_equal();
     test_hmac(mem);
     test_hkdf(mem);
     test_hkdf_limits(mem);

@@ -26,16 +26,18 @@ my $all = {
     grants => [qw(client_credentials authorization_code refresh_token)],
     scopes => [qw(openid orders.read orders.write)] };
 my @crm = $stack->make_client( 'crm', $all, redirectUris => [$back] );
-my @rs  = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
+my @rs  = $stack->make_client( 'rs',  { endpoints => ['introspect'] } );
 
 # A hook of the operator, so that a denial has several codes.
-my $hook = qq{package custom.%s\n\ndeny contains {"code": "closed", "category": "policy", "message": "closed"} if {\n\t%s\n}\n};
+my $hook =
+  qq{package custom.%s\n\ndeny contains {"code": "closed", "category": "policy", "message": "closed"} if {\n\t%s\n}\n};
 
 sub hook {
     my ( $name, $when ) = @_;
     my $answer = $stack->admin(
         PUT  => '/admin/api/policy-rules/by-path',
-        json => { path => "custom/$name.rego", kind => 'rego', version => '1', content => sprintf $hook, $name, $when } );
+        json => { path => "custom/$name.rego", kind => 'rego', version => '1', content => sprintf $hook, $name, $when }
+    );
     die $answer->text if $answer->status !~ /\A20[01]\z/;
     return;
 }
@@ -58,36 +60,38 @@ sub told {
     my ( $id, $stored ) = $answer->header('X-Request-ID');
     my $line = members( $stack->log_line($answer) );
     Authz::Process::until_true(
-        30, sub { $stored = $stack->sql("SELECT row_to_json(a) FROM audit_log a WHERE request_id = '$id'") } );
+        30,
+        sub { $stored = $stack->sql("SELECT row_to_json(a) FROM audit_log a WHERE request_id = '$id'") } );
     my $row     = JSON::PP->new->decode($stored);
     my $summary = JSON::PP->new->decode( $row->{request_summary} // '{}' );
     my $hash    = defined $want{subject} ? substr( Digest::SHA::sha256_hex( $want{subject} ), 0, 16 ) : undef;
     my $flow    = $line->{flow_id};
     is_deeply(
-        {   codes => $line->{deny_codes}, grant => $line->{grant_type}, scope => $line->{scope}, hash => $line->{subject_hash},
+        {   codes   => $line->{deny_codes}, grant => $line->{grant_type}, scope => $line->{scope},
+            hash    => $line->{subject_hash},
             outcome => $line->{outcome} },
         {   codes   => $want{codes}, grant => $want{grant}, scope => $want{scope}, hash => $hash,
             outcome => $want{outcome} // 'denied' },
-        "$name: the log line has all codes, the grant type, the scopes and the hash of the subject ($rule)" )
-      or diag explain $line;
+        "$name: the log line has all codes, the grant type, the scopes and the hash of the subject ($rule)"
+    ) or diag explain $line;
     is_deeply(
-        {   codes => $summary->{denyCodes}, grant => $summary->{grantType}, scope => $summary->{scope},
-            subject => $row->{subject_id},  flow  => $row->{flow_id},       outcome => $row->{outcome} },
-        {   codes => $want{codes}, grant => $want{grant}, scope => $want{scope}, subject => $want{subject}, flow => $flow,
+        {   codes   => $summary->{denyCodes}, grant => $summary->{grantType}, scope   => $summary->{scope},
+            subject => $row->{subject_id},    flow  => $row->{flow_id},       outcome => $row->{outcome} },
+        {   codes   => $want{codes}, grant => $want{grant}, scope => $want{scope}, subject => $want{subject},
+            flow    => $flow,
             outcome => $want{outcome} // 'denied' },
-        '... and so has the audit row, with the same flow' )
-      or diag explain $row;
-    if    ( exists $want{flow} ) { is( $flow, $want{flow}, '... which is the one expected' ) }
-    else                         { like( $flow // '', qr/\A[0-9a-f-]{36}\z/, '... which is one' ) }
+        '... and so has the audit row, with the same flow' ) or diag explain $row;
+    if ( exists $want{flow} ) { is( $flow, $want{flow}, '... which is the one expected' ) }
+    else                      { like( $flow // '', qr/\A[0-9a-f-]{36}\z/, '... which is one' ) }
     return $flow;
 }
 
 sub authorize {
     my ( $browser, %more ) = @_;
     my @pages = $browser->follow(
-        "$base/authorize?"
-          . Authz::Client::form(
-            response_type => 'code', client_id => 'crm', redirect_uri => $back, scope => 'openid orders.more orders.read', %more ),
+        "$base/authorize?" . Authz::Client::form(
+            response_type => 'code', client_id => 'crm', redirect_uri => $back,
+            scope         => 'openid orders.more orders.read', %more ),
         stop => qr{\A\Q$back\E} );
     return grep { ( $_->header('Location') // '' ) =~ /\A\Q$back\E/ } @pages;
 }
@@ -96,21 +100,21 @@ sub cases {
     my ($format) = @_;
     $stack->bind( 'crm', { scopes => $all->{scopes} } );
     hook( issue => 'false' );
-    my $issued = $stack->token( @crm, scope => 'orders.read orders.write' );
+    my $issued   = $stack->token( @crm, scope => 'orders.read orders.write' );
     my ($access) = map { $_->member('access_token') } $issued;
-    my $flow = members( $stack->log_line($issued) )->{flow_id};
-    my $tokens = $idp->sign_in( $stack, \@crm, 'ann', 'openid orders.read' );
-    my $family = members( $stack->log_line($tokens) )->{flow_id};
+    my $flow     = members( $stack->log_line($issued) )->{flow_id};
+    my $tokens   = $idp->sign_in( $stack, \@crm, 'ann', 'openid orders.read' );
+    my $family   = members( $stack->log_line($tokens) )->{flow_id};
 
     # /token
     hook( issue => 'some s in input.scopes.requested; startswith(s, "orders")' );
     my $many = join ' ', map {"orders.more.$_"} 10 .. 69;
     told(
         $stack->token( @crm, scope => $many ), "$format /token, 60 scopes with one code: the other code is there",
-        codes => 'scope_not_entitled closed', grant => 'client_credentials', scope => $many, subject => 'crm' );
+        codes => 'scope_not_entitled closed',  grant => 'client_credentials', scope => $many, subject => 'crm' );
     told(
         $stack->token( @crm, scope => 'orders.more orders.read' ), "$format /token, client_credentials",
-        codes => 'scope_not_entitled closed', grant => 'client_credentials', scope => 'orders.more orders.read',
+        codes   => 'scope_not_entitled closed', grant => 'client_credentials', scope => 'orders.more orders.read',
         subject => 'crm' );
     told(
         Authz::Grant->refresh( $stack, \@crm, $tokens->member('refresh_token') ), "$format /token, refresh_token",
@@ -123,7 +127,8 @@ sub cases {
         my ($answer) = authorize($ann);
         told(
             $answer, "$format /authorize, $where",
-            codes   => 'scope_not_entitled closed', grant => 'authorization_code', scope => 'openid orders.more orders.read',
+            codes   => 'scope_not_entitled closed', grant => 'authorization_code',
+            scope   => 'openid orders.more orders.read',
             subject => 'ann' );
     }
 
@@ -131,11 +136,13 @@ sub cases {
     $stack->bind( 'crm', { scopes => ['nothing'] } );
     told(
         $stack->introspect( @rs, $access ), "$format /introspect",
-        codes   => 'policy_changed scope_not_entitled', grant => 'client_credentials', scope => 'orders.read orders.write',
+        codes   => 'policy_changed scope_not_entitled', grant => 'client_credentials',
+        scope   => 'orders.read orders.write',
         subject => 'crm', flow => $flow );
     told(
         $stack->introspect( @crm, $tokens->member('refresh_token') ), "$format /introspect by one who may not",
-        codes => 'introspection_not_entitled policy_changed scope_not_entitled', grant => 'refresh_token', scope => 'openid orders.read', subject => 'ann',
+        codes => 'introspection_not_entitled policy_changed scope_not_entitled', grant   => 'refresh_token',
+        scope => 'openid orders.read',                                           subject => 'ann',
         flow  => $family );
 
     # /userinfo asks policy too.
@@ -150,11 +157,12 @@ sub cases {
         $stack->http->post(
             '/register',
             json => {
-                redirect_uris => [$back], grant_types => [qw(authorization_code client_credentials)], scope => 'openid orders.more' }
-        ),
+                redirect_uris => [$back], grant_types => [qw(authorization_code client_credentials)],
+                scope         => 'openid orders.more' } ),
         "$format /register",
         codes => 'grant_type_not_allowed closed', grant => 'authorization_code client_credentials',
-        scope => 'openid orders.more',            flow  => undef );
+        scope => 'openid orders.more',
+        flow  => undef );
     return;
 }
 hook( register => '"client_credentials" in input.registration.grant_types' );
