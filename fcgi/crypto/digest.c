@@ -15,18 +15,25 @@ sha256(const void *data, size_t len, unsigned char ret[SHA256_OCTETS])
     return AZ_SERVER_ERROR;
 }
 
-enum az_status
-sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE])
+void
+digest_hex(const unsigned char digest[SHA256_OCTETS], char ret[SHA256_HEX_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char digest[SHA256_OCTETS];
 
-    enum az_status status = sha256(data, len, digest);
     for (size_t i = 0; i < SHA256_OCTETS; i++) {
         ret[2 * i] = digits[digest[i] >> 4];
         ret[2 * i + 1] = digits[digest[i] & 0x0f];
     }
     ret[2 * SHA256_OCTETS] = '\0';
+}
+
+enum az_status
+sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE])
+{
+    unsigned char digest[SHA256_OCTETS];
+
+    enum az_status status = sha256(data, len, digest);
+    digest_hex(digest, ret);
     return status;
 }
 

@@ -19,7 +19,10 @@
  * holds for all functions below. */
 enum az_status sha256(const void *data, size_t len, unsigned char ret[SHA256_OCTETS]);
 
-/* The same as lower-case hex and a NUL. */
+/* Write a digest as lower-case hex and a NUL. */
+void digest_hex(const unsigned char digest[SHA256_OCTETS], char ret[SHA256_HEX_SIZE]);
+
+/* Compute SHA-256 and write it so. */
 enum az_status sha256_hex(const void *data, size_t len, char ret[SHA256_HEX_SIZE]);
 
 /* Compare two texts by their digests, so that the time reveals neither the length nor the content

@@ -2,7 +2,6 @@
 
 #include "oidc/flow_client.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/uri.h"
@@ -152,22 +151,18 @@ flow_consent_hash(struct op *op, const struct authorization *authorization,
     return st;
 }
 
-/* Digits of a SHA-256 in hex. */
-#define HASH_DIGITS (2 * SHA256_OCTETS)
-
 enum az_status
 flow_is_consented(struct op *op, const struct authorization *authorization,
                   const struct session *session, bool *ret)
 {
     unsigned char room[SHA256_OCTETS];
     const unsigned char *hash;
-    char digits[HASH_DIGITS + 1];
+    char digits[SHA256_HEX_SIZE];
     enum az_status st = flow_consent_hash(op, authorization, room, &hash);
     *ret = false;
     if (st != AZ_OK || hash == NULL)
         return st;
-    for (size_t i = 0; i < SHA256_OCTETS; i++)
-        snprintf(digits + 2 * i, 3, "%02x", hash[i]);
+    digest_hex(hash, digits);
     *ret = session->consents != NULL && words_has((const char *const *) session->consents, digits);
     return AZ_OK;
 }
