@@ -304,12 +304,11 @@ engine_http_unexpected(struct op *op, const struct http_answer *answer)
 }
 
 enum az_status
-engine_http_call(struct op *op, const char *path, const char *body, size_t length,
-                 size_t answer_max, char **ret, size_t *ret_length)
+engine_http_call(struct op *op, const struct http_question *question, char **ret,
+                 size_t *ret_length)
 {
-    const struct http_question question = {path, body, length, answer_max, 0};
     struct http_answer answer;
-    enum az_status st = engine_http_exchange(op, &question, &answer);
+    enum az_status st = engine_http_exchange(op, question, &answer);
     if (st != AZ_OK)
         return st;
     if (answer.status != 200)

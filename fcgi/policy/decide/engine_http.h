@@ -14,24 +14,23 @@
 #include "base/op.h"
 #include "policy/decide/http_answer.h"
 
-/*
- * Ask op->az->engine: POST with a body, GET if body is NULL; path begins with a slash. *ret is the
- * body of a 200, of at most answer_max octets, on op->mem. AZ_UNAVAILABLE, with the reason in the
- * fault, in all other cases: no connection, no whole answer in time, a malformed answer, another
- * status. A kept connection that the engine has closed meanwhile is opened again, once, because
- * every request here may be repeated.
- */
-enum az_status engine_http_call(struct op *op, const char *path, const char *body, size_t length,
-                                size_t answer_max, char **ret, size_t *ret_length);
-
-/* A question for engine_http_exchange(). */
+/* A question for the engine. */
 struct http_question {
     const char *path;  /* begins with a slash */
-    const char *body;  /* NULL: GET */
+    const char *body;  /* of a POST; NULL: GET */
     size_t length;     /* octets of body */
     size_t answer_max; /* octets of the answer's body */
     long timeout_ms;   /* of the exchange; 0: the one the engine was made with */
 };
+
+/*
+ * Ask op->az->engine: *ret is the body of a 200, on op->mem. AZ_UNAVAILABLE, with the reason in the
+ * fault, in all other cases: no connection, no whole answer in time, a malformed answer, another
+ * status. A kept connection that the engine has closed meanwhile is opened again, once, because
+ * every request here may be repeated.
+ */
+enum az_status engine_http_call(struct op *op, const struct http_question *question, char **ret,
+                                size_t *ret_length);
 
 /*
  * Ask in the same way, but return an answer of any status, its body on op->mem, so that the caller

@@ -51,8 +51,8 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     ret->input = body + strlen(BODY_BEFORE);
     ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
-    enum az_status st =
-        engine_http_call(op, path, body, length, ENGINE_DECISION_MAX, &text, &text_length);
+    const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, 0};
+    enum az_status st = engine_http_call(op, &question, &text, &text_length);
     if (st == AZ_OK)
         st = jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, &answer, &why);
     if (st == AZ_INVALID)
@@ -127,14 +127,13 @@ engine_revision(struct op *op, long timeout_ms, struct engine_status *ret)
 {
     const struct http_question question = {
         .path = "/v1/status", .answer_max = ENGINE_STATUS_MAX, .timeout_ms = timeout_ms};
-    struct http_answer http;
-    enum az_status st = engine_http_exchange(op, &question, &http);
-    if (st == AZ_OK && http.status != 200)
-        st = engine_http_unexpected(op, &http);
+    char *text;
+    size_t length;
+    enum az_status st = engine_http_call(op, &question, &text, &length);
     if (st != AZ_OK)
         return st;
     const json_t *answer =
-        jsonx_own(op->mem, json_loadb(http.body, http.body_length, ENGINE_STATUS_FLAGS, NULL));
+        jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
     if (answer == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: the status is not JSON");
     const json_t *result = json_object_get(answer, "result");
