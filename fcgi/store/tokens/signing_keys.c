@@ -287,22 +287,25 @@ signing_key_check(struct op *op, enum signing_use use, bool made)
     return st;
 }
 
-enum az_status
-signing_keys_check(struct op *op)
+static enum az_status
+signing_keys_check_each(struct op *op, bool made)
 {
     enum az_status st = AZ_OK;
     for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = signing_key_check(op, (enum signing_use) use, true);
+        st = signing_key_check(op, (enum signing_use) use, made);
     return st;
+}
+
+enum az_status
+signing_keys_check(struct op *op)
+{
+    return signing_keys_check_each(op, true);
 }
 
 enum az_status
 signing_keys_check_stored(struct op *op)
 {
-    enum az_status st = AZ_OK;
-    for (int use = 0; use < SIGNING_USES && st == AZ_OK; use++)
-        st = signing_key_check(op, (enum signing_use) use, false);
-    return st;
+    return signing_keys_check_each(op, false);
 }
 
 enum az_status
