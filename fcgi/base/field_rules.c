@@ -56,9 +56,8 @@ field_rule_scope(TALLOC_CTX *mem, const json_t *value)
 {
     const char *text = json_string_value(value), *word;
     size_t length, words = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        if ((unsigned char) *c < 0x20 || (unsigned char) *c > 0x7e || *c == '"' || *c == '\\')
-            return "must not have characters other than those of scopes and spaces";
+    if (!scope_characters(text))
+        return "must not have characters other than those of scopes and spaces";
     while (words_next(&text, &word, &length))
         words++;
     return words > SCOPE_WORDS_MAX

@@ -7,6 +7,16 @@
 #include "base/jsonx.h"
 
 bool
+scope_characters(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char) *text < 0x20 || (unsigned char) *text > 0x7e || *text == '"'
+            || *text == '\\')
+            return false;
+    return true;
+}
+
+bool
 words_has(const char *const *list, const char *word)
 {
     for (; word != NULL && list != NULL && *list != NULL; list++)

@@ -12,6 +12,9 @@
 #define SCOPE_TEXT_MAX 1024 /* characters (specification 8) */
 #define SCOPE_WORDS_MAX 100 /* scopes of one request or client */
 
+/* Return true if a text has only the characters of scopes (RFC 6749 3.3) and spaces. */
+bool scope_characters(const char *text);
+
 /* Return true if `list`, which ends with NULL, contains `word`; a word of NULL is in no list. */
 bool words_has(const char *const *list, const char *word);
 

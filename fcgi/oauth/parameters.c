@@ -13,9 +13,8 @@ scope_parse(struct op *op, const char *text, json_t **ret)
 {
     if (text != NULL && strlen(text) > SCOPE_TEXT_MAX)
         return op_fail(op, AZ_INVALID_SCOPE, "The scope is too long", NULL);
-    for (const char *c = text != NULL ? text : ""; *c != '\0'; c++)
-        if ((unsigned char) *c < 0x20 || (unsigned char) *c > 0x7e || *c == '"' || *c == '\\')
-            return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
+    if (text != NULL && !scope_characters(text))
+        return op_fail(op, AZ_INVALID_SCOPE, "The scope has a forbidden character", NULL);
     json_t *words = words_split(op->mem, text);
     if (words == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
