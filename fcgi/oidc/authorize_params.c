@@ -9,6 +9,7 @@
 #include "base/query.h"
 #include "base/words.h"
 #include "oauth/default_scope.h"
+#include "oauth/grant.h"
 #include "oauth/parameters.h"
 #include "policy/decide/registry.h"
 #include "token/id_token.h"
@@ -227,21 +228,8 @@ read_details(struct request *req, struct authorization *authorization)
 static enum az_status
 check_registered_scope(struct request *req, struct authorization *authorization)
 {
-    json_t *asked = NULL, *registered = NULL;
-    if (req->client->scope == NULL || authorization->details != NULL)
-        return AZ_OK;
-    enum az_status st = scope_parse(&req->op, authorization->scope, &asked);
-    if (st == AZ_OK)
-        st = scope_parse(&req->op, req->client->scope, &registered);
-    if (st != AZ_OK || json_array_size(asked) == 0)
-        return st;
-    const json_t *within = words_array_within(req->op.mem, asked, registered);
-    if (within == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return json_array_size(within) > 0
-               ? AZ_OK
-               : op_fail(&req->op, AZ_INVALID_SCOPE,
-                         "None of the requested scopes is registered for the client", NULL);
+    struct issue_question question = {.details = authorization->details};
+    return grant_read_scopes(req, authorization->scope, &question);
 }
 
 /* Set the member for one word of prompt; false: the word is unknown. */
