@@ -102,9 +102,6 @@ extern const struct cli_option cli_options[];
             "Do not ask; without a terminal the verb never asks"                                   \
     }
 
-/* Return the row of an option of this table, NULL: it has none. */
-const struct cli_option *cli_option_named(const struct cli_option *options, const char *name);
-
 /* Value of `needs`: every setting must be valid, as for the service. */
 extern const char *const cli_needs_all[];
 

@@ -121,12 +121,6 @@ find_in(const struct cli_option *options, const char *name, size_t length, char 
     return NULL;
 }
 
-const struct cli_option *
-cli_option_named(const struct cli_option *options, const char *name)
-{
-    return find_in(options, name, strlen(name), 0);
-}
-
 static const struct cli_option *
 find_option(const struct cli *cli, const char *name, size_t length, char letter)
 {

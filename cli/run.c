@@ -66,14 +66,22 @@ run_check_settings(const struct cli *cli)
     return status;
 }
 
+/* True if the verb cannot be undone: it has the option CLI_YES. */
+static bool
+run_asks(const struct cli_verb *verb)
+{
+    const struct cli_option *row = verb->options;
+    while (row != NULL && row->name != NULL && row->offset != offsetof(struct cli_choices, yes))
+        row++;
+    return row != NULL && row->name != NULL;
+}
+
 /* Ask before a verb that cannot be undone, if there is somebody to ask. */
 static bool
 run_confirmed(const struct cli *cli)
 {
     char answer[8];
-    const struct cli_option *yes = cli_option_named(cli->verb->options, "yes");
-    if (yes == NULL || yes->offset != offsetof(struct cli_choices, yes) || cli->choice.yes
-        || !isatty(STDIN_FILENO))
+    if (!run_asks(cli->verb) || cli->choice.yes || !isatty(STDIN_FILENO))
         return true;
     output_error("%s%s%s: this cannot be undone", cli->path, cli->argc > 0 ? " " : "",
                  cli->argc > 0 ? cli->args[0] : "");
