@@ -200,9 +200,10 @@ static void
 write_audit(struct request *req)
 {
     const struct az_status_row *row = az_status_row(req->op.fault.status);
-    if (req->route->audited && !request_leaves_row(req))
+    bool leaves_row = request_leaves_row(req);
+    if (req->route->audited && !leaves_row)
         counters_add(req->op.az->counters, COUNTER_UNAUDITED, req->route);
-    if (req->audited || !request_leaves_row(req))
+    if (req->audited || !leaves_row)
         return;
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
