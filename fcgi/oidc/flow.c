@@ -12,6 +12,7 @@
 #include "crypto/random.h"
 #include "crypto/secret.h"
 #include "oauth/cimd.h"
+#include "oauth/client_auth.h"
 #include "oidc/choose.h"
 #include "oidc/flow_client.h"
 #include "oidc/flow_decide.h"
@@ -380,7 +381,8 @@ flow_continue(struct request *req, const struct authorization *authorization,
               const struct session *session, enum consent_mode mode, bool allowed)
 {
     int64_t started = clock_monotonic_ms();
-    bool rows = false, renewed = false;
+    bool rows = false;
+    int changes = 0;
     struct flow_step step = {
         .req = req, .asked = authorization, .session = *session, .mode = mode, .allowed = allowed};
     for (;;) {
@@ -389,11 +391,11 @@ flow_continue(struct request *req, const struct authorization *authorization,
             return st;
         if ((st = renew(&step, &rows)) != AZ_OK)
             return st;
-        if (rows && renewed)
-            return op_fail(
-                &req->op, AZ_UNAVAILABLE, NULL,
-                "client, session or identity providers changed twice during the request");
-        renewed = renewed || rows;
+        if (rows && ++changes == CLIENT_ATTEMPTS)
+            return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                           "client, session or identity providers changed during each of %d "
+                           "attempts",
+                           CLIENT_ATTEMPTS);
         if (!rows && (st = await_revision(&step, started)) != AZ_OK)
             return st;
     }

@@ -4,15 +4,17 @@ use strict;
 use warnings;
 
 use JSON::PP ();
+use POSIX    ();
 use Test::More;
 use Time::HiRes qw(time);
 
 use Authz::Browser ();
 use Authz::Check;
-use Authz::Client ();
-use Authz::Grant  ();
-use Authz::Idp    ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Grant   ();
+use Authz::Idp     ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $idp = Authz::Idp->start;
 $idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
@@ -180,6 +182,26 @@ oauth_error(
     redeem( $end->{code} ), 400, 'unauthorized_client',
     '... and a preview that allowed is no decision of /token' );
 $stack->bind( web => { grants => ['authorization_code'] } );
+
+# ---- a client that changes during each of several attempts
+
+# Another process changes the client while policy is asked, three times.
+my $count = $fake->asked;
+my $pid   = fork // die "fork: $!";
+if ( !$pid ) {
+    for my $turn ( 1 .. 3 ) {
+        Authz::Process::until_true( 20, sub { $fake->asked >= $count + $turn } );
+        $stack->sql("UPDATE client SET client_name = 'turn $turn' WHERE client_id = 'web'");
+    }
+    POSIX::_exit(0);
+}
+$fake->tell( delay => 0.5 );
+$end = ends( $ann, 'web' );
+$fake->tell('pass');
+waitpid $pid, 0;
+like(
+    $end->{code} // $end->{page}->text, qr/\Aac_/,
+    'a client that changes during three attempts gets its code (architecture.md 4 "Cached clients")' );
 
 # ---- the consent page shows what would be granted and nothing else
 
