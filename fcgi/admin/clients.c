@@ -22,15 +22,22 @@ client_load(struct op *op, const char *client_id, const void **ret)
     return st;
 }
 
-/* Sign the statement of a client that has one to be signed. */
+/* Sign the statement of a client that has one to be signed. A signed one that says the same stays:
+ * another one would withdraw it, and with it every copy that programs carry. */
 static enum az_status
 client_sign_statement(struct op *op, struct resource_reading *reading)
 {
     const json_t *claims = json_object_get(reading->columns, "software_statement");
-    const char *statement;
+    const struct client_state *stored = reading->stored;
+    const char *statement = stored != NULL ? stored->issued : NULL;
+    bool good = false;
+    enum az_status st = AZ_OK;
     if (claims == NULL)
         return AZ_OK;
-    enum az_status st = software_statement_sign(op, reading->key, claims, &statement);
+    if (statement != NULL)
+        st = software_statement_is_good(op, statement, claims, &good);
+    if (st == AZ_OK && !good)
+        st = software_statement_sign(op, reading->key, claims, &statement);
     if (st == AZ_OK)
         resource_set_column(reading, "issued_statement", json_string(statement));
     return st;

@@ -2,11 +2,13 @@
 
 #include "token/software_statement.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/jws.h"
+#include "crypto/jwt.h"
 #include "store/tokens/signing_keys.h"
 
 /* A statement with one of these could be taken for an ID token, an assertion or another token. */
@@ -68,4 +70,48 @@ software_statement_sign(struct op *op, const char *client_id, const json_t *clai
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign a software statement");
     *ret = text;
     return AZ_OK;
+}
+
+/* True if the claims of a statement are these, beside the four that make_payload() sets; client_id
+ * may be among both. */
+static bool
+says(struct op *op, const json_t *statement, const json_t *claims)
+{
+    static const char *const ours[] = {"iss", "iat", "exp", "client_id"};
+    json_t *own = jsonx_own(op->mem, json_copy((json_t *) (uintptr_t) statement));
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (json_object_get(claims, ours[i]) == NULL)
+            json_object_del(own, ours[i]);
+    return own != NULL && json_equal(own, claims);
+}
+
+/* Find out if a statement key is still published: /register takes no other (oauth.md J3). */
+static enum az_status
+is_published(struct op *op, const char *kid, bool *ret)
+{
+    json_t *keys;
+    const json_t *key;
+    size_t index;
+    enum az_status st = signing_keys_public_of(op, SIGNING_STATEMENT, &keys);
+    if (st != AZ_OK)
+        return st;
+    json_array_foreach (keys, index, key) {
+        const char *its = json_string_value(json_object_get(key, "kid"));
+        *ret = *ret || (its != NULL && kid != NULL && strcmp(its, kid) == 0);
+    }
+    return AZ_OK;
+}
+
+enum az_status
+software_statement_is_good(struct op *op, const char *statement, const json_t *claims, bool *ret)
+{
+    struct jws *jws;
+    struct jwt_claims said;
+    *ret = false;
+    if (jws_parse_unverified(op->mem, statement, strlen(statement), &jws, NULL) != AZ_OK
+        || jwt_claims_parse(op->mem, jws, &said, NULL) != AZ_OK || said.iss == NULL
+        || strcmp(said.iss, op->az->cfg->oidc_issuer) != 0 || said.exp.seconds <= op_now(op)
+        || !says(op, said.object, claims))
+        return AZ_OK;
+    return is_published(op, jws->kid, ret);
 }

@@ -3,6 +3,7 @@
 #define AZ_TOKEN_SOFTWARE_STATEMENT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/op.h"
 
@@ -22,5 +23,10 @@ const char *software_statement_fault(TALLOC_CTX *mem, const json_t *claims, cons
  * is on op->mem. One trip. */
 enum az_status software_statement_sign(struct op *op, const char *client_id, const json_t *claims,
                                        const char **ret);
+
+/* *ret is true if a statement that this service signed before is still good, as far as its key, its
+ * issuer and its end go, and says these claims. One trip, unless it is not. */
+enum az_status software_statement_is_good(struct op *op, const char *statement,
+                                          const json_t *claims, bool *ret);
 
 #endif

@@ -19,10 +19,11 @@
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
 #define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
 
-static const struct client_state confidential = {true, "ADMIN", NULL};
-static const struct client_state public = {false, "ADMIN", NULL};
-static const struct client_state registered = {true, "DCR", NULL};
-static const struct client_state stated = {true, "STATEMENT", "{\"iss\":\"x\",\"scope\":\"b\"}"};
+static const struct client_state confidential = {true, "ADMIN", NULL, NULL};
+static const struct client_state public = {false, "ADMIN", NULL, NULL};
+static const struct client_state registered = {true, "DCR", NULL, NULL};
+static const struct client_state stated = {true, "STATEMENT", "{\"iss\":\"x\",\"scope\":\"b\"}",
+                                           NULL};
 
 static void
 collect(void *arg, const char *path, const char *why)

@@ -31,7 +31,8 @@ test_sha256(void)
     is_int(sha256("abc", 3, digest), AZ_OK, "sha256 as octets");
     is_bin(digest, 4, "\xba\x78\x16\xbf", 4, "... are the same");
     digest_hex(digest, hex);
-    is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "... also in hex");
+    is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+           "... also in hex");
 }
 
 static void

@@ -130,8 +130,9 @@ read_once(TALLOC_CTX *mem, const json_t *given, const struct rules *rules)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct client_state with = {true, "ADMIN", NULL}, without = {false, "DCR", NULL},
-                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}"};
+    static const struct client_state with = {true, "ADMIN", NULL, NULL},
+                                     without = {false, "DCR", NULL, NULL},
+                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}", NULL};
     static const struct rules rules[] = {
         {NULL, NULL    },
         {"c",  &with   },

@@ -7,7 +7,8 @@ use MIME::Base64 qw(decode_base64url);
 use Test::More;
 
 use Authz::Check;
-use Authz::Stack ();
+use Authz::Process ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( settings => { SVC_SOFTWARE_STATEMENT_LIFETIME_SECONDS => 7200 } );
 my $path  = '/admin/api/clients';
@@ -172,6 +173,33 @@ sub owner {
       ->member('issuedSoftwareStatementJwt');
 }
 
+# Wait until a statement that is signed now has another text: its iat is in seconds, and RS256 has no randomness.
+sub later {
+    my ($jwt) = @_;
+    my $iat = part( $jwt, 1 )->{iat};
+    Authz::Process::until_true( 10, sub { time > $iat } );
+    return $jwt;
+}
+
+# A PUT that changes nothing of the statement withdraws nothing.
+{
+    my $first = later( owner('POST') );
+    is( owner( PUT => clientName => 'Renamed' ), $first, 'PUT with the same claims keeps the signed statement' );
+    is( put( 'owner', softwareStatementJson => '{ "software_id" : "own" }' )->member('issuedSoftwareStatementJwt'),
+        $first, '... also if they are written in another way' );
+    is( register($first)->status, 201,
+        '... so it still registers clients (decisions.md "Issued software statements")' );
+    isnt( owner( PUT => softwareStatement => { software_id => 'own', a => 1 } ), $first, 'a claim more: signed anew' );
+    isnt( owner('PUT'), $first, '... and a claim less: the first one is not taken up again' );
+
+    my @part    = split /\./, owner('PUT');
+    my $said    = JSON::PP::encode_json( { %{ part( "$part[0].$part[1]", 1 ) }, exp => time - 1 } );
+    my $expired = join '.', $part[0], MIME::Base64::encode_base64url($said), $part[2];
+    $stack->sql("UPDATE client SET issued_statement = '$expired' WHERE client_id = 'owner'");
+    isnt( owner('PUT'), $expired, 'one that has expired is signed anew' );
+    $stack->admin( DELETE => "$path/owner" );
+}
+
 sub holder_rules {
     my ($mode) = @_;
     my $first = owner('POST');
@@ -214,18 +242,21 @@ unlike(
 ok( ( grep { $_->{kid} eq part( $jwt, 0 )->{kid} } @{ $stack->http->get('/.well-known/jwks.json')->json->{keys} } ),
     'the statement key is published' );
 $stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
+my $signed = later( owner('POST') );
 my ( $status, $out ) = $stack->authzctl(qw(keys rotate --use statement));
 is( $status,                0,   'the statement key is rotated' ) or diag($out);
 is( register($jwt)->status, 201, 'a statement of the retired key is still good' );
 isnt(
     part( create( clientId => 'three', softwareStatement => {} )->member('issuedSoftwareStatementJwt'), 0 )->{kid},
     part( $jwt, 0 )->{kid}, 'a new one is signed with the new key' );
+is( owner('PUT'), $signed, '... and a PUT with the same claims keeps one' );
 $stack->sql(
     q{UPDATE signing_key SET retired_at = now() - interval '34560010 seconds' WHERE use = 'statement' AND state = 'retired'}
 );
 oauth_error(
     register($jwt), 400, 'invalid_software_statement',
     'and bad when SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS have passed' );
+isnt( owner('PUT'), $signed, '... so a PUT with the same claims signs anew' );
 $stack->sql(q{UPDATE signing_key SET private_sealed = private_sealed || '\x00' WHERE use = 'statement'});
 admin_error(
     create( clientId => 'four', softwareStatement => {} ),       500,

@@ -132,8 +132,7 @@ engine_revision(struct op *op, long timeout_ms, struct engine_status *ret)
     enum az_status st = engine_http_call(op, &question, &text, &length);
     if (st != AZ_OK)
         return st;
-    const json_t *answer =
-        jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
+    const json_t *answer = jsonx_own(op->mem, json_loadb(text, length, ENGINE_STATUS_FLAGS, NULL));
     if (answer == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: the status is not JSON");
     const json_t *result = json_object_get(answer, "result");

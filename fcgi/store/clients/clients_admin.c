@@ -14,11 +14,11 @@ static const struct db_stmt clients_admin_fetch_stmt = {
     "client_dto_fetch",
     "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " WHERE d.\"clientId\" = $1", 1};
 
-enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT };
+enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED };
 static const struct db_stmt client_state_stmt = {
     "client_state_fetch",
     "SELECT registration_type, secret_sealed IS NOT NULL AS has_secret,"
-    " software_statement::text AS statement"
+    " software_statement::text AS statement, issued_statement AS issued"
     " FROM client WHERE client_id = $1", 1};
 
 /* The values of columns that may not be NULL and were not given. */
@@ -94,6 +94,7 @@ client_state_fetch(struct op *op, const char *client_id, const struct client_sta
             .has_secret = db_get_bool(result, 0, STATE_HAS_SECRET),
             .registration = db_get(result, 0, STATE_REGISTRATION_TYPE),
             .statement = db_get(result, 0, STATE_STATEMENT),
+            .issued = db_get(result, 0, STATE_ISSUED),
         };
     }
     if (st == AZ_OK)

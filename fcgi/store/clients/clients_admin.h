@@ -31,6 +31,7 @@ struct client_state {
     bool has_secret;          /* a secret is stored */
     const char *registration; /* ADMIN, DCR, STATEMENT or CIMD */
     const char *statement;    /* stored claims as JSON text, or NULL */
+    const char *issued;       /* the statement that was signed of them, or NULL */
 };
 
 /* Read the state on op->mem; *ret is NULL for an unknown client. One trip. */
