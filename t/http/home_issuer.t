@@ -10,7 +10,6 @@ use Authz::Idp   ();
 use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
-my $base  = $stack->base;
 my $path  = '/admin/api/identity-providers';
 my $back  = $Authz::Grant::REDIRECT;
 my %code  = (
