@@ -47,7 +47,7 @@ my @TIMES = (
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'bundle deploy', 'bundle diff', 'bundle pull', 'bundle rollback',
     'completion',
-    'config check', 'config doc', 'config show', 'db migrate', 'policy data delete', 'policy data set',
+    'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',
     'policy rule set', 'policy test', 'setup',
 );
