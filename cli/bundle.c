@@ -84,32 +84,22 @@ keep_stored(struct cli *cli, struct bundle_dir *dir)
     return CLI_OK;
 }
 
-static json_t *
-result_json(const struct cli *cli, const struct deploy_result *result, const char *mode)
+static void
+print_count(const struct cli *cli, const char *what, const struct deploy_count *count)
 {
-    const struct deploy_counts *counts = &result->counts;
-    return jsonx_own(
-        cli->mem,
-        json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "mode", mode, "activation",
-                  save_activation_word(result->save.activation), "revision", result->save.revision,
-                  "previousEtag", result->save.previous_etag, "newEtag", result->save.etag,
-                  "rulesUpserted", counts->rules_upserted, "rulesDeleted", counts->rules_deleted,
-                  "rulesProtected", counts->rules_protected, "dataUpserted", counts->data_upserted,
-                  "dataDeleted", counts->data_deleted, "dataProtected", counts->data_protected));
+    output_line(cli, "%s: %d added, %d changed, %d removed, %d unchanged, %d protected", what,
+                count->added, count->changed, count->deleted, count->unchanged, count->kept);
 }
 
 static void
 print_result(const struct cli *cli, const struct deploy_result *result, const char *mode)
 {
-    const struct deploy_counts *counts = &result->counts;
     if (cli->choice.json) {
-        output_json(result_json(cli, result, mode));
+        output_json(deploy_result_json(cli->mem, result, mode));
         return;
     }
-    output_line(cli, "rules: %d upserted, %d deleted, %d protected", counts->rules_upserted,
-                counts->rules_deleted, counts->rules_protected);
-    output_line(cli, "data rows: %d upserted, %d deleted, %d protected", counts->data_upserted,
-                counts->data_deleted, counts->data_protected);
+    print_count(cli, "rules", &result->counts.rules);
+    print_count(cli, "data rows", &result->counts.data);
     printf("%s %s\n", result->save.revision, save_activation_word(result->save.activation));
 }
 

@@ -45,7 +45,8 @@ const struct cli_verb cli_verbs[] = {
      "key."},
     {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, true, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
-     BUNDLE_DIR_LAYOUT " Prints counts first. " PRINTS_ACTIVATION},
+     BUNDLE_DIR_LAYOUT " Prints first how many rules and rows are added, changed, removed (with --mode replace), "
+     "unchanged, and protected because they are shipped. " PRINTS_ACTIVATION},
     {"bundle diff", "FROM [TO]", 1, 2, NULL, database, true, false, bundle_diff_run,
      "Show the differences between the rules and data rows of two bundles",
      "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle."},

@@ -221,20 +221,9 @@ policy_bundle_refuse(struct request *req, enum az_status st, const struct deploy
 static enum az_status
 policy_bundle_respond(struct request *req, const char *mode, const struct deploy_result *result)
 {
-    const struct deploy_counts *counts = &result->counts;
-    const struct save_outcome *save = &result->save;
-    policy_add_outcome(req, save);
+    policy_add_outcome(req, &result->save);
     respond_header(req, "X-Policy-Warning", result->warning);
-    return respond_json(
-        req, 200,
-        jsonx_own(req->op.mem,
-                  json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:i}", "mode", mode,
-                            "activation", save_activation_word(save->activation), "revision",
-                            save->revision, "previousEtag", save->previous_etag, "newEtag",
-                            save->etag, "rulesUpserted", counts->rules_upserted, "rulesDeleted",
-                            counts->rules_deleted, "rulesProtected", counts->rules_protected,
-                            "dataUpserted", counts->data_upserted, "dataDeleted",
-                            counts->data_deleted, "dataProtected", counts->data_protected)));
+    return respond_json(req, 200, deploy_result_json(req->op.mem, result, mode));
 }
 
 enum az_status

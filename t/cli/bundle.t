@@ -45,15 +45,15 @@ my %good = (
 );
 my $dir = tree(%good);
 my $dry = ctl_is( 0, [ qw(bundle deploy --dry-run), $dir ], 'a dry run', env => $env );
-like( $dry->{out}, qr/^rules: 2 upserted, 0 deleted, 0 protected$/m,     '... counts rules' );
-like( $dry->{out}, qr/^data rows: 1 upserted, 0 deleted, 0 protected$/m, '... and rows' );
-like( $dry->{out}, qr/^$hex dry-run\n\z/m,                               '... and says what it was' );
+like( $dry->{out}, qr/^rules: 2 added, 0 changed, 0 removed, 0 unchanged, 0 protected$/m,     '... counts rules' );
+like( $dry->{out}, qr/^data rows: 1 added, 0 changed, 0 removed, 0 unchanged, 0 protected$/m, '... and rows' );
+like( $dry->{out}, qr/^$hex dry-run\n\z/m, '... and says what it was' );
 is( sql(q{SELECT count(*) FROM policy_rule WHERE path LIKE 'custom/%'}), 0, '... and writes nothing' );
 
 my $done = ctl_is( 0, [ qw(bundle deploy), "$dir/" ], 'deploy of a directory', env => $env );
 like(
     $done->{out},
-    qr/^rules: 2 upserted, 0 deleted, 0 protected\ndata rows: 1 upserted, 0 deleted, 0 protected\n$hex confirmed\n\z/m,
+    qr/^rules: 2 added, 0 changed, 0 removed, 0 unchanged, 0 protected\ndata rows: 1 added, 0 changed, 0 removed, 0 unchanged, 0 protected\n$hex confirmed\n\z/m,
     '... prints counts, revision and activation' );
 is( $done->{err}, '', '... and no error' );
 is( join( ',', sort $done->{out} =~ /^ignored: (.*)$/mg ), 'Makefile,README,custom/README.md,custom/notes.json',
@@ -74,8 +74,8 @@ is( bundles(),     $count,                  '... and publishes nothing' );
 
 my $json = ctl_is( 0, [ qw(bundle deploy --json --mode=replace), $dir ], 'with --json', env => $env )->{json};
 is( join( ' ', sort keys %$json ),
-    'activation dataDeleted dataProtected dataUpserted mode newEtag previousEtag revision rulesDeleted rulesProtected rulesUpserted',
-    '... the members of PolicyBundleDeployResult (specification 2.6)' );
+    'activation dataAdded dataChanged dataDeleted dataProtected dataUnchanged dataUpserted mode newEtag previousEtag revision rulesAdded rulesChanged rulesDeleted rulesProtected rulesUnchanged rulesUpserted',
+    '... the members of PolicyBundleDeployResult (specification 2.6), with ours' );
 is( "$json->{mode} $json->{revision} $json->{rulesUpserted} $json->{dataUpserted}", "replace $revision 2 1",
     '... hold what was done' );
 is( ctl( [ qw(bundle deploy --json --dry-run), $dir ], env => $env )->{json}{mode}, 'dry-run',

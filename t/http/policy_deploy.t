@@ -156,6 +156,34 @@ deployed( 'merge: a row that is there is upserted', { data => [ row( 'acme.flag'
 is( $stack->sql(q{SELECT concat_ws(' ', payload, version, in_bundle) FROM policy_data WHERE data_key = 'acme.flag'}),
     'false 7.1 f', '... and keeps its version and whether it is in the bundle' );
 
+# ---- counts of what differs (members of ours, specification 2.6)
+
+sub counts {
+    my ($answer) = @_;
+    return join ' ',
+      map { $answer->member($_) // '?' } qw(rulesAdded rulesChanged rulesUnchanged dataAdded dataChanged dataUnchanged);
+}
+sub latest { return $stack->admin( GET => '/admin/api/bundle-audit/latest' )->json }
+my $until = latest()->{id};
+my %tally = (
+    rules => [
+        rule( 'custom/issue.rego', "package custom.issue\n" ),
+        rule( 'acme/limits.rego',  "$rules[1]{content}# more\n", enabled => false ),
+        rule( 'acme/off.rego',     $rules[2]{content} ),
+        rule( 'acme/fresh.rego',   "package acme.new_rule\n" ) ],
+    data => [ row( 'acme.limits' => { max => 6 } ), row( 'acme.none' => 1 ), row( 'acme.fresh' => 1 ) ] );
+my $dry_run = deploy( %tally, mode => 'dry-run' );
+is( counts($dry_run), '1 2 1 1 1 1',
+    'counts: a dry run says what is new, what differs (a text, or enabled alone) and what does not' );
+is( counts( deploy(%tally) ),                      '1 2 1 1 1 1', 'counts: so does the deploy' );
+is( counts( deploy( %tally, mode => 'dry-run' ) ), '0 0 4 0 0 3', 'counts: after it nothing differs' );
+is( counts( deploy( mode => 'dry-run', data => [ row( 'acme.limits' => { max => 6.5 } ) ] ) ), '0 0 0 0 1 0',
+    'counts: the rows that a merge does not list are in no count' );
+deploy( mode => 'merge', rules => [ rule( 'acme/off.rego', $rules[2]{content}, enabled => false ) ] );
+
+$stack->admin( POST => "/admin/api/bundle-audit/$until/rollback" );
+deploy( rules => [ rule( 'acme/limits.rego', $rules[1]{content}, enabled => false ) ] );
+
 # ---- shipped rules and rows
 
 my ( $path, $text ) =

@@ -4,11 +4,15 @@
 
 #include <string.h>
 
+#include "base/jsonx.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy_private.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
+
+/* State of a listed rule or row before the deploy. */
+enum row_state { ROW_NEW, ROW_DIFFERS, ROW_SAME };
 
 /* One application: the rows that exist, and the changes to them. */
 struct deploy_step {
@@ -16,9 +20,9 @@ struct deploy_step {
     struct deploy_counts *counts;
     struct deploy_rows rows;
     struct deploy_deletes deletes;
-    bool *shipped;       /* for each listed rule: it is a shipped one */
-    bool *known;         /* for each listed row: it exists */
-    const char **schema; /* for each listed row, or NULL */
+    bool *shipped;                           /* for each listed rule: it is a shipped one */
+    enum row_state *rule_state, *data_state; /* of each listed rule and row */
+    const char **schema;                     /* for each listed row, or NULL */
 };
 
 static enum az_status
@@ -34,12 +38,29 @@ step_init(struct op *op, struct deploy_work *work, struct deploy_step *step)
     step->deletes.data_key =
         talloc_array(op->mem, const char *, (unsigned) step->rows.data_rows + 1);
     step->shipped = talloc_zero_array(op->mem, bool, (unsigned) deploy->rules + 1);
-    step->known = talloc_zero_array(op->mem, bool, (unsigned) deploy->data_rows + 1);
+    step->rule_state = talloc_zero_array(op->mem, enum row_state, (unsigned) deploy->rules + 1);
+    step->data_state = talloc_zero_array(op->mem, enum row_state, (unsigned) deploy->data_rows + 1);
     step->schema = talloc_zero_array(op->mem, const char *, (unsigned) deploy->data_rows + 1);
     return step->deletes.path != NULL && step->deletes.data_key != NULL && step->shipped != NULL
-                   && step->known != NULL && step->schema != NULL
+                   && step->rule_state != NULL && step->data_state != NULL && step->schema != NULL
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
+}
+
+/* Return the state of a stored row; a deploy without a version keeps the stored one. */
+static enum row_state
+row_state(bool same, const char *stored, const char *version)
+{
+    return same && (version == NULL || strcmp(stored, version) == 0) ? ROW_SAME : ROW_DIFFERS;
+}
+
+/* Count a listed row that will be written. */
+static void
+count_row(struct deploy_count *count, enum row_state state)
+{
+    count->added += state == ROW_NEW;
+    count->changed += state == ROW_DIFFERS;
+    count->unchanged += state == ROW_SAME;
 }
 
 /* Judge an existing rule: a shipped one stays, one that is not listed may be deleted. */
@@ -48,13 +69,17 @@ judge_rule(struct deploy_step *step, const struct deploy_rule_row *row)
 {
     const struct deploy *deploy = step->work->deploy;
     int i = deploy_find(step->work->rule_index, row->path);
-    if (i >= 0 && row->shipped) {
-        step->shipped[i] = true;
-        if (!deploy->rule[i].enabled || strcmp(row->digest, step->work->digest[i]) != 0)
-            step->counts->rules_protected++;
-    } else if (i < 0 && deploy->replace && (row->enabled || !deploy->bundle_only)) {
+    if (i >= 0) {
+        const struct deploy_rule *rule = &deploy->rule[i];
+        bool same = strcmp(row->digest, step->work->digest[i]) == 0;
+        step->shipped[i] = row->shipped;
+        step->rule_state[i] =
+            row_state(same && row->enabled == rule->enabled, row->version, rule->version);
+        if (row->shipped && (!same || !rule->enabled))
+            step->counts->rules.kept++;
+    } else if (deploy->replace && (row->enabled || !deploy->bundle_only)) {
         if (row->shipped)
-            step->counts->rules_protected++;
+            step->counts->rules.kept++;
         else
             step->deletes.path[step->deletes.rules++] = row->path;
     }
@@ -66,10 +91,12 @@ judge_row(struct deploy_step *step, const struct deploy_data_row *row)
     const struct deploy *deploy = step->work->deploy;
     int i = deploy_find(step->work->data_index, row->data_key);
     if (i >= 0) {
-        step->known[i] = true;
+        bool same = strcmp(row->digest, step->work->data_digest[i]) == 0
+                    && (row->in_bundle || !deploy->bundle_only);
+        step->data_state[i] = row_state(same, row->version, deploy->data[i].version);
     } else if (deploy->replace && (row->in_bundle || !deploy->bundle_only)) {
         if (row->shipped)
-            step->counts->data_protected++;
+            step->counts->data.kept++;
         else
             step->deletes.data_key[step->deletes.data_rows++] = row->data_key;
     }
@@ -84,9 +111,9 @@ judge_listed_rule(struct op *op, struct deploy_step *step, size_t i)
     if (step->shipped[i])
         return AZ_OK;
     if (!rule_path_is_ours(rule->path))
-        step->counts->rules_upserted++;
+        count_row(&step->counts->rules, step->rule_state[i]);
     else if (step->work->deploy->bundle_only)
-        step->counts->rules_protected++;
+        step->counts->rules.kept++;
     else
         return op_fail(
             op, AZ_PROTECTED,
@@ -100,7 +127,7 @@ judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
 {
     struct deploy_result *result = &step->work->result;
     const char *key = step->work->deploy->data[i].data_key;
-    switch (save_key_owner(key, step->known[i] || step->schema[i] != NULL)) {
+    switch (save_key_owner(key, step->data_state[i] != ROW_NEW || step->schema[i] != NULL)) {
     case SAVE_OWNER_ENGINE:
         return op_fail(
             op, AZ_CONFLICT,
@@ -113,7 +140,7 @@ judge_listed_row(struct op *op, struct deploy_step *step, size_t i)
     case SAVE_OWNER_NONE:
         break;
     }
-    step->counts->data_upserted++;
+    count_row(&step->counts->data, step->data_state[i]);
     enum az_status st =
         data_check(op, key, step->schema[i], step->work->payload[i], &result->failures);
     if (st == AZ_UNPROCESSABLE)
@@ -142,8 +169,8 @@ judge_deploy(struct op *op, struct deploy_step *step)
         st = judge_listed_rule(op, step, i);
     for (size_t i = 0; st == AZ_OK && i < deploy->data_rows; i++)
         st = judge_listed_row(op, step, i);
-    step->counts->rules_deleted = (int) step->deletes.rules;
-    step->counts->data_deleted = (int) step->deletes.data_rows;
+    step->counts->rules.deleted = (int) step->deletes.rules;
+    step->counts->data.deleted = (int) step->deletes.data_rows;
     return st;
 }
 
@@ -191,4 +218,38 @@ deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret
         work.result.save.refusal = work.refusal;
     *ret = work.result;
     return st;
+}
+
+/* Add the counts of rules or data rows; upserted are all that are listed and not protected. */
+static void
+add_counts(TALLOC_CTX *mem, struct jsonx_build *ret, const char *list,
+           const struct deploy_count *count)
+{
+    const struct {
+        const char *what;
+        int number;
+    } members[] = {
+        {"Upserted",  count->added + count->changed + count->unchanged},
+        {"Added",     count->added                                    },
+        {"Changed",   count->changed                                  },
+        {"Unchanged", count->unchanged                                },
+        {"Deleted",   count->deleted                                  },
+        {"Protected", count->kept                                     },
+    };
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+        jsonx_set(ret, talloc_asprintf(mem, "%s%s", list, members[i].what),
+                  json_integer(members[i].number));
+}
+
+json_t *
+deploy_result_json(TALLOC_CTX *mem, const struct deploy_result *result, const char *mode)
+{
+    const struct save_outcome *save = &result->save;
+    json_t *object = json_pack("{s:s,s:s,s:s,s:s,s:s}", "mode", mode, "activation",
+                               save_activation_word(save->activation), "revision", save->revision,
+                               "previousEtag", save->previous_etag, "newEtag", save->etag);
+    struct jsonx_build build = {jsonx_own(mem, object), false};
+    add_counts(mem, &build, "rules", &result->counts.rules);
+    add_counts(mem, &build, "data", &result->counts.data);
+    return jsonx_built(&build);
 }

@@ -42,11 +42,17 @@ struct deploy {
     const char *source, *who; /* deploy or rollback; the admin key's label or authzctl */
 };
 
+/* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */
+struct deploy_count {
+    int added;     /* not stored before */
+    int changed;   /* stored otherwise */
+    int unchanged; /* stored as they are listed */
+    int deleted;   /* stored and not listed (replace) */
+    int kept;      /* protected: shipped ones that this deploy would have changed (rules) or deleted
+                      (both) */
+};
 struct deploy_counts {
-    /* upserted: listed and written, even if equal; deleted; protected: shipped ones that this
-     * deploy would have changed (rules) or deleted (both) */
-    int rules_upserted, rules_deleted, rules_protected;
-    int data_upserted, data_deleted, data_protected;
+    struct deploy_count rules, data;
 };
 
 struct deploy_result {
@@ -61,5 +67,8 @@ struct deploy_result {
 /* Check the entries (paths, keys, packages, schemas) and save them. Returns as save_policy(), and
  * AZ_INVALID_FIELDS. */
 enum az_status deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret);
+
+/* Return PolicyBundleDeployResult (specification 2.6), owned by mem; NULL: no memory. */
+json_t *deploy_result_json(TALLOC_CTX *mem, const struct deploy_result *result, const char *mode);
 
 #endif

@@ -211,8 +211,9 @@ make_rule_columns(struct op *op, struct deploy_work *work, struct deploy_rule_co
 }
 
 static enum az_status
-make_data_columns(struct op *op, const struct deploy *deploy, struct deploy_data_columns *ret)
+make_data_columns(struct op *op, struct deploy_work *work, struct deploy_data_columns *ret)
 {
+    const struct deploy *deploy = work->deploy;
     const char **key = new_column(op, deploy->data_rows),
                **payload = new_column(op, deploy->data_rows),
                **digest = new_column(op, deploy->data_rows),
@@ -226,6 +227,7 @@ make_data_columns(struct op *op, const struct deploy *deploy, struct deploy_data
         if ((digest[i] = stored_digest(op, payload[i])) == NULL)
             return check_no_memory(op);
     }
+    work->data_digest = digest;
     *ret = (struct deploy_data_columns){key, payload, digest, version, deploy->data_rows};
     return AZ_OK;
 }
@@ -237,7 +239,7 @@ make_values(struct op *op, struct deploy_work *work)
     struct deploy_data_columns data;
     enum az_status st = make_rule_columns(op, work, &rules);
     if (st == AZ_OK)
-        st = make_data_columns(op, work->deploy, &data);
+        st = make_data_columns(op, work, &data);
     return st == AZ_OK
                ? deploy_values_make(op, &rules, &data, work->deploy->bundle_only, &work->values)
                : st;

@@ -14,6 +14,7 @@ struct deploy_work {
     json_t *rule_index;           /* path to place in deploy->rule, so that nothing is searched */
     json_t *data_index;           /* data key to place in deploy->data */
     const char **digest;          /* hex SHA-256 of each rule's text */
+    const char **data_digest;     /* hex SHA-256 of each row's payload */
     json_t **payload;             /* each row's payload */
     struct deploy_values *values; /* to be written */
 };

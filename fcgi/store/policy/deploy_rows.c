@@ -4,12 +4,13 @@
 
 #include "store/db/db.h"
 
-enum deploy_rules_column { RULE_PATH, RULE_DIGEST, RULE_ENABLED, RULE_SHIPPED };
+enum deploy_rules_column { RULE_PATH, RULE_DIGEST, RULE_VERSION, RULE_ENABLED, RULE_SHIPPED };
 static const struct db_stmt deploy_rules_stmt = {
-    "deploy_rules", "SELECT path, digest, enabled, shipped FROM policy_rule", 0};
-enum deploy_data_column { DATA_KEY, DATA_SHIPPED, DATA_BUNDLED };
+    "deploy_rules", "SELECT path, digest, version, enabled, shipped FROM policy_rule", 0};
+enum deploy_data_column { DATA_KEY, DATA_DIGEST, DATA_VERSION, DATA_SHIPPED, DATA_BUNDLED };
 static const struct db_stmt deploy_data_stmt = {
-    "deploy_data", "SELECT data_key AS key, shipped, in_bundle AS bundled FROM policy_data", 0};
+    "deploy_data",
+    "SELECT data_key AS key, digest, version, shipped, in_bundle AS bundled FROM policy_data", 0};
 enum deploy_schemas_column { SCHEMA_KEY, SCHEMA_TEXT };
 static const struct db_stmt deploy_schemas_stmt = {
     "deploy_schemas",
@@ -91,6 +92,7 @@ deploy_read_rules(struct op *op, const PGresult *result, struct deploy_rows *row
         rows->rule[i] = (struct deploy_rule_row){
             .path = db_get(result, (int) i, RULE_PATH),
             .digest = db_get(result, (int) i, RULE_DIGEST),
+            .version = db_get(result, (int) i, RULE_VERSION),
             .enabled = db_get_bool(result, (int) i, RULE_ENABLED),
             .shipped = db_get_bool(result, (int) i, RULE_SHIPPED),
         };
@@ -105,6 +107,8 @@ deploy_read_data(struct op *op, const PGresult *result, struct deploy_rows *rows
     for (size_t i = 0; rows->data != NULL && i < rows->data_rows; i++)
         rows->data[i] = (struct deploy_data_row){
             .data_key = db_get(result, (int) i, DATA_KEY),
+            .digest = db_get(result, (int) i, DATA_DIGEST),
+            .version = db_get(result, (int) i, DATA_VERSION),
             .shipped = db_get_bool(result, (int) i, DATA_SHIPPED),
             .in_bundle = db_get_bool(result, (int) i, DATA_BUNDLED),
         };

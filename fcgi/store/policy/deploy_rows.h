@@ -10,13 +10,13 @@
 
 /* A stored rule. Texts of all rows live on op->mem. */
 struct deploy_rule_row {
-    const char *path, *digest;
+    const char *path, *digest, *version;
     bool enabled, shipped;
 };
 
 /* A stored data row, and the schema of one that the deploy lists. */
 struct deploy_data_row {
-    const char *data_key;
+    const char *data_key, *digest, *version;
     bool shipped, in_bundle;
 };
 struct deploy_schema_row {
