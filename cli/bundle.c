@@ -17,6 +17,9 @@
 const struct cli_option bundle_deploy_options[] = {
     {"dry-run", 0, NULL, offsetof(struct cli_choices, dry_run), false,
      "Check paths, packages and rows and count the changes, but save nothing and do not ask the policy engine"},
+    {"if-revision", 0, "REVISION", offsetof(struct cli_choices, after), false,
+     "Refuse to save unless REVISION is the active one, for example the one that `bundle pull` printed"},
+    CLI_MESSAGE,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
      "Either merge (default) or replace, which also deletes every rule and data row that is not in DIR, even disabled ones"},
     {NULL, 0, NULL, 0, false, NULL},
@@ -84,6 +87,16 @@ keep_stored(struct cli *cli, struct bundle_dir *dir)
     return CLI_OK;
 }
 
+/* Say that the message of a save went nowhere: the history has an entry for each bundle, and the
+ * same rows are the same bundle. */
+static void
+note_message(const struct cli *cli, const struct save_outcome *save)
+{
+    if (cli->choice.note != NULL && save->activation != SAVE_REHEARSED
+        && strcmp(save->etag, save->previous_etag) == 0)
+        output_line(cli, "the bundle did not change, so the message was not kept");
+}
+
 static void
 print_count(const struct cli *cli, const char *what, const struct deploy_count *count)
 {
@@ -100,6 +113,7 @@ print_result(const struct cli *cli, const struct deploy_result *result, const ch
     }
     print_count(cli, "rules", &result->counts.rules);
     print_count(cli, "data rows", &result->counts.data);
+    note_message(cli, &result->save);
     printf("%s %s\n", result->save.revision, save_activation_word(result->save.activation));
 }
 
@@ -121,6 +135,7 @@ bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t
     const char *activation = save_activation_word(save->activation);
     struct jsonx_build object = {jsonx_own(cli->mem, what), false};
     if (!cli->choice.json) {
+        note_message(cli, save);
         printf("%s %s\n", save->revision, activation);
         return;
     }
@@ -166,7 +181,9 @@ bundle_deploy_run(struct cli *cli)
                                   .replace = replace,
                                   .dry_run = cli->choice.dry_run,
                                   .source = "deploy",
-                                  .who = "authzctl"};
+                                  .who = "authzctl",
+                                  .message = cli->choice.note,
+                                  .if_revision = cli->choice.after};
     const struct refusal_source source = {.deploy = &deploy, .dir = dir.name};
     struct deploy_result result = {.data_key = NULL};
     enum az_status st = deploy_run(&cli->op, &deploy, &result);

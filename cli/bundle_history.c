@@ -22,6 +22,10 @@ const struct cli_option bundle_history_options[] = {
     {NULL,       0,     NULL, 0,                    false,                         NULL     },
 };
 
+const struct cli_option bundle_rollback_options[] = {
+    CLI_MESSAGE, {NULL, 0, NULL, 0, false, NULL}
+};
+
 /* Return a number from 1 to max, written in digits only; 0 for any other text. */
 static int64_t
 history_number(const char *text, int64_t max)
@@ -41,6 +45,7 @@ bundle_history_run(struct cli *cli)
         {"triggeredBy",     "BY"      },
         {"ruleCount",       "RULES"   },
         {"bundleSizeBytes", "SIZE"    },
+        {"message",         "MESSAGE" },
         {NULL,              NULL      }
     };
     int64_t limit = LIMIT_DEFAULT;
@@ -186,6 +191,6 @@ bundle_rollback_run(struct cli *cli)
     if (!list_rules(cli->mem, content, &deploy))
         return output_no_memory(cli);
     const struct refusal_source source = {.deploy = &deploy};
-    enum az_status st = deploy_rollback(&cli->op, content, "authzctl", &result);
+    enum az_status st = deploy_rollback(&cli->op, content, "authzctl", cli->choice.note, &result);
     return bundle_report(cli, st, &result, &source, "replace");
 }

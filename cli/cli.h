@@ -40,6 +40,8 @@ struct cli_choices {
     const char *config; /* becomes SVC_CONFIG */
     const char *label;  /* admin-key mint: purpose of the key */
     const char *mode;   /* bundle deploy: merge or replace */
+    const char *after;  /* bundle deploy: revision that must be active */
+    const char *note;   /* verbs that save policy: message for the history */
     const char *limit;  /* bundle history: most rows */
     const char *opa;    /* policy test: program of the policy engine */
     const char *use;    /* keys rotate: oidc or statement */
@@ -51,7 +53,7 @@ struct cli_choices {
 /* One option. A row without `argument` sets a bool, one with it a text. */
 struct cli_option {
     const char *name;     /* long name, without --; NULL ends an option table */
-    char letter;          /* short name, 0: none; only for options without argument */
+    char letter;          /* short name, 0: none */
     const char *argument; /* name of the argument in --help, NULL: none */
     size_t offset;        /* offset of the member in struct cli_choices */
     bool required;        /* the verb cannot run without it */
@@ -100,6 +102,13 @@ extern const struct cli_option cli_options[];
     {                                                                                              \
         "yes", 'y', NULL, offsetof(struct cli_choices, yes), false,                                \
             "Do not ask; without a terminal the verb never asks"                                   \
+    }
+
+/* Row of the option --message of a verb that saves policy. */
+#define CLI_MESSAGE                                                                                \
+    {                                                                                              \
+        "message", 'm', "MESSAGE", offsetof(struct cli_choices, note), false,                      \
+            "Keep MESSAGE in the history of bundles: one line of at most 500 octets"               \
     }
 
 /* Value of `needs`: every setting must be valid, as for the service. */

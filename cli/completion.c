@@ -57,8 +57,11 @@ put_valued(const struct cli_verb *verbs)
     for (const struct cli_verb *row = verbs; row->words != NULL; row++)
         for (const struct cli_option *option = row->options; option != NULL && option->name != NULL;
              option++)
-            if (option->argument != NULL)
+            if (option->argument != NULL) {
                 printf(" | --%s", option->name);
+                if (option->letter != 0)
+                    printf(" | -%c", option->letter);
+            }
 }
 
 static void

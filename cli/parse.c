@@ -129,6 +129,19 @@ find_option(const struct cli *cli, const char *name, size_t length, char letter)
     return row != NULL ? row : find_in(cli_options, name, length, letter);
 }
 
+static int
+take_value(struct cli *cli, const struct cli_option *row, const char *value)
+{
+    const char **at = (const char **) (void *) ((char *) &cli->choice + row->offset);
+    if (value == NULL || *value == '\0')
+        return usage_error(
+            cli, talloc_asprintf(cli->mem, "--%s requires a value: %s", row->name, row->argument));
+    if (*at != NULL)
+        return usage_error(cli, talloc_asprintf(cli->mem, "--%s was given twice", row->name));
+    *at = value;
+    return CLI_OK;
+}
+
 /* Take `--name`, `--name=VALUE` or `--name VALUE`; *used is the number of further words taken. */
 static int
 take_long(struct cli *cli, char *word, char *next, int *used)
@@ -139,31 +152,28 @@ take_long(struct cli *cli, char *word, char *next, int *used)
     if (row == NULL)
         return usage_error(cli,
                            talloc_asprintf(cli->mem, "unknown option --%.*s", (int) length, name));
-    void *at = (char *) &cli->choice + row->offset;
     if (row->argument == NULL) {
-        *(bool *) at = true;
+        *(bool *) ((char *) &cli->choice + row->offset) = true;
         return equals == NULL
                    ? CLI_OK
                    : usage_error(cli, talloc_asprintf(cli->mem, "--%s takes no value", row->name));
     }
-    const char *value = equals != NULL ? equals + 1 : next;
-    if (value == NULL || *value == '\0')
-        return usage_error(
-            cli, talloc_asprintf(cli->mem, "--%s requires a value: %s", row->name, row->argument));
-    if (*(const char **) at != NULL)
-        return usage_error(cli, talloc_asprintf(cli->mem, "--%s was given twice", row->name));
-    *(const char **) at = value;
     *used = equals == NULL;
-    return CLI_OK;
+    return take_value(cli, row, equals != NULL ? equals + 1 : next);
 }
 
+/* Take `-ab`, `-m VALUE` or `-mVALUE`; *used as above. */
 static int
-take_letters(struct cli *cli, const char *word)
+take_letters(struct cli *cli, const char *word, const char *next, int *used)
 {
     for (const char *c = word + 1; *c != '\0'; c++) {
         const struct cli_option *row = find_option(cli, NULL, 0, *c);
         if (row == NULL)
             return usage_error(cli, talloc_asprintf(cli->mem, "unknown option -%c", *c));
+        if (row->argument != NULL) {
+            *used = c[1] == '\0';
+            return take_value(cli, row, c[1] != '\0' ? c + 1 : next);
+        }
         *(bool *) ((char *) &cli->choice + row->offset) = true;
     }
     return CLI_OK;
@@ -204,7 +214,7 @@ cli_parse(struct cli *cli, int argc, char **argv)
         else if (!plain && strncmp(argv[i], "--", 2) == 0)
             status = take_long(cli, argv[i], argv[i + 1], &used);
         else if (!plain && argv[i][0] == '-' && argv[i][1] != '\0')
-            status = take_letters(cli, argv[i]);
+            status = take_letters(cli, argv[i], argv[i + 1], &used);
         else if (cli->verb == NULL)
             status = take_word(cli, argv[i]);
         else

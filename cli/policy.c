@@ -16,13 +16,14 @@
 #include "verbs.h"
 
 const struct cli_option policy_data_set_options[] = {
+    CLI_MESSAGE,
     {"patch", 0, NULL, offsetof(struct cli_choices, patch), false,
-     "Merge the input into the stored payload: a member replaces, null removes (RFC 7396)"},
+      "Merge the input into the stored payload: a member replaces, null removes (RFC 7396)"},
     {NULL,       0,     NULL,  0,                     false,                         NULL    },
 };
 
 const struct cli_option policy_data_delete_options[] = {
-    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+    CLI_MESSAGE, CLI_YES, {NULL, 0, NULL, 0, false, NULL}
 };
 
 /* Hint for a key that does not exist. */
@@ -66,7 +67,7 @@ policy_data_delete_run(struct cli *cli)
 {
     struct save_outcome outcome = {.revision = NULL};
     bool created = false;
-    const struct data_change change = {.data_key = cli->args[0]};
+    const struct data_change change = {.data_key = cli->args[0], .message = cli->choice.note};
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
     if (st == AZ_NOT_FOUND)
         return refuse_unknown_row(cli, SEE_LIST);
@@ -191,6 +192,7 @@ save_value(struct cli *cli, const struct edit *edit)
     struct data_change change = {.data_key = edit->key,
                                  .payload = edit->text,
                                  .in_bundle = edit->row.payload == NULL || edit->row.in_bundle,
+                                 .message = cli->choice.note,
                                  .if_match = cli->choice.patch ? edit->row.digest : NULL};
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
     if (outcome.failures != NULL)

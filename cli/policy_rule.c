@@ -16,11 +16,12 @@
 const struct cli_option policy_rule_set_options[] = {
     {"disabled", 0, NULL, offsetof(struct cli_choices, disabled), false,
      "Store the rule but keep it out of the bundle"},
+    CLI_MESSAGE,
     {NULL,          0,        NULL,  0,                  false,                         NULL       },
 };
 
 const struct cli_option policy_rule_delete_options[] = {
-    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+    CLI_MESSAGE, CLI_YES, {NULL, 0, NULL, 0, false, NULL}
 };
 
 int
@@ -118,8 +119,11 @@ policy_rule_set_run(struct cli *cli)
         return status != CLI_OK ? status : CLI_FAILED;
     const struct deploy_rule rule = {
         .path = cli->args[0], .content = content, .enabled = !cli->choice.disabled};
-    const struct deploy deploy = {
-        .rule = &rule, .rules = 1, .source = "policy-rule", .who = "authzctl"};
+    const struct deploy deploy = {.rule = &rule,
+                                  .rules = 1,
+                                  .source = "policy-rule",
+                                  .who = "authzctl",
+                                  .message = cli->choice.note};
     const struct refusal_source source = {.deploy = &deploy, .file = input_name(cli)};
     struct deploy_result result = {.data_key = NULL};
     enum az_status st = rule_path_is_ours(rule.path) ? AZ_PROTECTED : AZ_OK;
@@ -158,7 +162,8 @@ policy_rule_delete_run(struct cli *cli)
                                    .arg = &rule,
                                    .mode = SAVE_STRICT,
                                    .source = "policy-rule",
-                                   .who = "authzctl"};
+                                   .who = "authzctl",
+                                   .message = cli->choice.note};
     struct deploy_result result = {.data_key = NULL};
     const struct deploy nothing = {.rules = 0};
     const struct refusal_source source = {.deploy = &nothing};

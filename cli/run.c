@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli.h"
 #include "output.h"
+#include "policy/save/save.h"
 #include "process.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
@@ -92,9 +93,22 @@ run_confirmed(const struct cli *cli)
     return false;
 }
 
+static int
+run_check_message(const struct cli *cli)
+{
+    const char *message = cli->choice.note;
+    const char *why = message != NULL ? save_message_fault(message) : NULL;
+    if (why == NULL)
+        return CLI_OK;
+    output_error("%s: --message %s; give one short line", cli->path, why);
+    return CLI_USAGE;
+}
+
 int
 cli_run(struct cli *cli)
 {
+    if (run_check_message(cli) != CLI_OK)
+        return CLI_USAGE;
     if (!run_confirmed(cli))
         return CLI_FAILED;
     if (cli->verb->needs == NULL)

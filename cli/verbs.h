@@ -9,6 +9,7 @@ extern const struct cli_option admin_key_revoke_options[];
 extern const struct cli_option bundle_deploy_options[];
 extern const struct cli_option bundle_history_options[];
 extern const struct cli_option bundle_pull_options[];
+extern const struct cli_option bundle_rollback_options[];
 extern const struct cli_option config_check_options[];
 extern const struct cli_option keys_rotate_options[];
 extern const struct cli_option policy_data_delete_options[];

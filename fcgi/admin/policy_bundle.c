@@ -15,7 +15,7 @@ _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a re
 
 /* Members of PolicyBundleDeployRequest, RuleEntry and DataEntry (specification 2.4 to 2.6). */
 struct deploy_request {
-    const char *mode;
+    const char *mode, *message, *if_revision;
     const json_t *rules, *data;
 };
 struct rule_entry {
@@ -26,6 +26,16 @@ struct data_entry {
     const char *data_key;
     const json_t *payload;
 };
+
+/* Longest revision that is read; ours have 32 characters. */
+#define REVISION_MAX 64
+
+static const char *
+message_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return save_message_fault(json_string_value(value));
+}
 
 /* clang-format off */
 static const struct field deploy_rule_fields[] = {
@@ -40,9 +50,11 @@ static const struct field deploy_data_fields[] = {
 static const struct field_table deploy_rule_table = FIELD_TABLE("RuleEntry", deploy_rule_fields, 0);
 static const struct field_table deploy_data_table = FIELD_TABLE("DataEntry", deploy_data_fields, 0);
 static const struct field deploy_request_fields[] = {
-    {"mode",  FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
-    {"rules", FIELD_ARRAY, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules)},
-    {"data",  FIELD_ARRAY, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data)},
+    {"mode",       FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
+    {"message",    FIELD_TEXT,  .rule = message_rule, FIELD_INTO(struct deploy_request, message)},
+    {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision)},
+    {"rules",      FIELD_ARRAY, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules)},
+    {"data",       FIELD_ARRAY, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data)},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
@@ -185,6 +197,8 @@ policy_bundle_read(struct request *req, const struct deploy_mode **ret_mode, str
         st = policy_bundle_check_lengths(req, &given);
     if (st != AZ_OK)
         return st;
+    deploy->message = given.message;
+    deploy->if_revision = given.if_revision;
     rules = policy_bundle_read_rules(req, given.rules, deploy);
     data = policy_bundle_read_data(req, given.data, deploy);
     if (rules == AZ_SERVER_ERROR || data == AZ_SERVER_ERROR)
@@ -197,9 +211,10 @@ static void
 policy_bundle_note(struct request *req, const char *mode, const struct deploy *deploy)
 {
     req->audit.summary = jsonx_dump(
-        req->op.mem, jsonx_own(req->op.mem, json_pack("{s:s,s:I,s:I}", "mode", mode, "rules",
-                                                      (json_int_t) deploy->rules, "data",
-                                                      (json_int_t) deploy->data_rows)));
+        req->op.mem,
+        jsonx_own(req->op.mem,
+                  json_pack("{s:s,s:I,s:I,s:s*}", "mode", mode, "rules", (json_int_t) deploy->rules,
+                            "data", (json_int_t) deploy->data_rows, "message", deploy->message)));
 }
 
 /* Make the body of a 400 or a 422 (specification 7.2). */

@@ -393,7 +393,7 @@ my $second  = sql('SELECT served FROM bundle_state');
 my $history = ctl_is( 0, [qw(bundle history)], 'history', env => $env );
 like(
     $history->{out},
-    qr/\AID +CREATED +REVISION.*\n$second +[^ ]+ +\Q${\served()}\E +deploy +authzctl +\d+ +\d+\n$first /,
+    qr/\AID +CREATED +REVISION.*\n$second +[^ ]+ +\Q${\served()}\E +deploy +authzctl +\d+ +\d+ *\n$first /,
     '... newest first' );
 is( scalar @{ ctl( [qw(bundle history --json --limit 1)], env => $env )->{json} }, 1, '... and --limit' );
 my $diff = ctl_is( 0, [ qw(bundle diff), $first ], 'diff of a bundle and the newest', env => $env );

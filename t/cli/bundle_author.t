@@ -1,5 +1,6 @@
 #!/usr/bin/perl
-# What helps the author of a policy: counts before a deploy.
+# What helps the author of a policy: counts before a deploy,
+# a message in the history, a deploy after one revision only.
 use strict;
 use warnings;
 
@@ -63,5 +64,97 @@ my $dry_replace =
 is( join( ' ', map { $dry_replace->{"data$_"} } qw(Added Changed Unchanged Upserted Deleted) ), '0 0 1 1 1',
     '... what is not listed is removed' );
 is( served(), history()->[0]{revision}, '... and nothing was saved' );
+
+# ---- a message
+
+my $turn = 0;
+sub changed { put( "$work/custom/new.rego", "package custom.new\n\nx := " . ++$turn . "\n" ); return $work }
+my $text = 'Ticket 17: no tokens for shop';
+ctl_is( 0, [ qw(bundle deploy -q -m), $text, changed() ], 'deploy -m MESSAGE', @env );
+is( history()->[0]{message}, $text, '... keeps it' );
+like(
+    ctl( [qw(bundle history)], @env )->{out}, qr/\AID .* MESSAGE\n\d+ .* \Q$text\E\n/,
+    '... and the history shows it' );
+my ( $id, $before ) = map { $_->{id} } @{ history() };
+ctl_is( 0, [ qw(bundle rollback -q -mback), $before ], 'rollback -mMESSAGE', @env );
+is( history()->[0]{message}, 'back', '... keeps it' );
+
+for my $case (
+    [ 'policy rule set',    [ 'custom/m.rego', '-' ], "package custom.m\n" ],
+    [ 'policy rule delete', ['custom/m.rego'] ],
+    [ 'policy data set',    [ 'my.m', '-' ], '1' ],
+    [ 'policy data set',    [ 'my.m', '-', '--patch' ], '{"a":1}' ],
+    [ 'policy data delete', ['my.m'] ] )
+{
+    my ( $verb, $words, $in ) = @$case;
+    ctl_is( 0, [ split( / /, $verb ), @$words, '--message', "by $verb" ], "$verb @$words --message", @env, in => $in );
+    is( history()->[0]{message}, "by $verb", '... keeps it' );
+}
+ctl_is( 0, [ qw(bundle deploy -q), changed() ], 'deploy without a message', @env );
+ok( !exists history()->[0]{message}, '... has none' );
+like(
+    ctl_is( 0, [ qw(bundle deploy -m again), $work ], 'a message for a deploy that changes nothing', @env )->{out},
+    qr/^the bundle did not change, so the message was not kept$/m, '... is not kept, and that is said' );
+unlike(
+    ctl_is( 0, [ qw(bundle deploy --dry-run -m again), $work ], '... but of a dry run', @env )->{out}, qr/kept/,
+    '... nothing is said' );
+ctl_is( 0, [ qw(bundle deploy -q -m), 'x' x 500, changed() ], 'a message of 500 octets', @env );
+is( history()->[0]{message}, 'x' x 500, '... is kept' );
+my $last = served();
+for my $case (
+    [ 'x' x 501,              qr/--message must have at most 500 octets; give one short line/, '501 octets' ],
+    [ "\xc3\xa9" x 250 . 'x', qr/at most 500 octets/,                                          '501 octets of UTF-8' ],
+    [ "a\nb",                 qr/--message must not have control/,                             'two lines' ],
+    [ "\e[31m",               qr/--message must not have control/,                             'an escape sequence' ],
+    [ "\xff",                 qr/--message must be UTF-8/,                                     'what is not UTF-8' ],
+    [ ' ',                    qr/--message /,                                                  'blanks alone' ],
+    [ '',                     qr/--message requires a value: MESSAGE/,                         'nothing' ] )
+{
+    my ( $message, $why, $name ) = @$case;
+    like(
+        ctl_is( 64, [ qw(bundle deploy -m), $message, changed() ], "refused: a message of $name", @env )->{err}, $why,
+        '... in words' );
+}
+for my $case (
+    [ [ 'bundle', 'deploy', $work, '-m' ], qr/--message requires a value/ ],
+    [ [ qw(bundle deploy -m a -m b),        $work ], qr/--message was given twice/ ],
+    [ [ qw(bundle deploy -qma --message=b), $work ], qr/--message was given twice/ ],
+    [ [ qw(bundle pull -m x),               $work ], qr/unknown option -m/ ] )
+{
+    like( ctl_is( 64, $case->[0], "authzctl @{$case->[0]}", @env )->{err}, $case->[1], '... is a wrong command line' );
+}
+is( served(), $last, 'after these refusals the revision is as it was' );
+
+# ---- --if-revision
+
+my $older = history()->[1]{revision};
+my $no    = ctl_is( 1, [ qw(bundle deploy --if-revision), $older, changed() ], 'deploy after another revision', @env );
+like(
+    $no->{err},
+    qr/^authzctl: bundle deploy: the active revision is $last, not $older, so nothing was changed; pull it, merge your change and run this again\n\z/,
+    '... is refused with both' );
+is( served(), $last, '... and nothing is changed' );
+ctl_is( 1, [ qw(bundle deploy --dry-run --if-revision), $older, $work ], '... a dry run too',                @env );
+ctl_is( 0, [ qw(bundle deploy -q --if-revision),        $last,  $work ], 'deploy after the active revision', @env );
+
+# Two who deploy at once after the same revision: the check is made under the lock of the save, so one of them is refused.
+my $program = Authz::Path::program('authzctl');
+my @lost;
+for my $round ( 1 .. 8 ) {
+    my $now = served();
+    my @who = map {
+        my $mine = tree( 'custom/race.rego' => "package custom.race\n\nv := \"$round-$_\"\n" );
+        Authz::Process->start(
+            name    => "racer$round-$_",
+            env     => $env,
+            command => [ $program, qw(bundle deploy --quiet --if-revision), $now, $mine ] )
+    } 1 .. 3;
+    $_->wait(60) for @who;
+    my @won = grep { $_->log_text =~ /^[0-9a-f]{32} confirmed$/m } @who;
+    my @no  = grep { $_->log_text =~ /the active revision is [0-9a-f]{32}, not $now/ } @who;
+    push @lost, "round $round: " . @won . ' won, ' . @no . ' refused' if @won != 1 || @no != 2;
+}
+is( join( "\n", @lost ), '',
+    'of three deploys at once after the same revision, one wins and two are refused, 8 times' );
 
 done_testing;

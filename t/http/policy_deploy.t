@@ -156,7 +156,7 @@ deployed( 'merge: a row that is there is upserted', { data => [ row( 'acme.flag'
 is( $stack->sql(q{SELECT concat_ws(' ', payload, version, in_bundle) FROM policy_data WHERE data_key = 'acme.flag'}),
     'false 7.1 f', '... and keeps its version and whether it is in the bundle' );
 
-# ---- counts of what differs (members of ours, specification 2.6)
+# ---- counts of what differs, message, ifRevision (members of ours, specification 2.6)
 
 sub counts {
     my ($answer) = @_;
@@ -181,6 +181,41 @@ is( counts( deploy( mode => 'dry-run', data => [ row( 'acme.limits' => { max => 
     'counts: the rows that a merge does not list are in no count' );
 deploy( mode => 'merge', rules => [ rule( 'acme/off.rego', $rules[2]{content}, enabled => false ) ] );
 
+my $edge  = 500;
+my $euro  = "\x{20ac}" x 166 . 'xx';    # 500 octets of UTF-8
+my $round = 0;
+sub fresh { return ( data => [ row( 'acme.fresh' => ++$round + 1 ) ] ) }
+for my $message ( 'why', 'x' x $edge, $euro ) {
+    admin_ok( deploy( fresh(), message => $message ), 200, undef, 'message: ' . length($message) . ' characters' );
+    is( latest()->{message}, $message, '... are shown by the bundle audit' );
+}
+admin_ok( deploy( fresh() ), 200, undef, 'message: none' );
+ok( !exists latest()->{message}, '... is an entry without the member' );
+refused( "message: $_->[1]", { fresh(), message => $_->[0] }, 400, fields => ['message'] )
+  for [ 'x' x ( $edge + 1 ), '501 octets' ], [ "${euro}x", '501 octets in fewer characters' ], [ '', 'empty' ],
+  [ "two\nlines", 'two lines' ], [ "\x{202e}reversed", 'a character that reorders text' ], [ ' ', 'blanks alone' ],
+  [ 1, 'a number' ];
+like(
+    $stack->sql(
+        q{SELECT request_summary FROM audit_log WHERE operation = 'deployPolicyBundle' AND request_summary::text LIKE '%why%'}
+    ),
+    qr/"message":\s*"why"/,
+    'message: the audit row of the request has it too' );
+
+my $active = latest()->{revision};
+refused(
+    "ifRevision: $_->[1]", { fresh(), ifRevision => $_->[0], mode => $_->[2] // 'merge' }, 412,
+    error => 'precondition_failed' )
+  for [ '0' x 32, 'another one is active' ], [ substr( $active, 0, 31 ), 'a part of the active one' ],
+  [ uc $active, 'in other letters' ], [ 'x' x 64, '64 characters' ], [ '0' x 32, 'in a dry run too', 'dry-run' ],
+  [ '0' x 32, 'with replace', 'replace' ];
+refused( 'ifRevision: 65 characters', { fresh(), ifRevision => 'x' x 65 }, 400, fields => ['ifRevision'] );
+refused(
+    'ifRevision: judged before the rows are',
+    { ifRevision => '0' x 32, data => [ row( 'svc.operator.controls.consent' => { mode => 'no such' } ) ] },
+    412, error => 'precondition_failed' );
+admin_ok( deploy( fresh(), ifRevision => $active ), 200, { activation => 'confirmed' }, 'ifRevision: the active one' );
+refused( 'ifRevision: the one before', { fresh(), ifRevision => $active }, 412, error => 'precondition_failed' );
 $stack->admin( POST => "/admin/api/bundle-audit/$until/rollback" );
 deploy( rules => [ rule( 'acme/limits.rego', $rules[1]{content}, enabled => false ) ] );
 

@@ -1,5 +1,5 @@
 # Migrations on a database with data: what 0006 makes of people, families and sessions that are there (decisions.md "Subject
-# identifiers", "Siblings").
+# identifiers", "Siblings"), and 0008 of bundles ("Message of a save").
 use strict;
 use warnings;
 
@@ -67,5 +67,10 @@ is( $ask->(
     ),
     2,
     '... and have the column, as those of before' );
+
+my $bundles = upgraded(
+    q{INSERT INTO bundle (revision, etag, status, trigger_source, triggered_by, size_octets, rule_paths, data_keys) VALUES ('r', 'e', 'confirmed', 'deploy', 'x', 1, '{}', '{}')}
+);
+is( $bundles->('SELECT revision, message IS NULL FROM bundle_audit_dto'), "r\tt", 'a bundle of before has no message' );
 
 done_testing;

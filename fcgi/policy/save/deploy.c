@@ -210,6 +210,8 @@ deploy_run(struct op *op, const struct deploy *deploy, struct deploy_result *ret
         .mode = deploy->dry_run ? SAVE_DRY_RUN : SAVE_STRICT,
         .source = deploy->source,
         .who = deploy->who,
+        .message = deploy->message,
+        .if_revision = deploy->if_revision,
     };
     enum az_status st = deploy_check(op, &work);
     if (st == AZ_OK)

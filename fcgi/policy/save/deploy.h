@@ -40,6 +40,8 @@ struct deploy {
                          no longer shipped (counted as protected) */
     bool dry_run;     /* rehearse and count only */
     const char *source, *who; /* deploy or rollback; the admin key's label or authzctl */
+    const char *message;      /* of the author (save_message_fault), NULL: none */
+    const char *if_revision;  /* refuse unless this revision is active, NULL: do not ask */
 };
 
 /* Rules, or data rows. Those that are listed and not protected are added, changed or unchanged. */

@@ -9,7 +9,8 @@ stored_member(const json_t *row, const char *name)
 }
 
 enum az_status
-deploy_rollback(struct op *op, const json_t *content, const char *who, struct deploy_result *ret)
+deploy_rollback(struct op *op, const json_t *content, const char *who, const char *message,
+                struct deploy_result *ret)
 {
     const json_t *rules = json_object_get(content, "rules"),
                  *data = json_object_get(content, "data"), *row;
@@ -38,6 +39,7 @@ deploy_rollback(struct op *op, const json_t *content, const char *who, struct de
         .bundle_only = true,
         .source = "rollback",
         .who = who,
+        .message = message,
     };
     return deploy_run(op, &deploy, ret);
 }

@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 #include "policy/save/activation.h"
 #include "policy/save/bundle.h"
 #include "policy/save/save_lock.h"
@@ -35,6 +37,17 @@ save_activation_word(enum save_activation activation)
     return words[activation];
 }
 
+const char *
+save_message_fault(const char *message)
+{
+    size_t length = strlen(message);
+    if (length > SAVE_MESSAGE_MAX)
+        return "must have at most 500 octets";
+    return utf8_valid(message, length) ? visible_fault(message) : "must be UTF-8";
+}
+
+_Static_assert(SAVE_MESSAGE_MAX == 500, "the text above names the limit");
+
 enum az_status
 save_refuse(struct op *op, struct save_refusal *ret, const char *description)
 {
@@ -49,14 +62,32 @@ save_refuse(struct op *op, struct save_refusal *ret, const char *description)
     return op_fail(op, AZ_UNPROCESSABLE, NULL, "%s", description);
 }
 
+/* Refuse a save that was prepared for another revision than the one that is served. */
+static enum az_status
+check_revision(struct op *op, const struct save *save)
+{
+    const char *expected = save->plan->if_revision;
+    const char *active = save->previous.revision != NULL ? save->previous.revision : "none";
+    if (expected == NULL || strcmp(expected, active) == 0)
+        return AZ_OK;
+    const char *why =
+        talloc_asprintf(op->mem, "The active revision is %s, not %s", active, expected);
+    return op_fail(op, AZ_PRECONDITION_FAILED, why,
+                   "the active revision is %s, not %s, so nothing was changed; pull it, merge your "
+                   "change and run this again",
+                   active, expected);
+}
+
 /* Make the change in the open transaction and build its bundle, if it differs. */
 static enum az_status
 make_change(struct op *op, struct save *save)
 {
     struct bundle_new *bundle = &save->build.bundle;
-    enum az_status st = save->plan->apply(op, save->plan->arg);
+    enum az_status st = bundle_current(op, &save->previous);
     if (st == AZ_OK)
-        st = bundle_current(op, &save->previous);
+        st = check_revision(op, save);
+    if (st == AZ_OK)
+        st = save->plan->apply(op, save->plan->arg);
     if (st == AZ_OK)
         st = bundle_read(op, &save->build);
     if (st != AZ_OK)
@@ -67,6 +98,7 @@ make_change(struct op *op, struct save *save)
         return st;
     bundle->source = save->plan->source;
     bundle->who = save->plan->who;
+    bundle->message = save->plan->message;
     save->outcome.revision = bundle->revision;
     save->outcome.etag = save->changed ? bundle->etag : save->previous.etag;
     save->outcome.previous_etag = save->previous.etag != NULL ? save->previous.etag : "";

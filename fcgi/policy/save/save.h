@@ -28,9 +28,18 @@ struct save_plan {
     save_apply_fn *apply;
     void *arg; /* of apply */
     enum save_mode mode;
-    const char *source; /* triggerSource: policy-rule, policy-data, deploy, rollback, shipped */
-    const char *who;    /* triggeredBy: the admin key's label, or authzctl */
+    const char *source;  /* triggerSource: policy-rule, policy-data, deploy, rollback, shipped */
+    const char *who;     /* triggeredBy: the admin key's label, or authzctl */
+    const char *message; /* of the author, for the history; NULL: none */
+    const char *if_revision; /* revision that must be served before the save; NULL: any */
 };
+
+/* Longest message of a save in octets: a sentence or two. A list of bundles shows it whole. */
+#define SAVE_MESSAGE_MAX 500
+
+/* Return the fault of a message, as a text that fits after its name, or NULL. It is one line: it is
+ * shown in lists. */
+const char *save_message_fault(const char *message);
 
 enum save_activation {
     SAVE_CONFIRMED,   /* every living engine reports it active */
@@ -61,7 +70,9 @@ struct save_outcome {
 };
 
 /*
- * Save. AZ_OK; the status that apply() returned; AZ_SAVE_IN_PROGRESS (another save holds the lock
+ * Save. AZ_OK; the status that apply() returned; AZ_PRECONDITION_FAILED (if_revision; judged before
+ * apply() and under the save lock, so that of two saves after the same revision one is refused);
+ * AZ_SAVE_IN_PROGRESS (another save holds the lock
  * for longer than SVC_BUNDLE_CONFIRM_TIMEOUT_MS and 5 s); AZ_CONFLICT (the rows collide, see
  * bundle.h); AZ_TOO_LARGE (the bundle exceeds ARCHIVE_MAX); AZ_UNPROCESSABLE (SAVE_STRICT: the
  * engines did not activate it; ret->refusal says why, and everything is as before);

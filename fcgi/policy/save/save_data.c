@@ -63,8 +63,12 @@ save_data_row(struct op *op, const struct data_change *change, const char *who,
               struct save_outcome *ret, bool *ret_created)
 {
     struct row_save save = {.change = change};
-    const struct save_plan plan = {
-        .apply = apply_row, .arg = &save, .mode = SAVE_KEEP, .source = "policy-data", .who = who};
+    const struct save_plan plan = {.apply = apply_row,
+                                   .arg = &save,
+                                   .mode = SAVE_KEEP,
+                                   .source = "policy-data",
+                                   .who = who,
+                                   .message = change->message};
     enum az_status st = save_policy(op, &plan, ret);
     if (st == AZ_OK)
         *ret_created = save.created;

@@ -24,6 +24,7 @@ struct bundle_new {
     const char *revision;           /* name of the content: the same rows have the same revision */
     const char *etag;               /* hex SHA-256 of body */
     const char *source, *who;       /* triggerSource, triggeredBy */
+    const char *message;            /* of the author, NULL: none */
     bool pending;                   /* a candidate that may not decide yet */
     const struct bundle_rows *rows; /* paths and keys for the history */
     const char *content;            /* rows with their versions as JSON text, for the history */
