@@ -88,6 +88,8 @@ struct cli {
     struct problems problems;          /* problems of the settings */
     struct az *az;                     /* process, NULL when the verb needs none */
     struct op op;                      /* operation of the verb */
+    struct op_watch watch;             /* of op, if standard error is a terminal */
+    char *told;                        /* the last text of the watch, which is not repeated */
 };
 
 /* The table of verbs. Only main.c and the tests name it; everything else reads cli->verbs. */

@@ -104,6 +104,26 @@ run_check_message(const struct cli *cli)
     return CLI_USAGE;
 }
 
+/* Print what the verb waits for; the same text once. */
+static void
+run_tell(void *arg, const char *what)
+{
+    struct cli *cli = arg;
+    if (cli->told != NULL && strcmp(cli->told, what) == 0)
+        return;
+    talloc_free(cli->told);
+    cli->told = talloc_strdup(cli->mem, what);
+    output_error("%s: %s", cli->path, what);
+}
+
+static void
+run_watch(struct cli *cli)
+{
+    cli->watch = (struct op_watch){.tell = run_tell, .arg = cli};
+    if (isatty(STDERR_FILENO) && !cli->choice.quiet)
+        cli->op.watch = &cli->watch;
+}
+
 int
 cli_run(struct cli *cli)
 {
@@ -123,6 +143,7 @@ cli_run(struct cli *cli)
         return status;
     log_level_set("error"); /* the tool prints its own messages */
     cli->op = process_op(cli->mem, cli->az);
+    run_watch(cli);
     enum az_status st = cli->verb->schema ? schema_check(&cli->op) : AZ_OK;
     if (st == AZ_OK)
         return cli->verb->run(cli);

@@ -48,6 +48,12 @@ struct az {
     volatile int *stopping; /* set by SIGTERM; long waits end then */
 };
 
+/* Somebody at a terminal who learns what a long operation waits for. */
+struct op_watch {
+    void (*tell)(void *arg, const char *what); /* the same text may come several times */
+    void *arg;
+};
+
 /* State of one operation. Its memory is freed in one place, after the answer is sent. */
 struct op {
     TALLOC_CTX *mem;        /* everything that lives as long as the operation */
@@ -56,6 +62,7 @@ struct op {
     const char *request_id; /* X-Request-ID, received or made */
     const char *address;    /* of the client whose request this is; NULL: unknown, or no request */
     int64_t now_ms;         /* milliseconds since 1970, taken once */
+    const struct op_watch *watch; /* NULL: nobody waits at a terminal */
 };
 
 /* Return the time of the operation in seconds since 1970. */

@@ -1,12 +1,14 @@
 #!/usr/bin/perl
 # What helps the author of a policy: counts before a deploy,
-# a message in the history, a deploy after one revision only.
+# a message in the history, a deploy after one revision only,
+# a save that says what it waits for.
 use strict;
 use warnings;
 
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
+use Time::HiRes qw(time);
 
 use Authz::Path    ();
 use Authz::Process ();
@@ -156,5 +158,74 @@ for my $round ( 1 .. 8 ) {
 }
 is( join( "\n", @lost ), '',
     'of three deploys at once after the same revision, one wins and two are refused, 8 times' );
+
+# ---- a save that waits says so on a terminal; script(1) makes one
+
+# Start the program on a terminal; its output is read from the handle.
+sub on_terminal {
+    my ( $script, $settings, @words ) = @_;
+    local %ENV = ( PATH => $ENV{PATH}, %$settings );
+    my $pid = open my $out, '-|', $script, '-qec', join( ' ', $program, @words ), '/dev/null' or die "script: $!";
+    return { pid => $pid, out => $out, text => '' };
+}
+
+# Read until the text matches or the program ends.
+sub read_until {
+    my ( $run, $pattern ) = @_;
+    while ( $run->{text} !~ $pattern && sysread( $run->{out}, my $more, 4096 ) ) { $run->{text} .= $more }
+    return $run->{text};
+}
+SKIP: {
+    my ($script) = grep { -x $_ } map {"$_/script"} split /:/, $ENV{PATH};
+    skip 'no script(1)', 14 if !defined $script;
+    my $engine = sql('SELECT instance FROM engine_instance');
+    for my $words (
+        "bundle deploy $work", "policy data set my.w $work/data/my.row.json", "bundle rollback $before",
+        "policy rule set custom/w.rego $work/custom/new.rego" )
+    {
+        changed();
+        $stack->{opa}->signal('STOP');
+        my $start = time;
+        my $run   = on_terminal( $script, $env, $words );
+        like(
+            read_until( $run, qr/waiting for.*\n/ ),
+            qr/^authzctl: \w+ [a-z ]+: waiting for \Q$engine\E to confirm revision [0-9a-f]{32}, for at most 25 s\r?$/m,
+            "$words: names the engine that it waits for, the revision and the limit" );
+        cmp_ok( time - $start, '>=', 1, '... after a second' );
+        $stack->{opa}->signal('CONT');
+        read_until( $run, qr/\0/ );
+        like( $run->{text}, qr/^[0-9a-f]{32} confirmed\r?$/m, '... and is confirmed when that engine comes back' );
+        is( () = $run->{text} =~ /waiting for \Q$engine\E/g, 1, '... the line is printed once' );
+    }
+    my %hasty = ( %$env, SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 3000 );
+    $stack->{opa}->signal('STOP');
+    changed();
+    unlike(
+        read_until( on_terminal( $script, \%hasty, "bundle deploy --quiet $work" ), qr/\0/ ),
+        qr/waiting for \Q$engine\E to/,
+        '--quiet: nothing is said' );
+    my $piped = ctl( [ qw(bundle deploy), $work ], env => \%hasty );
+    isnt( $piped->{status}, 0, 'without a terminal: the save ran out of time' );
+    unlike( "$piped->{out}$piped->{err}", qr/waiting for \Q$engine\E to/, '... and did not say what it waits for' );
+    $stack->{opa}->signal('CONT');
+
+    my $holder = Authz::Process->start(
+        name    => 'holder',
+        command => [
+            Authz::Path::postgres('psql'), '-X', '-d', $stack->database_url, '-c', 'SELECT pg_advisory_lock(4, 0)',
+            '-c',
+            'SELECT pg_sleep(120)' ],
+    );
+    my $locks =
+      q{FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND locktype = 'advisory' AND classid = 4 AND granted};
+    Authz::Process::until_true( 20, sub { sql("SELECT count(*) $locks") > 0 } );
+    my $run = on_terminal( $script, $env, "bundle deploy $work" );
+    like(
+        read_until( $run, qr/waiting for.*\n/ ), qr/: waiting for another policy save to end, for at most 30 s\r?$/m,
+        'a save behind another one says that' );
+    sql("SELECT pg_terminate_backend(pid) $locks");
+    $holder->stop;
+    like( read_until( $run, qr/\0/ ), qr/^[0-9a-f]{32} confirmed\r?$/m, '... and goes on when that has ended' );
+}
 
 done_testing;

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "policy/decide/engine.h"
 #include "policy/save/save_lock.h"
+#include "policy/save/save_notice.h"
 #include "store/db/db.h"
 #include "store/policy/engines.h"
 
@@ -27,6 +28,7 @@ struct activation_wait {
     const char *revision;     /* of the bundle */
     int64_t own_since;        /* that engine was first seen to have it; 0: not yet */
     struct engines_look look; /* what is known of that engine */
+    const char *late;         /* names of the engines that were awaited last; NULL: none was */
 };
 
 /*
@@ -90,18 +92,32 @@ wait_begin(const char *revision)
     return (struct activation_wait){.started = now, .asked = now, .revision = revision};
 }
 
+/* Tell who is awaited. Engines that stopped answering are not awaited any more, but while nobody
+ * else has the bundle they are the ones to look at. */
+static void
+tell_wait(struct op *op, struct activation_wait *wait, const char *late)
+{
+    if (late != NULL)
+        wait->late = late;
+    save_notice(op, wait->started, "waiting for %s to confirm revision %s, for at most %ld s",
+                wait->late != NULL ? wait->late : "a policy engine", wait->revision,
+                op->az->cfg->bundle_confirm_timeout_ms / 1000);
+}
+
 enum az_status
 activation_call(struct op *op)
 {
     struct activation_wait wait = wait_begin("");
-    const char *before = NULL;
+    const char *before = NULL, *late = "";
     enum az_status st = engines_call(op, &before);
-    for (bool answered = before == NULL; st == AZ_OK && !answered;) {
+    while (before != NULL && st == AZ_OK && late != NULL) {
         if (*op->az->stopping)
             return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is stopping");
+        if (*late != '\0')
+            save_notice(op, wait.started, "waiting for %s to ask for the bundle again", late);
         if (!wait_for_news(op, &wait, op->az->cfg->bundle_fetch_grace_ms))
             break;
-        st = engines_answered(op, before, &answered);
+        st = engines_unanswered(op, before, &late);
     }
     return st;
 }
@@ -142,6 +158,7 @@ activation_await(struct op *op, unsigned session, int64_t bundle, const char *re
             return AZ_OK;
         if (*op->az->stopping)
             return op_fail(op, AZ_UNAVAILABLE, NULL, "the process is stopping");
+        tell_wait(op, &wait, ret->late);
         if (!wait_for_news(op, &wait, op->az->cfg->bundle_confirm_timeout_ms))
             return AZ_OK;
     }
@@ -154,12 +171,14 @@ activation_follow(struct op *op, const char *revision)
     for (;; ask_and_report(op, &wait)) {
         struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
         bool confirmed = false;
-        if (engines_settle(&look, &wait.look, &confirmed) != AZ_OK) {
+        const char *late = NULL;
+        if (engines_settle(&look, &wait.look, &confirmed, &late) != AZ_OK) {
             log_text(AZ_SEV_WARN, "activation check aborted", "%s", look.fault.detail);
             return false;
         }
         if (confirmed)
             return true;
+        tell_wait(op, &wait, late);
         if (*op->az->stopping || !wait_for_news(op, &wait, op->az->cfg->bundle_confirm_timeout_ms))
             return false;
     }

@@ -14,7 +14,7 @@ struct activation {
     const char *refusal;    /* the engine's message; NULL: none refused it, some are late */
     const char *refused_by; /* name of that engine */
     const char *active;     /* revision that is active instead, NULL when no engine named one */
-    const char *late;       /* an engine that did not report it in time; NULL: none is known */
+    const char *late;       /* engines that did not report it in time; NULL: none is known */
     bool reached;           /* some engine reported anything at all meanwhile */
 };
 

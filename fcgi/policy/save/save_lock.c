@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "policy/save/save_notice.h"
 #include "store/db/db.h"
 #include "store/db/locks.h"
 #include "store/policy/bundles.h"
@@ -36,15 +37,16 @@ static enum az_status
 wait_for_lock(struct op *op, unsigned *ret_session)
 {
     int64_t started = clock_monotonic_ms();
+    long limit = op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS;
     for (bool got = false;;) {
         enum az_status st = lock_session_try(op, LOCK_POLICY, "", &got);
         *ret_session = db_generation(op->az->db);
         if (st != AZ_OK || got)
             return st;
-        if (*op->az->stopping
-            || clock_monotonic_ms() - started
-                   > op->az->cfg->bundle_confirm_timeout_ms + LOCK_EXTRA_MS)
+        if (*op->az->stopping || clock_monotonic_ms() - started > limit)
             return op_fail(op, AZ_SAVE_IN_PROGRESS, NULL, NULL);
+        save_notice(op, started, "waiting for another policy save to end, for at most %ld s",
+                    limit / 1000);
         nanosleep(&(struct timespec){0, LOCK_PAUSE_MS * 1000000L}, NULL);
     }
 }

@@ -35,6 +35,11 @@ static const struct db_stmt engines_report_stmt = {
     "engine_instance e, bundle_state s WHERE e.reported_at > " LATELY " AND e.asked_at > " LATELY
 #define PRESENT ENGINES " AND e.asked_at >= s.called_at"
 
+/* Names of engines, as one text; NULL: there are none. A source of the column instance, sorted,
+ * stands between the two. */
+#define NAMES "(SELECT string_agg(l.instance, ', ') FROM (SELECT instance FROM "
+#define NAMED " LIMIT " ENGINES_NAMED_MAX ") l)"
+
 /* The first statement of an unnamed engine ($1 is NULL) only wakes the saver. An engine that asks
  * before its first report gets a row that no save counts. */
 static const struct db_stmt engines_asked_stmt = {
@@ -65,11 +70,11 @@ static const struct db_stmt engines_call_stmt = {
     "there.engines > 1 RETURNING 1)"
     " SELECT before.called_at::text AS before, pg_notify('svc_bundle', 'call') FROM called, before",
     0};
-enum engines_answered_column { ANSWERED_ANSWERED };
-static const struct db_stmt engines_answered_stmt = {
-    "engines_answered",
-    "SELECT NOT EXISTS (SELECT 1 FROM " ENGINES
-    " AND e.asked_at >= $1::timestamptz AND e.asked_at < s.called_at) AS answered",
+enum engines_unanswered_column { UNANSWERED_LATE };
+static const struct db_stmt engines_unanswered_stmt = {
+    "engines_unanswered",
+    "SELECT " NAMES ENGINES " AND e.asked_at >= $1::timestamptz AND e.asked_at < s.called_at ORDER "
+    "BY instance" NAMED " AS late",
     1};
 /* An engine without the bundle (b) is awaited for the grace after the bundle was published. After
  * that it must have asked, and not even so once the save has waited long enough for it. */
@@ -77,13 +82,13 @@ static const struct db_stmt engines_answered_stmt = {
     "(e.active_revision <> b.revision AND (b.created_at + make_interval(secs => $3::double "       \
     "precision / 1000) > now() OR (coalesce(e.asked_at >= b.created_at, false) AND $2::boolean)))"
 /* One statement decides and records: an engine has the served revision, and none is awaited. */
-enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED };
+enum engines_settle_column { SETTLE_CONFIRMED, SETTLE_CHANGED, SETTLE_LATE };
 static const struct db_stmt engines_settle_stmt = {
     "engines_settle",
     UNHURRIED
     "b AS (SELECT b.id, b.revision, b.created_at FROM async, bundle_state s JOIN bundle b ON b.id "
     "= s.served WHERE b.status <> 'pending'),"
-    " heard AS (SELECT e.active_revision = b.revision AS active, " AWAITED
+    " heard AS (SELECT e.instance, e.active_revision = b.revision AS active, " AWAITED
     " AS awaited FROM b, " PRESENT "),"
     " verdict AS (SELECT b.id, b.revision FROM b WHERE NOT EXISTS (SELECT 1 FROM heard WHERE "
     "awaited) AND (b.revision = $1::text OR EXISTS (SELECT 1 FROM heard WHERE active))),"
@@ -92,7 +97,8 @@ static const struct db_stmt engines_settle_stmt = {
     " bundle AS (UPDATE bundle SET status = 'confirmed', confirmed_at = now()"
     "  WHERE id = (SELECT id FROM verdict) AND status = 'published' RETURNING 1)"
     " SELECT EXISTS (SELECT 1 FROM verdict) AS confirmed, (SELECT count(*) FROM state) + (SELECT "
-    "count(*) FROM bundle) AS changed",
+    "count(*) FROM bundle) AS changed, " NAMES "heard WHERE awaited ORDER BY instance" NAMED
+    " AS late",
     3};
 /* A status does not name the bundle that it refuses. It is about the candidate if the engine's
  * last attempt came after the engine first fetched the candidate, because engines try one bundle
@@ -122,7 +128,7 @@ static const struct db_stmt engines_verdict_stmt = {
     " (SELECT instance FROM heard WHERE refused ORDER BY instance LIMIT 1) AS refused_by,"
     " (SELECT active_revision FROM heard ORDER BY refused DESC NULLS LAST, active LIMIT 1) AS "
     "active,"
-    " (SELECT instance FROM heard WHERE awaited ORDER BY reported_at LIMIT 1) AS late,"
+    " " NAMES "heard WHERE awaited ORDER BY reported_at, instance" NAMED " AS late,"
     " EXISTS (SELECT 1 FROM heard WHERE reported_at > b.created_at) AS heard FROM b",
     5};
 enum engines_may_decide_column { MAY_GOOD };
@@ -149,7 +155,7 @@ engines_report(struct op *op, const struct engine_report *report)
     db_number(&params, report->tried_ms);
     enum az_status st = db_exec(op, &engines_report_stmt, &params, false, NULL);
     return st == AZ_OK
-               ? engines_settle(op, &(struct engines_look){.own_revision = NULL}, &confirmed)
+               ? engines_settle(op, &(struct engines_look){.own_revision = NULL}, &confirmed, NULL)
                : st;
 }
 
@@ -182,19 +188,20 @@ engines_call(struct op *op, const char **ret_before)
 }
 
 enum az_status
-engines_answered(struct op *op, const char *before, bool *ret)
+engines_unanswered(struct op *op, const char *before, const char **ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, before);
-    enum az_status st = db_exec(op, &engines_answered_stmt, &params, true, &result);
+    enum az_status st = db_exec(op, &engines_unanswered_stmt, &params, true, &result);
     if (st == AZ_OK)
-        *ret = db_get_bool(result, 0, ANSWERED_ANSWERED);
+        *ret = db_get(result, 0, UNANSWERED_LATE);
     return st;
 }
 
 enum az_status
-engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed)
+engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed,
+               const char **ret_late)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
@@ -204,6 +211,8 @@ engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirm
     enum az_status st = db_exec(op, &engines_settle_stmt, &params, false, &result);
     if (st == AZ_OK)
         *ret_confirmed = db_get_bool(result, 0, SETTLE_CONFIRMED);
+    if (st == AZ_OK && ret_late != NULL)
+        *ret_late = db_get(result, 0, SETTLE_LATE);
     return st;
 }
 

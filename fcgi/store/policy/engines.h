@@ -36,13 +36,17 @@ enum az_status engines_note_fetch(struct op *op, int64_t bundle, const char *ins
 
 /*
  * Call the engines: end all long polls, so that each living engine asks again. Engines that do not
- * are not counted any more until they ask. *ret_before is for engines_answered(), on op->mem; NULL:
- * there are no two engines that count, and nobody was called.
+ * are not counted any more until they ask. *ret_before is for engines_unanswered(), on op->mem;
+ * NULL: there are no two engines that count, and nobody was called.
  */
 enum az_status engines_call(struct op *op, const char **ret_before);
 
-/* *ret is true if every engine that was called has asked since. */
-enum az_status engines_answered(struct op *op, const char *before, bool *ret);
+/* Most engines that a text names; a hundred names would hide what it says. For
+ * SQL. */
+#define ENGINES_NAMED_MAX "5"
+
+/* Read the names of the engines that were called and have not asked since; NULL: all have. */
+enum az_status engines_unanswered(struct op *op, const char *before, const char **ret);
 
 /* The saver's own findings. */
 struct engines_look {
@@ -53,8 +57,10 @@ struct engines_look {
 };
 
 /* Make the served revision the only acceptable one if an engine has it active and no other engine
- * is awaited; a candidate is left to its save. *ret_confirmed: it is. */
-enum az_status engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed);
+ * is awaited; a candidate is left to its save. *ret_confirmed: it is. *ret_late (unless NULL):
+ * names of the engines that are awaited, NULL: none. */
+enum az_status engines_settle(struct op *op, const struct engines_look *look, bool *ret_confirmed,
+                              const char **ret_late);
 
 /* State of a candidate at the engines. Texts on op->mem. */
 struct engines_verdict {
@@ -63,7 +69,8 @@ struct engines_verdict {
     const char *refused_by; /* name of that engine */
     const char *active;     /* active revision of an engine that refused it or does not have it yet;
                                NULL if no engine reported */
-    const char *late;       /* engine that is awaited and whose report is the oldest; NULL: none */
+    const char *late;       /* names of the engines that are awaited, oldest report first; NULL:
+                               none */
     bool heard;             /* an engine reported since the candidate was published */
 };
 
