@@ -12,19 +12,14 @@
 
 #include "base/jsonx.h"
 #include "bundle_dir.h"
+#include "bundle_example.h"
+#include "bundle_stored.h"
 #include "dir.h"
-#include "input.h"
 #include "json_text.h"
 #include "output.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
-#include "store/policy/bundle_history.h"
-#include "store/policy/policy_rows.h"
-#include "store/policy/policy_rules.h"
 #include "verbs.h"
-
-/* Attempts to read rules and rows without a save in between. */
-#define READ_TRIES 5
 
 const struct cli_option bundle_pull_options[] = {
     {"force", 0, NULL, offsetof(struct cli_choices, force), false,
@@ -42,44 +37,14 @@ struct file {
 struct pull {
     struct cli *cli;
     const char *dir;
-    int root;             /* the open and locked directory, -1 before */
-    json_t *rules, *rows; /* DTOs */
+    int root; /* the open and locked directory, -1 before */
+    struct bundle_stored stored;
     struct file *file;
     size_t files, outside;
     json_t *index; /* path to index in file */
+    bool full;     /* the directory had files before */
     bool refused;  /* an error was printed */
 };
-
-/* ---- reading ---- */
-
-/* Read everything once. *ret_same: no save came between; each save also changes the newest bundle,
- * in one transaction. */
-static int
-read_once(struct pull *pull, bool *ret_same)
-{
-    const struct policy_rule_filter all = {.path = NULL};
-    struct op *op = &pull->cli->op;
-    const char *before = NULL, *rules, *rows, *after = NULL;
-    if (bundle_history_latest(op, &before) != AZ_OK || policy_rule_list(op, &all, &rules) != AZ_OK
-        || policy_data_list(op, NULL, &rows) != AZ_OK || bundle_history_latest(op, &after) != AZ_OK)
-        return output_fault(pull->cli);
-    *ret_same = before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
-    int status = input_list(pull->cli, rules, &pull->rules);
-    return status == CLI_OK ? input_list(pull->cli, rows, &pull->rows) : status;
-}
-
-static int
-read_policy(struct pull *pull)
-{
-    bool same = false;
-    int status = CLI_OK;
-    for (int i = 0; status == CLI_OK && !same && i < READ_TRIES; i++)
-        status = read_once(pull, &same);
-    if (status != CLI_OK || same)
-        return status;
-    output_error("%s: the policy changed while it was read; run this again", pull->cli->path);
-    return CLI_FAILED;
-}
 
 /* ---- files to write ---- */
 
@@ -179,14 +144,15 @@ make_files(struct pull *pull)
     TALLOC_CTX *mem = pull->cli->mem;
     struct jsonx_build disabled = {jsonx_own(mem, json_array()), false};
     json_t *item;
-    size_t i, most = json_array_size(pull->rules) + json_array_size(pull->rows) + 1;
+    size_t i, most = json_array_size(pull->stored.rules) + json_array_size(pull->stored.rows) + 1
+                     + BUNDLE_EXAMPLE_FILES;
     pull->file = talloc_array(mem, struct file, most);
     pull->index = jsonx_own(mem, json_object());
     if (pull->file == NULL || pull->index == NULL)
         return output_no_memory(pull->cli);
-    json_array_foreach (pull->rules, i, item)
+    json_array_foreach (pull->stored.rules, i, item)
         pull_add_rule(pull, item, &disabled);
-    json_array_foreach (pull->rows, i, item)
+    json_array_foreach (pull->stored.rows, i, item)
         add_row(pull, item);
     if (disabled.lost || json_array_size(disabled.value) > 0) {
         json_t *switches = jsonx_own(mem, json_pack("{s:O}", "disabled", jsonx_built(&disabled)));
@@ -260,6 +226,20 @@ check_directory(struct pull *pull)
                             .fault = pull_hear,
                             .arg = pull};
     dir_walk(&walk);
+    pull->full = walk.seen > 0;
+    return pull->refused ? CLI_FAILED : CLI_OK;
+}
+
+/* Give an author who begins a rule and a test to look at. They come only into an empty directory,
+ * so that who deleted them does not get them again with each pull. */
+static int
+add_example(struct pull *pull)
+{
+    size_t policy = pull->files;
+    for (size_t i = 0; !pull->full && i < BUNDLE_EXAMPLE_FILES; i++)
+        add_file(pull, bundle_example[i].path, bundle_example[i].text);
+    for (size_t i = policy; i < pull->files; i++)
+        check_name(pull, pull->file[i].path);
     return pull->refused ? CLI_FAILED : CLI_OK;
 }
 
@@ -286,9 +266,14 @@ write_files(struct pull *pull)
                      pull->cli->path, pull->dir);
     if (pull->cli->choice.json)
         output_json(jsonx_own(pull->cli->mem,
-                              json_pack("{s:i,s:i,s:i}", "files", (int) pull->files, "written",
-                                        (int) written, "rowsOutsideBundle", (int) pull->outside)));
-    output_line(pull->cli, "%zu files, %zu written", pull->files, written);
+                              json_pack("{s:i,s:i,s:i,s:s}", "files", (int) pull->files, "written",
+                                        (int) written, "rowsOutsideBundle", (int) pull->outside,
+                                        "revision", pull->stored.revision)));
+    if (!pull->full)
+        output_line(pull->cli, "%s is an example, which is not deployed; it says how to use it",
+                    bundle_example[0].path);
+    output_line(pull->cli, "%zu files, %zu written, revision %s", pull->files, written,
+                pull->stored.revision);
     if (pull->outside > 0)
         output_line(
             pull->cli,
@@ -302,13 +287,15 @@ int
 bundle_pull_run(struct cli *cli)
 {
     struct pull pull = {.cli = cli, .dir = cli->args[0], .root = -1};
-    int status = read_policy(&pull);
+    int status = bundle_stored_read(cli, &pull.stored);
     if (status == CLI_OK)
         status = make_files(&pull);
     if (status == CLI_OK)
         status = open_directory(&pull);
     if (status == CLI_OK)
         status = check_directory(&pull);
+    if (status == CLI_OK)
+        status = add_example(&pull);
     if (status == CLI_OK)
         status = write_files(&pull);
     if (pull.root >= 0)

@@ -56,7 +56,8 @@ const struct cli_verb cli_verbs[] = {
      "Write the rules and data rows to a directory for `bundle deploy`",
      "Shipped rules and data rows outside the bundle are not written. DIR is created if it does not exist. If it "
      "exists, it may contain only hidden files, tests, README files and files of the same policy. No file is deleted. "
-     "Deploying an unchanged directory changes nothing."},
+     "Deploying an unchanged directory changes nothing. An empty DIR also gets an example of a rule and its test, which "
+     "are not deployed. Prints the revision, for `bundle deploy --if-revision`."},
     {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, true, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # What helps the author of a policy: counts before a deploy,
 # a message in the history, a deploy after one revision only,
+# an example in a new directory,
 # a save that says what it waits for.
 use strict;
 use warnings;
@@ -37,6 +38,50 @@ sub put {
     return;
 }
 my $rule = qq{package custom.issue\n\ndeny contains "closed" if input.client.id == "closed"\n};
+
+# ---- pull into an empty directory
+
+my $first = tree();
+my $dir   = "$first/policy";
+my ( $draft, $example_test ) = map {"custom/$_"} qw(example_draft_test.rego example_test.rego);
+my $pull = ctl_is( 0, [ qw(bundle pull), $dir ], 'pull into a new directory', @env );
+ok( -e "$dir/$_", "... adds $_" ) for $draft, $example_test;
+like( $pull->{out}, qr/^\Q$draft\E is an example, which is not deployed; it says how to use it$/m, '... says so' );
+like( slurp("$dir/$draft"), qr/^# .*has no effect.*rename this file to example\.rego/ms, '... the file says how' );
+my $revision = served();
+like( $pull->{out}, qr/, revision $revision\n\z/, '... and pull prints the revision' );
+is( ctl( [ qw(bundle pull --json), tree() ], @env )->{json}{revision}, $revision, '... also with --json' );
+SKIP: {
+    skip 'no engine program', 3 if !$ENV{AUTHZ_OPA};
+    my @data =
+      ( env => { SVC_CONFIG => '/dev/null', AUTHZ_OPA => $ENV{AUTHZ_OPA}, SVC_DATA_DIR => Authz::Stack::data_dir() } );
+    my $tested = ctl_is( 0, [ qw(policy test), $dir ], '... policy test passes', @data );
+    like( $tested->{out}, qr/PASS: 2\/2/, '... and has run the tests of the example' );
+    my $broken = tree(
+        $draft        => slurp("$dir/$draft") =~ s/== "example"/== "nobody"/r,
+        $example_test => slurp("$dir/$example_test") );
+    ctl_is( 1, [ qw(policy test), $broken ], '... which test the rule', @data );
+}
+my $all = ctl_is( 0, [ qw(bundle deploy --mode replace), $dir ], 'deploy of what was pulled with the example', @env );
+like( $all->{out}, qr/^rules: 0 added, 0 changed, 0 removed, 0 unchanged, \d+ protected$/m, '... deploys no rule' );
+is( served(),                                                  $revision, '... and changes nothing' );
+is( sql('SELECT count(*) FROM policy_rule WHERE NOT shipped'), 0,         '... nothing is stored, not even disabled' );
+unlink "$dir/$draft", "$dir/$example_test" or die "unlink: $!";
+like(
+    ctl( [ qw(bundle pull), $dir ], @env )->{out}, qr/\A\d+ files, 0 written, revision $revision\n\z/,
+    '... who deleted it does not get it again with the next pull' );
+ok( !-e "$dir/$draft", '... it stays away' );
+my $hidden = tree( '.git/config' => 'x' );
+ctl_is( 0, [ qw(bundle pull -q), $hidden ], 'pull into a directory with hidden files alone', @env );
+ok( -e "$hidden/$draft", '... is one into an empty directory' );
+my $readme = tree( 'README' => 'x' );
+ctl_is( 0, [ qw(bundle pull -q), $readme ], 'pull beside a README', @env );
+ok( !-e "$readme/$draft", '... is not' );
+rename "$hidden/$draft", "$hidden/custom/example.rego" or die "rename: $!";
+like(
+    ctl_is( 0, [ qw(bundle deploy), $hidden ], 'deploy after the file was renamed', @env )->{out},
+    qr/^rules: 1 added/m, '... deploys the rule' );
+ctl_is( 0, [ qw(bundle deploy -q --mode replace), $dir ], 'back to no rule', @env );
 
 # ---- counts, before and after
 
