@@ -27,9 +27,9 @@ const struct cli_option bundle_deploy_options[] = {
 /* clang-format on */
 
 int
-bundle_read_dir(const struct cli *cli, struct bundle_dir *ret)
+bundle_read_dir(const struct cli *cli, const char *name, struct bundle_dir *ret)
 {
-    bool complete = bundle_dir_read(cli->mem, cli->args[0], ret);
+    bool complete = bundle_dir_read(cli->mem, name, ret);
     size_t i;
     json_t *text;
     json_array_foreach (ret->faults, i, text)
@@ -146,10 +146,10 @@ bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t
 
 /* Read the directory, and refuse an empty one: replacing the policy by it would delete everything.
  */
-static int
-read_policy_dir(const struct cli *cli, struct bundle_dir *dir)
+int
+bundle_read_policy(const struct cli *cli, const char *name, struct bundle_dir *dir)
 {
-    int status = bundle_read_dir(cli, dir);
+    int status = bundle_read_dir(cli, name, dir);
     if (status != CLI_OK || dir->rules > 0 || dir->data_rows > 0)
         return status;
     output_error("%s: %s: contains no rule and no data row; name the directory that does",
@@ -169,7 +169,7 @@ bundle_deploy_run(struct cli *cli)
             cli->path, mode);
         return CLI_USAGE;
     }
-    int status = read_policy_dir(cli, &dir);
+    int status = bundle_read_policy(cli, cli->args[0], &dir);
     if (status == CLI_OK)
         status = keep_stored(cli, &dir);
     if (status != CLI_OK)

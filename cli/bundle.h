@@ -5,9 +5,18 @@
 #include "bundle_dir.h"
 #include "refusal.h"
 
-/* Read the directory that argument 0 names, and print its faults and the files that are ignored.
- * Returns the exit status. */
-int bundle_read_dir(const struct cli *cli, struct bundle_dir *ret);
+/* Read a directory, and print its faults and the files that are ignored. Returns the exit status.
+ */
+int bundle_read_dir(const struct cli *cli, const char *name, struct bundle_dir *ret);
+
+/* Read the policy in a directory: as above, and refuse a directory without rules and rows. */
+int bundle_read_policy(const struct cli *cli, const char *name, struct bundle_dir *ret);
+
+/* bundle diff --dir. Returns 0 if there is no difference, 1 if there is one. */
+int bundle_compare(struct cli *cli);
+
+/* Print a difference (bundle_diff.h), with --json as it is. */
+void bundle_print_diff(const struct cli *cli, const json_t *diff);
 
 /* Print the result of a deploy, `mode` being its mode; returns the exit status. */
 int bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,

@@ -22,6 +22,12 @@ const struct cli_option bundle_history_options[] = {
     {NULL,       0,     NULL, 0,                    false,                         NULL     },
 };
 
+const struct cli_option bundle_diff_options[] = {
+    {"dir", 0, "DIR", offsetof(struct cli_choices, dir), false,
+     "Compare DIR with the rules and data rows that are stored, instead of two bundles"},
+    {NULL,     0,   NULL,   0,                        false,                         NULL },
+};
+
 const struct cli_option bundle_rollback_options[] = {
     CLI_MESSAGE, {NULL, 0, NULL, 0, false, NULL}
 };
@@ -107,6 +113,16 @@ history_content(struct cli *cli, int64_t id, json_t **ret)
     return CLI_FAILED;
 }
 
+/* Return how a rule was switched, as a text after its name; "" if it was not. */
+static const char *
+switch_text(const json_t *item)
+{
+    const json_t *enabled = json_array_get(json_object_get(item, "enabled"), 1);
+    if (enabled == NULL)
+        return "";
+    return json_is_true(enabled) ? " (becomes enabled)" : " (becomes disabled)";
+}
+
 /* Print the added and removed names of one kind, and the diff of each changed one. */
 static void
 print_kind(const struct cli *cli, const json_t *part, const char *kind, const char *name)
@@ -121,12 +137,35 @@ print_kind(const struct cli *cli, const json_t *part, const char *kind, const ch
                 talloc_asprintf(cli->mem, "%s %s: %s", kind, lists[list], json_string_value(item)));
     json_array_foreach (changed, i, item) {
         const char *diff = json_string_value(json_object_get(item, "diff"));
-        output_text(talloc_asprintf(cli->mem, "%s changed: %s%s", kind,
-                                    json_string_value(json_object_get(item, name)),
-                                    diff != NULL ? "" : " (the diff is too long to show)"));
+        output_text(talloc_asprintf(
+            cli->mem, "%s changed: %s%s%s", kind, json_string_value(json_object_get(item, name)),
+            switch_text(item), diff != NULL ? "" : " (the diff is too long to show)"));
         if (diff != NULL)
             output_text(diff);
     }
+}
+
+void
+bundle_print_diff(const struct cli *cli, const json_t *diff)
+{
+    if (cli->choice.json) {
+        output_json(diff);
+        return;
+    }
+    print_kind(cli, json_object_get(diff, "rules"), "rule", "path");
+    print_kind(cli, json_object_get(diff, "data"), "data row", "dataKey");
+}
+
+/* Refuse a command line that names neither two bundles nor a directory, or both. */
+static int
+check_diff(const struct cli *cli)
+{
+    if ((cli->argc == 0) == (cli->choice.dir != NULL))
+        return CLI_OK;
+    output_error("%s: %s; see `authzctl bundle diff --help`", cli->path,
+                 cli->argc == 0 ? "missing argument: FROM, or --dir DIR"
+                                : "--dir compares with what is stored; omit FROM and TO");
+    return CLI_USAGE;
 }
 
 int
@@ -134,7 +173,11 @@ bundle_diff_run(struct cli *cli)
 {
     int64_t from = 0, to = 0;
     json_t *before, *after, *diff;
-    int status = history_id(cli, cli->args[0], &from);
+    int status = check_diff(cli);
+    if (status == CLI_OK && cli->choice.dir != NULL)
+        return bundle_compare(cli);
+    if (status == CLI_OK)
+        status = history_id(cli, cli->args[0], &from);
     if (status == CLI_OK)
         status = cli->argc > 1 ? history_id(cli, cli->args[1], &to) : latest_id(cli, &to);
     if (status == CLI_OK)
@@ -145,12 +188,7 @@ bundle_diff_run(struct cli *cli)
         return status;
     if ((diff = bundle_diff(cli->mem, before, after)) == NULL)
         return output_no_memory(cli);
-    if (cli->choice.json) {
-        output_json(diff);
-        return CLI_OK;
-    }
-    print_kind(cli, json_object_get(diff, "rules"), "rule", "path");
-    print_kind(cli, json_object_get(diff, "data"), "data row", "dataKey");
+    bundle_print_diff(cli, diff);
     return CLI_OK;
 }
 

@@ -42,6 +42,7 @@ struct cli_choices {
     const char *mode;   /* bundle deploy: merge or replace */
     const char *after;  /* bundle deploy: revision that must be active */
     const char *note;   /* verbs that save policy: message for the history */
+    const char *dir;    /* bundle diff: directory to compare */
     const char *limit;  /* bundle history: most rows */
     const char *opa;    /* policy test: program of the policy engine */
     const char *use;    /* keys rotate: oidc or statement */

@@ -355,7 +355,7 @@ find_shipped(struct trial *trial)
 static int
 read_test_dir(struct trial *trial)
 {
-    int status = bundle_read_dir(trial->cli, &trial->dir);
+    int status = bundle_read_dir(trial->cli, trial->cli->args[0], &trial->dir);
     if (status != CLI_OK || bundle_dir_has_tests(&trial->dir))
         return status;
     output_error("%s: %s: contains no test; a test is a rule test_... in a file that ends in "

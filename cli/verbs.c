@@ -47,9 +47,12 @@ const struct cli_verb cli_verbs[] = {
      "Save the rules and data rows in a directory, either all of them or none",
      BUNDLE_DIR_LAYOUT " Prints first how many rules and rows are added, changed, removed (with --mode replace), "
      "unchanged, and protected because they are shipped. " PRINTS_ACTIVATION},
-    {"bundle diff", "FROM [TO]", 1, 2, NULL, database, true, false, bundle_diff_run,
-     "Show the differences between the rules and data rows of two bundles",
-     "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle."},
+    {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, true, false, bundle_diff_run,
+     "Show the differences between two bundles, or between a directory and what is stored",
+     "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle. With --dir, DIR is "
+     "read as by `bundle deploy`: `added` is what a deploy would add, and `removed` is what DIR does not have. Shipped "
+     "rules and rows that DIR does not have do not count. The exit status is then 0 if there is no difference, and 1 if "
+     "there is one, or if DIR has a fault, which is printed on standard error."},
     {"bundle history", "", 0, 0, bundle_history_options, database, true, false, bundle_history_run,
      "List the bundles that were published, newest first", NULL},
     {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, true, false, bundle_pull_run,

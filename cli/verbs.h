@@ -7,6 +7,7 @@
 extern const struct cli_option admin_key_mint_options[];
 extern const struct cli_option admin_key_revoke_options[];
 extern const struct cli_option bundle_deploy_options[];
+extern const struct cli_option bundle_diff_options[];
 extern const struct cli_option bundle_history_options[];
 extern const struct cli_option bundle_pull_options[];
 extern const struct cli_option bundle_rollback_options[];

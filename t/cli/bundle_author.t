@@ -1,8 +1,6 @@
 #!/usr/bin/perl
-# What helps the author of a policy: counts before a deploy,
-# a message in the history, a deploy after one revision only,
-# an example in a new directory,
-# a save that says what it waits for.
+# What helps the author of a policy: counts before a deploy, the difference between a directory and what is stored, a message in
+# the history, a deploy after one revision only, an example in a new directory, and a save that says what it waits for.
 use strict;
 use warnings;
 
@@ -66,6 +64,7 @@ my $all = ctl_is( 0, [ qw(bundle deploy --mode replace), $dir ], 'deploy of what
 like( $all->{out}, qr/^rules: 0 added, 0 changed, 0 removed, 0 unchanged, \d+ protected$/m, '... deploys no rule' );
 is( served(),                                                  $revision, '... and changes nothing' );
 is( sql('SELECT count(*) FROM policy_rule WHERE NOT shipped'), 0,         '... nothing is stored, not even disabled' );
+ctl_is( 0, [ qw(bundle diff --dir), $dir ], '... nor does it count as a difference', @env );
 unlink "$dir/$draft", "$dir/$example_test" or die "unlink: $!";
 like(
     ctl( [ qw(bundle pull), $dir ], @env )->{out}, qr/\A\d+ files, 0 written, revision $revision\n\z/,
@@ -111,6 +110,61 @@ my $dry_replace =
 is( join( ' ', map { $dry_replace->{"data$_"} } qw(Added Changed Unchanged Upserted Deleted) ), '0 0 1 1 1',
     '... what is not listed is removed' );
 is( served(), history()->[0]{revision}, '... and nothing was saved' );
+
+# ---- bundle diff --dir
+
+sub difference {
+    my ( $status, $name, @more ) = @_;
+    return ctl_is( $status, [ qw(bundle diff --dir), @more ], $name, @env );
+}
+my $standing = served();
+my $diff     = difference( 1, 'diff of a directory that differs: status 1', $work );
+like( $diff->{out}, qr/^rule added: custom\/new\.rego$/m, '... a rule that a deploy would add' );
+like(
+    $diff->{out}, qr/^rule changed: custom\/issue\.rego\n--- a\/.*\n\+\+\+ b\/.*\n@@.*\n(?:.*\n)*?\+# more$/m,
+    '... the unified diff of a text, from what is stored to the directory' );
+like( $diff->{out}, qr/^rule changed: custom\/off\.rego \(becomes enabled\)$/m, '... a switch alone' );
+like( $diff->{out}, qr/^data row removed: my\.other$/m, '... a row that the directory does not have' );
+like(
+    $diff->{out}, qr/^not in \Q$work\E: 1; `bundle deploy` keeps them, and deletes them with --mode replace$/m,
+    '... and what becomes of it' );
+unlike( $diff->{out}, qr/my\.row|same\.rego|svc/, '... nothing of what is the same, or shipped' );
+is( $diff->{err}, '', '... and no error' );
+my $as_json = difference( 1, 'the same with --json', $work, '--json' )->{json};
+is_deeply( $as_json->{rules}{added}, ['custom/new.rego'], '... added' );
+is_deeply(
+    [ map { $_->{enabled} ? "$_->{path} $_->{enabled}[1]" : () } @{ $as_json->{rules}{changed} } ],
+    ['custom/off.rego 1'], '... enabled: [before, after]' );
+is( served(), $standing, '... and nothing was saved' );
+ctl_is( 0, [ qw(bundle deploy -q --mode replace), $work ], 'the deploy', @env );
+is( difference( 0, 'afterwards there is no difference: status 0', $work )->{out}, '', '... and no output' );
+my $copy = tree();
+ctl_is( 0, [ qw(bundle pull -q), "$copy/x" ], 'a pull', @env );
+is( difference( 0, 'what was pulled does not differ', "$copy/x" )->{out}, '', '... at all' );
+put( "$copy/x/data/svc.operator.controls.consent.json", '{"mode": "always"}' );
+like(
+    difference( 1, 'a shipped row that the directory changes', "$copy/x" )->{out},
+    qr/^data row changed: svc\.operator\.controls\.consent\n--- /m, '... is a difference' );
+sql(q{UPDATE policy_data SET in_bundle = false WHERE data_key = 'my.row'});
+unlink "$copy/x/data/my.row.json", "$copy/x/data/svc.operator.controls.consent.json" or die "unlink: $!";
+like(
+    difference( 0, 'a row outside the bundle', "$copy/x" )->{out}, qr/^data rows outside the bundle, not compared: 1$/m,
+    '... is counted' );
+sql(q{UPDATE policy_data SET in_bundle = true WHERE data_key = 'my.row'});
+for my $case (
+    [ 1,  ['/nonexistent/dir'],             qr/No such file/,                     'a directory that does not exist' ],
+    [ 1,  [ tree() ],                       qr/contains no rule and no data row/, 'an empty directory' ],
+    [ 1,  [ tree( 'data/a.json' => '{' ) ], qr/data\/a\.json/,                    'a row that is no JSON' ],
+    [ 64, [ $work, 1 ],                     qr/--dir compares with what is stored; omit FROM and TO/, 'an id too' ],
+  )
+{
+    my ( $status, $words, $why, $name ) = @$case;
+    like( difference( $status, "diff --dir: $name", @$words )->{err}, $why, '... is refused' );
+}
+like(
+    ctl_is( 64, [qw(bundle diff)], 'bundle diff without anything', @env )->{err},
+    qr/missing argument: FROM, or --dir DIR/,
+    '... says what it needs' );
 
 # ---- a message
 

@@ -60,6 +60,31 @@ is_diff(const json_t *from, const json_t *to, const char *wanted, const char *na
     is_str(diff != NULL ? jsonx_dump(mem, diff) : "NULL", wanted, "%s", name);
 }
 
+static json_t *
+switched(const char *path, bool enabled)
+{
+    return json_pack("{s:s,s:s,s:b}", "path", path, "content", "package a\n", "enabled", enabled);
+}
+
+static void
+test_switches(void)
+{
+    const json_t *on = rules(json_pack("[o]", switched("a.rego", true))),
+                 *off = rules(json_pack("[o]", switched("a.rego", false))),
+                 *unsaid =
+                     content("{'rules':[{'path':'a.rego','content':'package a\\n'}],'data':[]}");
+    is_diff(on, off,
+            "{\"rules\":{\"added\":[],\"removed\":[],\"changed\":[{\"path\":\"a.rego\",\"diff\":"
+            "\"\",\"enabled\":[true,false]}]}," NO_DATA "}",
+            "a rule that is switched off has changed, though its text has not");
+    is_diff(unsaid, off,
+            "{\"rules\":{\"added\":[],\"removed\":[],\"changed\":[{\"path\":\"a.rego\",\"diff\":"
+            "\"\",\"enabled\":[true,false]}]}," NO_DATA "}",
+            "a rule that does not say it is enabled");
+    is_diff(unsaid, on, "{" NO_RULES "," NO_DATA "}",
+            "... and does not differ from one that says so");
+}
+
 static void
 test_rules(void)
 {
@@ -155,6 +180,7 @@ main(void)
 {
     mem = talloc_new(NULL);
     test_rules();
+    test_switches();
     test_data();
     test_octets();
     talloc_free(mem);

@@ -25,6 +25,7 @@ static const struct row_kind {
 /* A row of a content; texts are borrowed from it. */
 struct row {
     const char *name, *text, *version;
+    bool disabled;
 };
 
 /* Rows of one kind, sorted by name. */
@@ -66,7 +67,8 @@ read_rows(const struct work *work, const json_t *content, struct row_pair *ret)
     for (size_t i = 0; i < ret->count; i++) {
         const json_t *row = json_array_get(list, i);
         ret->row[i] = (struct row){row_member(row, work->kind->name),
-                                   row_member(row, work->kind->text), row_member(row, "version")};
+                                   row_member(row, work->kind->text), row_member(row, "version"),
+                                   json_is_false(json_object_get(row, "enabled"))};
     }
     qsort(ret->row, ret->count, sizeof(struct row), compare_rows);
     return true;
@@ -86,6 +88,13 @@ pretty(TALLOC_CTX *mem, const char *payload)
     return copy;
 }
 
+/* True if two rows differ in something beside the text. */
+static bool
+marks_differ(const struct row *from, const struct row *to)
+{
+    return strcmp(from->version, to->version) != 0 || from->disabled != to->disabled;
+}
+
 /* Return an entry of `changed`; its diff is null if it does not fit. */
 static json_t *
 changed_entry(const struct row_kind *kind, const struct row *from, const struct row *to,
@@ -94,7 +103,10 @@ changed_entry(const struct row_kind *kind, const struct row *from, const struct 
     json_t *versions = strcmp(from->version, to->version) != 0
                            ? json_pack("[s,s]", from->version, to->version)
                            : NULL;
-    return json_pack("{s:s,s:s?,s:o*}", kind->name, from->name, "diff", diff, "versions", versions);
+    json_t *enabled =
+        from->disabled != to->disabled ? json_pack("[b,b]", !from->disabled, !to->disabled) : NULL;
+    return json_pack("{s:s,s:s?,s:o*,s:o*}", kind->name, from->name, "diff", diff, "versions",
+                     versions, "enabled", enabled);
 }
 
 /* Compare a row that is in both bundles, and add an entry if it differs. */
@@ -112,7 +124,7 @@ compare_texts(struct work *work, const struct row *from, const struct row *to)
                             ? text_diff(mem, &pair, &work->room, &diff)
                             : AZ_SERVER_ERROR;
     bool good = st != AZ_SERVER_ERROR;
-    if (good && (diff == NULL || *diff != '\0' || strcmp(from->version, to->version) != 0))
+    if (good && (diff == NULL || *diff != '\0' || marks_differ(from, to)))
         good = json_array_append_new(work->changed, changed_entry(work->kind, from, to, diff)) == 0;
     talloc_free(mem);
     return good;
@@ -121,7 +133,7 @@ compare_texts(struct work *work, const struct row *from, const struct row *to)
 static bool
 compare_pair(struct work *work, const struct row *from, const struct row *to)
 {
-    if (strcmp(from->text, to->text) == 0 && strcmp(from->version, to->version) == 0)
+    if (strcmp(from->text, to->text) == 0 && !marks_differ(from, to))
         return true;
     return compare_texts(work, from, to);
 }

@@ -17,8 +17,9 @@
  * Return {"rules":{"added":[path],"removed":[path],"changed":[{path,diff}]},"data":{...the same
  * with dataKey}}. `diff` is a unified diff of the two texts; data rows are compared with one member
  * to a line and members sorted, because their order has no meaning. If the versions differ,
- * `changed` also has `versions`: [from, to]; then `diff` may be "". Both contents are as
- * bundle_history_content() returns them. Owned by mem; NULL: no memory.
+ * `changed` also has `versions`: [from, to]; then `diff` may be "". The same holds for `enabled`,
+ * a member of rules that is true if it is absent. Both contents are as bundle_history_content()
+ * returns them. Owned by mem; NULL: no memory.
  */
 json_t *bundle_diff(TALLOC_CTX *mem, const json_t *from, const json_t *to);
 
