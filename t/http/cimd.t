@@ -10,9 +10,10 @@ use Time::HiRes qw(sleep time);
 
 use Authz::Browser ();
 use Authz::Check;
-use Authz::Client  ();
-use Authz::Idp     ();
-use Authz::Peer    ();
+use Authz::Client ();
+use Authz::Idp    ();
+use Authz::Peer   ();
+use Authz::Inputs;
 use Authz::Process ();
 use Authz::Stack   ();
 use Authz::Web     ();
@@ -479,5 +480,7 @@ SKIP: {
         'https at the same as one number: page' );
     is( $tls->hits, 0, '... and nothing is asked' );
 }
+
+inputs_ok($stack);
 
 done_testing;

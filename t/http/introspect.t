@@ -7,7 +7,8 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use Authz::Check;
-use Authz::Client  ();
+use Authz::Client ();
+use Authz::Inputs;
 use Authz::Process ();
 use Authz::Stack   ();
 
@@ -295,5 +296,7 @@ $stack->admin( DELETE => '/admin/api/clients/temp' );
 inactive( ask($temps), 'a deleted client: its tokens introspect inactive' );
 $stack->make_client( 'temp', { %cc, scopes => ['orders.read'] } );
 inactive( ask($temps), 'a client of the same name, made later, does not revive them' );
+
+inputs_ok($stack);
 
 done_testing;

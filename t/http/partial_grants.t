@@ -9,7 +9,8 @@ use Test::More;
 use Authz::Check;
 use Authz::Client ();
 use Authz::Grant  ();
-use Authz::Stack  ();
+use Authz::Inputs;
+use Authz::Stack ();
 
 my $stack   = Authz::Stack->start;
 my $details = [ { type => 'payment', actions => ['initiate'] } ];
@@ -132,5 +133,7 @@ oauth_ok(
         form => [ token => $stack->token_text( @bare, scope => 'orders.read' ) ] ),
     { active => true() },
     'such a token with scope introspection is a credential at /introspect (specification 4.5)' );
+
+inputs_ok($stack);
 
 done_testing;

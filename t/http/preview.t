@@ -15,6 +15,7 @@ use Authz::Grant   ();
 use Authz::Idp     ();
 use Authz::Process ();
 use Authz::Stack   ();
+use Authz::Inputs;
 
 my $idp = Authz::Idp->start;
 $idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
@@ -282,5 +283,7 @@ is( ends( $ann, 'dyn', scope => 'openid email' )->{page}->status, 503,
     '... a page for a client that registered itself' );
 $fake->tell('pass');
 like( ends( $ann, 'web' )->{code} // '', qr/\Aac_/, 'it is back' );
+
+inputs_ok($stack);
 
 done_testing;

@@ -8,7 +8,8 @@ use Time::HiRes qw(sleep);
 use Authz::Check;
 use Authz::Client ();
 use Authz::Grant  ();
-use Authz::Stack  ();
+use Authz::Inputs;
+use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { SVC_REFRESH_REUSE_WINDOW_SECONDS => 2 } );
 my %code  = (
@@ -267,5 +268,7 @@ refused( refresh( 'spa', $strict_next ), '... and ends the family' );
 $stack->restart_service( settings => { SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS => 40 * 86400 } );
 my ($early) = family( \@other );
 oauth_ok( refresh( \@other, $early ), {}, 'refresh: the partition of a day is made when it is missing' );
+
+inputs_ok($stack);
 
 done_testing;

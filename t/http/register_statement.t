@@ -8,8 +8,9 @@ use JSON::PP         ();
 use Test::More;
 
 use Authz::Check;
-use Authz::Client  ();
-use Authz::Idp     ();
+use Authz::Client ();
+use Authz::Idp    ();
+use Authz::Inputs;
 use Authz::Process ();
 use Authz::Stack   ();
 
@@ -404,5 +405,7 @@ oauth_error(
 is( sql('SELECT count(*) FROM client') - $before, 0, 'and nothing is stored' );
 is( sql(q{SELECT outcome FROM audit_log WHERE endpoint = '/register' ORDER BY id DESC LIMIT 1}), 'error',
     'audit: an error' );
+
+inputs_ok($stack);
 
 done_testing;

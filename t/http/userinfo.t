@@ -8,7 +8,8 @@ use Test::More;
 use Authz::Check;
 use Authz::Client ();
 use Authz::Grant  ();
-use Authz::Stack  ();
+use Authz::Inputs;
+use Authz::Stack ();
 
 my $stack = Authz::Stack->start( fake_opa => 1 );
 my %code  = (
@@ -152,5 +153,7 @@ my $down = $stack->sql(
 );
 is( $down, "401 denied\n401 rejected\n503 error",                'userinfo: the audit rows of the refusals' );
 is( $stack->http->request( 'DELETE', '/userinfo' )->status, 405, 'userinfo: another method' );
+
+inputs_ok($stack);
 
 done_testing;

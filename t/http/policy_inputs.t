@@ -1,0 +1,194 @@
+# The schemas of policy's input documents (etc/policy/inputs): each real input matches, and each member that a schema describes is
+# in a real input (policy.md 6.2; doc/policy-guide.md, section 2).
+use strict;
+use warnings;
+
+use JSON::PP ();
+use Test::More;
+
+use Authz::Browser ();
+use Authz::Check;
+use Authz::Client ();
+use Authz::Grant  ();
+use Authz::Idp    ();
+use Authz::Inputs;
+use Authz::Stack ();
+
+my $idp = Authz::Idp->start;
+$idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
+my $stack = Authz::Stack->start( settings => { Authz::Idp::settings() } );
+$idp->register($stack);
+$stack->patch_row( 'svc.operator.controls.trust', { statement_issuers => [ $idp->issuer ] } );
+my $name    = 'https://api.example/orders';
+my $details = JSON::PP->new->encode( [ { type => 'payment', actions => ['initiate'] } ] );
+$stack->patch_row(
+    'svc.registry.resource_types',
+    {   resource => { types => { 'urn:r:orders' => { scopes  => ['orders.read'], indicator => $name } } },
+        rar      => { types => { payment        => { actions => ['initiate'] } } } } );
+my %all = (
+    grants         => [qw(client_credentials authorization_code refresh_token)],
+    scopes         => [qw(openid orders.read introspection)], resource_types => ['urn:r:orders'], resources => [$name],
+    authorization_details => ['payment'],
+    endpoints             => ['introspect'],
+    ttl                   => 600 );
+my $cb   = 'https://app.example/cb';
+my @shop = $stack->make_client( 'shop', \%all, redirectUris => [$cb] );
+my @once = $stack->make_client( 'once', { %all, jit_single_use => true }, scope => 'openid orders.read' );
+my @none = $stack->make_client( 'none', undef );
+Authz::Grant->people( $stack, idp => 'grants' );
+my @agent = ( 'User-Agent' => 'curl/8.5.0' );
+
+sub post {
+    my ( $path, $who, %form ) = @_;
+    my @header = ref $who ? Authz::Client::basic(@$who) : Authz::Client::bearer($who);
+    return $stack->http->post( $path, headers => [ @header, @agent ], form => [ map { ( $_ => $form{$_} ) } sort keys %form ] );
+}
+
+# ---- issuance, with all that a request may have
+
+my %own = ( grant_type => 'client_credentials' );
+my $token =
+  post( '/token', \@shop, %own, scope => 'orders.read', resource => $name, resource_types => 'urn:r:orders',
+    authorization_details => $details );
+oauth_ok( $token, { scope => 'orders.read' }, 'a client for itself, with resource, types and details' );
+oauth_ok( post( '/token', \@shop, %own ), {}, 'without scope' );
+oauth_ok( post( '/token', \@once, %own, scope => 'orders.read other' ), {}, 'with a ceiling, and a token for one use' );
+oauth_error( post( '/token', \@none, %own ), 400, 'unauthorized_client', 'a refused one' );
+
+my $code = Authz::Grant->code(
+    $stack, client => 'shop', scope => 'openid orders.read', nonce => 'n', acr => 'urn:loa:2', amr => ['pwd'],
+    idp => 'grants' );
+my $user = post( '/token', \@shop, Authz::Grant->redemption($code) );
+oauth_ok( $user, {}, 'a code' );
+my $refresh = $user->member('refresh_token');
+oauth_ok(
+    post( '/token', \@shop, grant_type => 'refresh_token', refresh_token => $refresh, scope => 'openid' ),
+    {}, 'a refresh token' );
+
+my $browser = Authz::Browser->new;
+my $address = $stack->base . '/authorize?' . Authz::Client::form(
+    response_type => 'code', client_id => 'shop', redirect_uri => $cb, scope => 'openid', state => 's',
+    idp_hint      => 'corp' );
+like(
+    Authz::Browser::location( ( $browser->follow( $address, stop => qr{\Ahttps://} ) )[-1] ) // '',
+    qr/[?&]code=/, 'a sign-in, with its preview' );
+
+# ---- registration
+
+sub register {
+    my (%more) = @_;
+    return $stack->http->post(
+        '/register', headers => \@agent,
+        json => { redirect_uris => [$cb], client_name => 'App', scope => 'openid', %more } );
+}
+my $publish = sub {
+    my (%more) = @_;
+    return $idp->id_token( { iss => $idp->issuer, iat => int time, %more } );
+};
+is( register()->status, 201, 'a plain registration' );
+$stack->patch_row(
+    'svc.entitlements.bindings', { software => { crm => { %all, scopes => [qw(openid orders.read)] } } } );
+my $stated = register(
+    software_statement => $publish->(
+        software_id => 'crm', software_version => '2', grants => ['client_credentials'], resources => [$name],
+        scope       => 'orders.read' ),
+    grant_types => ['client_credentials'] );
+is( $stated->status, 201, 'one with a statement' ) or diag $stated->text;
+my @stated = ( $stated->member('client_id'), $stated->member('client_secret') );
+my $theirs = post( '/token', \@stated, %own, scope => 'orders.read' );
+oauth_ok( $theirs, {}, 'a token of that client' );
+
+# ---- introspection
+
+sub ask { my ( $who, $text, %more ) = @_; return post( '/introspect', $who, token => $text, %more ) }
+my $text = $token->member('access_token');
+oauth_ok( ask( \@shop, $text, context => '{"scopes":["orders.read"],"purpose":"test"}' ), { active => true }, 'a token' );
+oauth_ok( ask( \@shop, $theirs->member('access_token') ),                                 { active => true }, 'one of a client with a statement' );
+ok( ask( \@stated, $text )->status != 500, 'a caller with a statement' );
+oauth_ok( ask( \@shop, $user->member('access_token') ), { active => true }, 'one of a user' );
+oauth_ok( ask( \@shop, $refresh ), { active => true }, 'a refresh token' );
+inactive( ask( \@shop, $text =~ s/.{6}\z/AAAAAA/r ), 'invalid_token', 'an unknown one' );
+my $bearer = post( '/token', \@shop, %own, scope => 'introspection', resource => $name )->member('access_token');
+ok( ask( $bearer, $text )->status < 500, 'a caller with a token' );
+is( $stack->http->get( '/userinfo', headers => [ Authz::Client::bearer( $user->member('access_token') ), @agent ] )->status,
+    200, 'the service itself asks, for /userinfo' );
+
+# Operator's rules fill the rest of the baseline.
+my $rule = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => {
+        rules => [
+            {   path    => 'custom/issue.rego',
+                content => "package custom.issue\n\nclaims.tenant := \"acme\"\n\nobligations.log := [\"all\"]\n\n"
+                  . "extensions.x := {\"y\": 1}\n\nblock_scopes contains \"openid\"\n\n"
+                  . "deny contains {\"code\": \"none\", \"detail\": {\"x\": 1}} if input.client.id == \"none\"\n" } ] } );
+is( $rule->status, 200, 'a rule that adds to the answer' ) or diag $rule->text;
+my $full = post( '/token', \@once, %own, scope => 'openid orders.read', authorization_details => $details );
+oauth_ok( ask( \@shop, $full->member('access_token') ), { active => true }, 'a token with all that policy can add' );
+$code = Authz::Grant->code( $stack, client => 'shop', scope => 'openid orders.read', idp => 'grants', details => JSON::PP->new->decode($details), resource_types => ['urn:r:orders'] );
+$user = post( '/token', \@shop, Authz::Grant->redemption($code) );
+ok( ask( \@shop, $user->member($_) )->status == 200, "introspection of its $_" ) for qw(access_token refresh_token);
+
+# ---- both directions
+
+my @inputs = Authz::Inputs::stored($stack);
+inputs_ok($stack);
+for my $name ( Authz::Inputs::names() ) {
+    my @mine = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
+    my %seen = map  { ( $_ => 1 ) } map { Authz::Inputs::members($_) } @mine;
+    my @phantom = grep { !$seen{$_} } Authz::Inputs::described($name);
+    is( "@phantom", '', "$name: each member that the schema describes is in one of " . @mine . ' real inputs' );
+}
+
+# ---- the schemas are closed: a member more, anywhere but where the parties choose names, does not match
+
+# The engine's type checker takes the members that an open object names for all that it has.
+sub open_with_members {
+    my ($schema) = @_;
+    return map { open_with_members($_) } @$schema if ref $schema eq 'ARRAY';
+    return                                        if ref $schema ne 'HASH';
+    my $more = $schema->{additionalProperties};
+    return ( $more && $schema->{properties} ? join( ' ', sort keys %{ $schema->{properties} } ) : () ),
+      map { open_with_members($_) } values %$schema;
+}
+is( join( ', ', open_with_members( Authz::Inputs::schema($_) ) ), '',
+    "$_: an object with members of any name lists none" ) for Authz::Inputs::names();
+
+my $open = qr/\A(?:claims|context|detail|obligations|extensions|authorization_details)\z/;
+
+sub widened {
+    my ( $value, $path ) = @_;
+    my @found;
+    if ( ref $value eq 'ARRAY' ) {
+        push @found, widened( $value->[0], $path ) if @$value;
+    }
+    elsif ( ref $value eq 'HASH' && ( $path // '' ) !~ $open ) {
+        push @found, $value, map { widened( $value->{$_}, $_ ) } sort keys %$value;
+    }
+    return @found;
+}
+my ( @more, %done );
+for my $input (@inputs) {
+    next if $done{ join ' ', Authz::Inputs::members($input) }++;
+    for my $n ( 0 .. widened($input) - 1 ) {
+        my $copy = JSON::PP->new->decode( JSON::PP->new->encode($input) );
+        ( widened($copy) )[$n]{'x-unknown'} = 1;
+        push @more, $copy;
+    }
+}
+cmp_ok( scalar @more, '>', 50, 'inputs with one unknown member' );
+is( scalar( Authz::Inputs::faults(@more) ), scalar @more, '... and none of them matches' );
+
+# ---- one definition, one meaning: rules that look at any input are checked against all schemas at once
+
+my %definition;
+for my $name ( Authz::Inputs::names() ) {
+    my $all = Authz::Inputs::schema($name)->{'$defs'};
+    push @{ $definition{$_} }, JSON::PP->new->canonical->encode( $all->{$_} ) for keys %$all;
+}
+for my $name ( sort keys %definition ) {
+    my %text = map { ( $_ => 1 ) } @{ $definition{$name} };
+    is( scalar keys %text, 1, "the definition $name is the same in all schemas" );
+}
+
+done_testing;
