@@ -372,6 +372,7 @@ test_custom_members_are_added_to_those_of_issuance if {
 	hooked("extensions", {"x": 2, "y": 3}, old).extensions == {"x": 2, "y": 3}
 	hooked("claims", {"d": 1}, old).claims == {"c": 1, "d": 1}
 	introspect(fixture.bindings, old).obligations == old.baseline.obligations
+	hooked("obligations", {"log": "all"}, old).obligations == {"log": "all", "a": [2]}
 	hooked("claims", {"d": 1}, {"baseline": {"claims": null}}).claims == {"d": 1}
 }
 

@@ -145,11 +145,14 @@ deny contains r if {
 }
 
 # The obligations of the issuance stay. The operator's rules may add to them; obligations of one type
-# are joined.
+# are joined if both are lists. array.concat would do that too, but it makes the engine's type checker refuse
+# every bundle in which an obligation of the operator is no list.
 obligations := object.union(
 	together(old_obligations, new_obligations),
-	{type: array.concat(old_obligations[type], new_obligations[type]) |
+	{type: [item | some list in [old_obligations[type], new_obligations[type]]; some item in list] |
 		some type in (object.keys(old_obligations) & object.keys(new_obligations))
+		is_array(old_obligations[type])
+		is_array(new_obligations[type])
 	},
 )
 
