@@ -26,14 +26,14 @@ $stack->patch_row(
     {   resource => { types => { 'urn:r:orders' => { scopes  => ['orders.read'], indicator => $name } } },
         rar      => { types => { payment        => { actions => ['initiate'] } } } } );
 my %all = (
-    grants         => [qw(client_credentials authorization_code refresh_token)],
-    scopes         => [qw(openid orders.read introspection)], resource_types => ['urn:r:orders'], resources => [$name],
+    grants => [qw(client_credentials authorization_code refresh_token)],
+    scopes => [qw(openid orders.read introspection)], resource_types => ['urn:r:orders'], resources => [$name],
     authorization_details => ['payment'],
     endpoints             => ['introspect'],
     ttl                   => 600 );
 my $cb   = 'https://app.example/cb';
-my @shop = $stack->make_client( 'shop', \%all, redirectUris => [$cb] );
-my @once = $stack->make_client( 'once', { %all, jit_single_use => true }, scope => 'openid orders.read' );
+my @shop = $stack->make_client( 'shop', \%all,                            redirectUris => [$cb] );
+my @once = $stack->make_client( 'once', { %all, jit_single_use => true }, scope        => 'openid orders.read' );
 my @none = $stack->make_client( 'none', undef );
 Authz::Grant->people( $stack, idp => 'grants' );
 my @agent = ( 'User-Agent' => 'curl/8.5.0' );
@@ -41,17 +41,19 @@ my @agent = ( 'User-Agent' => 'curl/8.5.0' );
 sub post {
     my ( $path, $who, %form ) = @_;
     my @header = ref $who ? Authz::Client::basic(@$who) : Authz::Client::bearer($who);
-    return $stack->http->post( $path, headers => [ @header, @agent ], form => [ map { ( $_ => $form{$_} ) } sort keys %form ] );
+    return $stack->http->post(
+        $path, headers => [ @header, @agent ],
+        form => [ map { ( $_ => $form{$_} ) } sort keys %form ] );
 }
 
 # ---- issuance, with all that a request may have
 
-my %own = ( grant_type => 'client_credentials' );
-my $token =
-  post( '/token', \@shop, %own, scope => 'orders.read', resource => $name, resource_types => 'urn:r:orders',
+my %own   = ( grant_type => 'client_credentials' );
+my $token = post(
+    '/token', \@shop, %own, scope => 'orders.read', resource => $name, resource_types => 'urn:r:orders',
     authorization_details => $details );
 oauth_ok( $token, { scope => 'orders.read' }, 'a client for itself, with resource, types and details' );
-oauth_ok( post( '/token', \@shop, %own ), {}, 'without scope' );
+oauth_ok( post( '/token', \@shop, %own ),                               {}, 'without scope' );
 oauth_ok( post( '/token', \@once, %own, scope => 'orders.read other' ), {}, 'with a ceiling, and a token for one use' );
 oauth_error( post( '/token', \@none, %own ), 400, 'unauthorized_client', 'a refused one' );
 
@@ -87,7 +89,8 @@ my $publish = sub {
 };
 is( register()->status, 201, 'a plain registration' );
 $stack->patch_row(
-    'svc.entitlements.bindings', { software => { crm => { %all, scopes => [qw(openid orders.read)] } } } );
+    'svc.entitlements.bindings',
+    { software => { crm => { %all, scopes => [qw(openid orders.read)] } } } );
 my $stated = register(
     software_statement => $publish->(
         software_id => 'crm', software_version => '2', grants => ['client_credentials'], resources => [$name],
@@ -102,15 +105,18 @@ oauth_ok( $theirs, {}, 'a token of that client' );
 
 sub ask { my ( $who, $text, %more ) = @_; return post( '/introspect', $who, token => $text, %more ) }
 my $text = $token->member('access_token');
-oauth_ok( ask( \@shop, $text, context => '{"scopes":["orders.read"],"purpose":"test"}' ), { active => true }, 'a token' );
-oauth_ok( ask( \@shop, $theirs->member('access_token') ),                                 { active => true }, 'one of a client with a statement' );
+oauth_ok(
+    ask( \@shop, $text, context => '{"scopes":["orders.read"],"purpose":"test"}' ), { active => true },
+    'a token' );
+oauth_ok( ask( \@shop, $theirs->member('access_token') ), { active => true }, 'one of a client with a statement' );
 ok( ask( \@stated, $text )->status != 500, 'a caller with a statement' );
 oauth_ok( ask( \@shop, $user->member('access_token') ), { active => true }, 'one of a user' );
-oauth_ok( ask( \@shop, $refresh ), { active => true }, 'a refresh token' );
+oauth_ok( ask( \@shop, $refresh ),                      { active => true }, 'a refresh token' );
 inactive( ask( \@shop, $text =~ s/.{6}\z/AAAAAA/r ), 'invalid_token', 'an unknown one' );
 my $bearer = post( '/token', \@shop, %own, scope => 'introspection', resource => $name )->member('access_token');
 ok( ask( $bearer, $text )->status < 500, 'a caller with a token' );
-is( $stack->http->get( '/userinfo', headers => [ Authz::Client::bearer( $user->member('access_token') ), @agent ] )->status,
+is( $stack->http->get( '/userinfo', headers => [ Authz::Client::bearer( $user->member('access_token') ), @agent ] )
+      ->status,
     200, 'the service itself asks, for /userinfo' );
 
 # Operator's rules fill the rest of the baseline.
@@ -121,11 +127,14 @@ my $rule = $stack->admin(
             {   path    => 'custom/issue.rego',
                 content => "package custom.issue\n\nclaims.tenant := \"acme\"\n\nobligations.log := [\"all\"]\n\n"
                   . "extensions.x := {\"y\": 1}\n\nblock_scopes contains \"openid\"\n\n"
-                  . "deny contains {\"code\": \"none\", \"detail\": {\"x\": 1}} if input.client.id == \"none\"\n" } ] } );
+                  . "deny contains {\"code\": \"none\", \"detail\": {\"x\": 1}} if input.client.id == \"none\"\n" } ] }
+);
 is( $rule->status, 200, 'a rule that adds to the answer' ) or diag $rule->text;
 my $full = post( '/token', \@once, %own, scope => 'openid orders.read', authorization_details => $details );
 oauth_ok( ask( \@shop, $full->member('access_token') ), { active => true }, 'a token with all that policy can add' );
-$code = Authz::Grant->code( $stack, client => 'shop', scope => 'openid orders.read', idp => 'grants', details => JSON::PP->new->decode($details), resource_types => ['urn:r:orders'] );
+$code = Authz::Grant->code(
+    $stack, client => 'shop', scope => 'openid orders.read', idp => 'grants',
+    details => JSON::PP->new->decode($details), resource_types => ['urn:r:orders'] );
 $user = post( '/token', \@shop, Authz::Grant->redemption($code) );
 ok( ask( \@shop, $user->member($_) )->status == 200, "introspection of its $_" ) for qw(access_token refresh_token);
 
@@ -134,8 +143,8 @@ ok( ask( \@shop, $user->member($_) )->status == 200, "introspection of its $_" )
 my @inputs = Authz::Inputs::stored($stack);
 inputs_ok($stack);
 for my $name ( Authz::Inputs::names() ) {
-    my @mine = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
-    my %seen = map  { ( $_ => 1 ) } map { Authz::Inputs::members($_) } @mine;
+    my @mine    = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
+    my %seen    = map  { ( $_ => 1 ) } map { Authz::Inputs::members($_) } @mine;
     my @phantom = grep { !$seen{$_} } Authz::Inputs::described($name);
     is( "@phantom", '', "$name: each member that the schema describes is in one of " . @mine . ' real inputs' );
 }

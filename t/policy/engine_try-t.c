@@ -186,6 +186,41 @@ test_decisions(struct bench *bench)
     }
 }
 
+static enum az_status
+ask_query(struct bench *bench, const char *status, const char *body, struct engine_trial *ret)
+{
+    const char *text = fake_engine_answer(bench->mem, status, body);
+    const struct reply reply = {.text = text, .length = strlen(text)};
+    fake_engine_serve(bench->fake, &reply, 1);
+    bench->op = env_op(bench->mem, bench->az);
+    return engine_query(&bench->op, "x := data.a \"b\"\ny", ret);
+}
+
+#define TYPE_ERROR                                                                                 \
+    "{\"code\":\"invalid_parameter\",\"message\":\"m\",\"errors\":[{\"code\":\"rego_type_error\"," \
+    "\"message\":\"and: invalid\",\"location\":{\"file\":\"\",\"row\":2,\"col\":1}}]}"
+
+/* A query is no decision either: its answer names no revision. */
+static void
+test_queries(struct bench *bench)
+{
+    static const char asked[] = "\r\n\r\n{\"query\":\"x := data.a \\\"b\\\"\\ny\"}";
+    struct engine_trial trial;
+    is_int(ask_query(bench, "200 OK", "{\"result\":[{\"x\":1}]}", &trial), AZ_OK, "a query");
+    is_str(dump(bench->mem, trial.result), "[{\"x\":1}]", "... and its answer");
+    const char *seen = fake_engine_seen(bench->mem, bench->fake);
+    ok(strncmp(seen, "POST /v1/query HTTP/1.1\r\n", 25) == 0 && strstr(seen, asked) != NULL,
+       "... is asked as a JSON text");
+    is_int(ask_query(bench, "200 OK", "{}", &trial), AZ_OK, "a query without an answer");
+    ok(trial.result == NULL, "... has none");
+    is_int(ask_query(bench, "400 Bad Request", TYPE_ERROR, &trial), AZ_UNPROCESSABLE,
+           "a query with a type error");
+    is_int((int64_t) json_array_size(trial.errors), 1, "... hands it on");
+    is_int(ask_query(bench, "400 Bad Request", "oops", &trial), AZ_UNAVAILABLE,
+           "a query: 400 of another server is an outage");
+    is_int(ask_query(bench, "200 OK", "[", &trial), AZ_UNAVAILABLE, "a query: no JSON");
+}
+
 /* Return GOOD padded to `size` octets with blanks, which JSON ignores. */
 static const char *
 padded(TALLOC_CTX *mem, size_t size)
@@ -280,6 +315,7 @@ main(void)
     test_answers(&bench);
     test_refusals(&bench);
     test_decisions(&bench);
+    test_queries(&bench);
     test_size(&bench);
     test_slow(mem);
     test_away(mem);

@@ -95,6 +95,13 @@ struct engine_trial {
 enum az_status engine_try(struct op *op, const char *path, const json_t *input,
                           enum engine_explain explain, struct engine_trial *ret);
 
+/*
+ * Answer a Rego query on the rules and data that are active, without an input; ret->result is an
+ * array of {variable: value}. The engine checks the types of a query before it evaluates it.
+ * AZ_UNPROCESSABLE as above, with the engine's errors in ret->errors.
+ */
+enum az_status engine_query(struct op *op, const char *query, struct engine_trial *ret);
+
 /* An engine's own report on the bundle: the active revision ("" if none), and the message of the
  * last failed activation ("" if none) with its place. */
 struct engine_status {

@@ -217,6 +217,30 @@ read_trial(struct op *op, const struct http_answer *answer, struct engine_trial 
 }
 
 enum az_status
+engine_query(struct op *op, const char *query, struct engine_trial *ret)
+{
+    struct http_answer answer;
+    struct http_question question = {.path = "/v1/query", .answer_max = ENGINE_STATUS_MAX};
+    json_t *body = jsonx_own(op->mem, json_pack("{s:s}", "query", query));
+    const char *why;
+    *ret = (struct engine_trial){.result = NULL};
+    question.body =
+        body != NULL ? jsonx_dump_around(op->mem, "", body, "", &question.length) : NULL;
+    if (question.body == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a policy query");
+    enum az_status st = engine_http_exchange(op, &question, &answer);
+    if (st != AZ_OK)
+        return st;
+    if (answer.status != 200)
+        return read_refusal(op, &answer, ret);
+    st =
+        jsonx_parse(op->mem, answer.body, answer.body_length, ENGINE_ANSWER_DEPTH_MAX, &body, &why);
+    if (st == AZ_OK)
+        ret->result = json_object_get(body, "result");
+    return st == AZ_OK ? st : op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused");
+}
+
+enum az_status
 engine_try(struct op *op, const char *path, const json_t *input, enum engine_explain explain,
            struct engine_trial *ret)
 {

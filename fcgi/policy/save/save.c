@@ -10,6 +10,7 @@
 #include "base/visible.h"
 #include "policy/save/activation.h"
 #include "policy/save/bundle.h"
+#include "policy/save/hook_check.h"
 #include "policy/save/save_lock.h"
 #include "store/db/db.h"
 #include "store/policy/bundle_history.h"
@@ -21,6 +22,7 @@ struct save {
     struct bundle_served previous; /* served when the save began */
     struct bundle_build build;     /* the bundle with the change */
     bool changed;                  /* the bundle differs */
+    bool ready;                    /* the engine beside this process answers */
     int64_t id;                    /* of the row published */
     struct save_outcome outcome;
 };
@@ -237,6 +239,24 @@ save_and_keep(struct op *op, struct save *save, bool wait)
     return st;
 }
 
+/* Wait for the engines, and then for the types of the operator's hooks in what they activated. */
+static enum az_status
+await_verdict(struct op *op, const struct save *save, struct activation *ret)
+{
+    const char *revision = save->build.bundle.revision;
+    enum az_status st = activation_await(op, save->session, save->id, revision, ret);
+    if (st == AZ_OK && ret->refusal != NULL)
+        ret->refusal = hook_check_refusal(op, ret->refusal);
+    if (st != AZ_OK || !ret->taken || !save->ready)
+        return st;
+    ret->refusal = hook_check(op, revision);
+    if (ret->refusal != NULL) {
+        ret->taken = false;
+        ret->active = NULL; /* it is withdrawn next */
+    }
+    return AZ_OK;
+}
+
 /* Rehearse, publish and wait; then apply or withdraw. */
 static enum az_status
 save_strictly(struct op *op, struct save *save)
@@ -250,12 +270,12 @@ save_strictly(struct op *op, struct save *save)
     /* The engines would see no difference: a disabled rule, or the same text again. */
     if (!save->changed)
         return save_and_keep(op, save, true);
+    save->ready = hook_check_ready(op);
     if ((st = activation_call(op)) != AZ_OK)
         return st;
     st = publish(op, save);
     if (st == AZ_OK)
-        st =
-            activation_await(op, save->session, save->id, save->build.bundle.revision, &activation);
+        st = await_verdict(op, save, &activation);
     if (st == AZ_OK && !activation.taken)
         return refused(op, save, &activation);
     if (st == AZ_OK)

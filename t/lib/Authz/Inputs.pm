@@ -55,7 +55,8 @@ sub faults {
     my %schema      = map { ( $_ => schema($_) ) } names();
     Authz::Web::write_file( "$dir/schemas.json", $json->encode( { schema => \%schema } ) );
     Authz::Web::write_file(
-        "$dir/documents.json", $json->encode( [ map { { schema => name_of($_), document => $_ } } @documents ] ) );
+        "$dir/documents.json",
+        $json->encode( [ map { { schema => name_of($_), document => $_ } } @documents ] ) );
     Authz::Web::write_file( "$dir/faults.rego", <<'REGO' );
 package faults
 
@@ -80,7 +81,8 @@ REGO
 # A reference, or the definition that it names.
 sub _follow {
     my ( $root, $schema ) = @_;
-    my ($name) = ( $schema->{'$ref'} // return $schema ) =~ m{\A\#/\$defs/(\w+)\z} or die "reference $schema->{'$ref'}\n";
+    my ($name) = ( $schema->{'$ref'} // return $schema ) =~ m{\A\#/\$defs/(\w+)\z}
+      or die "reference $schema->{'$ref'}\n";
     return _follow( $root, $root->{'$defs'}{$name} // die "no definition $name\n" );
 }
 
@@ -117,8 +119,8 @@ sub inputs_ok {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     return Test::More::ok(
         @all && !@faults,
-        'the ' . @all . ' inputs of the decisions here match the shipped schemas (policy.md 6.2)' )
-      || Test::More::diag( join "\n", @faults[ 0 .. ( @faults > 20 ? 19 : $#faults ) ] );
+        'the ' . @all . ' inputs of the decisions here match the shipped schemas (policy.md 6.2)'
+    ) || Test::More::diag( join "\n", @faults[ 0 .. ( @faults > 20 ? 19 : $#faults ) ] );
 }
 
 1;

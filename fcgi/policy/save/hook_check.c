@@ -1,0 +1,112 @@
+#include "config.h"
+
+#include "policy/save/hook_check.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "policy/decide/engine.h"
+#include "policy/rows/hooks.h"
+
+/* The revision of the active bundle as the engine stores it; `svc` is the bundle's name in
+ * etc/opa/opa.yaml. */
+#define REVISION "data.system.bundles.svc.manifest.revision"
+
+/* An engine that works answers the status within milliseconds, on a very busy machine within this
+ * time. Milliseconds. */
+#define READY_MS 1000
+
+bool
+hook_check_ready(struct op *op)
+{
+    struct op look = {.mem = talloc_new(op->mem), .az = op->az, .now_ms = op->now_ms};
+    struct engine_status status;
+    bool ready = look.mem != NULL && engine_revision(&look, READY_MS, &status) == AZ_OK;
+    if (!ready)
+        log_text(AZ_SEV_WARN, "hooks not checked", "%s",
+                 look.mem != NULL ? look.fault.detail : "out of memory");
+    talloc_free(look.mem);
+    return ready;
+}
+
+static const char *
+no_memory(void)
+{
+    log_text(AZ_SEV_WARN, "hooks not checked", "out of memory");
+    return NULL;
+}
+
+/* Return the fault of the first hook that has a wrong type without an input. *ret_same: the engine
+ * answered by this revision. */
+static const char *
+find_by_value(struct op *op, const char *revision, bool *ret_same)
+{
+    struct engine_trial trial;
+    char *types = policy_hooks_types(op->mem);
+    char *query = types != NULL
+                      ? talloc_asprintf(op->mem, "revision := " REVISION "\ntypes := %s", types)
+                      : NULL;
+    if (query == NULL)
+        return no_memory();
+    enum az_status st = engine_query(op, query, &trial);
+    const json_t *row = json_array_get(trial.result, 0);
+    const char *active = json_string_value(json_object_get(row, "revision"));
+    const json_t *found = json_object_get(row, "types");
+    /* A rule that fails without an input says nothing of its type. */
+    *ret_same = st == AZ_UNPROCESSABLE || (active != NULL && strcmp(active, revision) == 0);
+    if (!*ret_same)
+        log_text(AZ_SEV_WARN, "hooks not checked", "%s",
+                 st != AZ_OK ? op->fault.detail : "the policy engine has another revision");
+    for (size_t i = 0; st == AZ_OK && *ret_same && i < policy_hooks_count; i++) {
+        const struct policy_hook *hook = &policy_hooks[i];
+        const char *type = json_string_value(json_array_get(json_object_get(found, hook->path), 0));
+        if (type != NULL && strcmp(type, hook->type) != 0)
+            return policy_hooks_fault(op->mem, hook, type);
+    }
+    return NULL;
+}
+
+/* Return the fault of the first hook that can have no right type, whatever the input is. */
+static const char *
+find_by_type(struct op *op)
+{
+    struct engine_trial trial;
+    char *query = policy_hooks_typed(op->mem, "");
+    if (query == NULL)
+        return no_memory();
+    enum az_status st = engine_query(op, query, &trial);
+    if (st != AZ_OK && st != AZ_UNPROCESSABLE)
+        log_text(AZ_SEV_WARN, "hooks not checked", "%s", op->fault.detail);
+    if (st != AZ_UNPROCESSABLE)
+        return NULL;
+    size_t i;
+    const json_t *error;
+    json_array_foreach (trial.errors, i, error) {
+        const char *code = json_string_value(json_object_get(error, "code"));
+        const struct policy_hook *hook = policy_hooks_at(error, 0);
+        if (hook != NULL && code != NULL && strcmp(code, "rego_type_error") == 0)
+            return policy_hooks_fault(op->mem, hook, policy_hooks_had(error));
+    }
+    return NULL;
+}
+
+const char *
+hook_check(struct op *op, const char *revision)
+{
+    struct op look = {.mem = op->mem, .az = op->az, .now_ms = op->now_ms};
+    bool same = false;
+    const char *fault = find_by_value(&look, revision, &same);
+    if (fault != NULL || !same)
+        return fault;
+    az_fault_clear(&look.fault);
+    return find_by_type(&look);
+}
+
+const char *
+hook_check_refusal(struct op *op, const char *message)
+{
+    bool shipped = strncmp(message, "svc/", 4) == 0;
+    const struct policy_hook *hook = shipped ? policy_hooks_blamed(message) : NULL;
+    const char *fault = hook != NULL ? policy_hooks_fault(op->mem, hook, NULL) : NULL;
+    return fault != NULL ? fault : message;
+}
