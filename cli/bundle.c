@@ -8,6 +8,8 @@
 
 #include "base/jsonx.h"
 #include "input.h"
+#include "opa_check.h"
+#include "opa_run.h"
 #include "output.h"
 #include "policy/rows/data_key.h"
 #include "store/policy/policy_rows.h"
@@ -16,12 +18,14 @@
 /* clang-format off */
 const struct cli_option bundle_deploy_options[] = {
     {"dry-run", 0, NULL, offsetof(struct cli_choices, dry_run), false,
-     "Check paths, packages and rows and count the changes, but save nothing and do not ask the policy engine"},
+     "Check paths, packages and rows, let the program of the policy engine compile the rules, and count the changes, but save "
+     "nothing"},
     {"if-revision", 0, "REVISION", offsetof(struct cli_choices, after), false,
      "Refuse to save unless REVISION is the active one, for example the one that `bundle pull` printed"},
     CLI_MESSAGE,
     {"mode", 0, "MODE", offsetof(struct cli_choices, mode), false,
      "Either merge (default) or replace, which also deletes every rule and data row that is not in DIR, even disabled ones"},
+    OPA_OPTION,
     {NULL, 0, NULL, 0, false, NULL},
 };
 /* clang-format on */
@@ -186,6 +190,8 @@ bundle_deploy_run(struct cli *cli)
                                   .if_revision = cli->choice.after};
     const struct refusal_source source = {.deploy = &deploy, .dir = dir.name};
     struct deploy_result result = {.data_key = NULL};
+    if ((status = opa_check_deploy(cli, &deploy, dir.name)) != CLI_OK)
+        return status;
     enum az_status st = deploy_run(&cli->op, &deploy, &result);
     return bundle_report(cli, st, &result, &source, cli->choice.dry_run ? "dry-run" : mode);
 }

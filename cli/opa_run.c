@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,17 +101,32 @@ opa_hold_signals(sigset_t *ret_before)
 
 /* Become the engine, in the child; does not return. */
 static void
-become_engine(const struct cli *cli, const char *program, const char *dir, char **environment)
+become_engine(const struct opa_call *call, char **arguments, char **environment)
 {
-    char opa[] = "opa", test[] = "test", json[] = "--format=json", here[] = ".";
-    char *arguments[] = {opa, test, here, cli->choice.json ? json : NULL, NULL};
     sigset_t none;
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool ready = chdir(call->dir) == 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0;
+    if (call->output >= 0)
+        ready = ready && dup2(call->output, STDOUT_FILENO) >= 0
+                && dup2(call->output, STDERR_FILENO) >= 0;
     sigemptyset(&none);
-    if (chdir(dir) == 0 && input >= 0 && dup2(input, STDIN_FILENO) >= 0
-        && sigprocmask(SIG_SETMASK, &none, NULL) == 0)
-        execve(program, arguments, environment);
+    if (ready && sigprocmask(SIG_SETMASK, &none, NULL) == 0)
+        execve(call->program, arguments, environment);
     _exit(NOT_RUN);
+}
+
+/* Return the arguments of the program, its name first; NULL: no memory. */
+static char **
+make_arguments(TALLOC_CTX *mem, const char *const *given)
+{
+    size_t count = 0;
+    while (given[count] != NULL)
+        count++;
+    char **arguments = talloc_zero_array(mem, char *, (unsigned) count + 2);
+    for (size_t i = 0; arguments != NULL && i <= count; i++)
+        if ((arguments[i] = talloc_strdup(mem, i == 0 ? "opa" : given[i - 1])) == NULL)
+            return NULL;
+    return arguments;
 }
 
 static char **
@@ -146,19 +162,29 @@ await(pid_t child, int *ret_signal)
 }
 
 int
-opa_run_tests(const struct cli *cli, const char *program, const char *dir, int *ret_signal)
+opa_run(const struct cli *cli, const struct opa_call *call, int *ret_signal)
 {
-    char **environment = make_environment(cli->mem);
+    char **environment = make_environment(cli->mem),
+         **arguments = make_arguments(cli->mem, call->arguments);
     fflush(stdout);
-    pid_t child = environment != NULL ? fork() : -1;
+    pid_t child = environment != NULL && arguments != NULL ? fork() : -1;
     if (child == 0)
-        become_engine(cli, program, dir, environment);
+        become_engine(call, arguments, environment);
     int status = child > 0 ? await(child, ret_signal) : -1;
     if (child > 0 && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) != NOT_RUN)
         return WEXITSTATUS(status) == 0 ? CLI_OK : CLI_FAILED;
     if (*ret_signal == 0)
-        output_error("%s: %s: %s; name an opa 1.x program with --opa FILE", cli->path, program,
-                     child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed"
-                                                                     : "cannot be run");
-    return CLI_FAILED;
+        output_error(
+            "%s: %s: %s; name an opa 1.x program with --opa FILE", cli->path, call->program,
+            child > 0 && status >= 0 && WIFSIGNALED(status) ? "was killed" : "cannot be run");
+    return CLI_UNAVAILABLE;
+}
+
+int
+opa_run_tests(const struct cli *cli, const char *program, const char *dir, int *ret_signal)
+{
+    const char *const arguments[] = {"test", ".", cli->choice.json ? "--format=json" : NULL, NULL};
+    const struct opa_call call = {
+        .program = program, .dir = dir, .arguments = arguments, .output = -1};
+    return opa_run(cli, &call, ret_signal) == CLI_OK ? CLI_OK : CLI_FAILED;
 }

@@ -2,19 +2,17 @@
  * would publish. */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "bundle.h"
 #include "dir.h"
+#include "opa_check.h"
 #include "opa_run.h"
 #include "output.h"
 #include "policy/rows/data_check.h"
@@ -25,30 +23,29 @@
 #include "policy/save/rule_check.h"
 #include "policy/save/save_data.h"
 #include "run.h"
+#include "temp_dir.h"
 #include "verbs.h"
 
 /* Largest shipped file in octets; the largest one now has a few kilobytes. */
 #define SHIPPED_MAX (1 << 20)
 
 const struct cli_option policy_test_options[] = {
-    {"opa", 0, "FILE", offsetof(struct cli_choices, opa), false,
-     "Program of the policy engine (default: AUTHZ_OPA, opa on PATH, or the one of "
-     "contrib/quickstart)"},
-    {NULL,     0,   NULL,    0,                         false,                         NULL},
+    OPA_OPTION,
+    {NULL, 0, NULL, 0, false, NULL},
 };
 
 /* One run. */
 struct trial {
     struct cli *cli;
-    struct bundle_dir dir; /* the directory under test */
-    const char *shipped;   /* SVC_DATA_DIR/policy */
-    const char *part;      /* subdirectory of it that is walked */
-    const char *opa;       /* program of the engine */
-    char *place;           /* temporary directory, NULL before it is made */
-    int root;              /* the open temporary directory */
-    json_t *rows;          /* data key to payload */
-    int signal;            /* signal that ended the run, or 0 */
-    bool failed;           /* an error was printed */
+    struct bundle_dir dir;          /* the directory under test */
+    const char *shipped;            /* SVC_DATA_DIR/policy */
+    const char *part;               /* subdirectory of it that is walked */
+    const char *opa;                /* program of the engine */
+    struct temp_dir place;          /* the rules and tests */
+    struct opa_candidate candidate; /* the rules */
+    json_t *rows;                   /* data key to payload */
+    int signal;                     /* signal that ended the run, or 0 */
+    bool failed;                    /* an error was printed */
 };
 
 static void
@@ -73,9 +70,17 @@ hear_shipped_fault(void *arg, const char *path, const char *why)
 static void
 put_file(struct trial *trial, const char *path, const char *text, size_t length)
 {
-    const char *why = NULL;
-    if (dir_write(trial->cli->mem, trial->root, path, text, length, &why) == DIR_FAILED)
-        test_fail(trial, talloc_asprintf(trial->cli->mem, "%s/%s", trial->place, path), why);
+    if (!temp_dir_put(&trial->place, path, text, length))
+        trial->failed = true;
+}
+
+/* Write a rule, and let the engine check it. */
+static void
+put_rule(struct trial *trial, const struct opa_module *module)
+{
+    put_file(trial, module->path, module->text, strlen(module->text));
+    if (!opa_candidate_add(trial->cli, &trial->candidate, module))
+        test_fail(trial, module->path, NULL);
 }
 
 static char *
@@ -96,8 +101,13 @@ take_shipped_rule(void *arg, const struct dir_entry *entry)
     if (rule_path_fault(entry->path) != NULL)
         return;
     char *text = read_shipped(trial, entry, &length);
+    const struct opa_module module = {
+        .path = talloc_asprintf(trial->cli->mem, "svc/%s", entry->path),
+        .text = text,
+        .file = talloc_asprintf(trial->cli->mem, "svc/%s (shipped)", entry->path),
+    };
     if (text != NULL)
-        put_file(trial, talloc_asprintf(trial->cli->mem, "svc/%s", entry->path), text, length);
+        put_rule(trial, &module);
 }
 
 /* Add a shipped row; a row of the directory replaces it later. */
@@ -231,7 +241,13 @@ add_rules(struct trial *trial)
         if (!rule->enabled)
             output_line(trial->cli, "skipped (disabled): %s", rule->path);
         else
-            put_file(trial, rule->path, rule->content, strlen(rule->content));
+            put_rule(trial, &(const struct opa_module){
+                                .path = rule->path,
+                                .text = rule->content,
+                                .file = talloc_asprintf(trial->cli->mem, "%s/%s", trial->dir.name,
+                                                        rule->path),
+                                .ours = true,
+                            });
     }
     for (size_t i = 0; i < trial->dir.tests; i++) {
         const struct deploy_rule *test = &trial->dir.test[i];
@@ -284,47 +300,23 @@ put_rows(struct trial *trial)
 
 /* ---- the run ---- */
 
-static bool
-make_place(struct trial *trial)
-{
-    const char *base = getenv("TMPDIR");
-    trial->place = talloc_asprintf(trial->cli->mem, "%s/authzctl-test.XXXXXX",
-                                   base != NULL && *base == '/' ? base : "/tmp");
-    if (trial->place == NULL || mkdtemp(trial->place) == NULL) {
-        test_fail(trial, trial->place != NULL ? trial->place : "a temporary directory",
-                  talloc_asprintf(trial->cli->mem, "%s; set TMPDIR to another directory",
-                                  strerror(errno)));
-        trial->place = NULL;
-        return false;
-    }
-    trial->root = open(trial->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (trial->root < 0)
-        test_fail(trial, trial->place, strerror(errno));
-    return trial->root >= 0;
-}
-
-static void
-remove_place(struct trial *trial)
-{
-    if (trial->root >= 0)
-        close(trial->root);
-    if (trial->place != NULL && !dir_remove(trial->place))
-        output_error("%s: %s: %s; delete it by hand", trial->cli->path, trial->place,
-                     strerror(errno));
-}
-
 static int
 run_in_place(struct trial *trial)
 {
-    if (!make_place(trial))
+    if (!temp_dir_make(trial->cli, &trial->place))
         return CLI_FAILED;
     walk_shipped(trial, "svc", take_shipped_rule);
     walk_shipped(trial, "data", take_shipped_row);
     add_rules(trial);
     add_rows(trial);
     put_rows(trial);
-    return trial->failed ? CLI_FAILED
-                         : opa_run_tests(trial->cli, trial->opa, trial->place, &trial->signal);
+    if (trial->failed
+        || opa_check(trial->cli, trial->opa,
+                     talloc_asprintf(trial->cli->mem, "%s/inputs", trial->shipped),
+                     &trial->candidate)
+               != CLI_OK)
+        return CLI_FAILED;
+    return opa_run_tests(trial->cli, trial->opa, trial->place.path, &trial->signal);
 }
 
 /* Find the shipped policy. Only SVC_DATA_DIR is needed: tests also run on machines without the
@@ -368,7 +360,7 @@ read_test_dir(struct trial *trial)
 int
 policy_test_run(struct cli *cli)
 {
-    struct trial trial = {.cli = cli, .root = -1};
+    struct trial trial = {.cli = cli, .place = {.root = -1}};
     sigset_t before;
     int status = find_shipped(&trial);
     if (status == CLI_OK)
@@ -379,7 +371,7 @@ policy_test_run(struct cli *cli)
         return status;
     opa_hold_signals(&before);
     status = run_in_place(&trial);
-    remove_place(&trial);
+    temp_dir_remove(&trial.place);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (trial.signal != 0)
         raise(trial.signal);

@@ -45,8 +45,10 @@ const struct cli_verb cli_verbs[] = {
      "key."},
     {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, true, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
-     BUNDLE_DIR_LAYOUT " Prints first how many rules and rows are added, changed, removed (with --mode replace), "
-     "unchanged, and protected because they are shipped. " PRINTS_ACTIVATION},
+     BUNDLE_DIR_LAYOUT " The program of the policy engine first compiles the rules and checks them against the "
+     "schemas of the input documents; if it is not found, this is printed and left out. Then the verb prints how many rules "
+     "and rows are added, changed, removed (with --mode replace), unchanged, and protected because they are shipped. "
+     PRINTS_ACTIVATION},
     {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, true, false, bundle_diff_run,
      "Show the differences between two bundles, or between a directory and what is stored",
      "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle. With --dir, DIR is "
@@ -131,8 +133,9 @@ const struct cli_verb cli_verbs[] = {
      "Run the tests in a directory with the program of the policy engine",
      "DIR has the layout of `bundle deploy`. The shipped rules and data rows are loaded too, so a test can query "
      "data.svc.decision.issue.result with an input. Rows of DIR replace shipped rows and must match their schemas. "
-     "Disabled rules and their tests are skipped. The verb needs no database and only the setting SVC_DATA_DIR; the "
-     "engine does not see any settings."},
+     "Disabled rules and their tests are skipped. Before the tests run, the rules are compiled and checked against the "
+     "schemas of the input documents: a rule that reads a member which no input has is refused. The verb "
+     "needs no database and only the setting SVC_DATA_DIR; the engine does not see any settings."},
     {"setup", "", 0, 0, setup_options, NULL, false, false, setup_run,
      "Configure this host: settings, keys, database, policy, engine and web server",
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "

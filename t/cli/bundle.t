@@ -16,14 +16,17 @@ use Authz::Stack   ();
 use Authzctl;
 
 my $stack = Authz::Stack->start;
-my $env   = $stack->settings;
+my $env   = { %{ $stack->settings }, AUTHZ_OPA => Authz::Path::opa() };
+
+# Without the engine's program it is the engine of the service that refuses a rule.
+my $away = { %$env, AUTHZ_OPA => '/nonexistent/opa' };
 sub sql     { return $stack->sql( $_[0] ) =~ s{\n\z}{}r }
 sub slurp   { open my $in, '<:raw', $_[0] or die "$_[0]: $!"; local $/ = undef; return readline $in }
 sub served  { return sql('SELECT b.revision FROM bundle b JOIN bundle_state s ON s.served = b.id') }
 sub bundles { return sql(q{SELECT count(*) FROM bundle WHERE status IN ('published', 'confirmed')}) }
 
 my $hex   = qr/[0-9a-f]{32}/;
-my $rule  = qq{package custom.issue\n\ndeny contains "closed" if {\n\tinput.request.client_id == "closed"\n}\n};
+my $rule  = qq{package custom.issue\n\ndeny contains "closed" if {\n\tinput.client.id == "closed"\n}\n};
 my $draft = qq{package custom.draft\n\nallow := this is no rego\n};
 my $test  = qq{package custom.issue_test\n\ntest_it if count(data.custom.issue.deny) >= 0\n};
 my $row   = "{\n  \"b\": 0.1,\n  \"a\": [ 1, \"\\u00e9{\", {} ]\n}\n";
@@ -215,7 +218,7 @@ my $broken = tree(
     'custom/more/issue.rego' =>
       "package custom.more\n\nimport data.x\n\ndeny contains \"\\u001b[31m\" if {\n\tcount(input.a, input.b) == 1\n}\n"
 );
-my $no = ctl_is( 1, [ qw(bundle deploy), $broken ], 'deploy that the engine refuses', env => $env );
+my $no = ctl_is( 1, [ qw(bundle deploy), $broken ], 'deploy that the engine refuses', env => $away );
 like(
     $no->{err},
     qr{^authzctl: bundle deploy: bundle_not_activated: custom/more/issue\.rego:6: [^\n]*count[^\n]*; nothing was changed; correct it and run this again\n}m,
@@ -239,7 +242,7 @@ my $other = ctl_is(
             'custom/f.rego' => "package custom.f\n\nf(x, y) := x\n",
             'use.rego'      => "package custom.h\n\n# innocent\nh := 1\n" ) ],
     'deploy that breaks a stored rule',
-    env => $env );
+    env => $away );
 like(
     $other->{err},
     qr{bundle_not_activated: lib/use\.rego:4: [^\n]*\n +4 \| g := data\.custom\.f\.f\(1\)\n +\| lib/use\.rego \(stored\)\n\z},
@@ -247,10 +250,10 @@ like(
 my $wide = ctl_is(
     1,
     [ qw(bundle deploy), tree( 'custom/w.rego' => "package custom.w\n\nx := y # " . "\xc3\xa9" x 100000 . "\n" ) ],
-    'a line of 200,000 octets', env => $env );
+    'a line of 200,000 octets', env => $away );
 like( $wide->{err}, qr/^ +3 \| x := y # (?:\xc3\xa9){195} \.\.\.\n/m, '... is cut, between two characters' );
 ctl_is( 0, [ qw(bundle deploy -q --mode replace), $dir ], 'back to what was', env => $env );
-my $body = ctl_is( 1, [ qw(bundle deploy --json), $broken ], 'the same with --json', env => $env )->{json};
+my $body = ctl_is( 1, [ qw(bundle deploy --json), $broken ], 'the same with --json', env => $away )->{json};
 is( join( ' ', sort keys %$body ), 'activeRevision error error_description expectedRevision rolledBack',
     '... the members of the 422 (specification 7.2)' );
 is( "$body->{error} $body->{activeRevision} $body->{rolledBack}", "bundle_not_activated $revision 1",

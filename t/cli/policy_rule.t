@@ -23,7 +23,7 @@ sub own {
 
 my $hex  = qr/[0-9a-f]{32}/;
 my $path = 'custom/issue.rego';
-my $rule = "package custom.issue\n\n# caf\xc3\xa9\ndeny contains \"closed\" if input.request.client_id == \"closed\"\n";
+my $rule = "package custom.issue\n\n# caf\xc3\xa9\ndeny contains \"closed\" if input.client.id == \"closed\"\n";
 
 # set
 my $set = ctl_is( 0, [ qw(policy rule set), $path ], 'set from standard input', env => $env, in => $rule );

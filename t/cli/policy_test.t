@@ -22,9 +22,9 @@ my %env     = (
     HOME       => '/nonexistent' );
 sub left { return join ',', glob "$temp/{*,.[a-z]*}" }
 
-my $rule = qq{package custom.issue\n\ndeny contains "closed" if input.request.client_id == "closed"\n};
+my $rule = qq{package custom.issue\n\ndeny contains "closed" if input.client.id == "closed"\n};
 my $test =
-  qq{package custom.issue_test\n\ntest_deny if data.custom.issue.deny["closed"] with input as {"request": {"client_id": "closed"}}\n};
+  qq{package custom.issue_test\n\ntest_deny if data.custom.issue.deny["closed"] with input as {"client": {"id": "closed"}}\n};
 
 # The whole decision, as shipped, with a row of the operator's.
 my $whole = <<'REGO';
@@ -33,7 +33,7 @@ package custom.whole_test
 question(id) := {
 	"schema": 1, "evaluation": "issue", "issuer": "https://as.example",
 	"request": {
-		"id": "req-1", "flow_id": "flow-1", "endpoint": "/token", "grant_type": "client_credentials", "client_id": id,
+		"id": "req-1", "flow_id": "flow-1", "endpoint": "/token", "grant_type": "client_credentials",
 		"token_type": "access_token", "default_ttl": 3600,
 		"now": 1795172400, "time_ns": 1795172400000000000, "time": "2026-11-20T11:00:00Z",
 	},
@@ -79,7 +79,10 @@ is( left(), '', '... and leaves nothing behind' );
 my $broken = ctl_is(
     1,                        [ qw(policy test), tree( %good, 'custom/bad.rego' => "package custom.bad\n\nx := \n" ) ],
     'a rule that is no rego', env => \%env );
-like( "$broken->{out}$broken->{err}", qr{^custom/bad\.rego:4: rego_parse_error}m, '... is named with its row' );
+like(
+    $broken->{err}, qr{^authzctl: policy test: \S+/custom/bad\.rego:4: rego_parse_error}m,
+    '... is named with its row' );
+unlike( $broken->{out}, qr/PASS|FAIL/, '... and no test runs' );
 
 # Disabled rules and tests are left out, as in a deploy.
 my $without = ctl_is(
