@@ -211,12 +211,29 @@ check_valgrind() {
     [ "$count" -gt 0 ]
 }
 
-# Run the first command of README from nothing, on the installed tree. The second run must take at most 15 seconds.
+# check_demo_pasted OUTPUT: paste the lines that the demonstration has shown into a new shell, twice. Its answers are indented.
+check_demo_pasted() {
+    local time script answers
+    script=$(sed -n '/^Demonstration\. /,/^The service runs at /p' "$1" | sed '1d; $d; /^    /d')
+    [ "$(grep -c '^[^#]*curl ' <<<"$script")" -ge 7 ]
+    for time in first second; do
+        answers=$(bash -eu -c "$script" 2>&1)
+        printf '== pasted for the %s time\n%s\n' "$time" "$answers"
+        [ "$(grep -c '"access_token":"at_' <<<"$answers")" -eq 1 ]
+        [ "$(grep -c '"active":true' <<<"$answers")" -eq 2 ]
+        [ "$(grep -c '"active":false,"inactive_reason":"policy_denied"' <<<"$answers")" -eq 1 ]
+        if grep '"error":' <<<"$answers"; then return 1; fi
+    done
+}
+
+# Run the first command of README from nothing, on the installed tree. The demonstration can be pasted, and the second
+# run takes at most 15 seconds.
 check_quickstart() {
     local dir=$WORK/quickstart-$1 began
     # shellcheck disable=SC2064 # expand now, not when the trap runs
     trap "'$TOP/contrib/quickstart' down --dir '$dir' --purge" EXIT
-    "$TOP/contrib/quickstart" up --dir "$dir" --web "$1"
+    "$TOP/contrib/quickstart" up --dir "$dir" --web "$1" >"$UP_DIR/quickstart-$1.out"
+    check_demo_pasted "$UP_DIR/quickstart-$1.out"
     began=$SECONDS
     "$TOP/contrib/quickstart" up --dir "$dir" --web "$1"
     [ $((SECONDS - began)) -le 15 ]

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # The demonstration: show the main job of the service and check every answer. Needs: settings.sh, ui.sh.
 #
-# The command line that is printed is exactly the one that runs, so that a reader can paste it.
+# The lines that are printed are exactly those that run, so that a reader can paste them, also again after the demonstration.
+# Each runs in this shell, because later lines use what it sets.
 
 DEMO_DIR=
 DEMO_STATUS=
@@ -31,19 +32,32 @@ demo_end() { if [ -n "$DEMO_DIR" ]; then rm -rf "$DEMO_DIR"; fi; }
 # Run a command line without showing it; sets DEMO_STATUS and DEMO_BODY.
 demo_ask() {
     local answer
-    answer=$(bash -c "$1" 2>&1) || :
+    eval "$1" >"$DEMO_DIR/answer" 2>&1 || :
+    answer=$(cat "$DEMO_DIR/answer")
     DEMO_STATUS=${answer##*$'\n'}
-    DEMO_BODY=${answer%$'\n'*}
+    DEMO_BODY=${answer%"$DEMO_STATUS"}
+    DEMO_BODY=${DEMO_BODY%$'\n'}
 }
 
-# demo_run TEXT COMMAND-LINE STATUS: show and run a command line, show the answer, and fail if it has another status.
+# demo_run TEXT COMMAND-LINE STATUS[|STATUS]: show and run a command line, show the answer, and fail if it has another status.
 demo_run() {
     printf '\n# %s\n%s\n' "$1" "$2"
     demo_ask "$2"
     if [ -n "$DEMO_BODY" ]; then
         printf '%s\n' "$DEMO_BODY" | { json_pretty 2>/dev/null || printf '%s\n' "$DEMO_BODY"; } | sed 's/^/    /'
     fi
-    if [ "$DEMO_STATUS" != "$3" ]; then demo_wrong "expected HTTP status $3, got $DEMO_STATUS"; fi
+    case "|$3|" in
+    *"|$DEMO_STATUS|"*) ;;
+    *) demo_wrong "expected HTTP status $3, got $DEMO_STATUS" ;;
+    esac
+}
+
+# demo_keep VARIABLE MEMBER: keep a member of the answer that the last command line put into ANSWER, and show how.
+demo_keep() {
+    local line="$1=\$(sed -n 's/.*\"$2\":\"\([^\"]*\)\".*/\1/p' <<<\"\$ANSWER\")"
+    printf '\n%s\n' "$line"
+    eval "$line"
+    if [ -z "${!1}" ]; then demo_wrong "the answer has no $2"; fi
 }
 
 # demo_expect MEMBER VALUE: fail if a member of the last answer has another value.
@@ -68,14 +82,12 @@ demo_wrong() {
 
 demo_client() {
     local url='"$BASE_URL/admin/api/clients'
-    # Delete the client of an earlier demonstration; its secret was not kept.
-    demo_ask "curl -X DELETE -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" $url/demo\""
+    demo_run 'An administrator deletes the client of an earlier demonstration, if there is one (404: there is none).' \
+        "curl -s -X DELETE $url/demo\" -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" -o /dev/null" '204|404'
     demo_run 'An administrator creates a client. The answer shows its secret; it is never shown again.' \
-        "curl -X POST $url\" -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" \\
-  -H 'Content-Type: application/json' -d '{\"clientId\":\"demo\",\"clientType\":\"confidential\",\"enabled\":true}'" 201
-    DEMO_SECRET=$(json_get clientSecret <<<"$DEMO_BODY") || demo_wrong 'the answer has no clientSecret'
-    export DEMO_SECRET
-    printf "\nDEMO_SECRET='%s'\n" "$DEMO_SECRET"
+        "ANSWER=\$(curl -s -X POST $url\" -H \"X-Admin-API-Key: \$SVC_ADMIN_API_KEY\" \\
+  -H 'Content-Type: application/json' -d '{\"clientId\":\"demo\",\"clientType\":\"confidential\",\"enabled\":true}'); echo \"\$ANSWER\"" 201
+    demo_keep DEMO_SECRET clientSecret
 }
 
 # demo_entitle TEXT MERGE-PATCH
@@ -88,13 +100,11 @@ demo_entitle() {
 
 demo_token() {
     demo_run 'The client requests a token, and policy decides (evaluation 1).' \
-        "curl -u \"demo:\$DEMO_SECRET\" -d grant_type=client_credentials -d 'scope=orders.read orders.write' \\
-  \"\$BASE_URL/token\"" 200
+        "ANSWER=\$(curl -s -u \"demo:\$DEMO_SECRET\" -d grant_type=client_credentials -d 'scope=orders.read orders.write' \\
+  \"\$BASE_URL/token\"); echo \"\$ANSWER\"" 200
     demo_expect token_type Bearer
     demo_expect_scopes 'orders.read orders.write'
-    TOKEN=$(json_get access_token <<<"$DEMO_BODY") || demo_wrong 'the answer has no access_token'
-    export TOKEN
-    printf "\nTOKEN='%s'\n" "$TOKEN"
+    demo_keep TOKEN access_token
 }
 
 # demo_introspect TEXT [CURL-ARGUMENTS]
