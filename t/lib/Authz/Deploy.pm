@@ -29,13 +29,15 @@ my $CLIENT  = 'https://app.example/c.json';    # an address as client id: its pa
 # some for a busy machine, and a save in hand is then cut off or unconfirmed; races: the web server itself loses requests in
 # some reloads, not in all. All as the comments of the configuration say.
 my %shape = (
-    'lighttpd'       => { server => 'lighttpd', needs => [], patience => 12 },
-    'lighttpd-spawn' => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
-    'lighttpd-cgi'   => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
-    'apache'         => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
-    'apache-streams' => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
-    'apache-fcgid'   => { server => 'apache',   needs => ['fcgid'], single => 1, patience => 12 },
-    'apache-cgi'     => { server => 'apache',   needs => ['cgid'],  single => 1, races    => 1 },
+    'lighttpd'              => { server => 'lighttpd', needs => [], patience => 12 },
+    'lighttpd-spawn'        => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
+    'lighttpd-cgi'          => { server => 'lighttpd', needs => [], single   => 1, patience => 12 },
+    'apache'                => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
+    'apache-streams'        => { server => 'apache',   needs => [qw(buffer setenvif proxy proxy_fcgi)] },
+    'apache-fcgid'          => { server => 'apache',   needs => ['fcgid'],           single => 1, patience => 12 },
+    'apache-cgi'            => { server => 'apache',   needs => ['cgid'],            single => 1, races    => 1 },
+    'apache-htaccess-fcgid' => { server => 'apache',   needs => [qw(fcgid rewrite)], single => 1 },
+    'apache-htaccess-cgi'   => { server => 'apache',   needs => [qw(cgid rewrite)],  single => 1 },
 );
 
 # Ends the test with a word when the server or a module is not installed.
@@ -90,6 +92,17 @@ sub check_streams {
     my ($class) = @_;
     my $self = $class->start('apache-streams');
     $self->$_ for qw(main_path slow_bodies nothing_broke stopped end);
+    return;
+}
+
+# Shared hosting with etc/apache/htaccess. slashes: the host has set AllowEncodedSlashes NoDecode.
+sub check_shared_host {
+    my ( $class, $web, %option ) = @_;
+    my $self = $class->start( $web, settings => { Authz::Idp->settings } );
+    $self->$_ for 'main_path', $option{slashes} ? 'admin_path' : 'no_slashes';
+    $self->$_
+      for qw(sign_in metadata answers metrics headers forwarded_untrusted arguments document_root nothing_broke);
+    $self->end;
     return;
 }
 
@@ -184,6 +197,35 @@ sub admin_path {
     admin_error(
         $stack->admin( GET => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings', key => undef ), 401,
         'admin: no key is 401' );
+    return;
+}
+
+# Apache refuses %2F before it reads .htaccess.
+sub no_slashes {
+    my ($self) = @_;
+    my $stack  = $self->{stack};
+    my $answer = $stack->admin( GET => '/admin/api/clients/' . Authz::Client::escape($CLIENT) );
+    ok( $answer->status == 404 && !defined $answer->header('X-Request-ID'),
+        'admin: a path with %2F does not arrive, as etc/apache/README says' ) or diag( $answer->text );
+    admin_ok(
+        $stack->admin( GET => "/admin/api/clients/$self->{client}[0]" ),
+        200, { clientId => $self->{client}[0] }, 'admin: other paths do' );
+    return;
+}
+
+# Files of the document root are not served, except what a certificate authority asks for.
+sub document_root {
+    my ($self) = @_;
+    my $http = $self->{http};
+    for my $path ( '/authz.fcgi', '/authz.fcgi/token', '/.htaccess', '/.well-known/', '/nothing' ) {
+        my $answer = $http->get($path);
+        is( $answer->status, 404, "document root: $path is no endpoint" );
+        unlike( $answer->body, qr{SVC_CONFIG|CGIPassAuth|Index of}, '... and no file or list of files' );
+    }
+    is( $http->get('/token')->status, 405,
+        'document root: a file named token does not take the place of the endpoint' );
+    is( $http->get('/.well-known/acme-challenge/proof')->body, "proof\n",
+        'acme-challenge: the files of the host (RFC 8555 8.3)' );
     return;
 }
 

@@ -53,13 +53,15 @@ sub free_port {
 }
 
 my %shape = (
-    'lighttpd'       => \&_lighttpd,
-    'lighttpd-spawn' => \&_lighttpd_spawn,
-    'lighttpd-cgi'   => \&_lighttpd_cgi,
-    'apache'         => \&_apache,
-    'apache-streams' => \&_apache_streams,
-    'apache-fcgid'   => \&_apache_fcgid,
-    'apache-cgi'     => \&_apache_cgi,
+    'lighttpd'              => \&_lighttpd,
+    'lighttpd-spawn'        => \&_lighttpd_spawn,
+    'lighttpd-cgi'          => \&_lighttpd_cgi,
+    'apache'                => \&_apache,
+    'apache-streams'        => \&_apache_streams,
+    'apache-fcgid'          => \&_apache_fcgid,
+    'apache-cgi'            => \&_apache_cgi,
+    'apache-htaccess-fcgid' => \&_apache_htaccess_fcgid,
+    'apache-htaccess-cgi'   => \&_apache_htaccess_cgi,
 );
 
 # Starts a server in front of a stack; the process.
@@ -233,6 +235,46 @@ sub _apache_cgi {
     my ($stack) = @_;
     my $text = _shipped( 'apache', 'authz-cgi.conf', _apache_variables($stack) );
     return _run_apache( $stack, [qw(alias cgid env)], "ScriptSock $stack->{dir}/cgid.sock\n$text" );
+}
+
+# Shared hosting: the server's configuration is the host's, and .htaccess may change what such hosts allow. The program in the
+# document root is the one that README shows.
+my $SHARED_HOST = 'AllowOverride AuthConfig FileInfo Indexes Limit Options';
+
+sub _apache_htaccess {
+    my ( $stack, $handler, $modules, $host ) = @_;
+    my %own   = _apache_variables($stack);
+    my $root  = directory_of_apache( $stack, 'public_html' );
+    my ($run) = edit( Authz::Path::source(qw(etc apache README)) ) =~ m{^    (#!/bin/sh\n(?:    .*\n)+)}m
+      or die "README shows no program\n";
+    $run =~ s/^    //mg;
+    $run =~ s{/home/you/authz/authz\.conf}{$own{CONFIG}} or die "README sets no SVC_CONFIG\n";
+    $run =~ s{/home/you/authz/libexec/authz/authz\.fcgi}{$own{PROGRAMS}/authz.fcgi} or die "README runs no program\n";
+    write_file( "$root/authz.fcgi", $run, 0755 );
+    write_file(
+        "$root/.htaccess",
+        edit( Authz::Path::source(qw(etc apache htaccess)), qr/SetHandler fcgid-script/ => "SetHandler $handler" ) );
+    mkdir "$root/.well-known"                or die "mkdir: $!";
+    mkdir "$root/.well-known/acme-challenge" or die "mkdir: $!";
+    write_file( "$root/.well-known/acme-challenge/proof", "proof\n" );
+    write_file( "$root/token",                            "a file of the document root\n" );
+    my $text =
+      "DocumentRoot $root\n<Directory \"$root\">\n    $SHARED_HOST\n    Require all granted\n</Directory>\n$host";
+    return _run_apache( $stack, [ qw(dir negotiation autoindex rewrite), @$modules ], $text );
+}
+
+sub _apache_htaccess_fcgid {
+    my ($stack) = @_;
+    my $dir = directory_of_apache( $stack, 'fcgid' );
+    return _apache_htaccess( $stack, 'fcgid-script', ['fcgid'], "FcgidIPCDir $dir\nFcgidProcessTableFile $dir/shm\n" );
+}
+
+# A host that has set AllowEncodedSlashes; without it no .htaccess can.
+sub _apache_htaccess_cgi {
+    my ($stack) = @_;
+    return _apache_htaccess(
+        $stack, 'cgi-script', ['cgid'],
+        "ScriptSock $stack->{dir}/cgid.sock\nAllowEncodedSlashes NoDecode\n" );
 }
 
 1;
