@@ -65,6 +65,23 @@ is( "@{ $opa->{RuntimeDirectoryMode} } @{ $opa->{Group} }",
     "0750 @{ $service->{SupplementaryGroups} }",
     '... which the service enters by its group, and no other account' );
 
+# ---- make writes the paths of the build
+
+SKIP: {
+    my $made = ( $ENV{AUTHZ_BUILDDIR} // '' ) . '/systemd';
+    skip 'no build folder', 3 if !-d $made;
+    my ($prefix) = Authz::Web::edit("$ENV{AUTHZ_BUILDDIR}/Makefile") =~ /^prefix = (.+)$/m;
+    my $text = join '',
+      map { Authz::Web::edit($_) =~ s/^#.*\n//mgr } sort glob "$made/authz-*.service $made/authz.service";
+    my @path = $text =~ /^(?:ExecStart=|EnvironmentFile=|Environment=SVC_CONFIG=)(\S+)/mg;
+    is( scalar @path, 6, 'three units name a program each, and three files of settings' );
+    is( scalar( grep { !m{\A\Q$prefix\E/|\A/etc/} } @path ), 0, '... at the places of this build' ) or diag "@path";
+    is_deeply(
+        [ sort map {s{.*/}{}r} glob "$made/authz*" ],
+        [ sort map {s{.*/}{}r} glob Authz::Path::source( 'etc', 'systemd', 'authz*' ) ],
+        'every unit is made' );
+}
+
 # ---- the engine has what it needs and nothing else (etc/opa/README)
 
 isnt( "@{ $opa->{User} }",  "@{ $service->{User} }",  'the engine has an account of its own' );
