@@ -23,7 +23,7 @@ check() {
     set -e
     if [ "$rc" -eq 0 ]; then
         PASSED=$((PASSED + 1))
-        case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|#|[NWE]:)' "$log" ;; esac
+        case $name in tests | sanitize) tail -n 40 "$log" ;; debs) grep -E '^(ok|# |[NWE]:)' "$log" ;; esac
         printf '   ok (%s s)\n' $((SECONDS - began))
     else
         FAILED=$((FAILED + 1))
