@@ -340,6 +340,14 @@ test_own(TALLOC_CTX *mem, struct az *az)
            && strstr(problems.line[0], "signed_out.html:1") != NULL,
        "SVC_WWW_DIR: a broken page is named with the setting: %s",
        problems.count > 0 ? problems.line[0] : "");
+    write_page(data_dir, "logout", "{{");
+    env_settings(az)->www_dir = data_dir;
+    ok(load(az, data_dir, &problems) == NULL && problems.count == 1
+           && strncmp(problems.line[0], "SVC_DATA_DIR: ", 14) == 0
+           && strstr(problems.line[0], "or restore the one") != NULL,
+       "SVC_DATA_DIR: a broken shipped page is named with its own setting, although SVC_WWW_DIR "
+       "is the directory above: %s",
+       problems.count > 0 ? problems.line[0] : "");
     env_settings(az)->www_dir = "/nonexistent";
     ok(load(az, data_dir, &problems) == NULL && problems.count == 1
            && strncmp(problems.line[0], "SVC_WWW_DIR: ", 13) == 0,

@@ -60,11 +60,10 @@ struct loading {
     TALLOC_CTX *mem;
 };
 
+/* Tell a fault of a file or directory; own: it is the operator's. */
 static void
-problem(struct loading *loading, const char *path, const char *why)
+problem(struct loading *loading, bool own, const char *why)
 {
-    bool own =
-        loading->own_dir != NULL && strncmp(path, loading->own_dir, strlen(loading->own_dir)) == 0;
     problems_add(loading->mem, loading->problems,
                  own ? "SVC_WWW_DIR: %s; correct the page, or delete it to use the shipped one"
                      : "SVC_DATA_DIR: %s; correct the page or restore the one that comes with the "
@@ -72,15 +71,18 @@ problem(struct loading *loading, const char *path, const char *why)
                  why);
 }
 
-/* Return the path of a file: the operator's own, if there is one, else the shipped one. */
+/* Return the path of a file: the operator's own, if there is one (*ret_own), else the shipped one.
+ */
 static char *
-page_path(TALLOC_CTX *mem, const struct loading *loading, const char *name)
+page_path(TALLOC_CTX *mem, const struct loading *loading, const char *name, bool *ret_own)
 {
+    *ret_own = loading->own_dir != NULL;
     if (loading->own_dir != NULL) {
         char *own = talloc_asprintf(mem, "%s/%s.html", loading->own_dir, name);
         if (own == NULL || access(own, F_OK) == 0)
             return own;
     }
+    *ret_own = false;
     return talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
 }
 
@@ -105,16 +107,16 @@ load_file(struct loading *loading, const char *name)
 {
     const char *why = "out of memory";
     TALLOC_CTX *mem = talloc_new(NULL);
-    char *path = page_path(mem, loading, name);
+    bool own, loaded = false;
+    char *path = page_path(mem, loading, name, &own);
     size_t length = 0;
     char *text = path != NULL ? page_read_file(mem, path, &length) : NULL;
-    bool loaded = false;
     if (path != NULL && text == NULL)
         why = talloc_asprintf(mem, "%s: %s", path, strerror(errno));
     else if (text != NULL)
         loaded = templates_add(loading->pages->set, name, path, text, length, &why) == AZ_OK;
     if (!loaded)
-        problem(loading, path != NULL ? path : loading->dir, why);
+        problem(loading, own, why);
     talloc_free(mem);
     return loaded;
 }
@@ -147,11 +149,11 @@ style_sources(struct pages *pages, const char *name)
 
 /* True if a directory can be read. */
 static bool
-check_dir(struct loading *loading, const char *dir)
+check_dir(struct loading *loading, const char *dir, bool own)
 {
     if (access(dir, R_OK | X_OK) == 0)
         return true;
-    problem(loading, dir, talloc_asprintf(loading->mem, "%s: %s", dir, strerror(errno)));
+    problem(loading, own, talloc_asprintf(loading->mem, "%s: %s", dir, strerror(errno)));
     return false;
 }
 
@@ -160,8 +162,8 @@ static bool
 load_files(struct loading *loading)
 {
     bool loaded = true;
-    if (!check_dir(loading, loading->dir)
-        || (loading->own_dir != NULL && !check_dir(loading, loading->own_dir)))
+    if (!check_dir(loading, loading->dir, false)
+        || (loading->own_dir != NULL && !check_dir(loading, loading->own_dir, true)))
         return false;
     for (size_t i = 0; i < ROWS; i++)
         loaded = load_file(loading, page_rows[i].name) && loaded;
@@ -183,12 +185,13 @@ check_pages(struct loading *loading)
             templates_check(pages->set, page_rows[i].name, page_rows[i].values, &why);
         if (st == AZ_OK)
             pages->styles[i] = style_sources(pages, page_rows[i].name);
-        const char *path = page_path(pages, loading, page_rows[i].name);
+        bool own;
+        const char *path = page_path(pages, loading, page_rows[i].name, &own);
         if (st == AZ_OK && pages->styles[i] == NULL)
             why = talloc_asprintf(loading->mem, "%s: too many style elements", path);
         if (pages->styles[i] != NULL)
             continue;
-        problem(loading, path != NULL ? path : loading->dir, why);
+        problem(loading, own, why);
         right = false;
     }
     return right;
