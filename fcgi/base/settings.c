@@ -91,7 +91,14 @@ issuer_ok(const char *text)
     return true;
 }
 
-/* Set one value; false with the reason if the text is not valid for the row. */
+static bool
+is_blank(const char *text)
+{
+    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
+}
+
+/* Set one value; a blank text without a default counts as not set. False with the reason if the
+ * text is not valid for the row. */
 static bool
 set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, const char *text,
           const char **ret_why)
@@ -99,6 +106,9 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
     void *at = (char *) cfg + row->offset;
     switch (row->type) {
     case SETTING_TEXT:
+        *(const char **) at =
+            row->fallback == NULL && is_blank(text) ? NULL : talloc_strdup(mem, text);
+        return true;
     case SETTING_SECRET:
         *(const char **) at = talloc_strdup(mem, text);
         return true;
@@ -260,12 +270,6 @@ is_development_value(const char *text)
         if (strcasecmp(text, known[i]) == 0)
             return true;
     return strncasecmp(text, "insecure-dev-", 13) == 0;
-}
-
-static bool
-is_blank(const char *text)
-{
-    return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
 /* One secret: those that specification 5.2 requires, and others that must not be weak. */

@@ -13,7 +13,7 @@ const char *
 subject_home(const struct op *op, const struct identity_providers *providers)
 {
     const char *set = op->az->cfg->subject_home_issuer;
-    if (set != NULL && *set != '\0')
+    if (set != NULL)
         return set;
     if (providers->home != NULL)
         return providers->home;

@@ -213,6 +213,26 @@ test_values(TALLOC_CTX *mem)
     }
 }
 
+/* A blank text counts as not set where there is no default: an operator empties a line to switch
+ * something off. A blank secret is refused or not set by settings_check. */
+static void
+test_blank(TALLOC_CTX *mem)
+{
+    static const char *const blank[] = {"", " ", "\t \r\n"};
+    for (size_t i = 0; i < rows(); i++) {
+        const struct setting *row = &settings_table[i];
+        if (row->type != SETTING_TEXT || row->fallback != NULL)
+            continue;
+        for (size_t j = 0; j < sizeof(blank) / sizeof(blank[0]); j++) {
+            struct settings *cfg;
+            ok(try(mem, row->name, blank[j], &cfg) == NULL, "%s: blank (%zu) is taken", row->name,
+               j);
+            ok(*(const char *const *) (const void *) ((char *) cfg + row->offset) == NULL,
+               "... and counts as not set");
+        }
+    }
+}
+
 /* Writes authz.conf and loads it; the problems as one text. */
 static const char *
 load_file(TALLOC_CTX *mem, const char *text, size_t length, struct settings **ret)
@@ -528,6 +548,7 @@ main(void)
     test_defaults(mem);
     test_limits(mem);
     test_values(mem);
+    test_blank(mem);
     test_file(mem);
     test_sources(mem);
     test_secrets(mem);
