@@ -148,3 +148,22 @@ b64url_encode(TALLOC_CTX *mem, const void *data, size_t len)
         b64url_encode_into(data, len, text);
     return text;
 }
+
+char *
+b64_encode(TALLOC_CTX *mem, const void *data, size_t len)
+{
+    if (len > SIZE_MAX / 4 - 4)
+        return NULL;
+    char *text = talloc_size(mem, (len + 2) / 3 * 4 + 1), *c = text;
+    if (text == NULL)
+        return NULL;
+    b64url_encode_into(data, len, text);
+    for (; *c != '\0'; c++)
+        *c = *c == url_alphabet.digit_62   ? standard_alphabet.digit_62
+             : *c == url_alphabet.digit_63 ? standard_alphabet.digit_63
+                                           : *c;
+    for (; (c - text) % 4 != 0; c++)
+        *c = '=';
+    *c = '\0';
+    return text;
+}

@@ -36,6 +36,10 @@ char *b64url_encode(TALLOC_CTX *mem, const void *data, size_t len);
 /* Write B64URL_LENGTH(len) characters and a NUL to ret. */
 void b64url_encode_into(const void *data, size_t len, char *ret);
 
+/* Return standard base64 with padding, for data: addresses and Content-Security-Policy; NULL: out
+ * of memory. */
+char *b64_encode(TALLOC_CTX *mem, const void *data, size_t len);
+
 /*
  * Decode standard base64, for HTTP Basic (RFC 7617 section 2). Some clients leave the padding out,
  * so it may be absent, but it must not be wrong. Otherwise this is as strict as b64url_decode().

@@ -27,6 +27,8 @@ struct settings {
     const char *data_dir;        /* installed sql/, policy/ and www/ */
     const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
     const char *www_dir;         /* the operator's own pages, NULL: none */
+    const char *pages_name;      /* name of the service on the pages, NULL: the issuer's host */
+    const char *pages_logo;      /* file of www_dir with the logo on the pages, NULL: none */
     const char *log_level;       /* debug, info, warn or error */
     const char *log_format;      /* json or text */
     const char *admin_api_key;   /* the first admin key */

@@ -53,10 +53,24 @@ test_vectors(TALLOC_CTX *mem)
         size_t len = 99;
         is_str(b64url_encode(mem, plain, strlen(plain)), vectors[i].text,
                "encode '%s' (RFC 4648 10)", plain);
+        const char *padded = talloc_asprintf(mem, "%s%s", vectors[i].text,
+                                             strlen(plain) % 3 == 0   ? ""
+                                             : strlen(plain) % 3 == 1 ? "=="
+                                                                      : "=");
+        is_str(b64_encode(mem, plain, strlen(plain)), padded,
+               "encode '%s' with padding (RFC 4648 4)", plain);
         is_int(b64url_decode(mem, vectors[i].text, strlen(vectors[i].text), &seen, &len), AZ_OK,
                "decode '%s' (RFC 4648 10)", vectors[i].text);
         is_bin(seen, len, plain, strlen(plain), "... to '%s'", plain);
     }
+}
+
+/* RFC 4648 section 4: 62 and 63 are + and /. */
+static void
+test_standard_encode(TALLOC_CTX *mem)
+{
+    is_str(b64_encode(mem, "\xfb\xef\xff", 3), "++//", "standard base64 has + and / (RFC 4648 4)");
+    is_str(b64url_encode(mem, "\xfb\xef\xff", 3), "--__", "... and base64url - and _ (RFC 4648 5)");
 }
 
 static void
@@ -171,6 +185,7 @@ main(void)
 
     plan(0);
     test_vectors(mem);
+    test_standard_encode(mem);
     test_refused(mem);
     test_all_octets(mem);
     test_alphabet(mem);

@@ -355,6 +355,46 @@ test_own(TALLOC_CTX *mem, struct az *az)
     env_settings(az)->www_dir = NULL;
 }
 
+/* Name and logo of the settings on every page (decisions.md "Pages"). */
+static void
+test_site(TALLOC_CTX *mem, struct az *az)
+{
+    static const char *const names[] = {"busy",  "choose", "consent",
+                                        "error", "logout", "signed_out"};
+    struct problems problems;
+    struct pages *before = az->pages;
+    const char *data_dir = make_data_dir(mem), *own = make_data_dir(mem);
+    const char *dir = talloc_asprintf(mem, "%s/www", own);
+    write_page(own, "x", "<svg/>");
+    const char *html = talloc_asprintf(mem, "%s/x.html", dir);
+    if (rename(html, talloc_asprintf(mem, "%s/logo.svg", dir)) != 0)
+        exit(99);
+    env_settings(az)->www_dir = dir;
+    env_settings(az)->pages_name = "<b>Ours";
+    env_settings(az)->pages_logo = "logo.svg";
+    az->pages = load(az, data_dir, &problems);
+    is_int((int64_t) problems.count, 0, "SVC_PAGES_NAME and SVC_PAGES_LOGO are taken");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct request *req = show(mem, az, names[i], "{'site_name':'theirs'}", NULL);
+        ok(strstr(req->res.body, "<span>&lt;b&gt;Ours</span>") != NULL,
+           "%s: shows the name, escaped", names[i]);
+        ok(strstr(req->res.body, " – &lt;b&gt;Ours</title>") != NULL, "%s: ... in its title too",
+           names[i]);
+        ok(strstr(req->res.body, "theirs") == NULL, "%s: ... and no value replaces it", names[i]);
+        ok(strstr(req->res.body, "<img src=\"data:image/svg+xml;base64,PHN2Zy8+\" alt=\"\">")
+               != NULL,
+           "%s: shows the logo", names[i]);
+        ok(strstr(header(req, "Content-Security-Policy"), "; img-src data:; ") != NULL,
+           "%s: ... under the same policy", names[i]);
+    }
+    env_settings(az)->pages_name = "a\nb";
+    env_settings(az)->pages_logo = "javascript:alert(1)";
+    ok(load(az, data_dir, &problems) == NULL && problems.count == 2,
+       "faults of name and logo stop the start, each with a line");
+    env_settings(az)->www_dir = env_settings(az)->pages_name = env_settings(az)->pages_logo = NULL;
+    az->pages = before;
+}
+
 int
 main(void)
 {
@@ -374,6 +414,7 @@ main(void)
     test_broken(mem, az);
     test_branded(mem, az);
     test_own(mem, az);
+    test_site(mem, az);
     talloc_free(mem);
     return done();
 }

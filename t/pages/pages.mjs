@@ -1,6 +1,9 @@
 // Every page with short and hostile values, in both colour schemes, narrow and wide. See pages.t.
 
 import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 
 import { contrasts, controls, done, is, launch, listen, look, ok, open, pressEnterOn, send, sideways, tabStops } from './browser.mjs';
 
@@ -10,6 +13,13 @@ const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + '
 const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
 const scopes = [{ name: 'openid', text: 'See who you are' }, { name: 'notes.read', text: '' }];
 const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
+
+// A name and a logo of the operator. Its script, and the address that it loads, would show as faults and loads.
+const brandDir = fs.mkdtempSync(path.join(process.env.TMPDIR ?? os.tmpdir(), 'authz-brand-'));
+fs.writeFileSync(path.join(brandDir, 'logo.svg'), `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 40" onload="console.log('onload')">
+<style>rect { fill: #8a1538 }</style><script>console.log('script')</script><image href="http://127.0.0.1:9/x.png" width="1" height="1"/>
+<rect width="120" height="40" rx="6"/><circle cx="20" cy="20" r="10" fill="#fff"/></svg>`);
+const brand = (name, logo) => ({ SVC_PAGES_NAME: name, ...(logo ? { SVC_WWW_DIR: brandDir, SVC_PAGES_LOGO: logo } : {}) });
 
 const cases = {
   'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
@@ -27,6 +37,9 @@ const cases = {
   'consent, little': ['consent', { ...person, client_id: 'c1', verified: true, redirect_host: 'crm.example', id: 'x', action: '/answer' }],
   'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],
   'signed out': ['signed_out', { client_name: 'Expense Reports' }],
+  'choose, with name and logo': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }, brand('Example Corporation & Sons', 'logo.svg')],
+  'signed out, with a long name and a logo': ['signed_out', {}, brand(LONG.slice(0, 64), 'logo.svg')],
+  'error 400, with a name': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }, brand('<b>Example</b>')],
 };
 
 // ---- two sites: ours with the pages, and the client's
@@ -34,9 +47,9 @@ const cases = {
 let client, posted = [];
 const formAction = { consent: () => client };
 
-function render([name, values]) {
+function render([name, values, env]) {
   const more = formAction[name] ? [formAction[name]()] : [];
-  const out = execFileSync(process.env.AUTHZ_RENDER, [name, JSON.stringify(values), ...more]).toString();
+  const out = execFileSync(process.env.AUTHZ_RENDER, [name, JSON.stringify(values), ...more], { env: { ...process.env, ...env } }).toString();
   const end = out.indexOf('\r\n\r\n');
   const headers = out.slice(0, end).split('\r\n').map(line => line.split(/: (.*)/s));
   return { status: Number(headers[0][1]), headers: headers.slice(1), body: out.slice(end + 4) };
@@ -86,6 +99,14 @@ async function looksRight(page, name) {
     }
 }
 
+// AUTHZ_PICTURES names a directory for pictures of all pages, for people who look at them.
+async function keepPicture(page, name) {
+  for (const width of process.env.AUTHZ_PICTURES ? [320, 1280] : []) {
+    await look(page, [width, 800], 'light');
+    await page.screenshot({ path: path.join(process.env.AUTHZ_PICTURES, `${name.replace(/[^a-z0-9]+/gi, '-')}-${width}.png`) });
+  }
+}
+
 async function isBuiltRight(page, name) {
   const built = await page.evaluate(() => ({
     lang: document.documentElement.lang,
@@ -97,6 +118,19 @@ async function isBuiltRight(page, name) {
     said: document.body.innerText.trim().length > 40,
   }));
   is(built, { lang: 'en', title: true, h1: 1, main: 1, mode: 'CSS1Compat', scripts: 0, said: true }, `${name}: language, title, one heading, one main part, no script`);
+}
+
+// The header: the name as text, and the logo, which is drawn, in a size that leaves room for the name.
+async function showsBrand(page, env, name) {
+  const seen = await page.evaluate(() => {
+    const image = document.querySelector('header img');
+    return { name: document.querySelector('header span').textContent, title: document.title, drawn: image ? image.complete && image.naturalWidth > 0 : null,
+      high: image ? image.getBoundingClientRect().height : 0, alt: image ? image.alt : null, plain: document.querySelectorAll('header svg').length };
+  });
+  is(seen.name, env.SVC_PAGES_NAME, `${name}: SVC_PAGES_NAME is in the header, as text`);
+  ok(seen.title.endsWith(` – ${env.SVC_PAGES_NAME}`), `${name}: ... and ends the title`, seen);
+  if (env.SVC_PAGES_LOGO) ok(seen.drawn && seen.high >= 24 && seen.high <= 48 && seen.alt === '' && seen.plain === 0, `${name}: SVC_PAGES_LOGO is drawn in place of the shipped picture, and is silent for readers`, seen);
+  else ok(seen.drawn === null && seen.plain === 1, `${name}: without a logo the shipped picture stays`, seen);
 }
 
 async function worksByKeyboard(page, name) {
@@ -115,6 +149,8 @@ for (const [name, page] of Object.entries(cases)) {
   await isBuiltRight(tab, name);
   await looksRight(tab, name);
   await worksByKeyboard(tab, name);
+  if (page[2]) await showsBrand(tab, page[2], name);
+  await keepPicture(tab, name);
   is(tab.faults, [], `${name}: the browser has nothing to complain of, nothing offends the Content-Security-Policy`);
   is(tab.loads, [], `${name}: no other request is sent to any server`);
   await tab.browserContext().close();
@@ -177,6 +213,7 @@ for (const decision of [['Allow', 'allow'], ['Cancel', 'deny']]) {
 }
 
 await browser.close();
+fs.rmSync(brandDir, { recursive: true });
 ours.server.close();
 theirs.server.close();
 done();

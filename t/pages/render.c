@@ -4,7 +4,8 @@
  *   render NAME VALUES [FORM-ACTION]
  *
  * prints status line, headers and body as a gateway passes them on. VALUES is JSON. The name
- * "error" takes {"status":..,"error":..,"text":..}.
+ * "error" takes {"status":..,"error":..,"text":..}. SVC_OIDC_ISSUER, SVC_WWW_DIR, SVC_PAGES_NAME
+ * and SVC_PAGES_LOGO are read from the environment.
  */
 #include "config.h"
 
@@ -34,6 +35,9 @@ load_pages(struct az *az)
     const char *source = getenv("AUTHZ_SRCDIR"), *issuer = getenv("SVC_OIDC_ISSUER");
     env_settings(az)->data_dir = talloc_asprintf(az, "%s/etc", source != NULL ? source : ".");
     env_settings(az)->oidc_issuer = issuer != NULL ? issuer : "https://login.example";
+    env_settings(az)->www_dir = getenv("SVC_WWW_DIR");
+    env_settings(az)->pages_name = getenv("SVC_PAGES_NAME");
+    env_settings(az)->pages_logo = getenv("SVC_PAGES_LOGO");
     struct pages *pages = pages_load(az, az->cfg, &problems);
     if (pages == NULL)
         fail(problems.count > 0 ? problems.line[0] : "out of memory");

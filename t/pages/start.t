@@ -45,6 +45,13 @@ sub run {
     return ( $status, split /\n/, $text );
 }
 
+# Run the check of the service with settings for name and logo.
+sub check_with {
+    my (%setting) = @_;
+    local @good{ keys %setting } = values %setting;
+    return run( data_dir(), 'authz.fcgi', '--check' );
+}
+
 my ( $status, @line ) = run( data_dir(), 'authz.fcgi', '--check' );
 is( $status, 0, 'start: the shipped pages are right' ) or diag(@line);
 ( $status, @line ) = run( data_dir(), qw(authzctl config check --offline) );
@@ -85,5 +92,30 @@ for my $case (@cases) {
 ( $status, @line ) = run( "$top/nowhere", 'authz.fcgi', '--check' );
 ok( $status == 78 && 1 == grep( {/SVC_DATA_DIR: \Q$top\E\/nowhere\/www: No such file/} @line ),
     'start: a data directory without pages is one line' ) or diag( $status, @line );
+
+# ---- name and logo (decisions.md "Name and logo")
+
+my $own = "$top/own";
+mkdir $own or die "$own: $!";
+Authz::Web::write_file( "$own/logo.svg", '<svg xmlns="http://www.w3.org/2000/svg"/>' );
+( $status, @line ) = check_with( SVC_WWW_DIR => $own, SVC_PAGES_LOGO => 'logo.svg', SVC_PAGES_NAME => 'Example' );
+is( $status, 0, 'start: a name and a logo are right' ) or diag(@line);
+( $status, @line ) = check_with( SVC_WWW_DIR => '', SVC_PAGES_LOGO => ' ', SVC_PAGES_NAME => '' );
+is( $status, 0, 'start: blank settings of pages count as not set' ) or diag(@line);
+for my $case (
+    [ 'javascript:alert(1)',       'must be the name of a file in SVC_WWW_DIR' ],
+    [ 'https://cdn.example/x.png', 'must be the name of a file in SVC_WWW_DIR' ],
+    [ '../own/logo.svg',           'must be the name of a file in SVC_WWW_DIR' ],
+    [ 'gone.png',                  "$own/gone.png: No such file or directory" ],
+    [ 'logo.gif',                  'must end in .png, .svg or .webp' ] )
+{
+    my ( $logo, $why ) = @$case;
+    ( $status, @line ) = check_with( SVC_WWW_DIR => $own, SVC_PAGES_LOGO => $logo );
+    ok( $status == 78 && 1 == grep( {/SVC_PAGES_LOGO: \Q$why\E/} @line ),
+        "start: the logo $logo is refused, with the setting and the reason" ) or diag( $status, @line );
+}
+( $status, @line ) = check_with( SVC_PAGES_NAME => 'x' x 65 );
+ok( $status == 78 && 1 == grep( {/SVC_PAGES_NAME: has more than 64 characters/} @line ),
+    'start: a name of 65 characters is refused' ) or diag( $status, @line );
 
 done_testing;

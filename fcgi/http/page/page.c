@@ -3,15 +3,14 @@
 #include "http/page/page.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/b64url.h"
 #include "base/buf.h"
 #include "base/jsonx.h"
-#include "base/uri.h"
 #include "crypto/digest.h"
+#include "http/page/page_site.h"
 #include "http/page/template.h"
 
 /* Includes that the pages may name besides ours; a page needs no more. */
@@ -23,31 +22,38 @@
 
 #define PAGE_SOURCE_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._"
 
-/* A page, and the names that its template may use. */
+/* Room for the names of one page, with the NULL after them. */
+#define PAGE_VALUES 24
+
+/* A page, and the names that its template may use besides page_common. */
 struct page_row {
     const char *name;
-    const char *values[24]; /* ends with NULL; "list.member" for members of a list's objects */
+    const char
+        *values[PAGE_VALUES]; /* ends with NULL; "list.member" for members of a list's objects */
 };
 
 static const struct page_row page_rows[] = {
     {"error",
-     {"site", "refused", "declined", "busy", "unavailable", "broken", "error", "text", "request_id",
-      "back_href", "back_place", NULL}                                                           },
-    {"busy",       {"site", NULL}                                                                },
-    {"choose",     {"site", "client_name", "providers", "providers.name", "providers.href", NULL}},
-    {"consent",    {"site",         "action",         "id",          "client_name",
-                 "client_id",    "client_host",    "verified",    "redirect_host",
-                 "loopback",     "private_scheme", "scopes",      "scopes.name",
-                 "scopes.text",  "resource",       "details",     "details.text",
-                 "subject_name", "idp_name",       "switch_href", NULL}           },
-    {"logout",     {"site", "action", "token", "client_name", "subject_name", NULL}              },
-    {"signed_out", {"site", "client_name", NULL}                                                 },
+     {"refused", "declined", "busy", "unavailable", "broken", "error", "text", "request_id",
+      "back_href", "back_place", NULL}                                                   },
+    {"busy",       {NULL}                                                                },
+    {"choose",     {"client_name", "providers", "providers.name", "providers.href", NULL}},
+    {"consent",
+     {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
+      "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
+      "details.text", "subject_name", "idp_name", "switch_href", NULL}                   },
+    {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
+    {"signed_out", {"client_name", NULL}                                                 },
 };
 #define ROWS (sizeof(page_rows) / sizeof(page_rows[0]))
 
+/* The names that each page and its parts may use. */
+static const char *const page_common[] = {"site", "site_name", "site_logo"};
+#define COMMON (sizeof(page_common) / sizeof(page_common[0]))
+
 struct pages {
     struct templates *set;
-    const char *site;         /* host of the issuer */
+    struct page_site site;    /* name and logo, the same on all pages */
     const char *styles[ROWS]; /* style-src of each row */
 };
 
@@ -86,22 +92,6 @@ page_path(TALLOC_CTX *mem, const struct loading *loading, const char *name, bool
     return talloc_asprintf(mem, "%s/%s.html", loading->dir, name);
 }
 
-/* Read a file, at most one octet more than a template may have. NULL with errno. */
-static char *
-page_read_file(TALLOC_CTX *mem, const char *path, size_t *ret_length)
-{
-    char *text = talloc_size(mem, TEMPLATE_SIZE_MAX + 1);
-    FILE *file = text != NULL ? fopen(path, "re") : NULL;
-    if (file == NULL)
-        return NULL;
-    errno = 0;
-    *ret_length = fread(text, 1, TEMPLATE_SIZE_MAX + 1, file);
-    int failed = ferror(file) ? errno : 0; /* a directory can be opened but not read */
-    fclose(file);
-    errno = failed;
-    return failed == 0 ? text : NULL;
-}
-
 static bool
 load_file(struct loading *loading, const char *name)
 {
@@ -110,7 +100,7 @@ load_file(struct loading *loading, const char *name)
     bool own, loaded = false;
     char *path = page_path(mem, loading, name, &own);
     size_t length = 0;
-    char *text = path != NULL ? page_read_file(mem, path, &length) : NULL;
+    char *text = path != NULL ? page_read_file(mem, path, TEMPLATE_SIZE_MAX, &length) : NULL;
     if (path != NULL && text == NULL)
         why = talloc_asprintf(mem, "%s: %s", path, strerror(errno));
     else if (text != NULL)
@@ -126,15 +116,13 @@ static enum az_status
 add_style(void *arg, const char *text, size_t length)
 {
     unsigned char hash[SHA256_OCTETS];
-    char word[B64URL_LENGTH(SHA256_OCTETS) + 1];
     enum az_status st = sha256(text, length, hash);
-    if (st != AZ_OK)
-        return st;
-    b64url_encode_into(hash, sizeof(hash), word);
-    /* Standard base64, because not every browser accepts base64url. */
-    for (char *c = word; *c != '\0'; c++)
-        *c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
-    return buf_append_format(arg, " 'sha256-%s='", word);
+    char *word = st == AZ_OK ? b64_encode(NULL, hash, sizeof(hash)) : NULL;
+    if (word == NULL)
+        return AZ_SERVER_ERROR;
+    st = buf_append_format(arg, " 'sha256-%s'", word);
+    talloc_free(word);
+    return st;
 }
 
 static const char *
@@ -174,6 +162,16 @@ load_files(struct loading *loading)
     return loaded;
 }
 
+/* Check a page against its names and the common ones. */
+static enum az_status
+check_page(struct templates *set, const struct page_row *row, const char **ret_why)
+{
+    const char *names[COMMON + PAGE_VALUES];
+    memcpy(names, page_common, sizeof(page_common));
+    memcpy(names + COMMON, row->values, sizeof(row->values));
+    return templates_check(set, row->name, names, ret_why);
+}
+
 static bool
 check_pages(struct loading *loading)
 {
@@ -181,8 +179,7 @@ check_pages(struct loading *loading)
     for (size_t i = 0; i < ROWS; i++) {
         const char *why = "out of memory";
         struct pages *pages = loading->pages;
-        enum az_status st =
-            templates_check(pages->set, page_rows[i].name, page_rows[i].values, &why);
+        enum az_status st = check_page(pages->set, &page_rows[i], &why);
         if (st == AZ_OK)
             pages->styles[i] = style_sources(pages, page_rows[i].name);
         bool own;
@@ -197,13 +194,18 @@ check_pages(struct loading *loading)
     return right;
 }
 
-static const char *
-site_of(struct pages *pages, const char *issuer)
+/* Add the logo as a template of the set: its text is ours, so it may stand in `src`, where no value
+ * may. */
+static bool
+add_logo(struct loading *loading)
 {
-    struct uri uri;
-    if (issuer == NULL || uri_parse(pages, issuer, &uri) != AZ_OK || uri.host == NULL)
-        return "";
-    return uri.host;
+    const char *why = "out of memory", *text = loading->pages->site.logo;
+    if (templates_add(loading->pages->set, PAGE_LOGO_TEMPLATE, "SVC_PAGES_LOGO", text, strlen(text),
+                      &why)
+        == AZ_OK)
+        return true;
+    problems_add(loading->mem, loading->problems, "SVC_PAGES_LOGO: %s", why);
+    return false;
 }
 
 struct pages *
@@ -215,9 +217,10 @@ pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct problems *problem
     if (pages == NULL)
         return NULL;
     pages->set = templates_new(pages);
-    pages->site = site_of(pages, cfg->oidc_issuer);
     loading.dir = talloc_asprintf(pages, "%s/www", cfg->data_dir);
-    if (pages->set != NULL && loading.dir != NULL && load_files(&loading) && check_pages(&loading))
+    bool site = page_site_load(pages, cfg, &pages->site, problems, mem);
+    if (pages->set != NULL && loading.dir != NULL && site && add_logo(&loading)
+        && load_files(&loading) && check_pages(&loading))
         return pages;
     talloc_free(pages);
     return NULL;
@@ -289,6 +292,15 @@ set_headers(struct request *req, const char *styles, const char *form)
     respond_header(req, "Referrer-Policy", "no-referrer");
 }
 
+/* Add the common values. False: out of memory. */
+static bool
+add_site(json_t *all, const struct page_site *site)
+{
+    return json_object_set_new(all, "site", json_string(site->host)) == 0
+           && json_object_set_new(all, "site_name", json_string(site->name)) == 0
+           && json_object_set_new(all, "site_logo", json_boolean(*site->logo != '\0')) == 0;
+}
+
 enum az_status
 respond_page(struct request *req, int status, const char *name, json_t *values,
              const char *form_action)
@@ -304,7 +316,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     if (form == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: a form cannot lead to %s", name,
                        form_action);
-    if (all == NULL || json_object_set_new(all, "site", json_string(pages->site)) != 0
+    if (all == NULL || !add_site(all, &pages->site)
         || templates_fill(pages->set, name, all, &out, &why) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: %s", name, why);
     const char *body = buf_take(&out, &length);

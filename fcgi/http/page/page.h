@@ -24,12 +24,12 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * server, or NULL. Chromium blocks the redirect otherwise; any https address is allowed with it.
  * AZ_SERVER_ERROR: no templates, or not an origin.
  *
- * The values of each page, besides `site` (host of the issuer), which all have. A missing value
- * counts as empty or false; the templates list them too, for people who brand them.
- *   busy        none; it is sent with a Refresh header, so that the browser asks again
- *   choose      client_name, providers [{name, href}]
- *   consent     action, id, client_name, client_id, client_host, verified, redirect_host, loopback,
- *               private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,
+ * The values of each page, besides `site` (host of the issuer), `site_name` (SVC_PAGES_NAME, or the
+ * host) and `site_logo` (true if there is a logo), which all have. A missing value counts as empty
+ * or false; the templates list them too, for people who brand them. busy        none; it is sent
+ * with a Refresh header, so that the browser asks again choose      client_name, providers [{name,
+ * href}] consent     action, id, client_name, client_id, client_host, verified, redirect_host,
+ * loopback, private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,
  *               idp_name, switch_href
  *   logout      action, token, client_name, subject_name
  *   signed_out  client_name
