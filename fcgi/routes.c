@@ -35,6 +35,7 @@
 #include "oidc/callback.h"
 #include "oidc/consent.h"
 #include "oidc/discovery.h"
+#include "oidc/home.h"
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/decide/engine.h"
@@ -89,6 +90,9 @@ const struct route routes[] = {
     {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA, ABOUT("Metadata of the service (OpenID Connect Discovery 4)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA, ABOUT("Metadata of the service (RFC 8414)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA, ABOUT("Public keys of the service (RFC 7517)"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
+
+    /* A page for browsers; other callers get the 404 of a path without a row. */
+    {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
 
     {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
     {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},

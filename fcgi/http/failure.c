@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "http/fetch/fetch_places.h"
+#include "http/header_value.h"
 #include "http/page/page.h"
 #include "http/route.h"
 
@@ -103,6 +104,26 @@ write_json_error(struct request *req, const struct az_status_row *row)
         respond_header(req, "WWW-Authenticate", req->challenge);
 }
 
+/*
+ * Answer a browser that opened an address without a page. Accept decides, not the dialect of the
+ * row: a program that calls /token or /admin/api names JSON or a wildcard. Sec-Fetch-Mode is not
+ * read, because browsers send it only to https and to localhost. False: the caller is no browser,
+ * or the page cannot be shown.
+ */
+static bool
+write_not_found_page(struct request *req)
+{
+    if (!header_prefers_html(request_header(req, "HTTP_ACCEPT")))
+        return false;
+    struct az_fault fault = req->op.fault;
+    json_t *values = jsonx_own(req->op.mem, json_pack("{s:s}", "request_id", req->op.request_id));
+    bool shown = values != NULL && respond_page(req, 404, "not_found", values, NULL) == AZ_OK;
+    req->op.fault = fault;
+    if (shown && (req->route->cache == CACHE_NONE || req->route->cache == CACHE_OWN))
+        respond_header(req, "Cache-Control", "no-store");
+    return shown;
+}
+
 /* True if the caller can show a page. A program at a page's address gets the 429 that the
  * specification words (specification 7.3); a browser names text/html when it opens a page. */
 static bool
@@ -119,8 +140,10 @@ respond_failure(struct request *req)
     const struct az_status_row *row = az_status_row(req->op.fault.status);
     if (req->route->dialect == DIALECT_PAGE && shows_page(req))
         write_page_error(req, row);
-    else
+    else if (row->http != 404 || !write_not_found_page(req))
         write_json_error(req, row);
+    if (row->http == 404) /* a cache may keep a 404 (RFC 9110 15.5.5) */
+        respond_header(req, "Vary", "Accept");
     if (row->http == 503)
         respond_header(req, "Retry-After", RETRY_AFTER);
 }

@@ -71,3 +71,67 @@ header_prefer_wait(const char *value, long max)
     }
     return 0;
 }
+
+/* ---- Accept */
+
+/* Read a weight (RFC 9110 section 12.4.2) in thousandths; 0 if it is malformed. */
+static int
+read_weight(const char *at, const char *end)
+{
+    int weight = 0;
+    for (int scale = 1000; at < end && scale > 0; at++) {
+        if (*at == '.' && scale == 100)
+            continue;
+        if (*at < '0' || *at > '9')
+            break;
+        weight += (*at - '0') * scale;
+        scale /= 10;
+    }
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    return (at == end || *at == ';') && weight <= 1000 ? weight : 0;
+}
+
+/* Return the weight of a media range with its parameters. */
+static int
+range_weight(const char *range, const char *end)
+{
+    for (const char *at = range; at < end; at++) {
+        if (*at != ';')
+            continue;
+        const char *name = at + 1;
+        while (name < end && (*name == ' ' || *name == '\t'))
+            name++;
+        if (end - name >= 2 && strncasecmp(name, "q=", 2) == 0)
+            return read_weight(name + 2, end);
+    }
+    return 1000;
+}
+
+/* True if the media type of a range, which is followed by blanks, parameters or a comma, is JSON.
+ */
+static bool
+is_json(const char *range, size_t length)
+{
+    return (length == 16 && strncasecmp(range, "application/json", 16) == 0)
+           || (length > 5 && strncasecmp(range + length - 5, "+json", 5) == 0);
+}
+
+bool
+header_prefers_html(const char *accept)
+{
+    int html = 0, json = 0;
+    const char *at = accept != NULL ? accept : "";
+    for (at += strspn(at, BETWEEN); *at != '\0'; at += strspn(at, BETWEEN)) {
+        const char *end = at + strcspn(at, ",");
+        size_t length = strcspn(at, "; \t,");
+        int weight = range_weight(at, end);
+        if (is_json(at, length) && weight > json)
+            json = weight;
+        /* Behind a JSON range of the same weight, HTML is not ahead. */
+        if (length == 9 && strncasecmp(at, "text/html", 9) == 0 && weight > html && weight > json)
+            html = weight;
+        at = end;
+    }
+    return html > 0 && html >= json;
+}

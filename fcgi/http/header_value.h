@@ -23,4 +23,12 @@ char *header_first_tag(TALLOC_CTX *mem, const char *value);
  */
 long header_prefer_wait(const char *value, long max);
 
+/*
+ * True if Accept (RFC 9110 section 12.5.1) names text/html ahead of JSON: with a larger weight than
+ * application/json and types that end in +json, or with the same weight and before them. Browsers
+ * do so when they open a page. Programs send no header (NULL), a wildcard or JSON, and scripts of
+ * pages send a wildcard unless they ask for something else. A wildcard names no type.
+ */
+bool header_prefers_html(const char *accept);
+
 #endif

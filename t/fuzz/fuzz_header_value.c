@@ -69,6 +69,17 @@ check_wait(TALLOC_CTX *mem, const char *value)
         MUST(header_prefer_wait(talloc_asprintf(mem, "%s,wait=7", value), WAIT_MAX) == 7);
 }
 
+static void
+check_accept(TALLOC_CTX *mem, const char *value)
+{
+    bool html = header_prefers_html(value);
+    MUST(!html || strcasestr(value, "text/html") != NULL);
+    /* JSON of the full weight ahead of all wins, and HTML ahead of all does. */
+    MUST(!header_prefers_html(talloc_asprintf(mem, "application/json,%s", value)));
+    MUST(header_prefers_html(talloc_asprintf(mem, "text/html,%s", value)));
+    MUST(!html || header_prefers_html(talloc_asprintf(mem, "*/*,%s", value)));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -81,6 +92,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_if_match(mem, value);
     check_first_tag(mem, value);
     check_wait(mem, value);
+    check_accept(mem, value);
     talloc_free(mem);
     return 0;
 }

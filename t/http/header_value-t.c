@@ -46,6 +46,44 @@ static const struct { const char *value, *tag, *name; } tags[] = {
     {"*",              "*",   "*"},
 };
 
+#define CHROMIUM                                                                                   \
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;"  \
+    "q=0.8,application/signed-exchange;v=b3;q=0.7"
+#define FIREFOX "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+static const struct { const char *value; bool html; const char *name; } accepts[] = {
+    {CHROMIUM,                                     true,  "what Chromium sends when it opens a page"},
+    {FIREFOX,                                      true,  "what Firefox and Safari send"},
+    {"text/html",                                  true,  "HTML alone"},
+    {"TEXT/HTML",                                  true,  "... in capitals (RFC 9110 8.3.1)"},
+    {" , text/html;charset=utf-8",                 true,  "... with a parameter, after an empty member"},
+    {"text/html, application/json",                true,  "HTML ahead of JSON"},
+    {"application/json;q=0.9, text/html",          true,  "HTML with a larger weight than JSON"},
+    {"application/json;q=0.1,text/html;q=0.2",     true,  "... both below 1"},
+    {"application/json;q=0,text/html;q=0.001",     true,  "HTML with the smallest weight, JSON refused"},
+    {"text/html;q=1.000",                          true,  "a weight of 1 with all digits"},
+    {NULL,                                         false, "no header"},
+    {"",                                           false, "an empty one"},
+    {"*/*",                                        false, "what curl sends: a wildcard names no type"},
+    {"text/*",                                     false, "... nor does that of texts"},
+    {"application/json",                           false, "JSON alone"},
+    {"application/json, text/html",                false, "JSON ahead of HTML"},
+    {"application/json, text/plain, */*",          false, "what scripts of pages send"},
+    {"application/scim+json, text/html",           false, "a type of JSON ahead of HTML"},
+    {"text/html;q=0.5, application/json",          false, "JSON with a larger weight"},
+    {"text/html;q=0.5, application/json;q=0.501",  false, "... by a thousandth"},
+    {"text/html;q=0",                              false, "HTML refused (RFC 9110 12.4.2)"},
+    {"text/html;q=0.000, */*",                     false, "... with all digits"},
+    {"text/html;q=x",                              false, "a weight that is none"},
+    {"text/html;q=",                               false, "... an empty one"},
+    {"text/html;q=2",                              false, "... one above 1"},
+    {"text/html;q=0.5x",                           false, "... with something after it"},
+    {"text/htmlx",                                 false, "another type that begins so"},
+    {"xtext/html",                                 false, "... or ends so"},
+    {"application/xhtml+xml",                      false, "another type of a browser alone"},
+    {"x/y;z=text/html",                            false, "HTML as a parameter"},
+};
+
 static const struct { const char *value; long seconds; const char *name; } waits[] = {
     {NULL,                           0,  "no header"},
     {"",                             0,  "an empty one"},
@@ -90,6 +128,9 @@ main(void)
     for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
         is_int(header_prefer_wait(waits[i].value, 25), waits[i].seconds, "Prefer: %s",
                waits[i].name);
+    for (size_t i = 0; i < sizeof(accepts) / sizeof(accepts[0]); i++)
+        ok(header_prefers_html(accepts[i].value) == accepts[i].html, "Accept %s: %s",
+           accepts[i].html ? "prefers HTML" : "does not prefer HTML", accepts[i].name);
     talloc_free(mem);
     return done();
 }

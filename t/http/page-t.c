@@ -12,8 +12,12 @@
 #include "http/fake_io.h"
 #include "tap.h"
 
-static const char *const shipped[] = {"busy", "choose", "consent",    "error", "foot",
-                                      "head", "logout", "signed_out", "top"};
+static const char *const shipped[] = {"busy", "choose", "consent",   "error",      "foot", "head",
+                                      "home", "logout", "not_found", "signed_out", "top"};
+
+/* The pages among them. */
+static const char *const shown[] = {"busy", "choose", "consent",   "error",
+                                    "home", "logout", "not_found", "signed_out"};
 
 static const char *
 header(const struct request *req, const char *name)
@@ -91,26 +95,24 @@ show(TALLOC_CTX *mem, struct az *az, const char *name, const char *values, const
 static void
 test_headers(TALLOC_CTX *mem, struct az *az)
 {
-    for (size_t i = 0; i < 6; i++) {
-        static const char *const names[] = {"busy",  "choose", "consent",
-                                            "error", "logout", "signed_out"};
-        struct request *req = show(mem, az, names[i], "{}", NULL);
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        struct request *req = show(mem, az, shown[i], "{}", NULL);
         const char *csp = header(req, "Content-Security-Policy");
-        is_int(req->res.status, 200, "%s: is answered", names[i]);
-        is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8", names[i]);
+        is_int(req->res.status, 200, "%s: is answered", shown[i]);
+        is_str(req->res.content_type, "text/html; charset=utf-8", "%s: is HTML in UTF-8", shown[i]);
         is_str(header(req, "X-Frame-Options"), "DENY", "%s: cannot be framed (oauth.md 3.2)",
-               names[i]);
-        is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer", names[i]);
+               shown[i]);
+        is_str(header(req, "Referrer-Policy"), "no-referrer", "%s: is no referrer", shown[i]);
         ok(csp != NULL && strncmp(csp, "default-src 'none'; style-src 'sha256-", 38) == 0,
-           "%s: nothing but its own style is loaded", names[i]);
+           "%s: nothing but its own style is loaded", shown[i]);
         ok(csp != NULL && strstr(csp, "; img-src data:; form-action 'self'; ") != NULL
                && strstr(csp, "; frame-ancestors 'none'; base-uri 'none'") != NULL,
-           "%s: forms lead to us alone", names[i]);
+           "%s: forms lead to us alone", shown[i]);
         ok(csp != NULL && strstr(csp, "unsafe") == NULL && strstr(csp, "script") == NULL,
-           "%s: no script runs", names[i]);
-        ok(strstr(req->res.body, "<html lang=\"en\">") != NULL, "%s: names its language", names[i]);
-        ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is", names[i]);
-        ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", names[i]);
+           "%s: no script runs", shown[i]);
+        ok(strstr(req->res.body, "<html lang=\"en\">") != NULL, "%s: names its language", shown[i]);
+        ok(strstr(req->res.body, "login.example") != NULL, "%s: names whose it is", shown[i]);
+        ok(strstr(req->res.body, "{{") == NULL, "%s: is filled whole", shown[i]);
     }
 }
 
@@ -359,8 +361,6 @@ test_own(TALLOC_CTX *mem, struct az *az)
 static void
 test_site(TALLOC_CTX *mem, struct az *az)
 {
-    static const char *const names[] = {"busy",  "choose", "consent",
-                                        "error", "logout", "signed_out"};
     struct problems problems;
     struct pages *before = az->pages;
     const char *data_dir = make_data_dir(mem), *own = make_data_dir(mem);
@@ -374,18 +374,18 @@ test_site(TALLOC_CTX *mem, struct az *az)
     env_settings(az)->pages_logo = "logo.svg";
     az->pages = load(az, data_dir, &problems);
     is_int((int64_t) problems.count, 0, "SVC_PAGES_NAME and SVC_PAGES_LOGO are taken");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        struct request *req = show(mem, az, names[i], "{'site_name':'theirs'}", NULL);
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        struct request *req = show(mem, az, shown[i], "{'site_name':'theirs'}", NULL);
         ok(strstr(req->res.body, "<span>&lt;b&gt;Ours</span>") != NULL,
-           "%s: shows the name, escaped", names[i]);
+           "%s: shows the name, escaped", shown[i]);
         ok(strstr(req->res.body, " – &lt;b&gt;Ours</title>") != NULL, "%s: ... in its title too",
-           names[i]);
-        ok(strstr(req->res.body, "theirs") == NULL, "%s: ... and no value replaces it", names[i]);
+           shown[i]);
+        ok(strstr(req->res.body, "theirs") == NULL, "%s: ... and no value replaces it", shown[i]);
         ok(strstr(req->res.body, "<img src=\"data:image/svg+xml;base64,PHN2Zy8+\" alt=\"\">")
                != NULL,
-           "%s: shows the logo", names[i]);
+           "%s: shows the logo", shown[i]);
         ok(strstr(header(req, "Content-Security-Policy"), "; img-src data:; ") != NULL,
-           "%s: ... under the same policy", names[i]);
+           "%s: ... under the same policy", shown[i]);
     }
     env_settings(az)->pages_name = "a\nb";
     env_settings(az)->pages_logo = "javascript:alert(1)";

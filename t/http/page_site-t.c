@@ -120,7 +120,8 @@ test_logo_size(TALLOC_CTX *mem)
            "SVC_PAGES_LOGO: 32 KiB are taken");
     is_str(problem_of(mem, settings_of(mem, NULL, "more.png", dir), &site),
            talloc_asprintf(
-               mem, "SVC_PAGES_LOGO: %s/more.png: has more than 32768 octets; make the image smaller",
+               mem,
+               "SVC_PAGES_LOGO: %s/more.png: has more than 32768 octets; make the image smaller",
                dir),
            "... and one octet more is refused");
 }

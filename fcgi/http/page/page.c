@@ -42,6 +42,8 @@ static const struct page_row page_rows[] = {
      {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
       "details.text", "subject_name", "idp_name", "switch_href", NULL}                   },
+    {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
+    {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"client_name", NULL}                                                 },
 };

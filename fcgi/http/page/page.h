@@ -31,7 +31,9 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * href}] consent     action, id, client_name, client_id, client_host, verified, redirect_host,
  * loopback, private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,
  *               idp_name, switch_href
+ *   home        issuer, discovery_href, health_href
  *   logout      action, token, client_name, subject_name
+ *   not_found   request_id
  *   signed_out  client_name
  * The form of `consent` posts `id` and `decision` (allow or deny), that of `logout` posts `token`.
  * Pages are sent with Referrer-Policy: no-referrer, so a form arrives with `Origin: null`.

@@ -130,8 +130,8 @@ logo_read(TALLOC_CTX *mem, const struct settings *cfg, const char **ret_why)
     }
     octets[length] = '\0';
     if (!type->is(octets, length)) {
-        *ret_why = talloc_asprintf(mem, "%s: is not of the type %s that its name says", path,
-                                   type->type);
+        *ret_why =
+            talloc_asprintf(mem, "%s: is not of the type %s that its name says", path, type->type);
         return NULL;
     }
     char *text = b64_encode(mem, octets, length);

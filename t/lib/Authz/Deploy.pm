@@ -80,7 +80,7 @@ sub check {
     my $self = $class->start( $web, settings => { Authz::Idp->settings } );
     $self->$_
       for
-      qw(main_path admin_path sign_in metadata answers metrics headers aliases forwarded_untrusted bodies targets arguments reload
+      qw(main_path admin_path sign_in metadata browser_pages answers metrics headers aliases forwarded_untrusted bodies targets arguments reload
       forwarded_trusted);
     $self->nothing_broke;
     $self->end;
@@ -226,6 +226,25 @@ sub document_root {
         'document root: a file named token does not take the place of the endpoint' );
     is( $http->get('/.well-known/acme-challenge/proof')->body, "proof\n",
         'acme-challenge: the files of the host (RFC 8555 8.3)' );
+    return;
+}
+
+# The start page and the 404 page reach a browser, and nobody else (decisions.md "Start page").
+sub browser_pages {
+    my ($self) = @_;
+    my @html = ( headers => [ Accept => 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' ] );
+    for my $case ( [ '/', 200, 'Sign-in service' ], [ '/nothing/here', 404, 'Page not found' ] ) {
+        my ( $path, $status, $title ) = @$case;
+        my $page = $self->{http}->get( $self->at($path), @html );
+        ok( $page->status == $status && $page->body =~ m{<h1>$title</h1>},
+            "a browser at $path gets a page with the status $status" ) or diag( $page->status, $page->text );
+        like(
+            $page->header('Content-Security-Policy'),
+            qr/\Adefault-src 'none'; /, '... with its policy, also behind this web server' );
+        my $other = $self->{http}->get( $self->at($path) );
+        ok( $other->status == 404 && $other->member('error') eq 'not_found', '... and another caller JSON with 404' )
+          or diag( $other->status, $other->text );
+    }
     return;
 }
 
