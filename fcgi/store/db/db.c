@@ -3,6 +3,7 @@
 #include "store/db/db.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -185,9 +186,10 @@ db_connect(struct op *op)
      * locks before it. */
     if (inside)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "database: connection lost inside a transaction");
+    /* The cause of the last attempt, not that we wait: a process that serves one request, as under
+     * CGI, has no other line or answer that would name it. */
     if (db->backoff_ms != 0 && clock_monotonic_ms() < db->retry_at_ms)
-        return op_fail(op, AZ_UNAVAILABLE, NULL,
-                       "database: waiting before the next connection attempt");
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
     const char *fault = db_url_fault(db->url);
     if (fault != NULL)
         return op_fail(op, AZ_CONFLICT, NULL,
@@ -203,7 +205,8 @@ db_connect(struct op *op)
                                   "UTF8",          db->url, NULL};
     db->conn = PQconnectdbParams(keys, values, 1);
     if (db->conn == NULL || PQstatus(db->conn) != CONNECTION_OK) {
-        op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", connect_fault(db));
+        snprintf(db->fault, sizeof(db->fault), "%s", connect_fault(db));
+        op_fail(op, AZ_UNAVAILABLE, NULL, "database: %s", db->fault);
         db_close(db);
         db->backoff_ms = db->backoff_ms == 0 ? BACKOFF_FIRST_MS : db->backoff_ms * 2;
         if (db->backoff_ms > BACKOFF_MAXIMUM_MS)

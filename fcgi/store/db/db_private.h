@@ -14,6 +14,9 @@
 /* Longest name of a prepared statement, with its partitions: PostgreSQL cuts names at 63 octets. */
 #define DB_NAME_SIZE 64
 
+/* Room for the reason why there is no connection; libpq's have a line per host. */
+#define DB_FAULT_SIZE 448
+
 /* A statement in its partitions, as this connection knows it. */
 struct prepared {
     struct prepared *next;         /* same slot */
@@ -37,6 +40,7 @@ struct db {
     unsigned generation;                       /* connections so far */
     int64_t backoff_ms;                        /* current wait between attempts, 0 after success */
     int64_t retry_at_ms;                       /* monotonic time of the next attempt */
+    char fault[DB_FAULT_SIZE];                 /* why the last attempt to connect failed */
     int64_t heard_ms;                          /* monotonic time of the last answer */
 };
 
