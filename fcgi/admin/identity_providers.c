@@ -3,6 +3,7 @@
 #include "admin/identity_providers.h"
 
 #include "admin/identity_provider_dto.h"
+#include "admin/identity_provider_warnings.h"
 #include "store/people/identity_providers.h"
 #include "store/people/identity_providers_admin.h"
 
@@ -31,4 +32,5 @@ const struct admin_resource identity_providers_resource = {
     .body = &identity_provider_body,
     .secret = &identity_provider_secret,
     .complete = identity_provider_complete,
+    .warn = identity_provider_warnings,
 };

@@ -182,6 +182,24 @@ resource_respond_created(struct request *req, const char *dto, const char *secre
     return st;
 }
 
+/* Add the warnings about the stored row to the answer. What cannot be told is left out: the row is
+ * stored, and nothing may make its answer a failure now. */
+static void
+resource_warn(struct request *req, const char *dto)
+{
+    const struct admin_resource *resource = resource_of(req);
+    json_t *row, *warnings;
+    if (resource->warn == NULL
+        || jsonx_parse(req->op.mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX + 1, &row, NULL) != AZ_OK)
+        return;
+    warnings = resource->warn(&req->op, row);
+    if (json_array_size(warnings) == 0 || json_object_set(row, "warnings", warnings) != 0)
+        return;
+    const char *text = jsonx_dump(req->op.mem, row);
+    if (text != NULL)
+        respond_json_text(req, req->res.status, text);
+}
+
 static struct resource_reading
 resource_begin(struct request *req)
 {
@@ -200,7 +218,9 @@ resource_create_handle(struct request *req)
     enum az_status st = resource_write(req, &reading, &dto);
     if (st == AZ_OK)
         st = resource_respond_created(req, dto, reading.secret);
-    resource_wipe(req);
+    resource_wipe(req); /* before the warnings, which may take seconds */
+    if (st == AZ_OK)
+        resource_warn(req, dto);
     return st;
 }
 
@@ -217,7 +237,9 @@ resource_put_handle(struct request *req)
     if (st == AZ_OK)
         st = resource_write(req, &reading, &dto);
     resource_wipe(req);
-    return st == AZ_OK ? respond_json_text(req, 200, dto) : st;
+    if (st == AZ_OK && (st = respond_json_text(req, 200, dto)) == AZ_OK)
+        resource_warn(req, dto);
+    return st;
 }
 
 enum az_status

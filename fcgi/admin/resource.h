@@ -35,6 +35,11 @@ struct admin_resource {
     /* Called after each write, also after one whose outcome is unknown: forget what this process
      * remembers of the row. NULL: nothing is remembered. */
     void (*written)(struct op *op, const char *key);
+
+    /* Return sentences about what the row as stored makes impossible, which the answer to a POST or
+     * PUT has as `warnings` if there are any. Called after the write, and refuses nothing. NULL:
+     * nothing is checked; not for rows whose secret is shown once. */
+    json_t *(*warn)(struct op *op, const json_t *row);
 };
 
 /* Answer 200 with the array of all rows. The parameters of the route are filters, in the order of

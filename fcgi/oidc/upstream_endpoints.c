@@ -46,17 +46,6 @@ stored_at(const struct identity_provider *provider, size_t index)
     return endpoints[index].stored ? *(const char *const *) at : NULL;
 }
 
-/* Return the URL of the discovery document, without a slash at the end of the issuer (OpenID
- * Connect Discovery 4). */
-static char *
-discovery_url(TALLOC_CTX *mem, const char *issuer)
-{
-    size_t length = strlen(issuer);
-    if (length > 0 && issuer[length - 1] == '/')
-        length--;
-    return talloc_asprintf(mem, "%.*s/.well-known/openid-configuration", (int) length, issuer);
-}
-
 static enum az_status
 bad_document(struct op *op, const char *url, const char *why)
 {
@@ -71,7 +60,7 @@ static enum az_status
 check_discovery(struct op *op, const char *url, const json_t *document)
 {
     const char *issuer = json_string_value(json_object_get(document, "issuer"));
-    char *own = issuer != NULL ? discovery_url(op->mem, issuer) : NULL;
+    char *own = issuer != NULL ? document_discovery_url(op->mem, issuer) : NULL;
     if (own == NULL || strcmp(own, url) != 0)
         return bad_document(op, url, "it names another issuer");
     for (size_t i = 0; i < COUNT; i++) {
@@ -103,7 +92,7 @@ ask_discovery(struct op *op, const struct identity_provider *provider,
               struct upstream_endpoints *found)
 {
     struct document document;
-    const char *url = discovery_url(op->mem, provider->issuer);
+    const char *url = document_discovery_url(op->mem, provider->issuer);
     if (url == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     enum az_status st =

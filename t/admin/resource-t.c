@@ -304,6 +304,55 @@ test_filters(void)
     talloc_free(mem);
 }
 
+/* ---- warnings ---- */
+
+static bool alarmed;       /* `warn` has something to say */
+static bool wiped_before;  /* the secret was wiped when `warn` was called */
+static const char *sent;   /* the body of the request */
+static size_t sent_length; /* its octets */
+
+static json_t *
+alarm_about(struct op *op, const json_t *row)
+{
+    wiped_before = !holds(sent, sent_length, SECRET);
+    json_t *list = jsonx_own(op->mem, json_array());
+    if (alarmed)
+        json_array_append_new(list,
+                              json_sprintf("%s!", json_string_value(json_object_get(row, "name"))));
+    return list;
+}
+
+static void
+test_warned(void)
+{
+    static const struct admin_resource warned = {.rows = &thing_rows,
+                                                 .body = &thing_body,
+                                                 .secret = &secret_kept,
+                                                 .complete = complete,
+                                                 .warn = alarm_about};
+    TALLOC_CTX *mem = talloc_new(NULL);
+    for (int put = 0; put < 2; put++) {
+        const char *name = put ? "PUT" : "POST", *key = put ? "a" : NULL;
+        enum az_status (*handle)(struct request *) =
+            put ? resource_put_handle : resource_create_handle;
+        struct request *req = make_request(mem, &warned, key, "{'name':'a','secret':'" SECRET "'}");
+        sent = req->body;
+        sent_length = req->body_length;
+        alarmed = true;
+        is_int(handle(req), AZ_OK, "%s: warnings refuse nothing", name);
+        is_int(req->res.status, put ? 200 : 201, "... nor change the status");
+        is_str(req->res.body, "{\"name\":\"a\",\"warnings\":[\"a!\"]}",
+               "... and are in the answer, about the row as stored");
+        ok(wiped_before, "... and the secret was wiped before they were looked for");
+        alarmed = false;
+        req = make_request(mem, &warned, key, "{'name':'a'}");
+        handle(req);
+        is_str(req->res.body, "{\"name\":\"a\"}", "%s: without warnings there is no such member",
+               name);
+    }
+    talloc_free(mem);
+}
+
 int
 main(void)
 {
@@ -312,5 +361,6 @@ main(void)
     test_sealed();
     test_keys();
     test_filters();
+    test_warned();
     return done();
 }

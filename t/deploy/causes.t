@@ -46,8 +46,8 @@ sub hba {
     my ( $postgres, $text ) = @_;
     my $file = "$postgres->{data}/pg_hba.conf";
     open my $out, '>', $file or die "$file: $!";
-    print {$out} $text       or die "$file: $!";
-    close $out               or die "$file: $!";
+    print {$out} $text or die "$file: $!";
+    close $out         or die "$file: $!";
     $postgres->sql('SELECT pg_reload_conf()');
     return;
 }

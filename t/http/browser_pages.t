@@ -14,7 +14,8 @@ my $chrome = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,i
 sub ask {
     my ( $method, $path, $accept, @header ) = @_;
     return $stack->http->request(
-        $method, $path, headers => [ defined $accept ? ( Accept => $accept ) : (), @header ] );
+        $method, $path,
+        headers => [ defined $accept ? ( Accept => $accept ) : (), @header ] );
 }
 sub type { my ($answer) = @_; return $answer->header('Content-Type') // '' }
 
@@ -34,8 +35,8 @@ sub is_page {
 
 sub is_json404 {
     my ( $answer, $name ) = @_;
-    is( $answer->status, 404, $name );
-    is( type($answer), 'application/json', '... as JSON' );
+    is( $answer->status, 404,                $name );
+    is( type($answer),   'application/json', '... as JSON' );
     is_deeply(
         $answer->json, { error => 'not_found', error_description => 'Not found' },
         '... with the answer of a path that does not exist' );
@@ -47,11 +48,14 @@ sub is_json404 {
 
 my $page = ask( GET => '/', $chrome );
 is_page( $page, 200, 'Sign-in service', 'a browser at / gets a page (decisions.md "Start page")' );
-like( $page->body, qr{<span>Example &lt;Login&gt;</span>},                         '... with the name of the service' );
-like( $page->body, qr{<code>\Q$base\E</code>},                                     '... with the issuer' );
-like( $page->body, qr{href="\Q$base\E/\.well-known/openid-configuration"},         '... with a link to discovery' );
-like( $page->body, qr{href="\Q$base\E/health"},                                    '... with a link to health' );
-unlike( $page->body, qr/0\.65|authz |PostgreSQL|lighttpd|client_id|idp/i, '... and nothing that discovery does not publish' );
+like( $page->body, qr{<span>Example &lt;Login&gt;</span>},                 '... with the name of the service' );
+like( $page->body, qr{<code>\Q$base\E</code>},                             '... with the issuer' );
+like( $page->body, qr{href="\Q$base\E/\.well-known/openid-configuration"}, '... with a link to discovery' );
+like( $page->body, qr{href="\Q$base\E/health"},                            '... with a link to health' );
+unlike(
+    $page->body, qr/0\.65|authz |PostgreSQL|lighttpd|client_id|idp/i,
+    '... and nothing that discovery does not publish' );
+
 for my $link ( $page->body =~ /href="\Q$base\E([^"]+)"/g ) {
     is( ask( GET => $link, $chrome )->status, 200, "its link to $link leads somewhere" );
 }
@@ -61,29 +65,31 @@ is( $head->status, 200,                        'HEAD of a browser: 200' );
 is( type($head),   'text/html; charset=utf-8', '... with the type of the page' );
 is( $head->body,   '',                         '... and no body (RFC 9110 9.3.2)' );
 
-is_json404( ask( GET => '/' ),                                   'GET / without Accept keeps its 404' );
-is_json404( ask( GET => '/', '*/*' ),                            'GET / with */*, as curl sends it, keeps its 404' );
-is_json404( ask( GET => '/', 'application/json' ),               'GET / for JSON keeps its 404' );
-is_json404( ask( GET => '/', 'application/json, text/html' ),    'GET / for JSON ahead of HTML keeps its 404' );
-is_json404( ask( GET => '/', 'text/html;q=0, */*' ),             'GET / for anything but HTML keeps its 404' );
-is( ask( HEAD => '/' )->status, 404, 'HEAD / without Accept keeps its 404' );
+is_json404( ask( GET => '/' ), 'GET / without Accept keeps its 404' );
+is_json404( ask( GET => '/', '*/*' ),                         'GET / with */*, as curl sends it, keeps its 404' );
+is_json404( ask( GET => '/', 'application/json' ),            'GET / for JSON keeps its 404' );
+is_json404( ask( GET => '/', 'application/json, text/html' ), 'GET / for JSON ahead of HTML keeps its 404' );
+is_json404( ask( GET => '/', 'text/html;q=0, */*' ),          'GET / for anything but HTML keeps its 404' );
+is( ask( HEAD => '/' )->status, 404,                'HEAD / without Accept keeps its 404' );
 is( type( ask( HEAD => '/' ) ), 'application/json', '... which is JSON' );
 my $post = ask( POST => '/', $chrome );
-is( $post->status,          405,   'POST /: 405 (oauth.md C1)' );
-is( $post->header('Allow'), 'GET', '... with the method that there is' );
-is( $stack->sql('SELECT count(*) FROM audit_log'), 0, 'none of this leaves an audit row (decisions.md "Audited")' );
+is( $post->status,                                 405,   'POST /: 405 (oauth.md C1)' );
+is( $post->header('Allow'),                        'GET', '... with the method that there is' );
+is( $stack->sql('SELECT count(*) FROM audit_log'), 0,     'none of this leaves an audit row (decisions.md "Audited")' );
 
 # ---- paths without a page
 
-is_page( ask( GET => '/nothing', $chrome ), 404, 'Page not found', 'a browser at an unknown path gets a page (decisions.md "Not found")' );
+is_page(
+    ask( GET => '/nothing', $chrome ), 404, 'Page not found',
+    'a browser at an unknown path gets a page (decisions.md "Not found")' );
 my $named = ask( GET => '/nothing/%3Cscript%3E', $chrome, 'X-Request-ID' => 'seen-by-a-browser' );
 is_page( $named, 404, 'Page not found', 'so it does at a path with HTML in it' );
 like( $named->body, qr{<code>seen-by-a-browser</code>}, '... the page names the request' );
 unlike( $named->body, qr{script|/nothing}i, '... and repeats nothing of the path' );
 is_page( ask( GET => '/nothing', 'text/html' ), 404, 'Page not found', 'text/html alone is a browser too' );
-is( ask( HEAD => '/nothing', $chrome )->body, '', 'HEAD of an unknown path has no body' );
+is( ask( HEAD => '/nothing', $chrome )->body,   '',                         'HEAD of an unknown path has no body' );
 is( type( ask( HEAD => '/nothing', $chrome ) ), 'text/html; charset=utf-8', '... and the type of the page' );
-is_json404( ask( GET => '/nothing' ),                     'an unknown path without Accept: JSON' );
+is_json404( ask( GET => '/nothing' ), 'an unknown path without Accept: JSON' );
 is_json404( ask( GET => '/nothing', '*/*' ),              'an unknown path with */*: JSON' );
 is_json404( ask( GET => '/nothing', 'application/json' ), 'an unknown path for JSON: JSON' );
 
@@ -93,7 +99,9 @@ my $admin = $stack->admin( GET => '/admin/api/nowhere' );
 ok( $admin->status == 404 && $admin->body eq '', 'the admin API: an unknown path stays empty (specification 7.2)' );
 my $client = $stack->admin( GET => '/admin/api/clients/nobody' );
 ok( $client->status == 404 && $client->body eq '', '... as does an unknown client' );
-admin_error( ask( GET => '/admin/api/nowhere', $chrome ), 401, 'a browser below /admin is asked for the key first (specification 5.3)' );
+admin_error(
+    ask( GET => '/admin/api/nowhere', $chrome ), 401,
+    'a browser below /admin is asked for the key first (specification 5.3)' );
 my $token = ask( GET => '/token', $chrome );
 ok( $token->status == 405 && type($token) eq 'application/json', 'a browser at /token gets the JSON of that endpoint' );
 my $keyed = $stack->admin( GET => "/admin/api/nowhere", headers => [ Accept => $chrome ] );

@@ -12,9 +12,6 @@
 #include "http/fetch/document_memory.h"
 #include "http/fetch/fetch_places.h"
 
-/* Longest discovery document and key set, in octets; those of the largest providers are under 20
- * kB. */
-#define KEYS_MAX 65536
 #define DAY 86400
 /* Shortest time between two fetches of the same document for callers that need a newer one, in
  * seconds: tokens with invented key ids must not become requests to the issuer (oauth.md J8). */
@@ -31,10 +28,12 @@ limits_of(const struct settings *cfg, enum document_kind kind)
     switch (kind) {
     case DOCUMENT_DISCOVERY:
         return (struct limits){
-            "discovery", FETCH_SAFE_HTTP, KEYS_MAX, cfg->safe_http_timeout, DAY, DAY, DAY, false};
+            "discovery", FETCH_SAFE_HTTP, DOCUMENT_KEYS_MAX, cfg->safe_http_timeout, DAY, DAY, DAY,
+            false};
     case DOCUMENT_KEYS:
         return (struct limits){
-            "keys", FETCH_SAFE_HTTP, KEYS_MAX, cfg->safe_http_timeout, 3600, 3600, DAY, false};
+            "keys", FETCH_SAFE_HTTP, DOCUMENT_KEYS_MAX, cfg->safe_http_timeout, 3600, 3600, DAY,
+            false};
     case DOCUMENT_CLIENT_METADATA:
         break;
     }
@@ -61,6 +60,15 @@ wish_make(struct wanted *wanted, int64_t not_before)
     wish->again = AGAIN_AFTER;
     wish->grace = wanted->limits.grace;
     return AZ_OK;
+}
+
+char *
+document_discovery_url(TALLOC_CTX *mem, const char *issuer)
+{
+    size_t length = strlen(issuer);
+    if (length > 0 && issuer[length - 1] == '/')
+        length--;
+    return talloc_asprintf(mem, "%.*s/.well-known/openid-configuration", (int) length, issuer);
 }
 
 /* ---- a document's text */
@@ -198,7 +206,7 @@ get_new(struct wanted *wanted)
         return wanted_failure_take(wanted);
     enum fetch_fault fault = fetch_url_fault(wanted->op, hosts, wanted->url, &wanted->host);
     if (fault != FETCH_OK)
-        return wanted_fail(wanted, fault, fetch_url_why(fault));
+        return wanted_fail(wanted, fault, fetch_url_why(hosts, fault));
     fault = fetch_place_take(wanted->op, hosts, &place);
     return fault == FETCH_OK ? wanted_fetch_or_wait(wanted)
                              : wanted_fail(wanted, fault, fetch_place_why(fault));

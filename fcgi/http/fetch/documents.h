@@ -46,6 +46,14 @@ enum az_status document_get(struct op *op, enum document_kind kind, const char *
                             int64_t not_before, document_check_fn *check, struct document *ret,
                             enum fetch_fault *ret_fault);
 
+/* Return the URL of an issuer's discovery document, without a slash at the end of the issuer
+ * (OpenID Connect Discovery 4); NULL: no memory. */
+char *document_discovery_url(TALLOC_CTX *mem, const char *issuer);
+
+/* Longest discovery document and key set, in octets; those of the largest providers are under 20
+ * kB. */
+#define DOCUMENT_KEYS_MAX 65536
+
 /* Housekeeping: delete documents that were not used for a week, and client metadata beyond
  * DOCUMENTS_MAX. */
 enum az_status documents_prune(struct op *op);

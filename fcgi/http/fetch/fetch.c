@@ -301,11 +301,27 @@ shown_url(struct op *op, const char *url)
     return shown != NULL ? shown : "";
 }
 
+/* The settings that make exceptions. */
+#define ALLOWED_BY(kind)                                                                           \
+    "SVC_" kind "_ALLOW_INSECURE_LOCALHOST=true and name the host in SVC_" kind                    \
+    "_ALLOWED_INSECURE_HOSTS"
+
 const char *
-fetch_url_why(enum fetch_fault fault)
+fetch_url_why(enum fetch_hosts hosts, enum fetch_fault fault)
 {
-    return fault == FETCH_FAULT_ADDRESS ? "the host has a private or other special address"
-                                        : "not an https URL with a host";
+    static const char *const address[] = {
+        [FETCH_SAFE_HTTP] =
+            "the host has a private or other special address; to allow it, set " ALLOWED_BY(
+                "SAFE_HTTP"),
+        [FETCH_CIMD] =
+            "the host has a private or other special address; to allow it, set " ALLOWED_BY("CIMD"),
+    };
+    static const char *const url[] = {
+        [FETCH_SAFE_HTTP] =
+            "not an https URL with a host; to allow http, set " ALLOWED_BY("SAFE_HTTP"),
+        [FETCH_CIMD] = "not an https URL with a host; to allow http, set " ALLOWED_BY("CIMD"),
+    };
+    return fault == FETCH_FAULT_ADDRESS ? address[hosts] : url[hosts];
 }
 
 static enum az_status
@@ -317,6 +333,21 @@ fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault 
     return op_fail(op, st, NULL, "fetch of %s: %s", shown_url(op, request->url), why);
 }
 
+/* Return libcurl's reason. A certificate that is not accepted is often one of the operator's own
+ * authority. */
+static const char *
+reason_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome)
+{
+    const char *why = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(outcome);
+    const char *more = fault == FETCH_FAULT_TLS
+                           ? talloc_asprintf(transfer->op->mem,
+                                             "%s; SVC_SAFE_HTTP_CA_FILE names other authorities "
+                                             "than those of the system",
+                                             why)
+                           : NULL;
+    return more != NULL ? more : why;
+}
+
 static const char *
 why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome)
 {
@@ -324,7 +355,7 @@ why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome
         return "the response header is too long";
     switch (fault) {
     case FETCH_FAULT_ADDRESS:
-        return fetch_url_why(fault);
+        return fetch_url_why(transfer->request->hosts, fault);
     case FETCH_FAULT_SIZE:
         return "the response is too large";
     case FETCH_FAULT_TIMEOUT:
@@ -334,7 +365,7 @@ why_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome
                    ? "SVC_SAFE_HTTP_CA_FILE cannot be read or contains no certificates"
                    : "out of memory";
     default:
-        return transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(outcome);
+        return reason_of(transfer, fault, outcome);
     }
 }
 
@@ -364,7 +395,7 @@ fetch_in_place(struct op *op, const struct fetch_request *request, struct fetch_
     enum fetch_fault fault =
         check_url(op, request->hosts, request->url, &transfer.uri, &transfer.trusted_host);
     if (fault != FETCH_OK)
-        return fetch_fail(op, request, fault, fetch_url_why(fault), ret);
+        return fetch_fail(op, request, fault, fetch_url_why(request->hosts, fault), ret);
     buf_init_secret(&transfer.body, op->mem, request->max_octets); /* it may hold tokens */
     transfer.curl = curl_easy_init();
     enum az_status st;

@@ -63,8 +63,9 @@ struct fetch_answer {
 enum fetch_fault fetch_url_fault(struct op *op, enum fetch_hosts hosts, const char *url,
                                  const char **ret_host);
 
-/* Return the words for such a fault, for the operator. */
-const char *fetch_url_why(enum fetch_fault fault);
+/* Return the words for such a fault, for the operator: what is wrong, and the settings that allow
+ * it. */
+const char *fetch_url_why(enum fetch_hosts hosts, enum fetch_fault fault);
 
 /* Send the request. AZ_OK: an answer of any status. AZ_UNAVAILABLE: none, with the reason in the
  * fault and in ret->fault; AZ_BUSY: FETCH_FAULT_BUSY, the host was not asked. Nothing of
