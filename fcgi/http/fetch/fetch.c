@@ -301,29 +301,6 @@ shown_url(struct op *op, const char *url)
     return shown != NULL ? shown : "";
 }
 
-/* The settings that make exceptions. */
-#define ALLOWED_BY(kind)                                                                           \
-    "SVC_" kind "_ALLOW_INSECURE_LOCALHOST=true and name the host in SVC_" kind                    \
-    "_ALLOWED_INSECURE_HOSTS"
-
-const char *
-fetch_url_why(enum fetch_hosts hosts, enum fetch_fault fault)
-{
-    static const char *const address[] = {
-        [FETCH_SAFE_HTTP] =
-            "the host has a private or other special address; to allow it, set " ALLOWED_BY(
-                "SAFE_HTTP"),
-        [FETCH_CIMD] =
-            "the host has a private or other special address; to allow it, set " ALLOWED_BY("CIMD"),
-    };
-    static const char *const url[] = {
-        [FETCH_SAFE_HTTP] =
-            "not an https URL with a host; to allow http, set " ALLOWED_BY("SAFE_HTTP"),
-        [FETCH_CIMD] = "not an https URL with a host; to allow http, set " ALLOWED_BY("CIMD"),
-    };
-    return fault == FETCH_FAULT_ADDRESS ? address[hosts] : url[hosts];
-}
-
 static enum az_status
 fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault fault,
            const char *why, struct fetch_answer *ret)
@@ -333,19 +310,16 @@ fetch_fail(struct op *op, const struct fetch_request *request, enum fetch_fault 
     return op_fail(op, st, NULL, "fetch of %s: %s", shown_url(op, request->url), why);
 }
 
-/* Return libcurl's reason. A certificate that is not accepted is often one of the operator's own
- * authority. */
+/* Return libcurl's reason. A certificate that is refused is often of the operator's own authority.
+ */
 static const char *
 reason_of(const struct transfer *transfer, enum fetch_fault fault, CURLcode outcome)
 {
-    const char *why = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(outcome);
-    const char *more = fault == FETCH_FAULT_TLS
-                           ? talloc_asprintf(transfer->op->mem,
-                                             "%s; SVC_SAFE_HTTP_CA_FILE names other authorities "
-                                             "than those of the system",
-                                             why)
-                           : NULL;
-    return more != NULL ? more : why;
+    const char *why = *transfer->error != '\0' ? transfer->error : curl_easy_strerror(outcome);
+    const char *more = "; SVC_SAFE_HTTP_CA_FILE names other authorities than those of the system";
+    char *text =
+        talloc_asprintf(transfer->op->mem, "%s%s", why, fault == FETCH_FAULT_TLS ? more : "");
+    return text != NULL ? text : why;
 }
 
 static const char *
