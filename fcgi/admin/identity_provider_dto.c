@@ -140,7 +140,7 @@ static const struct field provider_fields[] = {
     {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .rule = scope_rule, .column = "scopes"},
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled"},
-    {"warnings",                        FIELD_READ_ONLY, .max = 0}, /* of an answer that is sent back */
+    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST}, /* of an answer that is sent back */
 };
 const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);
 /* clang-format on */

@@ -15,6 +15,9 @@ use Authz::Web      ();
 
 my @STORED = qw(database migrations signing_key credential_key);
 
+# A process that was connected tells first how its connection ended.
+my $END_OF_CONNECTION = qr/server closed the connection|terminating connection|database system is shutting down/;
+
 # Ask for readiness for so many seconds, several at a time, and return the details of the checks that are down: name to list.
 # Answers from before the fault are left out.
 sub details {
@@ -75,7 +78,7 @@ for my $web (qw(lighttpd-cgi apache-fcgid)) {
         my $seen = details( $deploy, 2.5 );
         all_like(
             $seen, \@STORED,
-            qr/connection to server on socket .*(?:No such file|Connection refused)/,
+            qr/connection to server on socket .*(?:No such file|Connection refused)|$END_OF_CONNECTION/,
             'a database that is down is named by each check that needs it, in each answer' );
         ok( !$seen->{opa}, '... and the engine is up' ) or diag( explain $seen );
         $postgres->start;
