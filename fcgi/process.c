@@ -57,6 +57,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
         && (shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK
             || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
+    az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))
         return NULL;

@@ -8,7 +8,9 @@
 #include "base/settings.h"
 #include "crypto/digest.h"
 #include "http/address.h"
-#include "http/counters.h"
+#include "metrics/metrics.h"
+#include "store/policy/bundles.h"
+#include "store/tokens/signing_keys.h"
 
 /* The type of the text format (Prometheus exposition formats). */
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -25,6 +27,46 @@ shows_token(const struct request *req)
     return sha256_texts_equal(header + 7, token, &equal) == AZ_OK && equal;
 }
 
+/* The gauges, which are read when they are asked for. */
+struct samples {
+    struct metric_sample list[1 + PROCESS_STATES + 1 + SIGNING_USES];
+    size_t count;
+};
+
+static void
+add_sample(struct samples *samples, enum metric metric, const char *value, int64_t number)
+{
+    samples->list[samples->count++] = (struct metric_sample){metric, {value}, number};
+}
+
+static void
+read_processes(const struct metrics *metrics, struct samples *samples)
+{
+    uint64_t counts[PROCESS_STATES];
+    metrics_count_processes(metrics, counts);
+    for (int i = 0; i < PROCESS_STATES; i++)
+        add_sample(samples, METRIC_DB_POOL, metrics_process_states[i], (int64_t) counts[i]);
+}
+
+/* Read what is in the database. While it is away the other metrics are shown, because that is when
+ * they are needed. */
+static void
+read_stored(struct op *op, struct samples *samples)
+{
+    struct bundle_served served = {.revision = NULL};
+    int64_t ages[SIGNING_USES];
+    enum az_status st = bundle_current(op, &served);
+    if (st == AZ_OK && served.revision != NULL)
+        add_sample(samples, METRIC_BUNDLE_REVISION, served.revision, 1);
+    if (st == AZ_OK)
+        st = signing_keys_ages(op, ages);
+    for (int use = 0; st == AZ_OK && use < SIGNING_USES; use++)
+        if (ages[use] >= 0)
+            add_sample(samples, METRIC_KEY_AGE, signing_use_name((enum signing_use) use),
+                       ages[use]);
+    az_fault_clear(&op->fault);
+}
+
 /* Answer who may read the counters; anybody else gets the 404 of a path that is not there, because
  * the counters tell how much the service is used and attacked. */
 enum az_status
@@ -32,9 +74,13 @@ metrics_handle(struct request *req)
 {
     const char *allowed = req->op.az->cfg->metrics_allow;
     bool known = !request_has_unnamed_proxy(req) && address_is_listed(req->ip, allowed);
-    if ((!known && !shows_token(req)) || req->op.az->counters == NULL)
+    if ((!known && !shows_token(req)) || req->op.az->metrics == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, NULL);
-    const char *text = counters_text(req->op.mem, req->op.az->counters);
+    struct samples samples = {.count = 0};
+    add_sample(&samples, METRIC_BUILD, PACKAGE_VERSION, 1);
+    read_processes(req->op.az->metrics, &samples);
+    read_stored(&req->op, &samples);
+    const char *text = metrics_text(req->op.mem, req->op.az->metrics, samples.list, samples.count);
     if (text == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the metrics");
     return respond_octets(req, 200, METRICS_TYPE, text, strlen(text));

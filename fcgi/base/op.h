@@ -14,6 +14,7 @@ struct db;
 struct engine;
 struct shared;
 struct counters;
+struct metrics;
 struct client_cache;
 struct registry;
 struct identity_providers;
@@ -29,7 +30,8 @@ struct az {
     struct db *db;                /* the one database connection (made when first needed) */
     struct engine *engine;        /* the one connection to the policy engine */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
-    struct counters *counters;    /* mapped counters for the metrics, NULL in the CLI */
+    struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
+    struct metrics *metrics;      /* the metrics in it, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
     struct registry *registry;    /* resource types as published with one revision, or NULL */
     struct identity_providers *providers; /* identity providers as last read, or NULL */

@@ -2,122 +2,184 @@
 
 #include "http/counters.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "crypto/digest.h"
 #include "http/address.h"
 #include "http/mapped.h"
 #include "http/route.h"
 
-/* Routes that can be counted; t/http/counters-t.c checks that the routing table is shorter. */
-#define ROUTES_MAX 256
 /* Entries for addresses whose log lines are counted: all of them together write at most
  * COUNTERS_LINES_PER_MINUTE times as many lines in a minute. */
 #define LINE_SLOTS 4096u
-/* Longest text of the metrics, in octets. */
-#define TEXT_MAX (256 << 10)
 /* One word per entry, so that a single compare-and-swap decides: minute 40 bits | count 24 bits. */
 #define COUNT_BITS 24
 #define COUNT_MASK 0xffffffULL
-
-static bool
-is_audited(const struct route *route)
-{
-    return route->audited;
-}
-
-static bool
-is_rate_limited(const struct route *route)
-{
-    return route->rate_limited;
-}
-
-struct metric {
-    const char *name;
-    const char *help;
-    bool (*of)(const struct route *route); /* routes that have a number each; NULL: one number */
-};
-
-/* The counters. More of them are more rows. */
-/* clang-format off */
-static const struct metric metrics[COUNTERS] = {
-    [COUNTER_UNAUDITED] = {"svc_unaudited_requests_total",
-     "Requests to audited endpoints that left no audit row, because they proved nothing and changed nothing.", is_audited},
-    [COUNTER_RATE_LIMITED] = {"svc_ratelimit_rejected_total",
-     "Requests that the rate limit refused.", is_rate_limited},
-    [COUNTER_LINES_LEFT_OUT] = {"svc_log_lines_left_out_total",
-     "Log lines of requests without an audit row that were left out, beyond the limit per address and minute.", NULL},
-};
-/* clang-format on */
+/* Method of the place that stands for a path: requests with methods that the path does not have. */
+#define METHOD_OTHER "other"
+/* Path of requests that match no row, which are many: an attacker chooses their text. */
+#define PATH_NONE "(none)"
 
 struct counter_map {
     struct mapped_head head;
-    _Atomic uint64_t value[COUNTERS][ROUTES_MAX];
     _Atomic uint64_t left_out;         /* lines left out in one minute that nobody told yet */
     _Atomic uint64_t line[LINE_SLOTS]; /* lines written, by address */
+    _Atomic uint64_t metrics[];        /* for metrics_new() */
 };
 
 struct counters {
-    struct counter_map *map; /* the mapped file */
+    struct counter_map *map;    /* the mapped file */
+    struct metrics *metrics;    /* its last part */
+    struct metric_place *place; /* a row of the routing table each, then a path each */
+    size_t places;
 };
 
-/* Mix a text into a number (FNV-1a). */
-static uint64_t
-mix(uint64_t number, const char *text)
+/* ---- the routing table as labels */
+
+/* Add the place of a path if it has none yet. */
+static void
+add_path(struct counters *counters, const struct route *route)
 {
-    for (; *text != '\0'; text++)
-        number = (number ^ (unsigned char) *text) * 0x100000001b3ULL;
-    return number * 0x100000001b3ULL;
+    struct metric_place *place = counters->place + routes_count;
+    const struct metric_place *end = counters->place + counters->places;
+    while (place < end && strcmp(place->path, route->path) != 0)
+        place++;
+    if (place == end) {
+        counters->places++;
+        *place = (struct metric_place){route->path, METHOD_OTHER, false, false, true};
+    }
+    place->rate_limited = place->rate_limited || route->rate_limited;
 }
 
-/* Return a number of this layout. A version with other routes or counters starts a new file, so
- * that no number counts for another route. */
-static uint64_t
-layout(void)
+/* Make a place per row, in the order of the table, and one per path. The last one is for requests
+ * that match no row. */
+static bool
+make_places(struct counters *counters)
 {
-    uint64_t number = 0xcbf29ce484222325ULL;
-    for (size_t i = 0; i < COUNTERS; i++)
-        number = mix(number, metrics[i].name);
-    for (const struct route *route = routes; route < routes + routes_count; route++)
-        number = mix(mix(number, route->method), route->path);
-    return number;
+    static const struct route none = {.path = PATH_NONE};
+    size_t most = 2 * routes_count + route_guards_count + 1;
+    counters->place = talloc_array(counters, struct metric_place, (unsigned) most);
+    if (counters->place == NULL)
+        return false;
+    for (size_t i = 0; i < routes_count; i++)
+        counters->place[i] = (struct metric_place){
+            routes[i].path, routes[i].method, routes[i].audited, routes[i].rate_limited, false};
+    counters->places = routes_count;
+    for (size_t i = 0; i < routes_count; i++)
+        add_path(counters, &routes[i]);
+    for (size_t i = 0; i < route_guards_count; i++)
+        add_path(counters, &route_guards[i]);
+    add_path(counters, &none);
+    return true;
+}
+
+static size_t
+find_path(const struct counters *counters, const char *path)
+{
+    size_t place = routes_count;
+    while (place + 1 < counters->places && strcmp(counters->place[place].path, path) != 0)
+        place++;
+    return place;
+}
+
+/* Return the place of a row; one that is not of the table was made for a path with another method,
+ * or for no path. */
+static size_t
+find_place(const struct counters *counters, const struct route *route)
+{
+    return route >= routes && route < routes + routes_count ? (size_t) (route - routes)
+                                                            : find_path(counters, route->path);
+}
+
+/* ---- the file */
+
+/*
+ * Return a number of this layout and of this start of the machine. A version with other routes or
+ * metrics starts a new file, so that no number counts for another thing. So does a machine that was
+ * started again: what its file says may be older than what was read before the crash, and
+ * Prometheus would take the smaller number for a reset and count the whole of it once more.
+ */
+static uint64_t
+counters_layout(const struct counters *counters)
+{
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file != NULL) {
+        if (fgets(boot, sizeof(boot), file) == NULL)
+            boot[0] = '\0';
+        fclose(file);
+    }
+    return metrics_layout(metrics_mix(0xcbf29ce484222325ULL, boot), counters->place,
+                          counters->places);
+}
+
+static enum az_status
+map_file(TALLOC_CTX *mem, const char *dir, struct counters *counters, const char **ret_why)
+{
+    struct mapped *mapped;
+    size_t size = sizeof(struct counter_map) + metrics_octets(counters->places);
+    enum az_status st =
+        mapped_open(mem, dir, "counters", counters_layout(counters), size, &mapped, ret_why);
+    if (st != AZ_OK)
+        return st;
+    counters->map = mapped->at;
+    counters->metrics =
+        metrics_new(counters, counters->map->metrics, counters->place, counters->places);
+    talloc_steal(counters, mapped);
+    return counters->metrics != NULL ? AZ_OK : AZ_SERVER_ERROR;
 }
 
 enum az_status
 counters_open(TALLOC_CTX *mem, const char *dir, struct counters **ret, const char **ret_why)
 {
-    struct mapped *mapped;
     struct counters *counters = talloc_zero(mem, struct counters);
+    *ret_why = "out of memory";
     if (counters == NULL)
         return AZ_SERVER_ERROR;
     enum az_status st =
-        mapped_open(mem, dir, "counters", layout(), sizeof(struct counter_map), &mapped, ret_why);
+        make_places(counters) ? map_file(mem, dir, counters, ret_why) : AZ_SERVER_ERROR;
     if (st != AZ_OK) {
         talloc_free(counters);
         return st;
     }
-    talloc_steal(counters, mapped);
-    counters->map = mapped->at;
     *ret = counters;
     return AZ_OK;
 }
 
-void
-counters_add(struct counters *counters, enum counter counter, const struct route *route)
+struct metrics *
+counters_metrics(const struct counters *counters)
 {
-    size_t index = 0;
+    return counters->metrics;
+}
+
+/* ---- counting */
+
+void
+counters_add(struct counters *counters, enum metric metric, const struct route *route)
+{
     if (counters == NULL)
         return;
-    if (metrics[counter].of != NULL) {
-        if (route < routes || route >= routes + routes_count || route - routes >= ROUTES_MAX)
-            return;
-        index = (size_t) (route - routes);
-    }
-    atomic_fetch_add_explicit(&counters->map->value[counter][index], 1, memory_order_relaxed);
+    metrics_add(counters->metrics, metric,
+                metric_table[metric].routes == ROUTES_BY_PATH ? find_path(counters, route->path)
+                                                              : find_place(counters, route),
+                NULL);
 }
+
+void
+counters_answered(struct counters *counters, const struct route *route, int status, int64_t us)
+{
+    char code[16];
+    if (counters == NULL)
+        return;
+    size_t place = find_place(counters, route);
+    snprintf(code, sizeof(code), "%d", status);
+    metrics_add(counters->metrics, METRIC_HTTP_REQUESTS, place, (const char *const[]){code});
+    metrics_observe(counters->metrics, METRIC_HTTP_SECONDS, place, us);
+}
+
+/* ---- log lines */
 
 /* Return the entry of an address. Callers without one share an entry. */
 static _Atomic uint64_t *
@@ -159,7 +221,7 @@ counters_admit_line(struct counters *counters, const char *address, int64_t now)
     struct counter_map *map = counters->map;
     if (count_in_minute(line_slot(map, address), minute_of(now), COUNTERS_LINES_PER_MINUTE))
         return true;
-    counters_add(counters, COUNTER_LINES_LEFT_OUT, NULL);
+    metrics_add(counters->metrics, METRIC_LINES_LEFT_OUT, 0, NULL);
     count_in_minute(&map->left_out, minute_of(now), COUNT_MASK);
     return false;
 }
@@ -173,35 +235,4 @@ counters_take_left_out(struct counters *counters, int64_t now)
         || !atomic_compare_exchange_strong(word, &left_out, 0))
         return 0;
     return left_out & COUNT_MASK;
-}
-
-static void
-put_metric(struct buf *out, struct counter_map *map, enum counter counter)
-{
-    const struct metric *metric = &metrics[counter];
-    buf_append_format(out, "# HELP %s %s\n# TYPE %s counter\n", metric->name, metric->help,
-                      metric->name);
-    if (metric->of == NULL)
-        buf_append_format(out, "%s %" PRIu64 "\n", metric->name,
-                          atomic_load(&map->value[counter][0]));
-    for (size_t i = 0; metric->of != NULL && i < routes_count && i < ROUTES_MAX; i++)
-        if (metric->of(&routes[i]))
-            buf_append_format(out, "%s{route=\"%s\",method=\"%s\"} %" PRIu64 "\n", metric->name,
-                              routes[i].path, routes[i].method,
-                              atomic_load(&map->value[counter][i]));
-}
-
-const char *
-counters_text(TALLOC_CTX *mem, struct counters *counters)
-{
-    BUF_AUTO out;
-    buf_init(&out, mem, TEXT_MAX);
-    buf_append_format(&out,
-                      "# HELP svc_build_info The version that runs.\n# TYPE svc_build_info gauge\n"
-                      "svc_build_info{version=\"%s\"} 1\n",
-                      PACKAGE_VERSION);
-    for (int i = 0; i < COUNTERS; i++)
-        put_metric(&out, counters->map, (enum counter) i);
-    size_t length;
-    return buf_take(&out, &length);
 }

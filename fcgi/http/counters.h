@@ -1,7 +1,7 @@
 /*
- * Counters of all processes of a host, for GET /metrics, and the limit on log lines about requests
- * that prove nothing. They stand in one mapped file, so they also count under CGI, where each
- * request has a process of its own.
+ * The mapped file of the metrics (metrics/metrics.h), with the routing table as their labels, and
+ * the limit on log lines about requests that prove nothing. The file belongs to all processes of a
+ * host, so they also count under CGI, where each request has a process of its own.
  */
 #ifndef AZ_HTTP_COUNTERS_H
 #define AZ_HTTP_COUNTERS_H
@@ -11,6 +11,7 @@
 #include <talloc.h>
 
 #include "base/status.h"
+#include "metrics/metrics.h"
 
 struct counters;
 struct route;
@@ -19,21 +20,21 @@ struct route;
  * show an operator who asks for what; more of them would be the flood itself. */
 #define COUNTERS_LINES_PER_MINUTE 20
 
-/* Rows of the table in counters.c. */
-enum counter {
-    COUNTER_UNAUDITED,      /* by route: an audited endpoint left no row */
-    COUNTER_RATE_LIMITED,   /* by route: 429 */
-    COUNTER_LINES_LEFT_OUT, /* log lines beyond the limit */
-    COUNTERS
-};
-
 /* Map DIR/counters, creating it if absent (http/mapped.h). */
 enum az_status counters_open(TALLOC_CTX *mem, const char *dir, struct counters **ret,
                              const char **ret_why);
 
-/* Add one; route NULL for a counter that is not by route. A row that is not of the routing table
- * is not counted. Without counters (NULL), this does nothing. */
-void counters_add(struct counters *counters, enum counter counter, const struct route *route);
+/* Return the metrics of the file, for the rooms that know nothing of HTTP. */
+struct metrics *counters_metrics(const struct counters *counters);
+
+/* Add one to a metric by route or by path. Here and below, nothing is done without counters
+ * (NULL). */
+void counters_add(struct counters *counters, enum metric metric, const struct route *route);
+
+/* Count an answer: its status, and the time since the request began in microseconds. A row that is
+ * not of the routing table counts for its path with the method "other", or for no path at all. */
+void counters_answered(struct counters *counters, const struct route *route, int status,
+                       int64_t us);
 
 /*
  * True if a request of this address may write its log line at `now` (seconds since 1970); false
@@ -45,8 +46,5 @@ bool counters_admit_line(struct counters *counters, const char *address, int64_t
 /* Return how many lines were left out in an earlier minute, to one caller alone; 0 if none, or if
  * they are told already. */
 uint64_t counters_take_left_out(struct counters *counters, int64_t now);
-
-/* Return all counters in the text format of Prometheus 0.0.4, on mem. NULL: out of memory. */
-const char *counters_text(TALLOC_CTX *mem, struct counters *counters);
 
 #endif

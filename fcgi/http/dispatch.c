@@ -78,7 +78,7 @@ check_rate(struct request *req)
         || shared_rate_admit(req->op.az->shared, req->ip, op_now(&req->op), cfg->rate_limit_window,
                              cfg->rate_limit_requests, &retry_after))
         return AZ_OK;
-    counters_add(req->op.az->counters, COUNTER_RATE_LIMITED, req->route);
+    counters_add(req->op.az->counters, METRIC_RATE_LIMITED, req->route);
     respond_header(req, "Retry-After", talloc_asprintf(req->op.mem, "%ld", retry_after));
     return op_fail(&req->op, AZ_TOO_MANY_REQUESTS, NULL, NULL);
 }
@@ -202,7 +202,7 @@ write_audit(struct request *req)
     const struct az_status_row *row = az_status_row(req->op.fault.status);
     bool leaves_row = request_leaves_row(req);
     if (req->route->audited && !leaves_row)
-        counters_add(req->op.az->counters, COUNTER_UNAUDITED, req->route);
+        counters_add(req->op.az->counters, METRIC_UNAUDITED, req->route);
     if (req->audited || !leaves_row)
         return;
     struct az_fault fault = req->op.fault;
@@ -263,8 +263,12 @@ send_response(struct request *req)
     buf_append(&out, "\r\n", 2);
     if (strcmp(req->method, "HEAD") != 0)
         buf_append(&out, res->body, res->length);
-    if (out.status == AZ_OK)
+    if (out.status == AZ_OK) {
+        /* Count first: whoever has the answer finds it in the metrics. */
+        counters_answered(req->op.az->counters, req->route, res->status,
+                          clock_monotonic_us() - req->started_us);
         req->io->write(req->io, out.data, out.len);
+    }
     buf_done(&out);
     if (out.status == AZ_OK || res->length == 0)
         return;
@@ -296,11 +300,12 @@ wipe(struct request *req)
 void
 dispatch(struct az *az, const struct http_io *io)
 {
-    int64_t started = clock_monotonic_us();
     uint64_t trips = az->db != NULL ? db_trips(az->db) : 0;
     struct request *req = talloc_zero(NULL, struct request);
     if (req == NULL)
         return;
+    req->started_us = clock_monotonic_us();
+    metrics_note_process(az->metrics, PROCESS_BUSY);
     req->op.mem = req;
     req->op.az = az;
     req->op.request_id = "none";
@@ -317,9 +322,11 @@ dispatch(struct az *az, const struct http_io *io)
     write_audit(req);
     send_response(req);
     io->finish(io);
-    request_log(req, started, (az->db != NULL ? db_trips(az->db) : 0) - trips);
+    request_log(req, req->started_us, (az->db != NULL ? db_trips(az->db) : 0) - trips);
     if (az->db != NULL)
         db_settle(&req->op);
     wipe(req);
     talloc_free(req);
+    metrics_note_process(az->metrics,
+                         az->db != NULL && db_is_open(az->db) ? PROCESS_IDLE : PROCESS_CLOSED);
 }

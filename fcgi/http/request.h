@@ -56,6 +56,7 @@ struct http_io {
 
 struct request {
     struct op op;              /* memory, process, fault, request id, time */
+    int64_t started_us;        /* it began; monotonic, microseconds */
     const struct http_io *io;  /* the gateway it came from */
     const struct route *route; /* the row that answers it */
     const char *method;        /* GET, POST, ... */

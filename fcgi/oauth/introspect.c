@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "crypto/token.h"
+#include "metrics/metrics.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
 #include "token/issue.h"
@@ -305,6 +306,8 @@ introspect_handle(struct request *req)
         st = record_shown(&it);
     if (st != AZ_OK)
         return st;
+    metrics_add(req->op.az->metrics, METRIC_INTROSPECTIONS, 0,
+                (const char *const[]){it.shown.as == SHOWN_ACTIVE ? "true" : "false"});
     return respond_json(req, 200,
                         it.shown.as == SHOWN_ACTIVE    ? active_body(&it)
                         : it.shown.as == SHOWN_INVALID ? invalid_body(&it)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "metrics/metrics.h"
 #include "oauth/client_auth.h"
 #include "http/api/operation.h"
 #include "oauth/grant.h"
@@ -165,5 +166,8 @@ token_handle(struct request *req)
         st = check_grant_params(req, grant);
     if (st == AZ_OK)
         st = run_grant(req, grant, &issued);
-    return st == AZ_OK ? respond_issued(req, &issued) : st;
+    if (st != AZ_OK)
+        return st;
+    metrics_add(req->op.az->metrics, METRIC_TOKENS_ISSUED, 0, (const char *const[]){grant->type});
+    return respond_issued(req, &issued);
 }

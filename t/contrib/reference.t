@@ -9,7 +9,7 @@ use Authz::Path    ();
 use Authz::Process ();
 use Authz::Web     ();
 
-my @PAGES = qw(cli.md reason-codes.md routes.md settings.md);
+my @PAGES = qw(cli.md metrics.md reason-codes.md routes.md settings.md);
 my $dir   = Authz::Process::directory() . '/reference';
 mkdir $dir or die "$dir: $!";
 my ( $status, $text ) = Authz::Process->run(
@@ -39,5 +39,31 @@ is( scalar @codes, count( qr/"code":/, qw(etc policy controls.json) ),
 my @settings = Authz::Web::edit("$dir/settings.md") =~ /^\| `\w+` \|/mg;
 is( scalar @settings, count( qr/^ *\{?[^\n]*"(?:SVC|SHUTDOWN)_\w+",/m, qw(fcgi base settings_table.c) ),
     'settings.md has each row of settings_table.c' );
+my @metrics = Authz::Web::edit("$dir/metrics.md") =~ /^\| `svc_\w+` \| (?:counter|histogram|gauge) \|/mg;
+is( scalar @metrics, count( qr/^    \[METRIC_\w+\] = /m, qw(fcgi metrics table.c) ),
+    'metrics.md has each row of fcgi/metrics/table.c' );
+my %listed = map { ( $_ => 1 ) } Authz::Web::edit("$dir/metrics.md") =~ /^\| `(\w+)` \|/mg;
+ok( $listed{$_}, "... and the values of the label $_" )
+  for qw(code evaluation outcome reason_category grant active state use);
+
+# The lists of values follow the tables that they stand for. What is not listed would count as "other".
+sub not_listed {
+    my ( $label, $pattern, @part ) = @_;
+    my ($values) = Authz::Web::edit("$dir/metrics.md")            =~ /^\| `$label` \| (.*) \|$/m;
+    my %value    = map { ( $_ => 1 ) } $values                    =~ /`([^`]+)`/g;
+    my @wanted   = Authz::Web::edit( Authz::Path::source(@part) ) =~ /$pattern/g;
+    return @wanted ? join ' ', grep { !$value{$_} } @wanted : 'nothing is read';
+}
+is( not_listed( 'grant', qr/\.type = "([^"]+)"/, qw(fcgi oauth grants.c) ), '', 'the label grant lists each grant' );
+is( not_listed( 'reason_category', qr/^    \{"(\w+)", +AZ_\w+\},$/m, qw(fcgi policy decide decision.c) ),
+    '', 'the label reason_category lists each category of decision.c' );
+is( not_listed( 'reason_category', qr/"category": "(\w+)"/, qw(etc policy controls.json) ),
+    '', '... and of etc/policy/controls.json' );
+is( not_listed(
+        'evaluation', qr/question->frame, (?:question->preview [?] )?"(\w+)"/, qw(fcgi policy decide question.c) ),
+    '',
+    'the label evaluation lists each evaluation of question.c' );
+is( not_listed( 'code', qr/^        \{(\d{3}), "/m, qw(fcgi http dispatch.c) ), '',
+    'the label code lists each status' );
 
 done_testing;

@@ -32,10 +32,11 @@ sub dump_of {
       $postgres->sql( $sequences, $database );
 }
 
-# Names, sizes and times of what is below a directory.
+# Names, numbers (inodes), modes and sizes of what is below a directory. A running service counts its requests in these files, so
+# their times change by themselves.
 sub tree_of {
     my ($dir) = @_;
-    return join "\n", map { join ' ', $_, ( lstat $_ )[ 2, 7, 9 ] } $dir, sort glob "$dir/*";
+    return join "\n", map { join ' ', $_, ( lstat $_ )[ 1, 2, 7 ] } $dir, sort glob "$dir/*";
 }
 
 # ---- a running service

@@ -284,6 +284,10 @@ is( ends( $ann, 'dyn', scope => 'openid email' )->{page}->status, 503,
 $fake->tell('pass');
 like( ends( $ann, 'web' )->{code} // '', qr/\Aac_/, 'it is back' );
 
+my $counted = $stack->http->get('/metrics')->body;
+like(
+    $counted, qr/^svc_decisions_total\{evaluation="preview",outcome="$_",/m,
+    "a preview is counted as one: $_ (gateway-admin.md 7.1)" ) for qw(allowed denied);
 inputs_ok($stack);
 
 done_testing;

@@ -269,6 +269,10 @@ $stack->restart_service( settings => { SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_
 my ($early) = family( \@other );
 oauth_ok( refresh( \@other, $early ), {}, 'refresh: the partition of a day is made when it is missing' );
 
+my $counted = $stack->http->get('/metrics')->body;
+like(
+    $counted, qr/^svc_tokens_issued_total\{grant="$_"\} [1-9]/m,
+    "tokens are counted by grant: $_ (gateway-admin.md 7.1)" ) for qw(authorization_code refresh_token);
 inputs_ok($stack);
 
 done_testing;

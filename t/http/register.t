@@ -382,4 +382,9 @@ SKIP: {
         'a worker that looked at 150 clients of 50 kB each keeps some of them, not all' );
 }
 
+my $counted = $stack->http->get('/metrics')->body;
+like(
+    $counted, qr/^svc_decisions_total\{evaluation="register",outcome="$_",/m,
+    "a registration's decision is counted: $_ (gateway-admin.md 7.1)" ) for qw(allowed denied);
+
 done_testing;

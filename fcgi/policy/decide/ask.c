@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/pack.h"
+#include "metrics/metrics.h"
 #include "policy/decide/engine.h"
 
 /* Pause between two questions while a save is being confirmed, in milliseconds; OPA needs 10 to 50
@@ -92,6 +93,23 @@ note_no_decision(struct op *op, const struct engine_answer *answer, struct verdi
     *ret = verdict;
 }
 
+/* Count the question by what came of it. */
+static void
+count_question(struct op *op, const json_t *input, enum az_status st,
+               const struct decision *decision)
+{
+    const char *evaluation = json_string_value(json_object_get(input, "evaluation"));
+    bool denied = st == AZ_OK && !decision->allow;
+    const char *const values[] = {
+        evaluation != NULL ? evaluation : "other",
+        st != AZ_OK ? "error"
+        : denied    ? "denied"
+                    : "allowed",
+        denied ? decision_category(decision) : "none",
+    };
+    metrics_add(op->az->metrics, METRIC_DECISIONS, 0, values);
+}
+
 enum az_status
 ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                const struct decision_bounds *bounds, struct verdict *ret)
@@ -103,6 +121,7 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
     struct verdict verdict = {.decision = {.revision = answer.revision}};
     if (st == AZ_OK)
         st = decision_read(op, answer.result, bounds, &verdict.decision);
+    count_question(op, input, st, &verdict.decision);
     if (st != AZ_OK) {
         note_no_decision(op, &answer, ret);
         return st;

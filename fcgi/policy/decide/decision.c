@@ -398,6 +398,14 @@ decision_deny_status(TALLOC_CTX *mem, const struct decision *decision, const jso
 }
 
 const char *
+decision_category(const struct decision *decision)
+{
+    const json_t *first = json_array_get(decision->reasons, 0);
+    const char *category = json_string_value(json_object_get(first, "category"));
+    return first == NULL ? "none" : category != NULL ? category : "other";
+}
+
+const char *
 decision_codes(TALLOC_CTX *mem, const struct decision *decision)
 {
     size_t index;

@@ -61,6 +61,9 @@ enum az_status decision_read(struct op *op, json_t *result, const struct decisio
 enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *decision,
                                     const json_t *asked, const char **ret_text);
 
+/* Return the category of the first reason; "none" if there is no reason. */
+const char *decision_category(const struct decision *decision);
+
 /* Return the codes of all reasons, separated by spaces, on mem; NULL: there are none, or no memory.
  * A code of several reasons in a row (one per scope) is there once, so that a request for many
  * scopes does not push other codes out of the log line. */

@@ -8,6 +8,7 @@
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "metrics/metrics.h"
 #include "policy/decide/engine_http.h"
 
 /* The bundle's name in etc/opa/opa.yaml. */
@@ -58,6 +59,7 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     if (st == AZ_INVALID)
         st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
     ret->us = (long) (clock_monotonic_us() - started);
+    metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     if (st != AZ_OK)
         return st;
     if ((st = read_provenance(op, answer, &ret->revision, &ret->version)) == AZ_OK)

@@ -54,6 +54,12 @@ static const struct db_stmt signing_key_list_stmt = {
     "  'activatedAt', to_char(activated_at" DB_TIME ","
     "  'retiredAt', to_char(retired_at" DB_TIME ")) AS key"
     " FROM signing_key ORDER BY use, created_at", 0};
+enum signing_key_ages_column { AGES_USE, AGES_AGE };
+static const struct db_stmt signing_key_ages_stmt = {
+    "signing_key_ages",
+    "SELECT use, floor(extract(epoch FROM now() - activated_at))::bigint AS age FROM signing_key "
+    "WHERE state = 'active'",
+    0};
 /* clang-format on */
 static const struct db_stmt signing_key_retire_stmt = {
     "signing_key_retire",
@@ -184,6 +190,26 @@ signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret)
     signing_key_bind_retirement(op, &params);
     db_text(&params, use_names[use]);
     return db_fetch_array(op, &signing_key_public_stmt, &params, ret);
+}
+
+const char *
+signing_use_name(enum signing_use use)
+{
+    return use_names[use];
+}
+
+enum az_status
+signing_keys_ages(struct op *op, int64_t ret[SIGNING_USES])
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &signing_key_ages_stmt, NULL, true, &result);
+    for (int use = 0; use < SIGNING_USES; use++)
+        ret[use] = -1;
+    for (int row = 0; st == AZ_OK && row < PQntuples(result); row++)
+        for (int use = 0; use < SIGNING_USES; use++)
+            if (strcmp(db_get(result, row, AGES_USE), use_names[use]) == 0)
+                ret[use] = db_get_number(result, row, AGES_AGE, -1);
+    return st;
 }
 
 enum az_status

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/op.h"
 
@@ -41,6 +42,13 @@ enum az_status signing_key_open(struct op *op, enum signing_use use, struct jwk 
 /* List all keys for `authzctl keys list`: kid, use, state, created, activated, retired. The array
  * belongs to op->mem. */
 enum az_status signing_keys_list(struct op *op, json_t **ret);
+
+/* Return the name of a use, as stored and listed. */
+const char *signing_use_name(enum signing_use use);
+
+/* Read for how many seconds the active key of each use has been active; -1: the use has none. One
+ * trip. */
+enum az_status signing_keys_ages(struct op *op, int64_t ret[SIGNING_USES]);
 
 /* Make the next key active and the active key retired, and make a new next key. AZ_CONFLICT, with
  * the remaining seconds in the text, until the next key has been published for longer than

@@ -328,11 +328,17 @@ sub answers {
 sub metrics {
     my ($self) = @_;
     my $stack  = $self->{stack};
-    my $line   = qr{^svc_unaudited_requests_total\{route="/logout",method="GET"\} (\d+)$}m;
-    my $count  = sub { return ( $stack->http->get( $self->at('/metrics') )->body =~ $line )[0] // 'none' };
-    my $before = $count->();
+    my @line   = map {qr{^\Q$_\E (\d+)$}m} 'svc_unaudited_requests_total{route="/logout",method="GET"}',
+      'svc_http_request_seconds_count{route="/logout",method="GET"}';
+    my $count = sub {
+        my $page = $stack->http->get( $self->at('/metrics') )->body;
+        return map { ( $page =~ $_ )[0] // 0 } @line;
+    };
+    my ( $unaudited, $answers ) = $count->();
     $stack->client->get( $self->at('/logout') ) for 1 .. 5;
-    is( $count->(), $before + 5, 'metrics: requests without an audit row are counted across processes' );
+    my @now = $count->();
+    is( $now[0], $unaudited + 5, 'metrics: requests without an audit row are counted across processes' );
+    is( $now[1], $answers + 5,   'metrics: so are the answers with their times' );
     return;
 }
 

@@ -59,6 +59,9 @@ sub lighttpd { return _on_path('lighttpd') // die "lighttpd is not installed\n" 
 # undef when Apache, or one of its modules, is not here: the deployment tests are skipped then.
 sub apache { return _on_path('apache2') // _on_path('httpd') }
 
+# promtool of Prometheus, or undef. contrib/check installs it and names it, so that no test is skipped there.
+sub promtool { return $ENV{AUTHZ_PROMTOOL} // _on_path('promtool') }
+
 sub apache_modules {
     return ( grep { -d $_ } '/usr/lib/apache2/modules', '/usr/lib64/httpd/modules' )[0];
 }

@@ -1,0 +1,242 @@
+#include "config.h"
+
+#include "metrics/metrics.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "metrics/metrics_private.h"
+
+/* Changes when a number means something else under the same name and labels. */
+#define MEANING 1
+/* Processes whose state is counted; three pools of 256 workers, and as many that are being
+ * replaced. */
+#define PROCESSES 1024u
+/* A process is one word, so that one store changes it: pid | state 2 bits. */
+#define STATE_BITS 2
+#define STATE_MASK 3u
+
+size_t
+metric_bounds(const struct metric_row *row)
+{
+    size_t count = 0;
+    while (row->kind == METRIC_HISTOGRAM && row->bounds[count] != 0)
+        count++;
+    return count;
+}
+
+size_t
+metric_words(const struct metric_row *row)
+{
+    return row->kind == METRIC_HISTOGRAM ? metric_bounds(row) + 2 : 1;
+}
+
+static size_t
+count_values(const struct metric_label *label)
+{
+    size_t count = 0;
+    while (label->values[count] != NULL)
+        count++;
+    return count;
+}
+
+size_t
+metric_combinations(const struct metric_row *row)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++)
+        count *= count_values(&row->label[i]);
+    return count;
+}
+
+size_t
+metric_places(const struct metric_row *row, size_t places)
+{
+    return row->routes == ROUTES_NONE ? 1 : places;
+}
+
+/* Return the words of a metric; gauges are not stored. */
+static size_t
+count_words(const struct metric_row *row, size_t places)
+{
+    if (row->kind == METRIC_GAUGE)
+        return 0;
+    return metric_places(row, places) * metric_combinations(row) * metric_words(row);
+}
+
+size_t
+metrics_octets(size_t places)
+{
+    size_t words = PROCESSES;
+    for (size_t i = 0; i < METRICS; i++)
+        words += count_words(&metric_table[i], places);
+    return words * sizeof(uint64_t);
+}
+
+/* ---- the layout */
+
+uint64_t
+metrics_mix(uint64_t number, const char *text)
+{
+    for (; *text != '\0'; text++)
+        number = (number ^ (unsigned char) *text) * 0x100000001b3ULL;
+    return number * 0x100000001b3ULL;
+}
+
+static uint64_t
+mix_number(uint64_t number, uint64_t value)
+{
+    return (number ^ value) * 0x100000001b3ULL;
+}
+
+static uint64_t
+mix_row(uint64_t number, const struct metric_row *row)
+{
+    number = mix_number(metrics_mix(number, row->name), row->kind * 16u + row->routes);
+    for (size_t i = 0; i < metric_bounds(row); i++)
+        number = mix_number(number, row->bounds[i]);
+    for (size_t i = 0; i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++) {
+        number = metrics_mix(number, row->label[i].name);
+        for (const char *const *value = row->label[i].values; value != NULL && *value != NULL;
+             value++)
+            number = metrics_mix(number, *value);
+    }
+    return number;
+}
+
+uint64_t
+metrics_layout(uint64_t number, const struct metric_place *place, size_t places)
+{
+    number = mix_number(number, MEANING);
+    for (size_t i = 0; i < METRICS; i++)
+        number = mix_row(number, &metric_table[i]);
+    for (size_t i = 0; i < places; i++)
+        number = metrics_mix(metrics_mix(number, place[i].path), place[i].method);
+    return number;
+}
+
+static int
+metrics_destroy(struct metrics *metrics)
+{
+    if (metrics->own != NULL && metrics->pid == getpid())
+        atomic_store(metrics->own, 0);
+    return 0;
+}
+
+struct metrics *
+metrics_new(TALLOC_CTX *mem, void *at, const struct metric_place *place, size_t places)
+{
+    struct metrics *metrics = talloc_zero(mem, struct metrics);
+    if (metrics == NULL)
+        return NULL;
+    metrics->place = place;
+    metrics->places = places;
+    metrics->process = at;
+    metrics->cell = metrics->process + PROCESSES;
+    for (size_t i = 1; i < METRICS; i++)
+        metrics->first[i] = metrics->first[i - 1] + count_words(&metric_table[i - 1], places);
+    talloc_set_destructor(metrics, metrics_destroy);
+    return metrics;
+}
+
+/* ---- counting */
+
+static size_t
+find_value(const struct metric_label *label, const char *value)
+{
+    size_t i = 0;
+    while (label->values[i + 1] != NULL && strcmp(label->values[i], value) != 0)
+        i++;
+    return i;
+}
+
+/* Return the first word of a series, or NULL if the place is none. */
+static _Atomic uint64_t *
+find_series(const struct metrics *metrics, enum metric metric, size_t place,
+            const char *const *values)
+{
+    const struct metric_row *row = &metric_table[metric];
+    if (row->kind == METRIC_GAUGE || place >= metric_places(row, metrics->places))
+        return NULL;
+    size_t index = place;
+    for (size_t i = 0; i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++)
+        index = index * count_values(&row->label[i]) + find_value(&row->label[i], values[i]);
+    return &metrics->cell[metrics->first[metric] + index * metric_words(row)];
+}
+
+void
+metrics_add(struct metrics *metrics, enum metric metric, size_t place, const char *const *values)
+{
+    _Atomic uint64_t *word = metrics != NULL ? find_series(metrics, metric, place, values) : NULL;
+    if (word != NULL)
+        atomic_fetch_add_explicit(word, 1, memory_order_relaxed);
+}
+
+/* The number of observations is the sum of the bounds' words, so it cannot disagree with them; a
+ * process that is killed between the two additions leaves out its time alone. */
+void
+metrics_observe(struct metrics *metrics, enum metric metric, size_t place, int64_t us)
+{
+    _Atomic uint64_t *word = metrics != NULL ? find_series(metrics, metric, place, NULL) : NULL;
+    const uint32_t *bounds = metric_table[metric].bounds;
+    size_t i = 0;
+    if (word == NULL)
+        return;
+    while (bounds[i] != 0 && us > bounds[i])
+        i++;
+    atomic_fetch_add_explicit(&word[i], 1, memory_order_relaxed);
+    if (us > 0)
+        atomic_fetch_add_explicit(&word[metric_bounds(&metric_table[metric]) + 1], (uint64_t) us,
+                                  memory_order_relaxed);
+}
+
+/* ---- processes */
+
+/* True if the process of a word lives. All processes of a host have one account: a number that now
+ * belongs to another account's process was used again. */
+static bool
+lives(uint64_t word)
+{
+    return word != 0 && kill((pid_t) (word >> STATE_BITS), 0) == 0;
+}
+
+/* Take a free word, else that of a process that is gone; NULL: all are in use. */
+static _Atomic uint64_t *
+claim_process(struct metrics *metrics, uint64_t wanted)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < PROCESSES; i++) {
+            uint64_t word = atomic_load(&metrics->process[i]);
+            if ((word == 0 || (pass == 1 && !lives(word)))
+                && atomic_compare_exchange_strong(&metrics->process[i], &word, wanted))
+                return &metrics->process[i];
+        }
+    return NULL;
+}
+
+void
+metrics_note_process(struct metrics *metrics, enum metrics_process state)
+{
+    if (metrics == NULL)
+        return;
+    bool first = metrics->pid == 0;
+    if (first)
+        metrics->pid = getpid();
+    uint64_t word = (uint64_t) metrics->pid << STATE_BITS | state;
+    if (first)
+        metrics->own = claim_process(metrics, word);
+    else if (metrics->own != NULL)
+        atomic_store_explicit(metrics->own, word, memory_order_relaxed);
+}
+
+void
+metrics_count_processes(const struct metrics *metrics, uint64_t ret[PROCESS_STATES])
+{
+    memset(ret, 0, PROCESS_STATES * sizeof(ret[0]));
+    for (size_t i = 0; i < PROCESSES; i++) {
+        uint64_t word = atomic_load(&metrics->process[i]);
+        if ((word & STATE_MASK) < PROCESS_STATES && lives(word))
+            ret[word & STATE_MASK]++;
+    }
+}

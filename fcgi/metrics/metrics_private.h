@@ -1,0 +1,33 @@
+/* The shared memory of the metrics, for the files of this room. */
+#ifndef AZ_METRICS_METRICS_PRIVATE_H
+#define AZ_METRICS_METRICS_PRIVATE_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "metrics/metrics.h"
+
+struct metrics {
+    const struct metric_place *place;
+    size_t places;
+    size_t first[METRICS];     /* index of a metric's first word */
+    _Atomic uint64_t *cell;    /* words of all metrics */
+    _Atomic uint64_t *process; /* one word per process: pid and state */
+    _Atomic uint64_t *own;     /* that of this process, or NULL */
+    pid_t pid;                 /* of this process, once it has looked for a word */
+};
+
+/* Return the number of bounds of a histogram, 0 for other metrics. */
+size_t metric_bounds(const struct metric_row *row);
+
+/* Return the words of one series: one, or for a histogram a word per bound, one for longer times,
+ * and the sum in microseconds. */
+size_t metric_words(const struct metric_row *row);
+
+/* Return the number of combinations of a row's label values. */
+size_t metric_combinations(const struct metric_row *row);
+
+/* Return the number of places that a metric tells apart. */
+size_t metric_places(const struct metric_row *row, size_t places);
+
+#endif

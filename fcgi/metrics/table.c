@@ -1,0 +1,87 @@
+/*
+ * THE table of metrics, and the values of their labels. contrib/lib/reference reads this file: a
+ * row stands on lines of its own, and each list of values on one.
+ */
+#include "config.h"
+
+#include "metrics/metrics.h"
+
+/* clang-format off */
+
+/* Upper bounds of a request's time, in microseconds. A /token takes 1 to 3 ms on a small machine, so
+ * most bounds lie around that; 2.5 s is above SVC_POLICY_TIMEOUT_MS (default 2 s), so that its
+ * failures are one bucket; above 10 s web servers and clients have given up, and long polls lie. */
+static const uint32_t request_bounds[] = {500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 10000000, 0};
+/* Upper bounds of an engine's answer, in microseconds. A decision takes 0.4 to 0.7 ms; 100 ms is the
+ * time after which an introspection reads its token again (token/show.c), and 2 s the default of
+ * SVC_POLICY_TIMEOUT_MS. */
+static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2000000, 0};
+
+/* Statuses that the service answers with. The first values are found first. */
+static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "other", NULL};
+/* Members `evaluation` of policy's input. */
+static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "other", NULL};
+static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
+/* Categories of reasons (policy/decide/decision.c). */
+static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
+/* Types of grants (oauth/grants.c). */
+static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange", "urn:openid:params:grant-type:ciba", "other", NULL};
+static const char *const booleans[] = {"true", "false", NULL};
+static const char *const uses[] = {"oidc", "statement", NULL};
+
+const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};
+
+static bool
+is_audited(const struct metric_place *place)
+{
+    return place->audited;
+}
+
+static bool
+is_rate_limited(const struct metric_place *place)
+{
+    return place->rate_limited && place->whole_path;
+}
+
+const struct metric_row metric_table[METRICS] = {
+    [METRIC_HTTP_REQUESTS] = {"svc_http_requests_total",
+     "Answers by route, method and status.",
+     METRIC_COUNTER, ROUTES_BY_ROW, .label = {{"code", codes}}},
+    [METRIC_HTTP_SECONDS] = {"svc_http_request_seconds",
+     "Time from the beginning of a request to its answer.",
+     METRIC_HISTOGRAM, ROUTES_BY_ROW, .bounds = request_bounds},
+    [METRIC_UNAUDITED] = {"svc_unaudited_requests_total",
+     "Requests to audited endpoints that left no audit row, because they proved nothing and changed nothing.",
+     METRIC_COUNTER, ROUTES_BY_ROW, .of = is_audited, .from_zero = true},
+    [METRIC_RATE_LIMITED] = {"svc_ratelimit_rejected_total",
+     "Requests that the rate limit refused.",
+     METRIC_COUNTER, ROUTES_BY_PATH, .of = is_rate_limited, .from_zero = true},
+    [METRIC_LINES_LEFT_OUT] = {"svc_log_lines_left_out_total",
+     "Log lines of requests without an audit row that were left out, beyond the limit per address and minute.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
+    [METRIC_DECISIONS] = {"svc_decisions_total",
+     "Questions to policy by their outcome; the category is that of the first reason of a denial.",
+     METRIC_COUNTER, ROUTES_NONE, .label = {{"evaluation", evaluations}, {"outcome", outcomes}, {"reason_category", categories}}},
+    [METRIC_ENGINE_SECONDS] = {"svc_opa_seconds",
+     "Time of the policy engine for a decision, with its connection; failures count too.",
+     METRIC_HISTOGRAM, ROUTES_NONE, .bounds = engine_bounds, .from_zero = true},
+    [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
+     "Successful requests to /token by grant.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},
+    [METRIC_INTROSPECTIONS] = {"svc_introspect_total",
+     "Introspections that were answered, by the member active of the answer.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"active", booleans}}},
+    [METRIC_DB_POOL] = {"svc_db_pool",
+     "Processes of this host that have served a request: busy ones serve one now, idle ones wait with a database connection, closed ones without.",
+     METRIC_GAUGE, ROUTES_NONE, .label = {{"state", metrics_process_states}}},
+    [METRIC_BUNDLE_REVISION] = {"svc_bundle_revision_info",
+     "The revision of policy that is served to the engines.",
+     METRIC_GAUGE, ROUTES_NONE, .label = {{"revision", NULL}}},
+    [METRIC_KEY_AGE] = {"svc_key_age_seconds",
+     "Age of the active signing key since it became active.",
+     METRIC_GAUGE, ROUTES_NONE, .label = {{"use", uses}}},
+    [METRIC_BUILD] = {"svc_build_info",
+     "The version that runs.",
+     METRIC_GAUGE, ROUTES_NONE, .label = {{"version", NULL}}},
+};
+/* clang-format on */
