@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,19 +55,51 @@ make_file(const char *path, uint64_t magic, size_t size)
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 }
 
+/* Open the file. -1 with errno ESTALE: it is not ours, or has another size or magic. */
 static int
-mapped_open_file(const char *path, uint64_t wanted, size_t size)
+open_fitting(const char *path, uint64_t wanted, size_t size)
 {
     struct stat st;
     uint64_t magic;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return errno == ENOENT ? make_file(path, wanted, size) : -1;
+        return -1;
     if (fstat(fd, &st) == 0 && st.st_size == (off_t) size && st.st_uid == geteuid()
         && pread(fd, &magic, sizeof(magic), 0) == (ssize_t) sizeof(magic) && magic == wanted)
         return fd;
     close(fd);
-    return unlink(path) == 0 ? make_file(path, wanted, size) : -1;
+    errno = ESTALE;
+    return -1;
+}
+
+/* True if a file that could not be opened may be made anew; a link may not be replaced. */
+static bool
+may_make(int fd)
+{
+    return fd < 0 && (errno == ENOENT || errno == ESTALE);
+}
+
+/*
+ * Open the file, or make one in place of a file that does not fit. The directory is locked for
+ * that: of two processes that start at once, the second one would replace what the first one made
+ * and uses already, and they would count apart.
+ */
+static int
+mapped_open_file(const char *dir, const char *path, uint64_t wanted, size_t size)
+{
+    int fd = open_fitting(path, wanted, size);
+    if (!may_make(fd))
+        return fd;
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+        return -1;
+    if (flock(lock, LOCK_EX) == 0) {
+        fd = open_fitting(path, wanted, size);
+        if (may_make(fd) && (unlink(path) == 0 || errno == ENOENT))
+            fd = make_file(path, wanted, size);
+    }
+    close(lock);
+    return fd;
 }
 
 /* Refuse a directory that another user made or may enter. */
@@ -117,7 +150,7 @@ mapped_open(TALLOC_CTX *mem, const char *dir, const char *name, uint64_t magic, 
     if (status != AZ_OK)
         return status;
     char *path = talloc_asprintf(mem, "%s/%s", dir, name);
-    int fd = path != NULL ? mapped_open_file(path, magic, size) : -1;
+    int fd = path != NULL ? mapped_open_file(dir, path, magic, size) : -1;
     if (fd < 0)
         return mapped_refuse(
             mem, ret_why, dir,

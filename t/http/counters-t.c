@@ -117,6 +117,39 @@ test_counts(TALLOC_CTX *mem)
        "a file of another layout is replaced");
 }
 
+/* Processes that start at once and find a file of another layout. */
+static void
+test_starts(TALLOC_CTX *mem)
+{
+    const char *dir = talloc_asprintf(mem, "%s/run", env_directory(mem));
+    const struct route *route = route_of("GET", "/logout");
+    int gate[2], lost = 0;
+    char octet;
+    for (int round = 0; round < 20; round++) {
+        talloc_free(open_at(mem, dir));
+        FILE *file = fopen(talloc_asprintf(mem, "%s/counters", dir), "r+e");
+        fputs("other", file);
+        fclose(file);
+        if (pipe(gate) != 0)
+            exit(97);
+        for (int i = 0; i < 8; i++)
+            if (fork() == 0) {
+                close(gate[1]);
+                if (read(gate[0], &octet, 1) != 0)
+                    _exit(1);
+                counters_add(open_at(NULL, dir), METRIC_UNAUDITED, route);
+                _exit(0);
+            }
+        close(gate[0]);
+        close(gate[1]);
+        while (wait(NULL) > 0)
+            ;
+        lost += !says(mem, open_at(mem, dir),
+                      "svc_unaudited_requests_total{route=\"/logout\",method=\"GET\"} 8");
+    }
+    is_int(lost, 0, "8 processes that start at once replace a file of another layout once");
+}
+
 static void
 test_lines(TALLOC_CTX *mem)
 {
@@ -211,6 +244,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_counts(mem);
+    test_starts(mem);
     test_lines(mem);
     test_parallel(mem);
     test_restart(mem);
