@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "crypto/token.h"
 #include "metrics/metrics.h"
+#include "oauth/caller.h"
 #include "oauth/client_auth.h"
 #include "oauth/parameters.h"
 #include "token/issue.h"
@@ -27,131 +28,50 @@ const struct route_param introspect_params[] = {
 struct introspection {
     struct request *req;                 /* its request */
     struct token_parts token;            /* the token asked about */
-    struct token_parts caller_token;     /* the Bearer token of the caller */
+    struct caller caller;                /* the client that asks */
     struct token_lookup lookup;          /* what is looked up, and the rows found */
     struct introspect_question question; /* the question to policy */
     struct shown shown;                  /* the outcome */
 };
 
-static enum az_status
-refuse_bearer(struct request *req, const char *detail)
-{
-    req->challenge = "Bearer error=\"invalid_token\"";
-    return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
-}
-
-/* ---- the caller */
-
-static enum az_status
-read_bearer(struct request *req, const char *bearer, struct token_parts *ret)
-{
-    enum token_kind kind;
-    return token_parse(bearer, strlen(bearer), &kind, ret) == AZ_OK && kind == TOKEN_ACCESS
-               ? AZ_OK
-               : refuse_bearer(req, "not an access token of this service");
-}
-
-static enum az_status
-check_caller(struct request *req)
-{
-    const char *bearer = bearer_token_text(req);
-    struct token_parts parts;
-    if (bearer != NULL && request_param(req, "client_secret") == NULL
-        && request_param(req, "client_assertion") == NULL)
-        return read_bearer(req, bearer, &parts);
-    if (bearer != NULL)
-        return op_fail(&req->op, AZ_INVALID_REQUEST, "Only one authentication method may be used",
-                       NULL);
-    enum az_status st = credential_client.check(req);
-    if (st == AZ_OK && client_is_public(req->client)) {
-        req->challenge =
-            talloc_asprintf(req->op.mem, "Basic realm=\"%s\"", req->op.az->cfg->oidc_issuer);
-        return op_fail(&req->op, AZ_INVALID_CLIENT, NULL, "public clients cannot introspect");
-    }
-    return st;
-}
-
 const struct route_credential credential_introspect = {
-    .check = check_caller,
+    .check = caller_authenticate,
     .schemes = (const char *const[]){"client", "token", "", NULL},
 };
 
-/* Check the token of a Bearer caller: it must be live, not single-use, and have one of the scopes
- * of specification 4.5 (RFC 7662 2.1, 2.3). */
-static enum az_status
-judge_bearer(struct request *req, const struct token_row *row, struct introspect_question *question)
-{
-    json_t *words, *output = NULL;
-    if (!row->found)
-        return refuse_bearer(req, "unknown, expired or revoked token");
-    req->proved = true;
-    req->audit.client_id = row->client.client_id;
-    if (row->jit)
-        return refuse_bearer(req, "a single-use token is not a credential");
-    enum az_status st = scope_parse(&req->op, row->scope, &words);
-    if (st != AZ_OK)
-        return st;
-    if (!words_array_has(words, "introspection") && !words_array_has(words, "uma_protection"))
-        return refuse_bearer(req, "the token lacks the scope introspection or uma_protection");
-    if ((st = token_row_output(&req->op, row, &output)) != AZ_OK)
-        return st;
-    json_t *types = json_object_get(output, "resource_types");
-    question->caller = &row->client;
-    question->caller_method = "bearer";
-    question->caller_token =
-        jsonx_own(req->op.mem, json_pack("{s:O,s:s*,s:o}", "scopes", words, "resource",
-                                         row->resource, "resource_types",
-                                         json_is_array(types) ? json_incref(types) : json_array()));
-    return AZ_OK;
-}
-
 /* ---- the token */
 
-/* Read the caller's token and the token asked about. The hint is ignored, because all kinds that
- * can be shown are searched (RFC 7662 2.1). */
-static enum az_status
-read_tokens(struct introspection *it)
+/* Read the token asked about. The hint is ignored, because all kinds that can be shown are searched
+ * (RFC 7662 2.1). */
+static void
+read_token(struct introspection *it)
 {
-    struct request *req = it->req;
-    const char *bearer = bearer_token_text(req), *text = request_param(req, "token");
+    const char *text = request_param(it->req, "token");
     enum token_kind kind;
-    if (bearer != NULL) {
-        enum az_status st = read_bearer(req, bearer, &it->caller_token);
-        if (st != AZ_OK)
-            return st;
-        it->lookup.caller_token = &it->caller_token;
-    }
     if (text != NULL && token_parse(text, strlen(text), &kind, &it->token) == AZ_OK
         && (kind == TOKEN_ACCESS || kind == TOKEN_REFRESH)) {
         it->lookup.token = &it->token;
         it->lookup.kind = kind;
     }
-    return AZ_OK;
 }
 
-/* Find the token and check the caller in one trip. If the cached caller is out of date,
- * authenticate it again and try once more, up to CLIENT_ATTEMPTS times. */
+/* Find the token and check the caller in one trip. A token of the caller's needs one of the scopes
+ * of specification 4.5. */
 static enum az_status
 find_token(struct introspection *it)
 {
-    struct request *req = it->req;
-    enum az_status st;
-    for (int pass = 0; pass < CLIENT_ATTEMPTS; pass++) {
-        it->lookup.caller = req->client;
-        if ((st = token_find(&req->op, &it->lookup)) != AZ_OK)
-            return st;
-        if (it->lookup.caller_token != NULL)
-            return judge_bearer(req, &it->lookup.caller_row, &it->question);
-        if (it->lookup.caller_current) {
-            it->question.caller = req->client;
-            it->question.caller_method = req->client_method;
-            return AZ_OK;
-        }
-        if ((st = client_authenticate_again(req)) != AZ_OK)
-            return st;
-    }
-    return op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the caller changed during each of %d attempts",
-                   CLIENT_ATTEMPTS);
+    const struct caller *caller = &it->caller;
+    enum az_status st = caller_find(it->req, &it->lookup, &it->caller);
+    if (st != AZ_OK)
+        return st;
+    if (caller->token != NULL && !caller_token_has(caller, "introspection")
+        && !caller_token_has(caller, "uma_protection"))
+        return caller_refuse_token(it->req,
+                                   "the token lacks the scope introspection or uma_protection");
+    it->question.caller = caller->client;
+    it->question.caller_method = caller->method;
+    it->question.caller_token = caller->token;
+    return AZ_OK;
 }
 
 /* Read the parameters that may be wrong; the fault is set. */
@@ -297,9 +217,8 @@ enum az_status
 introspect_handle(struct request *req)
 {
     struct introspection it = {.req = req, .shown.as = SHOWN_INVALID};
-    enum az_status st = read_tokens(&it);
-    if (st == AZ_OK)
-        st = find_then_judge(&it);
+    read_token(&it);
+    enum az_status st = find_then_judge(&it);
     if (st == AZ_OK)
         st = decide_shown(&it);
     if (st == AZ_OK)

@@ -105,13 +105,13 @@ reread_acceptable(struct op *op, struct token_lookup *lookup)
     return st;
 }
 
-static enum az_status
-ask_until_acceptable(struct op *op, struct token_lookup *lookup,
-                     const struct introspect_question *question, struct verdict *ret)
+enum az_status
+token_ask_acceptable(struct op *op, struct token_lookup *lookup, token_ask_fn *ask, void *arg,
+                     struct verdict *ret)
 {
     int64_t started = clock_monotonic_ms();
     for (;;) {
-        enum az_status st = ask_introspect(op, question, ret);
+        enum az_status st = ask(op, arg, ret);
         if (st != AZ_OK || token_revision_acceptable(lookup->acceptable, ret->decision.revision))
             return st;
         if ((st = reread_acceptable(op, lookup)) != AZ_OK)
@@ -123,6 +123,13 @@ ask_until_acceptable(struct op *op, struct token_lookup *lookup,
             return AZ_UNAVAILABLE;
         }
     }
+}
+
+static enum az_status
+ask_shown(struct op *op, void *arg, struct verdict *ret)
+{
+    const struct introspect_question *question = arg;
+    return ask_introspect(op, question, ret);
 }
 
 /* Look the token up again if the decision took so long that it may have been revoked meanwhile. */
@@ -168,7 +175,7 @@ token_show(struct op *op, struct token_lookup *lookup, struct introspect_questio
     int64_t read_ms = clock_monotonic_ms();
     enum az_status st = fill_question(op, row, question, &shown);
     if (st == AZ_OK)
-        st = ask_until_acceptable(op, lookup, question, &shown.verdict);
+        st = token_ask_acceptable(op, lookup, ask_shown, question, &shown.verdict);
     if (st == AZ_OK)
         st = reread_token(op, lookup, read_ms);
     *ret = shown;

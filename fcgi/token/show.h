@@ -36,6 +36,17 @@ enum az_status token_show(struct op *op, struct token_lookup *lookup,
  * not shown is noted with the scopes that it has. */
 void token_note_shown(struct op *op, struct audit_entry *audit, const struct shown *shown);
 
+/* Asks policy one question, which `arg` points to. */
+typedef enum az_status token_ask_fn(struct op *op, void *arg, struct verdict *ret);
+
+/*
+ * Ask until a revision decides that may: one of lookup->acceptable, or of those that are read again
+ * while a save is being confirmed. AZ_UNAVAILABLE: there is no such answer, and *ret has what the
+ * audit row shows (policy.md 6.6).
+ */
+enum az_status token_ask_acceptable(struct op *op, struct token_lookup *lookup, token_ask_fn *ask,
+                                    void *arg, struct verdict *ret);
+
 /* Read the stored pdpOutput of a row. *ret is untouched if the row has none. */
 enum az_status token_row_output(struct op *op, const struct token_row *row, json_t **ret);
 

@@ -110,6 +110,25 @@ count_question(struct op *op, const json_t *input, enum az_status st,
     metrics_add(op->az->metrics, METRIC_DECISIONS, 0, values);
 }
 
+/* Like note_no_decision, keep nothing of the answer that a reader could take for a decision. */
+enum az_status
+ask_refuse(struct op *op, const char *member, const char *why, struct verdict *verdict)
+{
+    static const char *const kept[] = {"revision", "engine", "eval_us"};
+    struct jsonx_build shown = {jsonx_own(op->mem, json_object()), false};
+    op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: %s %s", member, why);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(verdict->decision.output, kept[i]);
+        if (value != NULL)
+            jsonx_set(&shown, kept[i], json_incref(value));
+    }
+    if (jsonx_built(&shown) == NULL)
+        return AZ_UNAVAILABLE;
+    verdict->decision = (struct decision){.output = shown.value};
+    ask_note_error(op, verdict);
+    return AZ_UNAVAILABLE;
+}
+
 enum az_status
 ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                const struct decision_bounds *bounds, struct verdict *ret)

@@ -34,6 +34,11 @@ enum az_status ask_entrypoint(struct op *op, const char *entrypoint, json_t *inp
  * was rejected later. */
 void ask_note_error(struct op *op, struct verdict *verdict);
 
+/* Refuse an answer that ask_entrypoint() read: a member that only the caller knows is wrong. Return
+ * AZ_UNAVAILABLE; the verdict keeps what the audit row shows. */
+enum az_status ask_refuse(struct op *op, const char *member, const char *why,
+                          struct verdict *verdict);
+
 /* Longest time that a request waits for an acceptable revision while a save is being confirmed, in
  * milliseconds. */
 #define ASK_REVISION_WAIT_MS 1000

@@ -79,25 +79,6 @@ grants_fault(const json_t *grants, const json_t *asked)
     return NULL;
 }
 
-/* Refuse an answer. Like ask.c, keep nothing of it that a reader could take for a decision. */
-static enum az_status
-refuse_answer(struct op *op, const char *why, struct verdict *verdict)
-{
-    static const char *const kept[] = {"revision", "engine", "eval_us"};
-    struct jsonx_build shown = {jsonx_own(op->mem, json_object()), false};
-    op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: grant_types %s", why);
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
-        json_t *value = json_object_get(verdict->decision.output, kept[i]);
-        if (value != NULL)
-            jsonx_set(&shown, kept[i], json_incref(value));
-    }
-    if (jsonx_built(&shown) == NULL)
-        return AZ_UNAVAILABLE;
-    verdict->decision = (struct decision){.output = shown.value};
-    ask_note_error(op, verdict);
-    return AZ_UNAVAILABLE;
-}
-
 enum az_status
 registration_ask(struct op *op, const struct registration *registration,
                  struct registration_verdict *ret)
@@ -116,7 +97,7 @@ registration_ask(struct op *op, const struct registration *registration,
         decision->allow ? json_object_get(decision->output, "grant_types") : NULL;
     const char *why = grants_fault(grants, registration->grant_types);
     if (why != NULL)
-        return refuse_answer(op, why, &ret->verdict);
+        return ask_refuse(op, "grant_types", why, &ret->verdict);
     ret->grant_types = words_array_within(op->mem, registration->grant_types, grants);
     return ret->grant_types != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
