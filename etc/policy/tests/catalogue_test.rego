@@ -70,9 +70,11 @@ test_every_output_is_a_member_of_the_answer if {
 	}
 }
 
-answer_members := object.keys(issued) | object.keys(registered) if {
+answer_members := (object.keys(issued) | object.keys(registered)) | object.keys(evaluated) if {
 	issued := data.svc.decision.issue.general with input as {}
 	registered := data.svc.decision.register.general with input as {}
+	evaluated := data.svc.controls.authzen.answer with input as {}
+		with data.custom.authzen.context as {}
 }
 
 test_every_row_has_a_schema_and_every_schema_a_row if {
@@ -236,6 +238,11 @@ refused_rows := [
 	["svc.operator.controls.lifetime", {"max_ttl": "300"}],
 	["svc.operator.controls.lifetime", {"default_ttl": -1}],
 	["svc.operator.controls.introspection", {"require_audience": "yes"}],
+	["svc.operator.controls.authzen", {"default": "allow"}],
+	["svc.operator.controls.authzen", {"roles": {"editor": ["todo"]}}],
+	["svc.operator.controls.authzen", {"roles": {"editor": {"todo": "write"}}}],
+	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": ["editor"]}}}],
+	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": {"roles": ["a", "a"]}}}}],
 	["svc.operator.controls.consent", {"mode": "sometimes"}],
 	["svc.operator.controls.consent", {}],
 	["svc.operator.controls.exchange", {"max_depth": 9}],
@@ -265,6 +272,7 @@ test_schemas_accept_good_rows if {
 		["svc.operator.controls.trust", {"trusted_issuers": ["https://idp.example", {"issuer": "https://b.example", "audiences": ["x"]}]}],
 		["svc.operator.controls.environment", {"allow_cidrs": ["10.0.0.0/8"], "hours": {"tz": "Europe/Berlin", "from": "08:00", "to": "18:00"}}],
 		["svc.entitlements.bindings", {"clients": {"demo": {"grants": ["client_credentials"], "scopes": ["orders.read"], "endpoints": ["introspect"]}}}],
+		["svc.operator.controls.authzen", {"roles": {"editor": {"todo": ["write"]}}, "subjects": {"user": {"alice": {"roles": ["editor"]}}}}],
 		["svc.registry.resource_types", fixture.registry],
 		["svc.entitlements.bindings", fixture.wide],
 	] {

@@ -62,6 +62,12 @@ control_cases := [
 	plain("environment", ["deny_cidrs"], ["192.0.2.0/24"], "introspect", {}),
 	plain("lifetime", ["by_resource_type"], {"urn:r:orders": 30}, "issue", orders),
 	plain("lifetime", ["jit_resource_types"], ["urn:r:orders"], "issue", orders),
+	plain("authzen", ["roles"], {"editor": {"todo": ["write"]}}, "authzen", {}),
+	plain("authzen", ["subjects"], {"user": {"alice": {"roles": ["editor"]}}}, "authzen", {}),
+	member(
+		control("authzen"), ["subjects", "user", "alice", "roles"],
+		["subjects", "{subject_type}", "{subject_id}", "roles"], ["editor"], "authzen", {},
+	),
 	plain("introspection", ["require_audience"], false, "introspect", {"baseline": {"resource": "https://api.example"}}),
 	plain("introspection", ["require_context"], true, "introspect", {}),
 	plain("introspection", ["allow_callers"], ["other"], "introspect", {}),
@@ -171,6 +177,7 @@ with_bindings(value) := json.patch(no_rows, [{"op": "replace", "path": [bindings
 
 no_rows := {
 	control("authentication"): {"by_resource_type": {"urn:r:orders": {}}},
+	control("authzen"): fixture.roles,
 	control("client"): {},
 	control("environment"): {},
 	control("introspection"): {},
@@ -187,6 +194,7 @@ removed(c) := json.patch(added(c, null), [{"op": "remove", "path": c.at}])
 
 decide(c, data_rows) := answer if {
 	answer := judged(c) with data.svc.operator.controls.authentication as data_rows[control("authentication")]
+		with data.svc.operator.controls.authzen as data_rows[control("authzen")]
 		with data.svc.operator.controls.client as data_rows[control("client")]
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
 		with data.svc.operator.controls.introspection as data_rows[control("introspection")]
@@ -200,6 +208,8 @@ decide(c, data_rows) := answer if {
 judged(c) := fixture.issue(c.over) if c.evaluation == "issue"
 
 judged(c) := fixture.introspect(c.over) if c.evaluation == "introspect"
+
+judged(c) := fixture.evaluate(c.over) if c.evaluation == "authzen"
 
 judged(c) := fixture.register_without(c.over, object.get(c, "without", [])) if c.evaluation == "register"
 

@@ -63,6 +63,28 @@ register_input := {
 	"environment": {"ip": "192.0.2.7"},
 }
 
+authzen_input := {
+	"schema": 1,
+	"evaluation": "authzen",
+	"issuer": "https://as.example",
+	"request": {
+		"id": "req-4", "endpoint": "/access/v1/evaluation",
+		"now": 1795172400, "time_ns": 1795172400000000000, "time": "2026-11-20T11:00:00Z",
+	},
+	"caller": {"client_id": "pep", "registration": "ADMIN", "type": "confidential", "auth_method": "client_secret_basic"},
+	"authzen": {
+		"subject": {"type": "user", "id": "alice"}, "action": {"name": "write"},
+		"resource": {"type": "todo", "id": "t1"},
+	},
+	"environment": {"ip": "192.0.2.7"},
+}
+
+# A row by which alice may write todos.
+roles := {
+	"roles": {"editor": {"todo": ["read", "write"]}},
+	"subjects": {"user": {"alice": {"roles": ["editor"]}}},
+}
+
 # A registration with a software statement of an issuer; claims may be replaced.
 stated(claims) := {
 	"registration": {"mode": "statement", "software_id": "soft"},
@@ -72,6 +94,7 @@ stated(claims) := {
 bindings := {
 	"clients": {
 		"crm": {"grants": ["client_credentials"], "scopes": ["orders.read", "orders.write"]},
+		"pep": {"endpoints": ["authzen"], "scopes": ["authzen"]},
 		"shop": {"endpoints": ["introspect"], "resources": ["https://api.example/orders"], "resource_types": ["urn:r:orders"]},
 	},
 	"registrations": {},
@@ -127,6 +150,22 @@ register_without(over, without) := answer if {
 	reasons := data.svc.decision.register.deny with input as doc
 	agree(answer.allow, count(reasons))
 }
+
+# An access decision as the service reads it, and the one of the same request as the only one of a batch.
+evaluate(over) := answer if {
+	doc := object.union(authzen_input, over)
+	answer := wire(data.svc.decision.authzen.result) with input as doc
+	batched([answer], wire(data.svc.decision.authzen_batch.result)) with input as batch(doc, [doc.authzen])
+}
+
+batched([answer], whole) if whole == {"allow": true, "evaluations": [answer]}
+
+batched([answer], whole) if whole == answer
+
+batch(doc, requests) := object.union(
+	object.filter(doc, object.keys(doc) - {"authzen"}),
+	{"evaluation": "authzen_batch", "authzen": {"evaluations": requests}},
+)
 
 agree(false, _)
 

@@ -142,6 +142,13 @@ elsewhere("register") := [
 	"input.scopes", "input.subject", "input.token",
 ]
 
+elsewhere(e) := [
+	"input.baseline", "input.client", "input.context", "input.issued", "input.registration", "input.request.grant_type",
+	"input.resource", "input.scopes", "input.statement", "input.subject", "input.token",
+] if {
+	e in {"authzen", "authzen_batch"}
+}
+
 # `input.evaluation` selects the entrypoint and is no input of a control.
 input_reads := {c.id: {path |
 	some name in graph.reachable(uses, own[c.id])

@@ -1,4 +1,4 @@
-# The caller of /introspect, which is usually not the token's client, and its bindings.
+# The caller of /introspect, which is usually not the token's client, or of AuthZEN, and its bindings.
 package svc.lib.caller
 
 import data.svc.controls.trust
@@ -45,6 +45,19 @@ may_introspect if {
 	s in {"introspection", "uma_protection"}
 	some b in held
 	s in b.scopes
+}
+
+# The same for AuthZEN. No token of the service itself is behind such a request.
+may_evaluate if {
+	not input.caller.token
+	some b in held
+	"authzen" in b.endpoints
+}
+
+may_evaluate if {
+	"authzen" in input.caller.token.scopes
+	some b in held
+	"authzen" in b.scopes
 }
 
 # The caller is the audience of the token if one of its own bindings holds the resource or the type.

@@ -1,9 +1,12 @@
 # The hooks for the operator's own rules: package custom.issue for evaluation 1, custom.introspect for
-# evaluation 2, custom.register for registrations (deny only).
+# evaluation 2, custom.register for registrations (deny only), custom.authzen for access requests (allow,
+# deny and context).
 #
+#   allow          true permits the access request, unless there is a reason to deny (custom.authzen only)
 #   deny           set of reasons; a plain string is a reason of category policy
 #   block_scopes   set of scopes that are not issued (custom.issue only)
 #   obligations, extensions, claims   objects that are added to the answer
+#   context        object that AuthZEN's answer hands to the caller (custom.authzen only)
 #
 # A hook of the wrong type denies: ignoring it would turn a typing error into an allow.
 package svc.lib.hooks
@@ -62,6 +65,23 @@ register_deny contains reason(r) if some r in data.custom.register.deny
 register_deny contains invalid("custom.register.deny") if {
 	hook := data.custom.register.deny
 	type_name(hook) != "set"
+}
+
+authzen_deny contains reason(r) if some r in data.custom.authzen.deny
+
+authzen_deny contains invalid("custom.authzen.deny") if {
+	hook := data.custom.authzen.deny
+	type_name(hook) != "set"
+}
+
+authzen_deny contains invalid("custom.authzen.allow") if {
+	hook := data.custom.authzen.allow
+	type_name(hook) != "boolean"
+}
+
+authzen_deny contains invalid("custom.authzen.context") if {
+	hook := data.custom.authzen.context
+	type_name(hook) != "object"
 }
 
 invalid(name) := {
