@@ -87,6 +87,28 @@ static const struct field userinfo_fields[] = {
 };
 const struct field_table answer_userinfo = OPEN_ANSWER("UserInfo", userinfo_fields);
 
+/* ---- access decisions */
+
+static const struct field decision_point_fields[] = {
+    {"policy_decision_point",       FIELD_TEXT, .required = true},
+    {"access_evaluation_endpoint",  FIELD_TEXT, .required = true},
+    {"access_evaluations_endpoint", FIELD_TEXT, .required = true},
+};
+const struct field_table answer_decision_point = ANSWER("DecisionPoint", decision_point_fields);
+
+static const struct field decision_fields[] = {
+    {"decision", FIELD_BOOLEAN, .required = true, .help = "The access is permitted"},
+    {"context",  FIELD_OBJECT,  .help = "What the operator's rules tell the caller; the reasons of a deny"},
+};
+const struct field_table answer_decision = ANSWER("AccessDecision", decision_fields);
+
+static const struct field decisions_fields[] = {
+    {"evaluations", FIELD_ARRAY,   .shape = &answer_decision},
+    {"decision",    FIELD_BOOLEAN, .help = "In place of evaluations, of a single access request"},
+    {"context",     FIELD_OBJECT,  .help = "The same"},
+};
+const struct field_table answer_decisions = ANSWER("AccessDecisions", decisions_fields);
+
 /* ---- administration */
 
 static const struct field admin_key_fields[] = {

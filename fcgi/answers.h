@@ -11,6 +11,9 @@ extern const struct field_table answer_token;             /* specification 2.12 
 extern const struct field_table answer_introspection;     /* specification 2.13 */
 extern const struct field_table answer_registration;      /* RFC 7591 section 3.2.1 */
 extern const struct field_table answer_userinfo;          /* OpenID Connect Core 5.3.2 */
+extern const struct field_table answer_decision_point;    /* AuthZEN 1.0, 9 */
+extern const struct field_table answer_decision;          /* specification 4.11 */
+extern const struct field_table answer_decisions;         /* AuthZEN 1.0, 7.2 */
 extern const struct field_table answer_admin_key;         /* specification 2.8 */
 extern const struct field_table answer_rotation;          /* oauth.md 5 */
 extern const struct field_table answer_consent;           /* a remembered consent */

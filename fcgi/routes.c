@@ -24,6 +24,9 @@
 #include "admin/policy_payload.h"
 #include "admin/policy_rules.h"
 #include "http/api/document.h"
+#include "authzen/access_request.h"
+#include "authzen/configuration.h"
+#include "authzen/evaluation.h"
 #include "http/route.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
@@ -44,7 +47,8 @@ const struct route_credential credential_none = {.check = NULL};
 
 /* The handler checks the access token itself, with the rows that it reads. */
 static const struct route_credential credential_bearer = {
-    .check = NULL, .schemes = (const char *const[]){"token", NULL}};
+    .check = NULL, .schemes = (const char *const[]){"token", NULL}
+};
 
 /* clang-format off */
 #define ROUTE(verb, pattern, name, handler) .method = verb, .path = pattern, .operation = name, .handle = handler
@@ -90,6 +94,7 @@ const struct route routes[] = {
     {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA, ABOUT("Metadata of the service (OpenID Connect Discovery 4)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA, ABOUT("Metadata of the service (RFC 8414)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA, ABOUT("Public keys of the service (RFC 7517)"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
+    {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
 
     /* A page for browsers; other callers get the 404 of a path without a row. */
     {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
@@ -101,6 +106,9 @@ const struct route routes[] = {
 
     {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = true, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
     {POST("/userinfo", "userinfoByForm", userinfo_handle), BEARER, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params), ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
+
+    {POST("/access/v1/evaluation", "evaluateAccess", evaluation_handle), .credential = &credential_authzen, OAUTH, BODY(BODY_RAW, HTTP_ACCESS_BODY_MAX), FIELDS_OF(access_request_table), ABOUT("Decide an access request (AuthZEN 1.0, 6)"), ANSWERS(GIVES(200, answer_decision, "Permitted or denied"))},
+    {POST("/access/v1/evaluations", "evaluateAccesses", evaluations_handle), .credential = &credential_authzen, OAUTH, BODY(BODY_RAW, HTTP_ACCESS_BODY_MAX), FIELDS_OF(access_requests_table), ABOUT("Decide several access requests (AuthZEN 1.0, 7)"), ANSWERS(GIVES(200, answer_decisions, "The decisions in their order; of a single request its own"))},
 
     {GET("/authorize", "authorize", authorize_handle), BROWSER, LIMITED, .audited = true, .body = BODY_QUERY_FAULTS, .params = authorize_params, ABOUT("Begin an authorization (RFC 6749 section 3.1)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {POST("/authorize", "authorizeByForm", authorize_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM_FAULTS, authorize_params), ABOUT("Begin an authorization (RFC 6749 section 3.1)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},

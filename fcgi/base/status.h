@@ -33,6 +33,7 @@ enum az_status {
     AZ_ACCESS_DENIED,       /* policy refused at /token, 400 */
     AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
     AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
+    AZ_INSUFFICIENT_SCOPE,  /* RFC 6750 3.1, 403 */
     AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
     AZ_BUNDLE_UNAUTHORIZED, /* bundle key missing or wrong, 401 */
     AZ_INVALID_FIELDS,      /* admin: a field or argument failed, 400 (fieldErrors in the body) */

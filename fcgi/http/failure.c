@@ -100,7 +100,9 @@ write_json_error(struct request *req, const struct az_status_row *row)
                                                "error_description", fault->public_text));
     if (body == NULL || respond_json(req, row->http, body) != AZ_OK)
         respond_octets(req, row->http, NULL, "", 0);
-    if (row->http == 401 && req->route->dialect == DIALECT_OAUTH)
+    /* RFC 6750 3.1: a token that lacks a scope is 403 with a challenge. */
+    if ((row->http == 401 || fault->status == AZ_INSUFFICIENT_SCOPE)
+        && req->route->dialect == DIALECT_OAUTH)
         respond_header(req, "WWW-Authenticate", req->challenge);
 }
 

@@ -25,6 +25,8 @@ struct client;
 #define HTTP_HEADER_MAX 8192
 /* Longest form of the token family, in octets (oauth.md C7). */
 #define HTTP_TOKEN_BODY_MAX 65536
+/* Longest body of AuthZEN, in octets: 100 evaluations with 600 octets each fit. */
+#define HTTP_ACCESS_BODY_MAX 65536
 /* Longest JSON body of the admin API, in octets; a data row with 10,000 bindings fits. */
 #define HTTP_ADMIN_BODY_MAX 1048576
 /* Longest bundle deploy, in octets: 1,000 rules of 6 kB and 1,000 rows of 2 kB fit. The shipped

@@ -16,7 +16,7 @@ my @ask   = (
 my %open = (
     '/token' => 'POST', '/revoke' => 'POST', '/register' => 'POST', '/userinfo' => 'GET, POST',
     '/.well-known/openid-configuration' => 'GET', '/.well-known/oauth-authorization-server' => 'GET',
-    '/.well-known/jwks.json'            => 'GET',
+    '/.well-known/jwks.json'            => 'GET', '/.well-known/authzen-configuration'      => 'GET',
 );
 for my $path ( sort keys %open ) {
     my $answer = $stack->http->request( 'OPTIONS', $path, headers => [@ask] );
@@ -30,7 +30,7 @@ for my $path ( sort keys %open ) {
     is( $answer->body,                                       '',    "CORS: ... without a body" );
 }
 for my $path (
-    qw(/authorize /authorize/callback/x /authorize/consent /logout /introspect /health/live),
+    qw(/authorize /authorize/callback/x /authorize/consent /logout /introspect /access/v1/evaluation /health/live),
     '/admin/api/clients', '/bundles/svc', '/nothing' )
 {
     my $answer = $stack->http->request( 'OPTIONS', $path, headers => [@ask] );

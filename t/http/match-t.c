@@ -4,6 +4,7 @@
 
 #include "admin/bundles.h"
 #include "admin/credential.h"
+#include "authzen/evaluation.h"
 #include "http/match.h"
 #include "oauth/introspect.h"
 #include "tap.h"
@@ -88,7 +89,8 @@ below(const char *path, const char *prefix)
 static void
 test_table(void)
 {
-    static const char *const family[] = {"/token", "/introspect", "/revoke"};
+    static const char *const family[] = {"/token", "/introspect", "/revoke",
+                                         "/access/v1/evaluation", "/access/v1/evaluations"};
     static const char *const limited[] = {"/token", "/introspect", "/revoke", "/authorize",
                                           "/register"};
     for (const struct route *row = routes; row < routes + routes_count; row++) {
@@ -116,8 +118,11 @@ test_table(void)
            "... /admin needs the admin key (specification 5)");
         ok(!below(row->path, "/bundles/") || row->credential == &credential_bundle,
            "... /bundles needs its key (specification 5)");
+        ok(below(row->path, "/access/") == (row->credential == &credential_authzen),
+           "... /access needs a client or a token, by a header (specification 5)");
         ok(row->credential->before_body
-               == (below(row->path, "/admin/") || below(row->path, "/bundles/")),
+               == (below(row->path, "/admin/") || below(row->path, "/bundles/")
+                   || below(row->path, "/access/")),
            "... a key in a header is checked before the body is read; a client's secret may be in "
            "the body");
         ok(!is_family
@@ -128,7 +133,8 @@ test_table(void)
            "... what a browser's session decides is never cached, nor open to other origins "
            "(oauth.md 3.2)");
         ok(!row->cors
-               || (row->credential != &credential_introspect && row->dialect != DIALECT_ADMIN
+               || (row->credential != &credential_introspect
+                   && row->credential != &credential_authzen && row->dialect != DIALECT_ADMIN
                    && row->dialect != DIALECT_PAGE),
            "... and other origins call only what hangs on no cookie (gateway-admin.md 1.3)");
         ok(strcmp(row->method, "GET") == 0 || row->audited || below(row->path, "/bundles/"),

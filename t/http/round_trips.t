@@ -104,6 +104,36 @@ warm(
     '/introspect Bearer, bad body',
     2,
     '/introspect: at most two trips for a bad body: the caller, and the audit row' );
+my @pep   = $stack->make_client( 'pep', { %cc, scopes => ['authzen'], endpoints => ['authzen'] } );
+my @shown = ( Authz::Client::bearer( $stack->token_text( @pep, scope => 'authzen' ) ) );
+my %asked = (
+    subject  => { type => 'user', id => 'a' }, action => { name => 'read' },
+    resource => { type => 'todo', id => 't' } );
+for my $how ( [ 'Basic', Authz::Client::basic(@pep) ], [ 'Bearer', @shown ] ) {
+    my ( $what, @header ) = @$how;
+    warm(
+        sub {
+            oauth_ok(
+                $stack->http->post( '/access/v1/evaluation', headers => \@header, json => \%asked ),
+                { decision => false }, "an access decision with $what" );
+        },
+        "/access/v1/evaluation with $what",
+        2,
+        "/access/v1/evaluation: at most two trips with $what: the read, and the audit row (performance.md 3.6)" );
+    warm(
+        sub {
+            my @batch = ( \%asked ) x 20;
+            is( scalar @{
+                    $stack->http->post(
+                        '/access/v1/evaluations', headers => \@header, json => { evaluations => \@batch }
+                    )->member('evaluations') },
+                20,
+                "20 access decisions with $what" );
+        },
+        "/access/v1/evaluations with $what",
+        2,
+        "/access/v1/evaluations: at most two trips for 20 decisions with $what" );
+}
 my @jit = map { $stack->token_text( @once, scope => 'orders.read' ) } 1 .. 4;
 warm(
     sub { oauth_ok( $stack->introspect( @rs, shift @jit ), { active => true }, 'a single-use token is consumed' ) },

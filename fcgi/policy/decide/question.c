@@ -224,6 +224,17 @@ issued_part(struct draft *draft, const json_t *stored)
     return part;
 }
 
+/* Return the part for a client that asks about somebody else's rights. */
+static json_t *
+caller_part(struct draft *draft, struct op *op, const struct client *caller, const char *method,
+            json_t *token)
+{
+    json_t *part = json_object();
+    set_client(draft, op, part, caller, "client_id", method);
+    draft_set_value(draft, part, "token", token);
+    return part;
+}
+
 json_t *
 question_introspect(struct op *op, const struct introspect_question *question)
 {
@@ -231,14 +242,15 @@ question_introspect(struct op *op, const struct introspect_question *question)
     json_t *input = frame_part(&draft, op, &question->frame, "introspect");
     if (input == NULL)
         return NULL;
-    json_t *caller = json_object();
+    json_t *caller;
     if (question->service) {
         /* Nothing of a request can set this member: it is set here alone. */
+        caller = json_object();
         draft_set_new(&draft, caller, "service", json_true());
         draft_set_text(&draft, caller, "client_id", question->caller->client_id);
     } else {
-        set_client(&draft, op, caller, question->caller, "client_id", question->caller_method);
-        draft_set_value(&draft, caller, "token", question->caller_token);
+        caller = caller_part(&draft, op, question->caller, question->caller_method,
+                             question->caller_token);
     }
     draft_set_new(&draft, input, "caller", caller);
     draft_set_value(&draft, input, "token", question->token);
@@ -274,5 +286,22 @@ question_register(struct op *op, const struct register_question *question)
         draft_set_new(&draft, statement, "claims", claims);
         draft_set_new(&draft, input, "statement", statement);
     }
+    return draft.lost ? NULL : input;
+}
+
+json_t *
+question_access(struct op *op, const struct access_question *question)
+{
+    struct draft draft = {.lost = false};
+    json_t *input =
+        frame_part(&draft, op, &question->frame, question->batch ? "authzen_batch" : "authzen");
+    if (input == NULL)
+        return NULL;
+    draft_set_new(
+        &draft, input, "caller",
+        caller_part(&draft, op, question->caller, question->caller_method, question->caller_token));
+    draft_set_new(&draft, input, "authzen",
+                  question->batch ? json_pack("{s:O}", "evaluations", question->requests)
+                                  : json_incref(json_array_get(question->requests, 0)));
     return draft.lost ? NULL : input;
 }

@@ -67,6 +67,16 @@ struct register_question {
     json_t *claims;        /* its claims; NULL without one */
 };
 
+/* Access requests of AuthZEN. frame.client is NULL: no client of ours needs to be involved. */
+struct access_question {
+    struct question frame;       /* common part */
+    const struct client *caller; /* the client that asks */
+    const char *caller_method;   /* how it authenticated; "bearer" with a token of its own */
+    json_t *caller_token; /* {scopes, resource?, resource_types} of a Bearer caller, or NULL */
+    json_t *requests;     /* array of {subject, action, resource, context?}; one unless `batch` */
+    bool batch;           /* they were sent as a batch */
+};
+
 /* The claim that marks stored claims whose signature was not checked. */
 #define STATEMENT_UNVERIFIED "urn:svc:unverified"
 
@@ -80,5 +90,6 @@ json_t *question_subject(const char *id, const struct question_user *user);
 json_t *question_issue(struct op *op, const struct issue_question *question);
 json_t *question_introspect(struct op *op, const struct introspect_question *question);
 json_t *question_register(struct op *op, const struct register_question *question);
+json_t *question_access(struct op *op, const struct access_question *question);
 
 #endif
