@@ -20,6 +20,8 @@ const struct policy_hook policy_hooks[] = {
     {"custom.introspect.extensions",  object_type},
     {"custom.introspect.claims",      object_type},
     {"custom.register.deny",          set_type   },
+    {"custom.authzen.deny",           set_type   },
+    {"custom.authzen.context",        object_type},
 };
 const size_t policy_hooks_count = sizeof(policy_hooks) / sizeof(policy_hooks[0]);
 
