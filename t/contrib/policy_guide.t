@@ -29,6 +29,7 @@ my @shop  = $stack->make_client(
         scopes => [qw(openid profile orders.read orders.write payments.create payments.approve)], resources => [$name] }
 );
 my @api = $stack->make_client( 'orders-api', { endpoints => ['introspect'], resources => [$name] } );
+my @app = $stack->make_client( 'todo-app',   { endpoints => ['authzen'] } );
 Authz::Grant->people( $stack, claims => { groups => [ 'ops', 'tenant-acme' ] } );
 
 # ---- the input documents of the guide
@@ -91,7 +92,15 @@ my $shown = $stack->http->post(
     form => [ token => $token->member('access_token'), context => '{"scopes":["orders.read"]}' ] );
 my %real = (
     'a client for itself' => $token, 'a client for a user' => shop_code(), 'introspection' => $shown,
-    'registration'        => register('https://app.example.org/callback') );
+    'registration'        => register('https://app.example.org/callback'),
+    'access decision'     => $stack->http->post(
+        '/access/v1/evaluation',
+        headers => [ Authz::Client::basic(@app), @agent ],
+        json    => {
+            subject  => { type => 'user', id => 'alice', properties => { department => 'Sales' } },
+            action   => { name => 'can_update_todo' },
+            resource => { type => 'todo', id => '1', properties => { ownerID => 'alice@example.org' } },
+            context  => { ip   => '192.0.2.1' } } ) );
 for my $what ( sort keys %real ) {
     my $input = input_of( $real{$what} );
     diag $what, JSON::PP->new->pretty->canonical->encode($input) if $ENV{AUTHZ_SHOW};
@@ -126,7 +135,7 @@ for my $recipe (@recipe) {
     File::Path::make_path($all);
     is( system( 'cp', '-R', "$dir/.", $all ), 0, '... and it is copied into one policy with the others' );
 }
-is( scalar @recipe, 5, 'there are five recipes' );
+is( scalar @recipe, 6, 'there are six recipes' );
 my ( $status, $text ) = policy_test($all);
 is( $status, 0, 'the tests of all recipes pass together' ) or diag $text;
 
