@@ -8,6 +8,8 @@ BENCH=
 CLIENT=client-1
 CALLER=client-2
 SCOPE=orders.read
+# Requests that are recorded, by the names of their files.
+REQUESTS='token introspect'
 # Lifetime of an access token in seconds; the statements of the floors use one, so it must outlive the run.
 TOKEN_SECONDS=3600
 
@@ -80,7 +82,7 @@ request_send() {
 
 # A step: run one worker with taps in front of the database and the engine, and record what each request sends.
 probe_all() {
-    local taps=$RUN_DIR/taps
+    local name taps=$RUN_DIR/taps
     hint "the logs are $BENCH/taps.log, $LOG_DIR/authz.log and $LOG_DIR/postgres.log"
     mkdir "$taps"
     chmod 711 "$taps"
@@ -98,8 +100,7 @@ probe_all() {
         authz_start
         service_await
     )
-    probe token "$taps"
-    probe introspect "$taps"
+    for name in $REQUESTS; do probe "$name" "$taps"; done
     postgres_sql -d postgres -c 'ALTER ROLE authz RESET log_statement'
 }
 
