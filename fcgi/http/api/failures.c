@@ -94,21 +94,21 @@ static const struct failure_row {
     bool (*answers)(const struct route *route);
     const char *help;
 } failure_rows[] = {
-    {304, is_cached,       "The caller has this content already"                           },
+    {304, is_cached,       "The caller has this content already"                             },
     {400, always,
      "The request is malformed or refused; the web server itself answers a malformed target with a "
-     "page"                                                                                },
-    {401, has_credential,  "The credential is missing or wrong"                            },
-    {403, has_entitlement, "The caller is not entitled to ask this"                        },
-    {404, has_path_value,  "There is no such thing"                                        },
-    {409, is_admin_write,  "It exists already, is protected, or a save is running"         },
-    {412, is_admin_write,  "The stored content differs from If-Match"                      },
-    {413, has_body,        "The body is too large"                                         },
-    {415, has_body,        "The media type of the body is not accepted"                    },
-    {422, is_admin_write,  "The content was understood but cannot be accepted"             },
-    {429, is_limited,      "Too many requests; Retry-After says when to try again"         },
-    {500, always,          "The service failed"                                            },
-    {503, always,          "The database or the policy engine cannot be reached; try again"},
+     "page"                                                                                  },
+    {401, has_credential,  "The credential is missing or wrong"                              },
+    {403, has_entitlement, "The caller is not entitled to ask this"                          },
+    {404, has_path_value,  "There is no such thing"                                          },
+    {409, is_admin_write,  "It exists already, is protected, or a save is running"           },
+    {412, is_admin_write,  "The stored content differs from If-Match"                        },
+    {413, has_body,        "The body is too large; the web server itself answers with a page"},
+    {415, has_body,        "The media type of the body is not accepted"                      },
+    {422, is_admin_write,  "The content was understood but cannot be accepted"               },
+    {429, is_limited,      "Too many requests; Retry-After says when to try again"           },
+    {500, always,          "The service failed"                                              },
+    {503, always,          "The database or the policy engine cannot be reached; try again"  },
 };
 
 /* ---- the answers */
@@ -154,7 +154,7 @@ failure_content(struct jsonx_build *schemas, int status, enum route_dialect dial
         return NULL;
     json_t *content =
         json_pack("{s:{s:o}}", "application/json", "schema", failure_schema(schemas, status));
-    if ((status == 400 || dialect == DIALECT_PAGE) && content != NULL
+    if ((status == 400 || status == 413 || dialect == DIALECT_PAGE) && content != NULL
         && json_object_set_new(content, "text/html",
                                json_pack("{s:{s:s}}", "schema", "type", "string"))
                != 0)
