@@ -48,6 +48,10 @@ variable_once(char *const *list, const char *name)
 /* Time limit for the whole body, in seconds. */
 #define BODY_TIMEOUT 5
 
+/* Time in which the web server must take some octets of an answer, in seconds. A reader that stops
+ * in the middle of a long answer does not keep a worker for longer. */
+#define ANSWER_TIMEOUT 30
+
 struct fastcgi {
     FCGX_Request request;
     int64_t until_ms; /* deadline of the body, clock_monotonic_ms() */
@@ -96,6 +100,13 @@ fastcgi_write(const struct http_io *io, const void *octets, size_t size)
 {
     return FCGX_PutStr(octets, (int) size, ((struct fastcgi *) io->handle)->request.out)
            == (int) size;
+}
+
+/* An end of the connection without an end of the request: the web server passes it on. */
+static void
+fastcgi_cut(const struct http_io *io)
+{
+    shutdown(((struct fastcgi *) io->handle)->request.ipcFd, SHUT_RDWR);
 }
 
 /*
@@ -180,7 +191,7 @@ accept_cgi(struct az *az)
     if (length != NULL) /* http/form.c refuses a length that is not digits alone */
         digits_take(length, strlen(length), SSIZE_MAX, &announced);
     size_t left = (size_t) announced;
-    const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish};
+    const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish, NULL};
     dispatch(az, &io);
 }
 
@@ -203,7 +214,7 @@ make_up_check(struct az *az)
 static bool
 await_request(FCGX_Request *request, int socket)
 {
-    const struct timeval wait = {.tv_sec = BODY_TIMEOUT};
+    const struct timeval wait = {.tv_sec = BODY_TIMEOUT}, patience = {.tv_sec = ANSWER_TIMEOUT};
     struct pollfd kept = {.fd = request->ipcFd, .events = POLLIN};
     if (kept.fd >= 0)
         return poll(&kept, 1, -1) == 1;
@@ -214,6 +225,7 @@ await_request(FCGX_Request *request, int socket)
         return false;
     }
     setsockopt(request->ipcFd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    setsockopt(request->ipcFd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     request->keepConnection = 1; /* else libfcgi closes it as left over from the last request */
     return true;
 }
@@ -247,8 +259,8 @@ accept_loop(struct az *az, int socket)
     /* Without a listening socket, libfcgi does not accept connections itself. */
     if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
-    const struct http_io io = {&held, fastcgi_variable, fastcgi_read, fastcgi_write,
-                               fastcgi_finish};
+    const struct http_io io = {&held,         fastcgi_variable, fastcgi_read,
+                               fastcgi_write, fastcgi_finish,   fastcgi_cut};
     while (!*az->stopping) {
         if (!begin_request(&held.request, socket))
             continue;

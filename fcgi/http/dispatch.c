@@ -229,6 +229,14 @@ dispatch_put_header(struct buf *out, const char *name, const char *value)
     buf_append(out, "\r\n", 2);
 }
 
+/* Send the body of a streamed answer. */
+static void
+send_stream(struct request *req)
+{
+    if (req->res.stream(req) != AZ_OK && req->io->cut != NULL)
+        req->io->cut(req->io);
+}
+
 /* Send head and body in one write: one record, and for a small answer one segment. */
 static void
 send_response(struct request *req)
@@ -249,7 +257,7 @@ send_response(struct request *req)
     buf_init_secret(&out, req->op.mem, RESPONSE_MAX); /* it may hold tokens and secrets */
     dispatch_put_header(&out, "Status", status);
     dispatch_put_header(&out, "X-Request-ID", req->op.request_id);
-    if (res->status != 204 && res->status != 304) /* RFC 9110 8.6 */
+    if (res->status != 204 && res->status != 304 && res->stream == NULL) /* RFC 9110 8.6 */
         dispatch_put_header(&out, "Content-Length", length);
     dispatch_put_header(&out, "Content-Type", res->content_type);
     dispatch_put_header(&out, "Cache-Control", cache[req->route->cache].control);
@@ -270,6 +278,8 @@ send_response(struct request *req)
         req->io->write(req->io, out.data, out.len);
     }
     buf_done(&out);
+    if (out.status == AZ_OK && res->stream != NULL && strcmp(req->method, "HEAD") != 0)
+        send_stream(req);
     if (out.status == AZ_OK || res->length == 0)
         return;
     op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the answer of %zu octets is too large", res->length);

@@ -54,6 +54,9 @@ struct http_io {
     long (*read)(const struct http_io *io, void *buffer, size_t size);
     bool (*write)(const struct http_io *io, const void *octets, size_t size);
     void (*finish)(const struct http_io *io); /* the answer is complete: send it */
+    /* Break the connection off, so that the reader learns that the answer is not complete. NULL:
+     * the gateway has no way to do that. */
+    void (*cut)(const struct http_io *io);
 };
 
 struct request {

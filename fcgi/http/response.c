@@ -23,6 +23,23 @@ respond_octets(struct request *req, int status, const char *content_type, const 
 }
 
 enum az_status
+respond_stream(struct request *req, const char *content_type,
+               enum az_status (*stream)(struct request *req), void *arg)
+{
+    req->res.stream = stream;
+    req->res.stream_arg = arg;
+    return respond_octets(req, 200, content_type, "", 0);
+}
+
+enum az_status
+response_write(struct request *req, const void *octets, size_t length)
+{
+    return req->io->write(req->io, octets, length)
+               ? AZ_OK
+               : op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the reader of the answer has gone");
+}
+
+enum az_status
 respond_empty(struct request *req, int status)
 {
     return respond_octets(req, status, NULL, "", 0);

@@ -24,12 +24,14 @@ struct http_header {
 
 /* The answer. */
 struct response {
-    int status;                                  /* 0: not answered yet */
-    const char *content_type;                    /* NULL: there is no body */
-    const char *body;                            /* on the request's memory */
-    size_t length;                               /* octets of body */
-    struct http_header header[HTTP_HEADERS_MAX]; /* besides Status, Content-Type and the row's */
-    size_t headers;                              /* used entries of header */
+    int status;                                    /* 0: not answered yet */
+    const char *content_type;                      /* NULL: there is no body */
+    const char *body;                              /* on the request's memory */
+    size_t length;                                 /* octets of body */
+    enum az_status (*stream)(struct request *req); /* writes the body, or NULL: it is above */
+    void *stream_arg;                              /* for stream */
+    struct http_header header[HTTP_HEADERS_MAX];   /* besides Status, Content-Type and the row's */
+    size_t headers;                                /* used entries of header */
 };
 
 /* Answer with JSON (borrowed). AZ_SERVER_ERROR: json is NULL because it could not be built. */
@@ -45,6 +47,17 @@ enum az_status respond_empty(struct request *req, int status);
  */
 enum az_status respond_octets(struct request *req, int status, const char *content_type,
                               const void *body, size_t length);
+
+/*
+ * Answer 200 with a body that `stream` writes by response_write after the head is sent, piece by
+ * piece, so that it is never in memory whole. `arg` becomes req->res.stream_arg. If stream fails,
+ * the connection is cut off, because the status is out already. It is not called for HEAD.
+ */
+enum az_status respond_stream(struct request *req, const char *content_type,
+                              enum az_status (*stream)(struct request *req), void *arg);
+
+/* Send octets of a streamed body. AZ_UNAVAILABLE: the reader has gone, or takes nothing. */
+enum az_status response_write(struct request *req, const void *octets, size_t length);
 
 /* Redirect the browser: 302 with Location (never 307, which would send a form again). The row sets
  * the cache header. The URL is copied; the copy is wiped after the answer, because it may hold a

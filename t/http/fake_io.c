@@ -64,6 +64,12 @@ finish(const struct http_io *io)
     forget_given(fake);
 }
 
+static void
+cut(const struct http_io *io)
+{
+    ((struct fake *) io->handle)->cuts++;
+}
+
 static int
 destroy(struct fake *fake)
 {
@@ -75,7 +81,7 @@ struct fake *
 fake_new(TALLOC_CTX *mem, const char *const *set, const char *body)
 {
     struct fake *fake = talloc_zero(mem, struct fake);
-    fake->io = (struct http_io){fake, variable, read_body, write_answer, finish};
+    fake->io = (struct http_io){fake, variable, read_body, write_answer, finish, cut};
     fake->set = set;
     fake->body = body;
     fake->body_length = body != NULL ? strlen(body) : 0;

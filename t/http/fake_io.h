@@ -16,6 +16,7 @@ struct fake {
     char *answer;         /* what was written, NUL-terminated */
     size_t answer_length; /* octets */
     unsigned finished;    /* calls of finish */
+    unsigned cuts;        /* times that the connection was broken off */
 };
 
 /* Make a gateway; `set` and `body` must outlive it. */
