@@ -120,6 +120,20 @@ static const struct field admin_key_fields[] = {
 };
 const struct field_table answer_admin_key = ANSWER("AdminApiKeyView", admin_key_fields);
 
+static const struct field new_admin_key_fields[] = {
+    {"id",        FIELD_TEXT, .required = true},
+    {"label",     FIELD_TEXT, .required = true},
+    {"managedBy", FIELD_TEXT, .required = true},
+    {"createdAt", FIELD_TEXT, .required = true},
+    {"key",       FIELD_TEXT, .required = true, .help = "Shown this once"},
+};
+const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
+
+static const struct field plaintext_fields[] = {
+    {"key", FIELD_TEXT, .required = true},
+};
+const struct field_table answer_plaintext = ANSWER("AdminApiKeyPlaintext", plaintext_fields);
+
 static const struct field rotation_fields[] = {
     {"clientId",                FIELD_TEXT, .required = true},
     {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once"},

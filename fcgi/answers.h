@@ -15,6 +15,8 @@ extern const struct field_table answer_decision_point;    /* AuthZEN 1.0, 9 */
 extern const struct field_table answer_decision;          /* specification 4.11 */
 extern const struct field_table answer_decisions;         /* AuthZEN 1.0, 7.2 */
 extern const struct field_table answer_admin_key;         /* specification 2.8 */
+extern const struct field_table answer_new_admin_key;     /* the same with the key */
+extern const struct field_table answer_plaintext;         /* {key} */
 extern const struct field_table answer_rotation;          /* oauth.md 5 */
 extern const struct field_table answer_consent;           /* a remembered consent */
 extern const struct field_table answer_session;           /* a browser session */

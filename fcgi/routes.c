@@ -120,6 +120,9 @@ const struct route routes[] = {
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
 
     {GET("/admin/api/admin-keys", "listAdminKeys", resource_list_handle), ADMIN, OF(admin_keys_resource), ABOUT("List the admin keys, including revoked ones"), ANSWERS(GIVES_LIST(answer_admin_key, "The keys, without their plaintext"))},
+    {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
+    {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_WRITE, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
+    {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_WRITE, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
 
     {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},

@@ -2,6 +2,82 @@
 
 #include "admin/admin_keys.h"
 
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/visible.h"
 #include "store/people/admin_keys.h"
 
 const struct admin_resource admin_keys_resource = {.rows = &admin_key_rows};
+
+/* The label is in lists, and in the audit rows of what the key does. */
+static const char *
+label_fault(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return visible_fault(json_string_value(value));
+}
+
+struct admin_key_request {
+    const char *label;
+};
+
+static const struct field admin_key_fields[] = {
+    {"label", FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault,
+     FIELD_INTO(struct admin_key_request, label)},
+};
+
+const struct field_table admin_key_table = FIELD_TABLE("AdminApiKeyRequest", admin_key_fields, 0);
+
+/* Answer with a key: its view, or an empty object, and the plaintext. */
+static enum az_status
+respond_key(struct request *req, int status, json_t *body, const char *plaintext)
+{
+    json_t *shown = json_string(plaintext);
+    bool whole = body != NULL && json_object_set(body, "key", shown) == 0;
+    enum az_status st = respond_json(req, status, whole ? body : NULL);
+    resource_wipe_json(shown);
+    json_decref(shown);
+    return st;
+}
+
+enum az_status
+admin_key_create_handle(struct request *req)
+{
+    struct op *op = &req->op;
+    struct admin_key_request given = {.label = NULL};
+    const char *plaintext, *id, *dto = NULL;
+    json_t *body = NULL;
+    if (fields_read(op->mem, &admin_key_table, req->json, request_field_fault, req,
+                    &given, NULL)
+        != AZ_OK)
+        return op_fail(op, AZ_INVALID_FIELDS, NULL, NULL);
+    enum az_status st = admin_key_mint(op, given.label, &plaintext, &id);
+    if (st != AZ_OK)
+        return st;
+    resource_note(req, "adminKey", id);
+    if ((st = json_rows_fetch(op, &admin_key_rows, id, &dto)) != AZ_OK)
+        return st;
+    if (dto == NULL
+        || jsonx_parse(op->mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX, &body, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot read back the stored admin key");
+    return respond_key(req, 201, body, plaintext);
+}
+
+enum az_status
+admin_key_delete_handle(struct request *req)
+{
+    resource_note(req, "adminKey", req->path_value[0]);
+    enum az_status st = admin_key_revoke(&req->op, req->path_value[0]);
+    return st == AZ_OK ? respond_empty(req, 204) : st;
+}
+
+enum az_status
+admin_key_plaintext_handle(struct request *req)
+{
+    const char *plaintext = NULL;
+    resource_note(req, "adminKey", req->path_value[0]);
+    enum az_status st = admin_key_reveal(&req->op, req->path_value[0], &plaintext);
+    return st == AZ_OK ? respond_key(req, 200, jsonx_own(req->op.mem, json_object()), plaintext)
+                       : st;
+}

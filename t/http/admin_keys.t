@@ -79,6 +79,74 @@ ok( @ops == 1 && defined $ops[0]{revokedAt},
 my $stored = $stack->sql("SELECT encode(sealed, 'escape') || encode(lookup, 'escape') FROM admin_key");
 unlike( $stored, qr/$plaintext|\Q$key\E/, 'admin keys: the database holds no plaintext (specification 5.5)' );
 
+# ---- the same over the API (specification 5.1; decisions.md "Admin keys")
+
+my $keys = '/admin/api/admin-keys';
+for my $case (
+    [ 'no label',                 {} ],
+    [ 'an empty label',           { label => '' } ],
+    [ 'a label that is a number', { label => 5 } ],
+    [ 'a control character',      { label => "a\x07b" } ],
+    [ 'invisible characters',     { label => "a\x{202e}b" } ],
+    [ 'blanks alone',             { label => '   ' } ],
+    [ '129 characters',           { label => 'x' x 129 } ] )
+{
+    admin_error(
+        $stack->admin( POST => $keys, json => $case->[1] ),
+        400, "admin keys: $case->[0] is 400", fields => ['label'] );
+}
+admin_error(
+    $stack->admin( POST => $keys, json => { label => 'x', managedBy => 'environment' } ),
+    400, 'admin keys: another member is 400', fields => ['managedBy'] );
+my $made = $stack->admin( POST => $keys, json => { label => 'x' x 128 }, headers => [ 'X-Request-ID' => 'mint-1' ] );
+is( $made->status, 201, 'admin keys: POST with a label of 128 characters is 201' ) or diag( $made->text );
+members_are(
+    $made->json,
+    {   id        => qr/\A[0-9a-f-]{36}\z/, label => 'x' x 128, managedBy => 'admin', createdAt => qr/\A\d{4}-/,
+        revokedAt => undef,
+        key       => qr/\Aak_[A-Za-z0-9_-]{60,}\z/ },
+    'admin keys: ... the view with the plaintext' );
+is( $made->header('Cache-Control'), 'no-store', 'admin keys: ... which no cache keeps' );
+my ( $id, $new ) = map { $made->member($_) } qw(id key);
+is( $stack->admin( GET => '/admin/api/clients', key => $new )->status, 200, 'admin keys: the new key is good' );
+is_deeply(
+    [ grep { exists $_->{key} } @{ $stack->admin( GET => $keys )->json } ],
+    [], 'admin keys: the list does not show it again' );
+my $shown = $stack->admin( GET => "$keys/$id/plaintext", key => $new, headers => [ 'X-Request-ID' => 'read-1' ] );
+ok( $shown->status == 200 && eq_hash( $shown->json, { key => $new } ),
+    'admin keys: any holder of a key can read the plaintext of any key (specification 5.1)' ) or diag( $shown->text );
+my ($environment) = map { $_->{id} } grep { $_->{managedBy} eq 'environment' } @{ $stack->admin( GET => $keys )->json };
+is( $stack->admin( GET => "$keys/$environment/plaintext", key => $new )->member('key'), $key,
+    'admin keys: ... of the configured one too' );
+is( $stack->http->get("$keys/$id/plaintext")->status, 401, 'admin keys: the plaintext without a key is 401' );
+admin_error( $stack->admin( GET => "$keys/$_/plaintext" ), 404, "admin keys: the plaintext of '$_' is 404" )
+  for qw(x 01990000-0000-7000-8000-000000000000);
+is( $stack->sql(
+        q{SELECT string_agg(concat_ws(' ', operation, outcome, client_id = repeat('x', 128), request_summary::json ->> 'adminKey'), ', ' ORDER BY id) FROM audit_log WHERE request_id IN ('mint-1', 'read-1')}
+    ),
+    "createAdminKey allowed f $id, getAdminKeyPlaintext allowed t $id",
+    'admin keys: minting and reading a plaintext leave an audit row with the key, and with the label of the one who did it'
+);
+unlike(
+    $stack->sql('SELECT string_agg(a::text, chr(10)) FROM audit_log a'),
+    qr/\Q$new\E/, 'admin keys: ... and without the plaintext' );
+admin_error(
+    $stack->admin( DELETE => "$keys/$environment", key => $new ),
+    409, 'admin keys: the configured key cannot be revoked', error => 'conflict' );
+admin_error( $stack->admin( DELETE => "$keys/none" ), 404, 'admin keys: DELETE of an unknown key is 404' );
+is( $stack->admin( DELETE => "$keys/$id",          key => $new )->status, 204, 'admin keys: a key can revoke itself' );
+is( $stack->admin( GET    => '/admin/api/clients', key => $new )->status, 401, 'admin keys: afterwards it is 401' );
+$stack->sql(q{UPDATE admin_key SET revoked_at = now() WHERE managed_by = 'environment'});
+my ($last_key) =
+  map { ( $stack->authzctl( qw(admin-key mint --json --label), $_ ) )[1] =~ /(ak_[\w-]+)/ } qw(last other);
+my ( $spare, $last ) = map { $stack->sql("SELECT id FROM admin_key WHERE label = '$_'") } qw(other last);
+is( $stack->admin( DELETE => "$keys/$spare", key => $last_key )->status,
+    204, 'admin keys: of the last two keys one can be revoked' );
+admin_error(
+    $stack->admin( DELETE => "$keys/$last", key => $last_key ),
+    409, 'admin keys: the last active key cannot', error => 'conflict' );
+$stack->sql(q{UPDATE admin_key SET revoked_at = NULL WHERE managed_by = 'environment'});
+
 # ---- bundles
 
 my $bundle_key = $Authz::Stack::KEY{SVC_BUNDLE_API_KEY};

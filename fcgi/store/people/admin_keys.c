@@ -30,17 +30,23 @@ static const struct db_stmt admin_key_configure_stmt = {
     " WHERE admin_key.managed_by <> 'environment' OR admin_key.revoked_at IS NOT NULL",
     5};
 /* clang-format off */
-static const struct db_stmt admin_key_list_stmt = {
-    "admin_key_list",
-    "SELECT json_strip_nulls(row_to_json(k)) FROM (SELECT id, label, \"managedBy\","
-    "  to_char(\"createdAt\"" DB_TIME " AS \"createdAt\","
+#define VIEW                                                                                       \
+    "SELECT json_strip_nulls(row_to_json(k)) FROM (SELECT id, label, \"managedBy\","               \
+    "  to_char(\"createdAt\"" DB_TIME " AS \"createdAt\","                                         \
     "  to_char(\"revokedAt\"" DB_TIME " AS \"revokedAt\" FROM admin_key_dto) k"
-    " ORDER BY k.\"createdAt\", k.id", 0};
+static const struct db_stmt admin_key_list_stmt = {
+    "admin_key_list", VIEW " ORDER BY k.\"createdAt\", k.id", 0};
+static const struct db_stmt admin_key_fetch_stmt = {
+    "admin_key_fetch", VIEW " WHERE k.id::text = $1", 1};
 /* clang-format on */
 const struct json_rows admin_key_rows = {
     .noun = "admin key",
     .list = &admin_key_list_stmt,
+    .fetch = &admin_key_fetch_stmt,
 };
+
+static const struct db_stmt admin_key_sealed_stmt = {
+    "admin_key_sealed", "SELECT sealed FROM admin_key WHERE id::text = $1", 1};
 
 enum admin_key_revoke_column { REVOKE_MANAGED_BY, REVOKE_DONE };
 static const struct db_stmt admin_key_revoke_stmt = {
@@ -52,6 +58,13 @@ static const struct db_stmt admin_key_revoke_stmt = {
     "FROM k)) RETURNING 1)"
     " SELECT k.managed_by, (SELECT count(*) FROM u) AS done FROM k",
     1};
+
+/* Return the place that a plaintext is sealed for. */
+static char *
+sealed_place(TALLOC_CTX *mem, const char *id)
+{
+    return talloc_asprintf(mem, "admin_key/sealed/%s", id);
+}
 
 /* Bind id, label, owner, lookup and sealed plaintext of a key. */
 static enum az_status
@@ -68,9 +81,8 @@ bind_key(struct op *op, struct db_params *params, unsigned char id[UUID7_OCTETS]
     if (st == AZ_OK && lookup != NULL)
         st = keyring_admin_lookup(op->az->keyring, plaintext, lookup);
     if (st == AZ_OK)
-        st = keyring_seal(op->mem, op->az->keyring, KEYRING_ADMIN_KEY,
-                          talloc_asprintf(op->mem, "admin_key/sealed/%s", text), plaintext,
-                          strlen(plaintext), &box, &box_length);
+        st = keyring_seal(op->mem, op->az->keyring, KEYRING_ADMIN_KEY, sealed_place(op->mem, text),
+                          plaintext, strlen(plaintext), &box, &box_length);
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "an admin key cannot be encrypted");
     db_octets(params, id, UUID7_OCTETS);
@@ -145,6 +157,34 @@ admin_key_revoke(struct op *op, const char *id)
                    configured ? "The configured key can only be changed with SVC_ADMIN_API_KEY"
                               : "The last active admin key cannot be revoked",
                    NULL);
+}
+
+enum az_status
+admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext)
+{
+    struct db_params params = {.count = 0};
+    const unsigned char *sealed = NULL;
+    unsigned char *plain;
+    size_t sealed_length, length;
+    PGresult *result;
+    db_text(&params, id);
+    enum az_status st = db_exec(op, &admin_key_sealed_stmt, &params, true, &result);
+    if (st == AZ_OK)
+        st = db_read_octets(op, result, 0, 0, &sealed, &sealed_length);
+    if (st != AZ_OK)
+        return st;
+    if (sealed == NULL)
+        return op_fail(op, AZ_NOT_FOUND, NULL, "no admin key %s", id);
+    if (keyring_open(op->mem, op->az->keyring, KEYRING_ADMIN_KEY, sealed_place(op->mem, id), sealed,
+                     sealed_length, &plain, &length)
+        != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL,
+                       "admin key %s cannot be decrypted with SVC_CREDENTIAL_KEY", id);
+    *ret_plaintext = secret_copy(op->mem, (const char *) plain, length);
+    secret_wipe(plain, length);
+    return *ret_plaintext != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an admin key");
 }
 
 enum az_status

@@ -27,6 +27,9 @@ enum az_status admin_key_mint(struct op *op, const char *label, const char **ret
  */
 enum az_status admin_key_revoke(struct op *op, const char *id);
 
+/* Open the plaintext of a key, revoked or not; it is wiped with op->mem. AZ_NOT_FOUND. */
+enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext);
+
 /* AdminApiKeyView (specification 2.8) of all keys, active and revoked. */
 extern const struct json_rows admin_key_rows;
 
