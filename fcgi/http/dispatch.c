@@ -208,6 +208,10 @@ write_audit(struct request *req)
     struct az_fault fault = req->op.fault;
     az_fault_clear(&req->op.fault);
     request_fill_audit(req, req->res.status, row->audit_outcome);
+    if (fault.status != AZ_OK) {
+        req->audit.error = row->error;
+        req->audit.reason = talloc_strdup(req->op.mem, fault.public_text);
+    }
     audit_explain(&req->op, &req->audit);
     enum az_status st = audit_insert(&req->op, &req->audit);
     if (st == AZ_OK || fault.status == AZ_UNAVAILABLE || fault.status == AZ_SERVER_ERROR) {

@@ -113,6 +113,8 @@ decide_shown(struct introspection *it)
         .endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent};
     enum az_status st = token_show(&req->op, &it->lookup, &it->question, shown);
     token_note_shown(&req->op, &req->audit, shown);
+    if (req->audit.flow_id == NULL)
+        req->audit.flow_id = it->lookup.row.flow_id; /* of a token that is not live */
     req->audit.subject_id = it->lookup.row.found ? it->lookup.row.subject : NULL;
     return st;
 }

@@ -48,11 +48,12 @@ audit_explain(struct op *op, struct audit_entry *entry)
 {
     json_t *before = NULL;
     entry->explained = NULL;
-    if (entry->inactive == NULL && entry->codes == NULL)
+    if (entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
         return;
     json_t *summary = jsonx_own(
-        op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*}", "inactive", entry->inactive, "denyCodes",
-                           entry->codes, "grantType", entry->grant_type, "scope", entry->scope));
+        op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:s*}", "inactive", entry->inactive,
+                           "denyCodes", entry->codes, "grantType", entry->grant_type, "scope",
+                           entry->scope, "error", entry->error, "reason", entry->reason));
     if (entry->summary != NULL
         && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
                         NULL)

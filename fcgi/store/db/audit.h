@@ -29,6 +29,7 @@ struct audit_entry {
     const char *scope;             /* granted or shown, or what was denied; separated by spaces */
     const char *codes;             /* of all deny reasons, separated by spaces, or NULL */
     const char *inactive;          /* why an introspection showed nothing, or NULL */
+    const char *error, *reason;    /* of a failed request, as its caller was told, or NULL */
 };
 
 /* The columns in the order of audit_bind, for statements that write the row together with other
@@ -41,8 +42,9 @@ struct audit_entry {
 /* Add the AUDIT_FIELDS parameters of an entry. */
 void audit_bind(struct db_params *params, const struct audit_entry *entry);
 
-/* Add `inactive`, `codes`, `grant_type` and `scope` to the summary that is written, if there is a
- * reason to explain: one of the first two. The members are those of the last call. */
+/* Add `inactive`, `codes`, `grant_type`, `scope`, `error` and `reason` to the summary that is
+ * written, if there is something to explain: one of the first two, or `error`. The members are
+ * those of the last call, and do not replace what the endpoint noted. */
 void audit_explain(struct op *op, struct audit_entry *entry);
 
 /* Write the row; it is durable when this returns. One trip. */

@@ -38,7 +38,8 @@ enum token_find_column {
     FIND_STATEMENT,
     FIND_IDP,
     FIND_CLAIMS,
-    FIND_DEAD
+    FIND_DEAD,
+    FIND_FLOW_ID
 };
 /* A person's token has a family, and lives only while the family and its identity provider do; both
  * are rows, so that a provider that is enabled again revives its tokens. A family that was deleted
@@ -52,7 +53,8 @@ static const struct db_stmt token_find_stmt = {
     " p.idp_id AS idp, s.claims::text AS claims,"
     " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL THEN 'revoked'"
     "  WHEN t.expires_at <= now() THEN 'expired' WHEN NOT c.enabled THEN 'client_disabled'"
-    "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead"
+    "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead,"
+    " a.flow_id"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
     " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
@@ -95,9 +97,10 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     enum az_status st = db_read_octets(op, result, 0, FIND_SECRET_HASH, &hash, &hash_length);
     if (st != AZ_OK || !secret_equal(hash, hash_length, token->secret_hash, SHA256_OCTETS))
         return st;
+    ret->flow_id = db_get(result, 0, FIND_FLOW_ID);
     if ((ret->dead = db_get(result, 0, FIND_DEAD)) != NULL)
         return AZ_OK;
-    struct token_row row = {.found = true};
+    struct token_row row = {.found = true, .flow_id = ret->flow_id};
     json_t *claims = NULL;
     client_read_columns(result, FIND_CLIENT_KEY, &row.client);
     row.issued_at = db_get_number(result, 0, FIND_ISSUED_AT, 0);
@@ -140,10 +143,12 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
                 : !grant->client.enabled   ? "client_disabled"
                 : !grant->provider_enabled ? "provider_disabled"
                                            : NULL;
+    ret->flow_id = grant->flow_id;
     if (ret->dead != NULL)
         return AZ_OK;
     *ret = (struct token_row){
         .found = true,
+        .flow_id = grant->flow_id,
         .client = grant->client,
         .issued_at = grant->issued_at,
         .expires_at = grant->ends_at,

@@ -14,6 +14,7 @@ struct grant_row;
 /* A live token. */
 struct token_row {
     bool found;                    /* id, secret, expiry, revocation and client are all right */
+    const char *flow_id;           /* of the request that issued it; NULL: it was not found */
     const char *dead;              /* for the log: why it is not live; NULL: it is found */
     struct client client;          /* the client, as the row is now (no secrets) */
     int64_t issued_at, expires_at; /* seconds since 1970 */
