@@ -134,6 +134,69 @@ static const struct field plaintext_fields[] = {
 };
 const struct field_table answer_plaintext = ANSWER("AdminApiKeyPlaintext", plaintext_fields);
 
+static const struct field audit_row_fields[] = {
+    {"id",             FIELD_INTEGER, .required = true},
+    {"createdAt",      FIELD_TEXT,    .required = true},
+    {"requestId",      FIELD_TEXT,    .required = true},
+    {"flowId",         FIELD_TEXT,    .help = "The same in all requests of a sign-in and its tokens"},
+    {"clientId",       FIELD_TEXT,    .help = "Of an admin request: the label of the key"},
+    {"subjectId",      FIELD_TEXT, .max = 0},
+    {"endpoint",       FIELD_TEXT,    .required = true},
+    {"method",         FIELD_TEXT,    .required = true},
+    {"outcome",        FIELD_TEXT,    .required = true, .help = "allowed, denied, rejected or error"},
+    {"ip",             FIELD_TEXT, .max = 0},
+    {"userAgent",      FIELD_TEXT, .max = 0},
+    {"policyInput",    FIELD_OBJECT,  .help = "The question that policy was asked"},
+    {"policyDecision", FIELD_OBJECT,  .help = "Its answer, with the revision"},
+    {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted"},
+};
+const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
+
+static const struct field audit_page_fields[] = {
+    {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row},
+    {"empty",            FIELD_BOOLEAN, .required = true},
+    {"first",            FIELD_BOOLEAN, .required = true},
+    {"last",             FIELD_BOOLEAN, .required = true},
+    {"number",           FIELD_INTEGER, .required = true},
+    {"size",             FIELD_INTEGER, .required = true},
+    {"numberOfElements", FIELD_INTEGER, .required = true},
+    {"totalPages",       FIELD_INTEGER, .required = true},
+    {"totalElements",    FIELD_INTEGER, .required = true},
+    {"pageable",         FIELD_OBJECT,  .required = true},
+    {"sort",             FIELD_OBJECT,  .required = true},
+};
+const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_page_fields);
+
+static const struct field audit_export_fields[] = {
+    {"exportedAt", FIELD_TEXT,    .required = true},
+    {"filters",    FIELD_OBJECT,  .required = true},
+    {"rows",       FIELD_ARRAY,   .required = true, .shape = &answer_audit_row},
+    {"count",      FIELD_INTEGER, .required = true},
+    {"truncated",  FIELD_BOOLEAN, .required = true, .help = "There were more rows than SVC_AUDIT_EXPORT_MAX_ROWS"},
+};
+const struct field_table answer_audit_export = ANSWER("AuditExport", audit_export_fields);
+
+static const struct field governance_fields[] = {
+    {"from",                   FIELD_TEXT,    .required = true},
+    {"to",                     FIELD_TEXT,    .required = true},
+    {"clientId",               FIELD_TEXT, .max = 0},
+    {"total",                  FIELD_INTEGER, .required = true},
+    {"allowed",                FIELD_INTEGER, .required = true},
+    {"denied",                 FIELD_INTEGER, .required = true},
+    {"error",                  FIELD_INTEGER, .required = true},
+    {"allowedPct",             FIELD_ANY,     .required = true},
+    {"deniedPct",              FIELD_ANY,     .required = true},
+    {"errorPct",               FIELD_ANY,     .required = true},
+    {"trend",                  FIELD_OBJECT,  .required = true, .help = "Four arrays of equal length: dates, allowed, denied, error"},
+    {"byClient",               FIELD_ARRAY,   .required = true},
+    {"byEndpoint",             FIELD_ARRAY,   .required = true},
+    {"denialReasons",          FIELD_ARRAY,   .required = true},
+    {"activeAgentCount",       FIELD_INTEGER, .required = true},
+    {"protectedResourceCount", FIELD_INTEGER, .required = true},
+    {"recentPolicyChanges",    FIELD_ARRAY,   .required = true},
+};
+const struct field_table answer_governance = ANSWER("GovernanceReport", governance_fields);
+
 static const struct field rotation_fields[] = {
     {"clientId",                FIELD_TEXT, .required = true},
     {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once"},

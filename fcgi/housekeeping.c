@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "http/fetch/documents.h"
+#include "store/audit/counts.h"
 #include "store/clients/client_use.h"
 #include "store/db/jobs.h"
 #include "store/db/locks.h"
@@ -27,6 +28,15 @@ job_partitions(struct op *op, char *note, size_t size)
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(op, &made, &dropped);
     snprintf(note, size, "%d created, %d dropped", made, dropped);
+    return st;
+}
+
+static enum az_status
+job_audit_counts(struct op *op, char *note, size_t size)
+{
+    int64_t rows = 0;
+    enum az_status st = audit_counts_add(op, &rows);
+    snprintf(note, size, "%lld audit rows counted", (long long) rows);
     return st;
 }
 
@@ -72,6 +82,7 @@ static const struct job {
     enum az_status (*plain)(struct op *op);
     const char *note;
 } jobs[] = {
+    {"audit_counts", 60,       job_audit_counts, NULL,                 NULL},
     {"partitions",   600,     job_partitions,   NULL,                 NULL},
     {"signing_keys", 3600,    NULL,             signing_keys_purge,   "retired signing keys that are no longer published removed"},
     {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},

@@ -7,6 +7,8 @@
 
 #include "answers.h"
 #include "admin/admin_keys.h"
+#include "admin/audit_export.h"
+#include "admin/audit_logs.h"
 #include "admin/bundle_audit.h"
 #include "admin/bundles.h"
 #include "admin/client_dto.h"
@@ -14,6 +16,7 @@
 #include "admin/consents.h"
 #include "admin/controls.h"
 #include "admin/credential.h"
+#include "admin/governance.h"
 #include "admin/health.h"
 #include "admin/identity_provider_dto.h"
 #include "admin/identity_providers.h"
@@ -123,6 +126,13 @@ const struct route routes[] = {
     {POST("/admin/api/admin-keys", "createAdminKey", admin_key_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(admin_key_table), ABOUT("Make an admin key"), ANSWERS(GIVES(201, answer_new_admin_key, "The key, with its plaintext this once"))},
     {DELETE("/admin/api/admin-keys/{id}", "revokeAdminKey", admin_key_delete_handle), ADMIN_WRITE, ABOUT("Revoke an admin key"), ANSWERS(GIVES_NOTHING(204, "The key is revoked"))},
     {GET("/admin/api/admin-keys/{id}/plaintext", "getAdminKeyPlaintext", admin_key_plaintext_handle), ADMIN_WRITE, ABOUT("Show the plaintext of an admin key"), ANSWERS(GIVES(200, answer_plaintext, "The plaintext"))},
+
+    {GET("/admin/api/audit-logs", "listAuditLogs", audit_logs_handle), ADMIN, QUERY(audit_logs_params), ABOUT("List audit rows, newest first"), ANSWERS(GIVES(200, answer_audit_page, "A page of rows"))},
+    {GET("/admin/api/audit-logs/export", "exportAuditLogs", audit_export_handle), ADMIN, QUERY(audit_export_params), ABOUT("Export audit rows"), ANSWERS(GIVES(200, answer_audit_export, "The rows"), {200, "application/x-ndjson", NULL, false, "One row per line"}, {200, "text/csv", NULL, false, "One row per line"})},
+    {GET("/admin/api/audit-logs/{id}", "getAuditLog", audit_log_handle), ADMIN, ABOUT("Show an audit row"), ANSWERS(GIVES(200, answer_audit_row, "The row"))},
+
+    {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
+    {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
 
     {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},

@@ -52,6 +52,7 @@ struct settings {
     long bundle_fetch_grace_ms;   /* an engine silent for longer is not waited for, milliseconds */
     bool allow_network_builtins;  /* rules may use the builtins of rule_builtins.h */
     long audit_retention_days;    /* audit partitions older than this are dropped; 0 keeps all */
+    long audit_export_max_rows;   /* rows of one export */
     long refresh_family_validity; /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
     long code_validity;           /* lifetime of an authorization code, seconds */

@@ -74,6 +74,8 @@ const struct setting settings_table[] = {
      "Let saved rules reach the network, files and the environment of the policy engine (http.send, opa.runtime and others)"},
     {"SVC_AUDIT_RETENTION_DAYS", NULL, SETTING_NUMBER, AT(audit_retention_days), "90", 0, 36500, NULL,
      "Days for which audit rows are kept; 0 keeps them forever"},
+    {"SVC_AUDIT_EXPORT_MAX_ROWS", NULL, SETTING_NUMBER, AT(audit_export_max_rows), "1000000", 1, 100000000, NULL,
+     "Maximum number of rows in one export of the audit log; the export says when there were more"},
     {"SVC_OAUTH_TIMING_CODE_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(code_validity), "60", 1, 600, NULL,
      "Lifetime of authorization codes, in seconds"},
     {"SVC_OAUTH_TIMING_ID_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(id_token_validity), "3600", 1, 86400, NULL,

@@ -18,6 +18,7 @@ enum lock_class {
     LOCK_JOBS = 6,      /* housekeeping */
     LOCK_GRANT = 7,     /* one family of tokens: redeeming, rotating, revoking */
     LOCK_ROOM = 8,      /* making a client of one registration type */
+    LOCK_EXPORT = 9,    /* one export of audit rows at a time (session level) */
 };
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next

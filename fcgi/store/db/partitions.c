@@ -214,6 +214,21 @@ partition_need_day(struct op *op, uint32_t day)
     return st == AZ_OK && !there ? partition_make_day(op, day) : st;
 }
 
+enum az_status
+partition_days(struct op *op, uint32_t **ret, size_t *ret_count)
+{
+    enum az_status st = partition_reload(op);
+    if (st != AZ_OK)
+        return st;
+    const struct numbers *list = &(*db_partition_lists(op->az->db))->of[TABLE_AUDIT];
+    *ret = talloc_array(op->mem, uint32_t, (unsigned) list->count + 1);
+    if (*ret == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of days");
+    memcpy(*ret, list->number, list->count * sizeof(**ret));
+    *ret_count = list->count;
+    return AZ_OK;
+}
+
 /* *ret_made: this process made it. */
 static enum az_status
 partition_make(struct op *op, enum table table, uint32_t number, bool *ret_made)

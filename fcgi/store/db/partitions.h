@@ -29,6 +29,9 @@ enum az_status partition_has_refresh(struct op *op, uint32_t number, bool *ret);
 /* Make the partition of the day if it is missing. */
 enum az_status partition_need_day(struct op *op, uint32_t day);
 
+/* Read the days that have an audit partition, in no order; *ret is on op->mem. */
+enum az_status partition_days(struct op *op, uint32_t **ret, size_t *ret_count);
+
 /* Read the lists again, because a statement named a partition that does not exist. */
 enum az_status partition_reload(struct op *op);
 

@@ -1,0 +1,20 @@
+/* Parts of statements that counts.c and governance.c share. */
+#ifndef AZ_STORE_AUDIT_COUNTS_PRIVATE_H
+#define AZ_STORE_AUDIT_COUNTS_PRIVATE_H
+
+/* True for rows `a` that are not in the table of counts yet. Without an upper bound the planner
+ * would expect a third of all rows, and read all of them. */
+#define AUDIT_UNCOUNTED                                                                            \
+    "a.id > (SELECT up_to FROM audit_cut)"                                                         \
+    " AND a.id <= (SELECT up_to + 1000000000000 FROM audit_cut)"
+
+/* What is counted of a row `a`. */
+#define COUNTED_COLUMNS                                                                            \
+    "a.client_id, (a.created_at AT TIME ZONE 'UTC')::date AS day, a.endpoint, a.outcome,"          \
+    " a.policy_input IS NOT NULL AS decision,"                                                     \
+    " CASE WHEN a.outcome = 'denied' THEN a.request_summary::json ->> 'denyCodes' END AS codes"
+
+/* The reasons of a row that COUNTED_COLUMNS made, one each. */
+#define DENIAL_CODES "regexp_split_to_table(codes, ' ') AS code"
+
+#endif

@@ -1,0 +1,87 @@
+/* Audit rows as an administrator reads them: a page, all that match, or one by id. */
+#ifndef AZ_STORE_AUDIT_ROWS_H
+#define AZ_STORE_AUDIT_ROWS_H
+
+#include "store/db/db.h"
+
+/* Rows are counted this far if a filter names a subject, a flow or a request; totals by client,
+ * endpoint, outcome and day are exact (counts.h). 10,000 rows are counted in about 10 ms. */
+#define AUDIT_COUNT_MAX 10000
+
+/* Rows that one step of a walk reads at most, and octets of their policy documents, as stored.
+ * With both limits the step stays below 8 MB. */
+#define AUDIT_WALK_ROWS 500
+#define AUDIT_WALK_OCTETS (1 << 20)
+
+/* Rows that a step of a walk looks at when no index knows the filter: it takes some 30 ms then, and
+ * a filter that matches nothing cannot keep the database silent for longer than its time limit. */
+#define AUDIT_WALK_SPAN 20000
+
+/* What rows must match; NULL or 0: any. */
+struct audit_filter {
+    const char *endpoint;   /* the route's pattern */
+    const char *client_id;  /* client of the request */
+    const char *subject_id; /* subject */
+    const char *outcome;    /* allowed, denied, rejected or error */
+    const char *flow_id;    /* UUID */
+    const char *request_id; /* X-Request-ID */
+    const char *operation;  /* the route's operation; for walks only */
+    int64_t http_status;    /* status of the answer; for walks only */
+    int64_t from_ms;  /* created at this time or later, milliseconds since 1970; for a page the
+                         begin of a day */
+    int64_t until_ms; /* created before this time, the same */
+    bool has_from, has_until;
+};
+
+/* One row; texts live as long as the result it was read from. */
+struct audit_row {
+    int64_t id;
+    const char *created_at; /* ISO 8601, UTC, with milliseconds */
+    const char *request_id, *flow_id, *client_id, *subject_id;
+    const char *endpoint, *operation, *method;
+    int64_t http_status;
+    const char *outcome, *ip, *user_agent;
+    const char *summary;  /* JSON text, or NULL */
+    const char *input;    /* policy's question as JSON text on op->mem, or NULL */
+    const char *decision; /* policy's answer, the same */
+};
+
+/* Rows of a page, day by day, the newest first. */
+struct audit_page {
+    PGresult **result; /* one for each day */
+    size_t results;
+    int64_t total; /* matching rows on all pages */
+};
+
+/* Read a page. Two trips, or one more for each eight days that the page reaches over. */
+enum az_status audit_rows_page(struct op *op, const struct audit_filter *filter, int64_t offset,
+                               int64_t limit, struct audit_page *ret);
+
+/* Read the row with this id; no row in *ret if there is none. */
+enum az_status audit_rows_fetch(struct op *op, int64_t id, PGresult **ret);
+
+/* Read a row of a result, with its documents unpacked onto op->mem. */
+enum az_status audit_rows_get(struct op *op, const PGresult *result, int row,
+                              struct audit_row *ret);
+
+/* A walk through all matching rows, day by day, the newest first. Rows that are written during the
+ * walk may or may not be part of it. No transaction is open between two steps, so a slow reader
+ * keeps nothing from being cleaned up. */
+struct audit_walk {
+    const struct audit_filter *filter;
+    uint32_t *day; /* days that are left, the newest last */
+    size_t days;
+    int64_t below; /* rows of the newest with a smaller id are left; 0: it was not begun */
+    int64_t least; /* its smallest id */
+};
+
+/* Begin the walk. */
+enum az_status audit_walk_begin(struct op *op, const struct audit_filter *filter,
+                                struct audit_walk *ret);
+
+/* Read the next rows, perhaps none; *ret is NULL if a day had none at all. *ret_more is false if
+ * nothing is left. */
+enum az_status audit_walk_next(struct op *op, struct audit_walk *walk, PGresult **ret,
+                               bool *ret_more);
+
+#endif

@@ -1,0 +1,216 @@
+# /admin/api/governance/report: its numbers are those of the audit rows, whoever counted them and whenever (gateway-admin.md 3.6;
+# decisions.md "Governance report").
+use strict;
+use warnings;
+
+use List::Util qw(sum0);
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use Authz::Check;
+use Authz::Client  ();
+use Authz::Path    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $stack   = Authz::Stack->start;
+my $path    = '/admin/api/governance/report';
+my %cc      = ( grants => ['client_credentials'] );
+my @crm     = $stack->make_client( 'crm', { %cc, scopes => ['orders.read'] } );
+my @erp     = $stack->make_client( 'erp', { %cc, scopes => ['orders.read'] } );
+my @none    = $stack->make_client('none');
+my ($today) = $stack->sql('SELECT current_date');
+
+sub report {
+    my ($query) = @_;
+    return $stack->admin( GET => $path . ( defined $query ? "?$query" : '' ) );
+}
+
+# The same numbers from the rows themselves.
+sub rows_of {
+    my ($where) = @_;
+    my %count = ( allowed => 0, denied => 0, error => 0 );
+    for (
+        split /\n/,
+        $stack->sql(
+            "SELECT outcome, count(*) FROM audit_log WHERE policy_input IS NOT NULL AND outcome <> 'rejected' AND $where GROUP BY 1"
+        ) )
+    {
+        my ( $outcome, $n ) = split /\t/;
+        $count{$outcome} = $n;
+    }
+    return \%count;
+}
+
+# The report holds, in itself and against the rows.
+sub adds_up {
+    my ( $query, $where, $name ) = @_;
+    my $report = report($query)->json;
+    my $rows   = rows_of($where);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    is_deeply(
+        { map { $_ => $report->{$_} } keys %$rows }, $rows,
+        "governance: $name: the numbers are those of the audit rows" );
+    is( $report->{total}, sum0( values %$rows ), '... which add up to the total' );
+    is_deeply(
+        { map { my $of = $_; $of => sum0( @{ $report->{trend}{$of} } ) } keys %$rows },
+        $rows, '... as do the points of the trend' );
+    for my $list (qw(byEndpoint byClient)) {
+        is_deeply(
+            {   map {
+                    my $of = $_;
+                    $of => sum0( map { $_->{$of} } @{ $report->{$list} } )
+                } keys %$rows },
+            $rows,
+            "... and $list" );
+    }
+    return $report;
+}
+
+$stack->token( @crm,  scope => 'orders.read' ) for 1 .. 3;
+$stack->token( @crm,  scope => 'other' )       for 1 .. 2;
+$stack->token( @erp,  scope => 'other' );
+$stack->token( @none, scope => 'other' );
+$stack->token( @crm,  scope => 'a"b' );     # rejected: policy is not asked
+my $report = adds_up( undef, 'true', 'before housekeeping' );
+members_are(
+    $report,
+    {   allowed       => 3, denied => 4, error => 0, total => 7, allowedPct => 42.9, deniedPct => 57.1, errorPct => 0,
+        to            => $today, activeAgentCount => 3, protectedResourceCount => 0, clientId => undef,
+        denialReasons => sub {
+            my %n = map { $_->{code} => $_->{count} } @{ $_[0] };
+            $n{scope_not_entitled} >= 3 && $n{grant_not_entitled} == 1;
+        },
+        recentPolicyChanges =>
+          sub { @{ $_[0] } > 0 && @{ $_[0] } <= 10 && $_[0][0]{id} > $_[0][-1]{id} && $_[0][0]{revision} =~ /./ } },
+    'governance: the report' );
+is_deeply(
+    [ map {"$_->{clientId} $_->{total}"} @{ $report->{byClient} } ],
+    [ 'crm 5', 'erp 1', 'none 1' ], 'governance: the largest client is first' );
+is( scalar @{ $report->{trend}{$_} }, 30, "governance: 30 days by default, a point each ($_)" )
+  for qw(dates allowed denied error);
+is( $report->{trend}{dates}[-1], $today, '... up to today' );
+is_deeply(
+    $stack->admin( GET => '/admin/api/governance-report' )->json, $report,
+    'governance: the alias gives the same' );
+
+$stack->authzctl('maintain');
+is_deeply( report()->json, $report, 'governance: housekeeping changes no number' );
+$stack->token( @erp, scope => 'orders.read' );
+$report = adds_up( undef, 'true', 'some rows added up, some not' );
+is( $report->{allowed}, 4, '... and a new one counts at once' );
+$report = adds_up( 'clientId=erp', q{client_id = 'erp'}, 'one client' );
+members_are(
+    $report,
+    {   clientId      => 'erp', allowed => 1, denied => 1, allowedPct => 50, activeAgentCount => 1,
+        denialReasons => sub { @{ $_[0] } == 1 && $_[0][0]{count} == 1 } },
+    'governance: the report of one client' );
+$stack->authzctl('maintain');
+adds_up( 'clientId=erp', q{client_id = 'erp'}, 'one client, after housekeeping' );
+members_are(
+    report('clientId=nobody')->json,
+    { total => 0, allowedPct => 0, byClient => sub { !@{ $_[0] } }, activeAgentCount => 0 },
+    'governance: percentages of nothing are 0' );
+
+# ---- rows that are written while housekeeping adds up
+
+my $database = $stack->{database};
+my $writer   = Authz::Process->start(
+    name    => 'writer',
+    command => [
+        Authz::Path::postgres('psql'), qw(-X -q -U postgres -h), $stack->{postgres}->socket, '-p',
+        $Authz::Postgres::PORT,        '-d',
+        $database,                     '-c',
+        q{BEGIN; INSERT INTO audit_log (created_at, id, request_id, client_id, endpoint, operation, method, http_status, outcome, policy_input)
+          VALUES (now(), nextval('audit_id_seq'), 'late', 'crm', '/token', 'token', 'POST', 200, 'allowed', '\x00');
+          SELECT pg_sleep(7); COMMIT} ] );
+Authz::Process::until_true(
+    20,
+    sub {
+        $stack->sql(
+            q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(7)%' AND pid <> pg_backend_pid()});
+    } );
+$stack->token( @crm, scope => 'orders.read' );
+my $since = time;
+$stack->authzctl('maintain');
+cmp_ok( time - $since, '<', 30, 'governance: housekeeping does not wait for ever for a transaction that hangs' );
+$stack->token( @crm, scope => 'orders.read' );
+$writer->wait(60);
+adds_up( undef, 'true', 'a row that was committed after later ones had been looked at' );
+$stack->authzctl('maintain');
+adds_up( undef, 'true', '... also when it was added up' );
+
+my @load = map {
+    my $number = $_;
+    Authz::Process->start(
+        name => "load$number",
+        code => sub {
+            $stack->{http} = $stack->client;
+            $stack->token( @crm, scope => $_ % 3 ? 'orders.read' : 'other' ) for 1 .. 60;
+        } );
+} 1 .. 3;
+my $runs = 0;
+while ( grep { $_->alive } @load ) {
+    $stack->authzctl('maintain');
+    $runs++;
+}
+cmp_ok( $runs, '>', 1, "governance: housekeeping runs several times while tokens are issued ($runs)" );
+adds_up( undef, 'true', 'no row is lost or counted twice' );
+is( $stack->sql('SELECT count(*) FROM audit_log WHERE id <= (SELECT up_to FROM audit_cut)'),
+    $stack->sql(q{SELECT sum(n) FROM audit_count WHERE client_id = ''}),
+    '... and what was added up is what is there' );
+
+# ---- days
+
+$stack->sql(<<'SQL');
+INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n)
+SELECT c, current_date - d, '/token', 'allowed', true, d FROM generate_series(1, 365) d, (VALUES (''), ('old')) v(c);
+INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n) VALUES ('', current_date - 5, '/token', 'rejected', true, 1000);
+INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n) VALUES ('', current_date - 5, '/admin', 'allowed', false, 1000);
+SQL
+sub day { return $stack->sql("SELECT current_date - $_[0]") }
+my $to = day(1);
+for my $case ( [ 1, 1 ], [ 92, 92 ], [ 93, 14 ], [ 365, 53 ] ) {
+    my ( $days, $points ) = @$case;
+    my $from = day($days);
+    my $json = report("from=$from&to=$to")->json;
+    is( $json->{total}, $days * ( $days + 1 ) / 2,     "governance: $days days, both ends are part of them" );
+    is( scalar @{ $json->{trend}{dates} },    $points, "... $points points: a day each up to 92 days, then a week" );
+    is( sum0( @{ $json->{trend}{allowed} } ), $json->{total}, '... which add up' );
+}
+$stack->sql(
+    q{INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n) SELECT 'c' || i, current_date - 1, '/e', 'allowed', true, 1000 - i FROM generate_series(1, 30) i}
+);
+my $long = report("from=$to&to=$to")->json->{byClient};
+is( scalar @$long,        20,   'governance: a list has the 20 largest entries' );
+is( $long->[0]{clientId}, 'c1', '... the largest first' );
+$stack->sql(
+    'INSERT INTO audit_count VALUES ($$$$, current_date - 368, $$/token$$, $$allowed$$, true, 1), ($$$$, current_date - 366, $$/token$$, $$allowed$$, true, 1)'
+);
+$stack->authzctl('maintain');
+is( $stack->sql('SELECT current_date - min(day) FROM audit_count'), 366,
+    'governance: numbers are kept for as long as a report can reach' );
+
+for my $case (
+    [ from     => 'from=x' ],
+    [ to       => 'to=2026-13-01' ],
+    [ to       => 'from=2026-02-02&to=2026-02-01' ],
+    [ from     => 'from=2025-01-01&to=2026-01-02' ],
+    [ clientId => 'clientId=' . 'x' x 513 ],
+  )
+{
+    admin_error(
+        report( $case->[1] ), 400, 'governance: ' . substr( $case->[1], 0, 40 ) . ' is 400',
+        fields => [ $case->[0] ] );
+}
+is( report('from=2025-01-01&to=2026-01-01')->status,     200, 'governance: 366 days are the most' );
+is( $stack->admin( GET => $path, key => undef )->status, 401, 'governance: without a key 401' );
+
+# ---- without the engine
+
+$stack->{opa}->stop;
+$stack->token( @crm, scope => 'orders.read' );
+$report = adds_up( "from=$today", qq{created_at >= '$today'}, 'a question without an answer' );
+is( $report->{error}, 1, '... is an error' );
+
+done_testing;
