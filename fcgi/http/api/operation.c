@@ -146,9 +146,14 @@ operation_answers(struct api_parts *parts, const struct route *route)
         char status[4] = {(char) ('0' + answer->status / 100 % 10),
                           (char) ('0' + answer->status / 10 % 10),
                           (char) ('0' + answer->status % 10), '\0'};
+        json_t *content = answer_content(parts, answer),
+               *others = json_object_get(json_object_get(answers.value, status), "content");
+        if (others != NULL) { /* another media type of the same answer */
+            answers.lost = json_object_update_new(others, content) != 0 || answers.lost;
+            continue;
+        }
         jsonx_set(&answers, status,
-                  json_pack("{s:s,s:o*}", "description", answer->help, "content",
-                            answer_content(parts, answer)));
+                  json_pack("{s:s,s:o*}", "description", answer->help, "content", content));
     }
     failures_describe(&parts->schemas, &parts->responses, route, &answers);
     if (answers.lost)
