@@ -97,6 +97,14 @@ ndjson_row(struct buf *out, const struct export *export, const struct audit_row 
     buf_append_char(out, '\n');
 }
 
+/* A list that breaks off must not look whole. */
+static void
+ndjson_end(const struct export *export, struct buf *out)
+{
+    if (export->truncated)
+        buf_append_text(out, "{\"truncated\":true}\n");
+}
+
 static void
 csv_begin(struct request *req, const struct export *export, struct buf *out)
 {
@@ -112,12 +120,19 @@ csv_row(struct buf *out, const struct export *export, const struct audit_row *ro
     audit_text_csv(out, row);
 }
 
+static void
+csv_end(const struct export *export, struct buf *out)
+{
+    if (export->truncated)
+        buf_append_text(out, "truncated\r\n");
+}
+
 #define ATTACHMENT(name) "attachment; filename=\"" name "\""
 
 static const struct export_format formats[] = {
     {"json",   "application/json",        ATTACHMENT("audit-logs.json"),   json_begin, json_row,   json_end},
-    {"ndjson", "application/x-ndjson",    ATTACHMENT("audit-logs.ndjson"), NULL,       ndjson_row, NULL    },
-    {"csv",    "text/csv; charset=utf-8", ATTACHMENT("audit-logs.csv"),    csv_begin,  csv_row,    NULL    },
+    {"ndjson", "application/x-ndjson",    ATTACHMENT("audit-logs.ndjson"), NULL,       ndjson_row, ndjson_end    },
+    {"csv",    "text/csv; charset=utf-8", ATTACHMENT("audit-logs.csv"),    csv_begin,  csv_row,    csv_end    },
 };
 
 static const struct export_format *

@@ -13,6 +13,8 @@ extern const struct route_param audit_export_params[];
  *   ndjson  one AuditLogDto per line
  *   csv     one row per line, after a line with the names
  *
+ * If there are more, the last line of ndjson is {"truncated":true} and that of csv is `truncated`.
+ *
  * The answer is sent while the rows are read, and a reader who leaves ends it. 400 with
  * fieldErrors; 503 while another export is running.
  */
