@@ -7,8 +7,9 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 use Authz::Check;
-use Authz::Client ();
-use Authz::Stack  ();
+use Authz::Client  ();
+use Authz::Secrets ();
+use Authz::Stack   ();
 
 my $stack = Authz::Stack->start( settings => { SVC_LOG_LEVEL => 'debug' } );
 my %cc    = ( grants => ['client_credentials'] );
@@ -344,5 +345,24 @@ like( $log, qr/"request_id":"audit-1"/, 'log: lines carry the request id' );
 my $dump = $stack->sql("SELECT concat_ws(chr(32), c.*) FROM client c")
   . $stack->sql("SELECT concat_ws(chr(32), t.*) FROM access_token t");
 unlike( $dump, qr/$pattern/, 'database: neither clients nor tokens hold a secret or token in the clear' );
+
+# The search at the end of each file finds what it looks for.
+is_deeply(
+    [ Authz::Secrets::search($stack) ], [],
+    'secrets: no audit row and no log line has one (architecture.md 7)' );
+cmp_ok( Authz::Secrets::count(), '>', 10, '... of those that this file has used' );
+for my $case ( [ 'user_agent', "'x $token y'" ], [ 'request_summary', "'{\"a\":\"$crm[1]\"}'" ] ) {
+    my ( $column, $value ) = @$case;
+    $stack->sql("UPDATE audit_log SET $column = $value WHERE id = 1");
+    like(
+        ( Authz::Secrets::search($stack) )[0] // '', qr/\Aan audit row has /,
+        "secrets: one in $column would be found" );
+    $stack->sql("UPDATE audit_log SET $column = NULL WHERE id = 1");
+}
+Authz::Secrets::note('client_credentials');
+like(
+    join( ', ', Authz::Secrets::search($stack) ),
+    qr/a policy document of an audit row has client_cre/, 'secrets: ... and one in a policy document' );
+Authz::Secrets::forget('client_credentials');
 
 done_testing;

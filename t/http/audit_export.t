@@ -172,18 +172,21 @@ is( export('clientId=many&status=404')->json->{count}, 0,
 my $small = Authz::Stack->start( beside => $stack, settings => { SVC_AUDIT_EXPORT_MAX_ROWS => 100 } );
 $stack->sql(q{UPDATE audit_log SET client_id = 'few' WHERE request_id BETWEEN 'many-1' AND 'many-1088'});
 my $few = $stack->sql(q{SELECT count(*) FROM audit_log WHERE client_id = 'few'});
-$stack->sql("UPDATE audit_log SET client_id = 'many' WHERE id IN (SELECT id FROM audit_log WHERE client_id = 'few' ORDER BY id LIMIT $few - 100)");
+$stack->sql(
+    "UPDATE audit_log SET client_id = 'many' WHERE id IN (SELECT id FROM audit_log WHERE client_id = 'few' ORDER BY id LIMIT $few - 100)"
+);
 sub limited { return $small->admin( GET => "$export?clientId=few&format=$_[0]" ) }
 my $whole = limited('json')->json;
 ok( $whole->{count} == 100 && !$whole->{truncated} && @{ $whole->{rows} } == 100,
     'audit export: as many rows as SVC_AUDIT_EXPORT_MAX_ROWS are whole' );
 is( limited('ndjson')->body =~ tr/\n//, 100, '... in ndjson too' );
-is( limited('csv')->body =~ tr/\n//,    101, '... and in csv' );
+is( limited('csv')->body    =~ tr/\n//, 101, '... and in csv' );
 $stack->sql(q{UPDATE audit_log SET client_id = 'few' WHERE id = 1});
 $whole = limited('json')->json;
-ok( $whole->{count} == 100 && $whole->{truncated} && @{ $whole->{rows} } == 100, 'audit export: one more, and it says so' );
+ok( $whole->{count} == 100 && $whole->{truncated} && @{ $whole->{rows} } == 100,
+    'audit export: one more, and it says so' );
 like( limited('ndjson')->body, qr/\n\{"truncated":true\}\n\z/, '... in the last line of ndjson' );
-like( limited('csv')->body,    qr/\r\ntruncated\r\n\z/,       '... and of csv' );
+like( limited('csv')->body,    qr/\r\ntruncated\r\n\z/,        '... and of csv' );
 $small->stop;
 
 my $http   = $stack->client( timeout => 60 );

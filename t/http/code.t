@@ -233,7 +233,7 @@ oauth_error(
     Authz::Grant->refresh( $stack, \@web, $live{refresh} ), 400, 'invalid_grant',
     '... and the refresh token' );
 is( $stack->sql(
-        q{SELECT request_summary::json->>'family' FROM audit_log WHERE endpoint = '/token' AND outcome = 'rejected' AND request_summary IS NOT NULL ORDER BY id DESC LIMIT 1}
+        q{SELECT request_summary::json->>'family' FROM audit_log WHERE endpoint = '/token' AND outcome = 'rejected' AND request_summary::json->>'family' IS NOT NULL ORDER BY id DESC LIMIT 1}
     ),
     'revoked',
     '... which the audit row says' );

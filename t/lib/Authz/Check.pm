@@ -188,18 +188,20 @@ sub _unpack_lz4 {
 }
 
 # A packed document of the database (hex): dictionary, length, LZ4 block; see fcgi/base/pack.h.
-sub decode_packed {
+sub decode_packed { return JSON::PP->new->utf8->decode( unpack_text( $_[0] ) ) }
+
+sub unpack_text {
     my ($hex)  = @_;
     my $octets = pack 'H*', $hex =~ s/\A\\x//r;
     my ( $number, $length, $block ) = $octets =~ /\A(.)([\x80-\xff]*[\x00-\x7f])(.*)\z/s
       or die "no packed document\n";
-    my %dictionary = dictionaries();
+    my %dictionary = %{ our $dictionaries //= { dictionaries() } };
     my $dictionary = $dictionary{ ord $number } // die "unknown dictionary\n";
     my $text       = substr _unpack_lz4( $block, $dictionary ), length $dictionary;
     my $wanted     = 0;
     $wanted = $wanted << 7 | ord($_) & 0x7f for reverse split //, $length;
     die "the text's length is not $wanted\n" if length $text != $wanted;
-    return JSON::PP->new->utf8->decode($text);
+    return $text;
 }
 
 1;

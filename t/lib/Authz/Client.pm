@@ -14,6 +14,7 @@ use Time::HiRes      qw(time);
 
 use Authz::Api      ();
 use Authz::Response ();
+use Authz::Secrets  ();
 
 our $TIMEOUT = 40 * ( $ENV{AUTHZ_PATIENCE} // 1 );
 
@@ -68,7 +69,9 @@ sub octets {
     push @header, Connection => 'close' if $option{close};
     my $text = "$method $target HTTP/1.1\r\nHost: $self->{host}:$self->{port}\r\n";
     while ( my ( $name, $value ) = splice @header, 0, 2 ) { $text .= "$name: $value\r\n" }
-    return "$text\r\n" . ( $body // '' );
+    $text .= "\r\n" . ( $body // '' );
+    Authz::Secrets::note_request($text);
+    return $text;
 }
 
 # One request over the kept connection; an idle connection that the server closed is opened again, once.
@@ -81,6 +84,7 @@ sub request {
         my $answer = _exchange( $self->{socket}, $octets, $method, $self->{timeout} );
         delete $self->{socket} if $answer->failure || ( $answer->header('Connection') // '' ) =~ /close/i;
         Authz::Api::check( $method, $target, $answer );
+        Authz::Secrets::note_answer($answer);
         return $answer if !$answer->failure || $fresh || $answer->failure ne 'closed';
     }
     return Authz::Response->failed('closed');
