@@ -8,9 +8,10 @@
  * endpoint, outcome and day are exact (counts.h). 10,000 rows are counted in about 10 ms. */
 #define AUDIT_COUNT_MAX 10000
 
-/* Rows that one step of a walk reads at most, and octets of their policy documents, as stored.
+/* Rows that one step of a walk reads at most, and octets of their policy documents, as stored. A
+ * short step leaves the processors to other requests soon.
  * With both limits the step stays below 8 MB. */
-#define AUDIT_WALK_ROWS 500
+#define AUDIT_WALK_ROWS 100
 #define AUDIT_WALK_OCTETS (1 << 20)
 
 /* Rows that a step of a walk looks at when no index knows the filter: it takes some 30 ms then, and
