@@ -80,7 +80,7 @@ refused( refresh( 'spa', $slow ),  'refresh: the old one after the window is ref
 refused( refresh( 'spa', $after ), '... the family is dead, its lately rotated token too' );
 inactive( $stack->introspect( @rs, $access ), '... and its access tokens' );
 is( $stack->sql(
-        q{SELECT request_summary::json->>'family' FROM audit_log WHERE endpoint = '/token' AND outcome = 'rejected' AND request_summary IS NOT NULL ORDER BY id DESC LIMIT 1}
+        q{SELECT request_summary::json->>'family' FROM audit_log WHERE endpoint = '/token' AND outcome = 'rejected' AND request_summary::json->>'family' IS NOT NULL ORDER BY id DESC LIMIT 1}
     ),
     'revoked',
     '... which the audit row says' );
