@@ -48,8 +48,7 @@ admin_key_create_handle(struct request *req)
     struct admin_key_request given = {.label = NULL};
     const char *plaintext, *id, *dto = NULL;
     json_t *body = NULL;
-    if (fields_read(op->mem, &admin_key_table, req->json, request_field_fault, req,
-                    &given, NULL)
+    if (fields_read(op->mem, &admin_key_table, req->json, request_field_fault, req, &given, NULL)
         != AZ_OK)
         return op_fail(op, AZ_INVALID_FIELDS, NULL, NULL);
     enum az_status st = admin_key_mint(op, given.label, &plaintext, &id);

@@ -131,8 +131,9 @@ csv_end(const struct export *export, struct buf *out)
 
 static const struct export_format formats[] = {
     {"json",   "application/json",        ATTACHMENT("audit-logs.json"),   json_begin, json_row,   json_end},
-    {"ndjson", "application/x-ndjson",    ATTACHMENT("audit-logs.ndjson"), NULL,       ndjson_row, ndjson_end    },
-    {"csv",    "text/csv; charset=utf-8", ATTACHMENT("audit-logs.csv"),    csv_begin,  csv_row,    csv_end    },
+    {"ndjson", "application/x-ndjson",    ATTACHMENT("audit-logs.ndjson"), NULL,       ndjson_row,
+     ndjson_end                                                                                            },
+    {"csv",    "text/csv; charset=utf-8", ATTACHMENT("audit-logs.csv"),    csv_begin,  csv_row,    csv_end },
 };
 
 static const struct export_format *

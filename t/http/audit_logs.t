@@ -198,8 +198,12 @@ members_are(
         outcome        => 'allowed',
         ip             => '127.0.0.1', userAgent => 'logs/1', flowId => qr/\A[0-9a-f-]{36}\z/,
         createdAt      => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/,
-        requestSummary =>
-          sub { eq_hash( $_[0], { operation => 'token', status => 200, denyCodes => 'scope_not_entitled' } ) },
+        requestSummary => sub {
+            eq_hash(
+                $_[0],
+                {   operation => 'token', status => 200, denyCodes => 'scope_not_entitled',
+                    grantType => 'client_credentials', scope => 'orders.read' } );
+        },
         policyInput => sub { $_[0]{evaluation} eq 'issue' && "@{ $_[0]{scopes}{requested} }" eq 'orders.read other' },
         policyDecision => sub {
             $_[0]{allow} && "@{ $_[0]{scopes} }" eq 'orders.read' && $_[0]{revision} =~ /\A[0-9a-f]{32}\z/;

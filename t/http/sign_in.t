@@ -312,7 +312,8 @@ is( back_of($mid)->{error}, 'access_denied',
     'no sign-in through a provider that was disabled in mid-flow (oauth.md 5 "Transitions")' );
 is( scalar( () = $idp->seen('token') ), $calls, '... and is not asked' );
 is( audit(q{outcome || ' ' || request_summary}),
-    'rejected {"idpId":"corp","reason":"The identity provider has been disabled","error":"access_denied"}', '... and the audit says why' );
+    'rejected {"error":"access_denied","reason":"The identity provider has been disabled","idpId":"corp"}',
+    '... and the audit says why' );
 is( none_with("svc_sid=$live"), 'login_required', 'sessions of a disabled provider are over' );
 is( enable(1)->status,          200,              '(and enabled again)' );
 
