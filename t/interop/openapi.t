@@ -35,7 +35,7 @@ close $settings or die "$config: $!";
 ( $status, $text ) = Authz::Process->run(
     name    => 'schemathesis', timeout => 400, env => { HOME => Authz::Process::directory() },
     command => [
-        "$programs/bin/schemathesis",                                'run', $file, '--url', $stack->base, '--header',
+        "$programs/bin/schemathesis", '--config-file', $config, 'run', $file, '--url', $stack->base, '--header',
         'X-Admin-API-Key: ' . $stack->settings->{SVC_ADMIN_API_KEY}, '--checks', join( ',', @check ), '--max-examples',
         $ENV{AUTHZ_EXAMPLES} // 15, '--seed', $ENV{AUTHZ_SEED} // int( rand 2**31 ), '--request-timeout', 30,
         '--suppress-health-check',  'all',    '--no-color' ] );
