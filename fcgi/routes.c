@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include "answers.h"
 #include "admin/admin_keys.h"
 #include "admin/audit_export.h"
 #include "admin/audit_logs.h"
@@ -26,10 +25,12 @@
 #include "admin/policy_evaluate.h"
 #include "admin/policy_payload.h"
 #include "admin/policy_rules.h"
-#include "http/api/document.h"
+#include "answers.h"
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "http/api/document.h"
+#include "http/api/reader.h"
 #include "http/route.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
@@ -92,6 +93,9 @@ static const struct route_credential credential_bearer = {
 
 /* The resource whose rows a generic handler works on (admin/resource.h). */
 #define OF(resource) .arg = &(resource)
+
+/* A file of the reader of the description (http/api/reader.h), and its answers. */
+#define READER(file, mime) .arg = &(file), PUBLIC, .cache = CACHE_OWN, ANSWERS({200, mime, NULL, false, "The file"}, {404, "application/json", NULL, false, "The description is switched off"})
 
 const struct route routes[] = {
     {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA, ABOUT("Metadata of the service (OpenID Connect Discovery 4)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
@@ -191,6 +195,12 @@ const struct route routes[] = {
 
     {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
     {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
+
+    {GET("/swagger-ui", "openReader", reader_open_handle), PUBLIC, ABOUT("Lead to the reader of this description"), ANSWERS(GIVES_REDIRECT, {404, "application/json", NULL, false, "The description is switched off"})},
+    {GET("/swagger-ui/", "getReader", reader_file_handle), READER(reader_page, "text/html"), ABOUT("Page that shows this description and tries requests")},
+    {GET("/swagger-ui/index.html", "getReaderIndex", reader_file_handle), READER(reader_page, "text/html"), ABOUT("Page that shows this description and tries requests")},
+    {GET("/swagger-ui/reader.css", "getReaderStyle", reader_file_handle), READER(reader_style, "text/css"), ABOUT("Style of the page")},
+    {GET("/swagger-ui/reader.js", "getReaderScript", reader_file_handle), READER(reader_script, "text/javascript"), ABOUT("Script of the page")},
 
     {GET("/health", "getHealth", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
     {GET("/health/live", "getHealthLive", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},

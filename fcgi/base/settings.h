@@ -80,7 +80,7 @@ struct settings {
     long statement_key_retirement; /* time for which a retired key stays published, seconds */
     bool discard_per_user;         /* delete per-user secrets and sessions at start-up */
     const char *metrics_allow;     /* addresses that may read /metrics, comma-separated */
-    bool swagger_enabled;          /* serve /openapi.json */
+    bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
     const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
     const char *source_file;       /* authz.conf that was read, NULL if none */
     const char **origin;           /* by table row: "default", "environment" or "FILE:LINE" */

@@ -125,7 +125,7 @@ const struct setting settings_table[] = {
     {"SVC_CREDENTIAL_KEY_DISCARD_PER_USER", NULL, SETTING_BOOL, AT(discard_per_user), "false", 0, 0, NULL,
      "Set to true for one restart after a compromise: deletes all per-user secrets and browser sessions"},
     {"SVC_SWAGGER_ENABLED", NULL, SETTING_BOOL, AT(swagger_enabled), "true", 0, 0, NULL,
-     "Serve the description of the interface at /openapi.json"},
+     "Serve the description of the interface at /openapi.json and its reader at /swagger-ui/"},
     {"SVC_METRICS_ALLOW", NULL, SETTING_TEXT, AT(metrics_allow), "127.0.0.1,::1", 0, 0, NULL,
      "Client addresses that may read /metrics, separated by commas; others need SVC_METRICS_TOKEN"},
     {"SVC_METRICS_TOKEN", NULL, SETTING_SECRET, AT(metrics_token), NULL, 0, 0, NULL,

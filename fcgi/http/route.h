@@ -82,7 +82,7 @@ struct route {
     bool rate_limited; /* counted per client address (specification 8) */
     bool audited;      /* an audit row is written */
     bool cors;         /* pages of any origin may call it, without cookies (Fetch) */
-    const void *arg;   /* for the handler: the struct admin_resource it works on; NULL: none */
+    const void *arg;   /* for the handler: its struct admin_resource or reader_file; NULL: none */
 
     /* The rest is for the description of the interface (http/api). */
     const char *summary;                /* the row in one sentence, without a full stop */
