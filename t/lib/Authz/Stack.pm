@@ -57,6 +57,8 @@ sub runtime_dir {
 #   bundles => 2, web_workers => 4)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
 #   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
+#   web_more: lines of the web server's configuration after the shipped file, for lighttpd and apache. web_modules: more
+#   modules of apache.
 #   bundles, web_workers: workers of those pools; the program's own defaults without.
 sub start {
     my ( $class, %option ) = @_;

@@ -120,7 +120,7 @@ sub _run_lighttpd {
       'server.bind = "127.0.0.1"',
       "server.port = $stack->{port}", "server.document-root = \"$dir\"", "server.errorlog = \"$dir/lighttpd.log\"",
       "server.upload-dirs = ( \"$dir\" )", $LIGHTTPD_STOCK;
-    $stack->{web_config} = write_file( "$dir/lighttpd.conf", $head . $text );
+    $stack->{web_config} = write_file( "$dir/lighttpd.conf", $head . $text . ( $stack->{web_more} // '' ) );
     return Authz::Process->start(
         name    => "lighttpd$stack->{number}",
         command => [ Authz::Path::lighttpd(), '-D', '-f', "$dir/lighttpd.conf" ] );
@@ -177,8 +177,8 @@ sub _run_apache_proxy {
     my ( $stack, $text ) = @_;
     open_sockets($stack);
     return _run_apache(
-        $stack, [qw(alias buffer setenvif proxy proxy_fcgi)],
-        "<VirtualHost 127.0.0.1:$stack->{port}>\n$text</VirtualHost>\n" );
+        $stack, [ qw(alias buffer setenvif proxy proxy_fcgi), @{ $stack->{web_modules} // [] } ],
+        "<VirtualHost 127.0.0.1:$stack->{port}>\n$text" . ( $stack->{web_more} // '' ) . "</VirtualHost>\n" );
 }
 
 sub _apache_text {
