@@ -145,6 +145,30 @@ is( $stack->admin( DELETE => "$keys/$spare", key => $last_key )->status,
 admin_error(
     $stack->admin( DELETE => "$keys/$last", key => $last_key ),
     409, 'admin keys: the last active key cannot', error => 'conflict' );
+
+# Two keys that revoke each other at the same moment: one of them stays.
+my $left = 0;
+for my $round ( 1 .. 12 ) {
+    my %pair = map {
+        my $name = "$_$round";
+        my ($plain) = ( $stack->authzctl( qw(admin-key mint --json --label), $name ) )[1] =~ /(ak_[\w-]+)/;
+        ( $plain => $stack->sql("SELECT id FROM admin_key WHERE label = '$name'") =~ s/\s+//gr )
+    } qw(left right);
+    $stack->sql( q{UPDATE admin_key SET revoked_at = now() WHERE revoked_at IS NULL AND id::text NOT IN ('}
+          . join( q{','}, values %pair )
+          . q{')} );
+    my ( $one, $two ) = keys %pair;
+    Authz::Client::together(
+        map {
+            my ( $who, $whom ) = @$_;
+            my $http = $stack->client;
+            [   $http,
+                $http->octets( 'DELETE', "$keys/$pair{$whom}", headers => [ 'X-Admin-API-Key' => $who ], close => 1 ) ]
+        } [ $one, $two ],
+        [ $two, $one ] );
+    $left++ if $stack->sql('SELECT count(*) FROM admin_key WHERE revoked_at IS NULL') == 1;
+}
+is( $left, 12, 'admin keys: two keys that revoke each other at the same moment leave one (oauth.md 5)' );
 $stack->sql(q{UPDATE admin_key SET revoked_at = NULL WHERE managed_by = 'environment'});
 
 # ---- bundles

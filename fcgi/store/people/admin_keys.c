@@ -11,6 +11,7 @@
 #include "crypto/secret.h"
 #include "crypto/token.h"
 #include "store/db/db.h"
+#include "store/db/locks.h"
 
 static const struct db_stmt admin_key_find_stmt = {
     "admin_key_find", "SELECT label FROM admin_key WHERE lookup = $1 AND revoked_at IS NULL", 1};
@@ -139,15 +140,20 @@ admin_key_mint(struct op *op, const char *label, const char **ret_plaintext, con
     return db_exec(op, &admin_key_insert_stmt, &params, false, NULL);
 }
 
+/* One at a time: two who revoke the last two keys would each see the other one as active. */
 enum az_status
 admin_key_revoke(struct op *op, const char *id)
 {
-    struct db_params params = {.count = 0};
-    PGresult *result;
-    db_text(&params, id);
-    enum az_status st = db_exec(op, &admin_key_revoke_stmt, &params, false, &result);
+    struct db_batch *batch = db_batch_new(op);
+    db_batch_begin(batch);
+    lock_add(batch, LOCK_ADMIN_KEY, "", 0);
+    struct db_step *revoke = db_batch_add(batch, &admin_key_revoke_stmt);
+    db_text(&revoke->params, id);
+    db_batch_commit(batch);
+    enum az_status st = db_run(op, batch, false);
     if (st != AZ_OK)
         return st;
+    const PGresult *result = revoke->result;
     if (PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no admin key %s", id);
     if (db_get_number(result, 0, REVOKE_DONE, 0) == 1)
