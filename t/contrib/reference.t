@@ -55,8 +55,8 @@ sub not_listed {
     return @wanted ? join ' ', grep { !$value{$_} } @wanted : 'nothing is read';
 }
 is( not_listed( 'grant', qr/\.type = "([^"]+)"/, qw(fcgi oauth grants.c) ), '', 'the label grant lists each grant' );
-is( not_listed( 'reason_category', qr/^    \{"(\w+)", +AZ_\w+\},$/m, qw(fcgi policy decide decision.c) ),
-    '', 'the label reason_category lists each category of decision.c' );
+is( not_listed( 'reason_category', qr/^    \{"(\w+)", +AZ_\w+\},$/m, qw(fcgi policy decide decision_reasons.c) ),
+    '', 'the label reason_category lists each category of decision_reasons.c' );
 is( not_listed( 'reason_category', qr/"category": "(\w+)"/, qw(etc policy controls.json) ),
     '', '... and of etc/policy/controls.json' );
 is( not_listed(

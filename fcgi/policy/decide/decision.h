@@ -52,6 +52,10 @@ struct decision_bounds {
 enum az_status decision_read(struct op *op, json_t *result, const struct decision_bounds *bounds,
                              struct decision *ret);
 
+/* Sort the reasons by category, control and code, so that the same facts always give the same first
+ * reason. AZ_UNAVAILABLE: one of them is not an object with a code. AZ_SERVER_ERROR: no memory. */
+enum az_status decision_sort_reasons(struct op *op, struct decision *decision);
+
 /* Octets shown of a scope that is not granted; the public text of a failure has 255. */
 #define DECISION_SCOPE_SHOWN 64
 
