@@ -67,7 +67,7 @@ hear_schema_fault(void *arg, const char *path, const char *why)
 }
 
 static void
-take_schema(void *arg, const struct dir_entry *entry)
+opa_check_take_schema(void *arg, const struct dir_entry *entry)
 {
     struct check *check = arg;
     TALLOC_CTX *mem = check->cli->mem;
@@ -115,7 +115,7 @@ put_schemas(struct check *check)
 {
     struct dir_walk walk = {.mem = check->cli->mem,
                             .dir = check->inputs,
-                            .take = take_schema,
+                            .take = opa_check_take_schema,
                             .fault = hear_schema_fault,
                             .arg = check};
     dir_walk(&walk);

@@ -60,7 +60,7 @@ listed(TALLOC_CTX *mem, const json_t *words)
 }
 
 static const char *
-type_of(const json_t *details, const char *name)
+opa_report_type(const json_t *details, const char *name)
 {
     const char *type = json_string_value(json_object_get(json_object_get(details, name), "type"));
     return type != NULL ? type : "another type";
@@ -82,12 +82,12 @@ missing_member(TALLOC_CTX *mem, const json_t *details)
         return NULL;
     return talloc_asprintf(mem, "there is no %s; the type of %s is %s",
                            reference(mem, parts, at + 2), reference(mem, parts, at + 1),
-                           type_of(details, "have"));
+                           opa_report_type(details, "have"));
 }
 
 /* Return the words for an error. *ret_schema: only the schema check finds it. */
 static const char *
-describe(TALLOC_CTX *mem, const json_t *error, bool *ret_schema)
+opa_report_describe(TALLOC_CTX *mem, const json_t *error, bool *ret_schema)
 {
     const json_t *details = json_object_get(error, "details");
     const char *code = json_string_value(json_object_get(error, "code")),
@@ -100,7 +100,7 @@ describe(TALLOC_CTX *mem, const json_t *error, bool *ret_schema)
         text = missing_member(mem, details);
     else if (strcmp(message, "match error") == 0)
         text = talloc_asprintf(mem, "a value of type %s never equals one of type %s",
-                               type_of(details, "a"), type_of(details, "b"));
+                               opa_report_type(details, "a"), opa_report_type(details, "b"));
     return text != NULL ? text : talloc_asprintf(mem, "%s: %s", code, message);
 }
 
@@ -188,7 +188,7 @@ report_error(struct report *report, const json_t *error)
         report_hook(report, hook, error);
         return;
     }
-    const char *text = describe(report->cli->mem, error, &schema);
+    const char *text = opa_report_describe(report->cli->mem, error, &schema);
     bool stored = module != NULL && !module->ours && strncmp(module->path, "svc/", 4) != 0;
     print_error(report,
                 module != NULL ? module->file

@@ -248,7 +248,7 @@ export_stream(struct request *req)
 
 /* One export at a time: two would take from other requests what one leaves them. */
 static enum az_status
-take_place(struct request *req)
+audit_export_take_place(struct request *req)
 {
     bool got = false;
     if (strcmp(req->method, "HEAD") == 0)
@@ -274,7 +274,7 @@ audit_export_handle(struct request *req)
     if (st == AZ_OK)
         st = audit_walk_begin(&req->op, &export->filter, &export->walk);
     if (st == AZ_OK)
-        st = take_place(req);
+        st = audit_export_take_place(req);
     if (st != AZ_OK)
         return st;
     respond_header(req, "Content-Disposition", export->format->disposition);

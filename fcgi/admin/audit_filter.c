@@ -80,7 +80,7 @@ audit_filter_day(const char *text, int64_t *ret_ms)
 
 /* Read a time; false: absent, or at fault. */
 static bool
-read_time(struct request *req, const char *name, bool day, int64_t *ret_ms)
+audit_filter_time(struct request *req, const char *name, bool day, int64_t *ret_ms)
 {
     const char *text = audit_filter_param(req, name);
     if (text == NULL)
@@ -99,21 +99,23 @@ static void
 read_times(struct request *req, struct audit_filter *filter)
 {
     int64_t ms;
-    if (read_time(req, "from", true, &ms)) {
+    if (audit_filter_time(req, "from", true, &ms)) {
         filter->from_ms = ms;
         filter->has_from = true;
     }
-    if (read_time(req, "to", true, &ms)) {
+    if (audit_filter_time(req, "to", true, &ms)) {
         filter->until_ms = ms + AUDIT_DAY * 1000;
         filter->has_until = true;
     }
     if (filter->has_from && filter->has_until && filter->from_ms >= filter->until_ms)
         request_field_error(req, "to", "must not be before from");
-    if (read_time(req, "fromInstant", false, &ms) && (!filter->has_from || ms > filter->from_ms)) {
+    if (audit_filter_time(req, "fromInstant", false, &ms)
+        && (!filter->has_from || ms > filter->from_ms)) {
         filter->from_ms = ms;
         filter->has_from = true;
     }
-    if (read_time(req, "toInstant", false, &ms) && (!filter->has_until || ms < filter->until_ms)) {
+    if (audit_filter_time(req, "toInstant", false, &ms)
+        && (!filter->has_until || ms < filter->until_ms)) {
         filter->until_ms = ms;
         filter->has_until = true;
     }

@@ -17,7 +17,7 @@ const struct route_param governance_params[] = {
 
 /* Read a day, or take the default. */
 static int64_t
-read_day(struct request *req, const char *name, int64_t otherwise_ms)
+governance_day(struct request *req, const char *name, int64_t otherwise_ms)
 {
     const char *text = audit_filter_param(req, name);
     int64_t ms = otherwise_ms;
@@ -40,8 +40,8 @@ governance_handle(struct request *req)
 {
     const int64_t day = AUDIT_DAY * 1000, today = req->op.now_ms / day * day;
     const char *client_id = audit_filter_param(req, "clientId"), *report;
-    int64_t to = read_day(req, "to", today),
-            from = read_day(req, "from", to - (GOVERNANCE_DAYS - 1) * day);
+    int64_t to = governance_day(req, "to", today),
+            from = governance_day(req, "from", to - (GOVERNANCE_DAYS - 1) * day);
     int64_t days = (to - from) / day + 1;
     if (client_id != NULL && strlen(client_id) > AUDIT_FILTER_TEXT_MAX)
         request_field_error(req, "clientId", "is too long");

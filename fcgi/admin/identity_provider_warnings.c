@@ -15,7 +15,7 @@ static const char *const fetched[] = {"tokenEndpoint", "userinfoEndpoint", "jwks
 
 /* Append the sentence "MEMBER: WHAT". */
 static void
-tell(struct jsonx_build *list, const char *member, const char *what)
+provider_warn(struct jsonx_build *list, const char *member, const char *what)
 {
     jsonx_append(list, json_sprintf("%s: %s", member, what));
 }
@@ -28,11 +28,11 @@ check_address(struct op *op, struct jsonx_build *list, const char *member, const
     const char *host = NULL;
     enum fetch_fault fault = fetch_url_fault(op, FETCH_SAFE_HTTP, url, &host);
     if (fault != FETCH_OK) {
-        tell(list, member, fetch_url_why(FETCH_SAFE_HTTP, fault));
+        provider_warn(list, member, fetch_url_why(FETCH_SAFE_HTTP, fault));
         return false;
     }
     if (strncmp(url, "https:", 6) != 0 && host != NULL && !uri_host_is_loopback(host))
-        tell(
+        provider_warn(
             list, member,
             "an http URL of another machine, which SVC_SAFE_HTTP_ALLOWED_INSECURE_HOSTS allows, so "
             "codes and tokens can be read on the way; use https");
@@ -80,7 +80,7 @@ try_issuer(struct op *op, struct jsonx_build *list, const char *issuer, const ch
                           : talloc_strdup(op->mem, op->fault.detail);
     op->fault = before;
     if (why != NULL)
-        tell(list, "issuer", why);
+        provider_warn(list, "issuer", why);
 }
 
 json_t *

@@ -43,7 +43,7 @@ make_labels(TALLOC_CTX *mem, const struct metric_row *row, const struct metric_p
 }
 
 static void
-put_number(struct buf *out, const char *name, const char *labels, uint64_t number)
+metrics_put_number(struct buf *out, const char *name, const char *labels, uint64_t number)
 {
     buf_append_format(out, *labels != '\0' ? "%s{%s} %" PRIu64 "\n" : "%s%s %" PRIu64 "\n", name,
                       labels, number);
@@ -100,7 +100,7 @@ put_place(struct buf *out, TALLOC_CTX *mem, const struct metrics *metrics, enum 
         else if (row->kind == METRIC_HISTOGRAM)
             put_histogram(out, row, labels, word);
         else
-            put_number(out, row->name, labels, atomic_load(word));
+            metrics_put_number(out, row->name, labels, atomic_load(word));
         talloc_free(labels);
     }
 }
@@ -116,7 +116,7 @@ put_stored(struct buf *out, TALLOC_CTX *mem, const struct metrics *metrics, enum
 
 /* Put the value of a label, with what the format asks to escape. */
 static void
-put_value(struct buf *out, const char *value)
+metrics_put_value(struct buf *out, const char *value)
 {
     for (; *value != '\0'; value++) {
         if (*value == '\\' || *value == '"')
@@ -132,7 +132,7 @@ put_sample(struct buf *out, const struct metric_sample *sample)
     buf_append_text(out, row->name);
     for (size_t i = 0; i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++) {
         buf_append_format(out, "%s%s=\"", i == 0 ? "{" : ",", row->label[i].name);
-        put_value(out, sample->value[i]);
+        metrics_put_value(out, sample->value[i]);
         buf_append(out, "\"", 1);
     }
     buf_append_format(out, "%s %" PRId64 "\n", row->label[0].name != NULL ? "}" : "",

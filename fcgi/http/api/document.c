@@ -38,7 +38,7 @@ set_operation(struct jsonx_build *paths, struct api_parts *parts, const struct r
 }
 
 static json_t *
-describe(const char *issuer, struct jsonx_build *paths, struct api_parts *parts)
+document_describe(const char *issuer, struct jsonx_build *paths, struct api_parts *parts)
 {
     for (size_t i = 0; i < routes_count; i++)
         set_operation(paths, parts, &routes[i]);
@@ -61,7 +61,7 @@ api_document(TALLOC_CTX *mem, const char *issuer)
         {json_object(), false},
         {json_object(), false}
     };
-    json_t *document = describe(issuer, &paths, &parts);
+    json_t *document = document_describe(issuer, &paths, &parts);
     json_decref(paths.value);
     json_decref(parts.schemas.value);
     json_decref(parts.responses.value);

@@ -296,7 +296,7 @@ set_headers(struct request *req, const char *styles, const char *form)
 
 /* Add the common values. False: out of memory. */
 static bool
-add_site(json_t *all, const struct page_site *site)
+page_add_site(json_t *all, const struct page_site *site)
 {
     return json_object_set_new(all, "site", json_string(site->host)) == 0
            && json_object_set_new(all, "site_name", json_string(site->name)) == 0
@@ -318,7 +318,7 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
     if (form == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: a form cannot lead to %s", name,
                        form_action);
-    if (all == NULL || !add_site(all, &pages->site)
+    if (all == NULL || !page_add_site(all, &pages->site)
         || templates_fill(pages->set, name, all, &out, &why) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "page %s: %s", name, why);
     const char *body = buf_take(&out, &length);
