@@ -13,6 +13,7 @@
 
 struct route;
 struct client;
+struct own_token;
 
 /* Limits on what a caller can send. The web server has limits of its own, which come first; these
  * hold behind any web server. */
@@ -80,6 +81,7 @@ struct request {
     const char *user_agent;    /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;     /* set by the client credential */
     const char *client_method; /* client_secret_basic, client_secret_post or none */
+    const struct own_token *token; /* set by the credential of our own resource endpoints */
     const char *admin_label;   /* label of the admin key, set by the admin credential */
     json_t *error_body;        /* replaces the dialect's body of a failure; owned by op.mem */
     const char *challenge;     /* WWW-Authenticate of a 401, set by the credential */

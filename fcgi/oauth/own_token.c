@@ -1,0 +1,126 @@
+#include "config.h"
+
+#include "oauth/own_token.h"
+
+#include <string.h>
+
+#include "base/words.h"
+#include "crypto/token.h"
+#include "oauth/client_auth.h"
+#include "token/issue.h"
+#include "token/show.h"
+
+enum az_status
+own_token_refuse(struct request *req, const char *detail)
+{
+    req->challenge = "Bearer error=\"invalid_token\"";
+    return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
+}
+
+enum az_status
+own_token_find(struct request *req, const char *text, struct own_token *ret)
+{
+    enum token_kind kind;
+    if (token_parse(text, strlen(text), &kind, &ret->parts) != AZ_OK || kind != TOKEN_ACCESS)
+        return own_token_refuse(req, "the token is not an access token of this server");
+    ret->lookup = (struct token_lookup){.token = &ret->parts, .kind = TOKEN_ACCESS};
+    enum az_status st = token_find(&req->op, &ret->lookup);
+    if (st != AZ_OK)
+        return st;
+    const struct token_row *row = &ret->lookup.row;
+    if (!row->found)
+        return own_token_refuse(req, "the token is unknown, expired or revoked");
+    req->proved = true;
+    req->audit.client_id = row->client.client_id;
+    req->audit.subject_id = row->subject;
+    if (row->jit)
+        return own_token_refuse(req, "the token is a single-use token");
+    return AZ_OK;
+}
+
+/* Write the audit row with policy's refusal, and give the caller the answer of any bad token. */
+static enum az_status
+refuse_denied(struct request *req)
+{
+    request_fill_audit(req, az_status_row(AZ_INVALID_TOKEN)->http, "denied");
+    audit_explain(&req->op, &req->audit);
+    enum az_status st = audit_send(&req->op, &req->audit);
+    if (st != AZ_OK)
+        return st;
+    req->audited = true;
+    return own_token_refuse(req, "policy denies the token");
+}
+
+enum az_status
+own_token_judge(struct request *req, struct own_token *token)
+{
+    struct shown shown = {.as = SHOWN_INVALID};
+    struct introspect_question question = {
+        .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
+        .caller = &token->lookup.row.client,
+        .service = true,
+    };
+    enum az_status st = token_show(&req->op, &token->lookup, &question, &shown);
+    token_note_shown(&req->op, &req->audit, &shown);
+    if (st == AZ_FORBIDDEN) {
+        az_fault_clear(&req->op.fault);
+        return own_token_refuse(req, "policy does not let the service introspect the token");
+    }
+    if (st != AZ_OK)
+        return st;
+    if (!token->lookup.row.found)
+        return own_token_refuse(req, "the token became invalid while policy was asked");
+    if (shown.as != SHOWN_ACTIVE)
+        return refuse_denied(req);
+    if (shown.verdict.decision.jit)
+        return own_token_refuse(req, "the token is a single-use token");
+    token->scopes = shown.verdict.decision.scopes;
+    return AZ_OK;
+}
+
+enum az_status
+own_token_note_read(struct request *req)
+{
+    request_fill_audit(req, 200, "allowed");
+    enum az_status st = audit_send(&req->op, &req->audit);
+    req->audited = st == AZ_OK;
+    return st;
+}
+
+static enum az_status
+refuse_scope(struct request *req, const char *const *scopes)
+{
+    char *list = talloc_strdup(req->op.mem, *scopes);
+    for (const char *const *scope = scopes + 1; *scope != NULL; scope++)
+        list = talloc_asprintf_append(list, " or %s", *scope);
+    /* The challenge names one scope, because its list would mean that all of them are needed (RFC
+     * 6750 3). */
+    req->challenge =
+        talloc_asprintf(req->op.mem, "Bearer error=\"insufficient_scope\", scope=\"%s\"", *scopes);
+    return op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks the scope %s",
+                   list != NULL ? list : *scopes);
+}
+
+enum az_status
+own_token_require(struct request *req, const char *const *scopes)
+{
+    const char *text = bearer_token_text(req);
+    struct own_token *token = talloc_zero(req->op.mem, struct own_token);
+    if (token == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
+    if (text == NULL) {
+        req->challenge = "Bearer";
+        return op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs a Bearer token",
+                       "the request has no Bearer token");
+    }
+    enum az_status st = own_token_find(req, text, token);
+    if (st == AZ_OK)
+        st = own_token_judge(req, token);
+    if (st != AZ_OK)
+        return st;
+    req->token = token;
+    for (const char *const *scope = scopes; *scope != NULL; scope++)
+        if (words_array_has(token->scopes, *scope))
+            return AZ_OK;
+    return refuse_scope(req, scopes);
+}

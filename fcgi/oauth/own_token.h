@@ -1,0 +1,45 @@
+/* Access tokens at the service's own resource endpoints: /userinfo, UMA, delegation. They are
+ * looked up as introspection does, evaluation 2 included (decisions.md "Our own
+ * endpoints"). */
+#ifndef AZ_OAUTH_OWN_TOKEN_H
+#define AZ_OAUTH_OWN_TOKEN_H
+
+#include "http/route.h"
+#include "store/tokens/tokens_find.h"
+
+/* The access token of a request to an endpoint of our own. */
+struct own_token {
+    struct token_parts parts;   /* as sent */
+    struct token_lookup lookup; /* lookup.row: the token, with its client and subject */
+    json_t *scopes;             /* set by own_token_judge(): what policy grants now, an array */
+};
+
+/* Refuse the token: AZ_INVALID_TOKEN with `error="invalid_token"` in the challenge (RFC 6750 3.1),
+ * whatever the reason, which `detail` tells the operator. */
+enum az_status own_token_refuse(struct request *req, const char *detail);
+
+/*
+ * Read the token from its text and find its row. AZ_INVALID_TOKEN: it is no access token of ours,
+ * is not live, or is a single-use token, which exists to be introspected. Sets req->proved, and
+ * client and subject of the audit row. One trip.
+ */
+enum az_status own_token_find(struct request *req, const char *text, struct own_token *ret);
+
+/*
+ * Ask policy for evaluation 2; the caller is the service itself. The question and the answer go to
+ * the audit row. AZ_INVALID_TOKEN: policy denies the token (the audit row is written), or it ended
+ * meanwhile. AZ_UNAVAILABLE: there is no answer.
+ */
+enum az_status own_token_judge(struct request *req, struct own_token *token);
+
+/* Send the audit row of a request that read and changed nothing, and let the handler answer 200. */
+enum az_status own_token_note_read(struct request *req);
+
+/*
+ * Check the Authorization header of a request, and that the token has one of the scopes (a list
+ * that ends with NULL); req->token is set. A request without a Bearer token gets a challenge
+ * without an error code (RFC 6750 3.1), and a token without the scopes AZ_INSUFFICIENT_SCOPE.
+ */
+enum az_status own_token_require(struct request *req, const char *const *scopes);
+
+#endif
