@@ -144,6 +144,16 @@ test_members(struct az *az)
     made = ask_introspect(&op, words);
     ok(json_object_get(json_object_get(made, "caller"), "service") == NULL,
        "a client as caller is never the service, whatever the context says");
+    ok(json_object_get(made, "delegation") == NULL,
+       "without delegations there is no such member (policy.md 6.2)");
+    struct introspect_question delegated = {.frame = frame, .caller = &client, .context = words};
+    delegated.frame.delegation = words;
+    made = question_introspect(&op, &delegated);
+    ok(json_equal(json_object_get(made, "delegation"), words),
+       "delegations are shown at introspection (policy.md 6.5)");
+    struct issue_question exchange = {.frame = delegated.frame, .subject_id = "c", .scopes = words};
+    made = question_issue(&op, &exchange);
+    ok(json_equal(json_object_get(made, "delegation"), words), "... and at issuance");
     json_decref(words);
     talloc_free(op.mem);
 }

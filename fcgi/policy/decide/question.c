@@ -149,6 +149,7 @@ frame_part(struct draft *draft, struct op *op, const struct question *frame, con
     if (frame->client != NULL)
         draft_set_new(draft, input, "client",
                       client_part(draft, op, frame->client, frame->auth_method));
+    draft_set_value(draft, input, "delegation", frame->delegation);
     draft_set_new(draft, input, "environment", environment_part(draft, op, frame));
     return input;
 }

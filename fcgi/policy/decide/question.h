@@ -16,6 +16,7 @@ struct question {
     const char *user_agent;      /* User-Agent */
     const char *flow_id;         /* ties requests together */
     const struct client *client; /* owner of the token; NULL for an unknown token */
+    json_t *delegation; /* active delegations to the client and the subject, array; NULL: none */
     const char *auth_method;     /* how the client authenticated, by its name on the wire */
 };
 

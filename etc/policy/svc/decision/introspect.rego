@@ -6,6 +6,7 @@ package svc.decision.introspect
 
 import data.svc.controls.authentication
 import data.svc.controls.client
+import data.svc.controls.delegation
 import data.svc.controls.entitlements
 import data.svc.controls.environment
 import data.svc.controls.introspection
@@ -29,6 +30,7 @@ result := {
 	input.token.jit_single_use == false
 	object.filter(input.baseline, not_plain) == {}
 	not input.caller.token == input.caller.token
+	not input.context.delegation == input.context.delegation
 	"introspect" in bindings.clients[input.caller.client_id].endpoints
 	not bindings.registrations[registration] == bindings.registrations[registration]
 
@@ -117,6 +119,12 @@ deny contains r if some r in client.deny
 deny contains r if some r in entitlements.deny
 
 deny contains r if some r in hooks.introspect_deny
+
+# The control is evaluated only if the context names a delegation, whatever its value.
+deny contains r if {
+	_ := input.context.delegation
+	some r in delegation.deny
+}
 
 deny contains r if {
 	not data.svc.operator.controls.environment == {}
