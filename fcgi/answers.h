@@ -14,6 +14,10 @@ extern const struct field_table answer_userinfo;          /* OpenID Connect Core
 extern const struct field_table answer_decision_point;    /* AuthZEN 1.0, 9 */
 extern const struct field_table answer_decision;          /* specification 4.11 */
 extern const struct field_table answer_decisions;         /* AuthZEN 1.0, 7.2 */
+extern const struct field_table answer_uma_id;            /* of a UMA resource, specification 4.9 */
+extern const struct field_table answer_ticket;            /* specification 2.14 */
+extern const struct field_table answer_delegation_id;     /* specification 2.15 */
+extern const struct field_table answer_delegation;        /* oauth.md "Delegation object" */
 extern const struct field_table answer_admin_key;         /* specification 2.8 */
 extern const struct field_table answer_new_admin_key;     /* the same with the key */
 extern const struct field_table answer_plaintext;         /* {key} */

@@ -20,6 +20,8 @@
 #include "store/policy/engines.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/signing_keys.h"
+#include "store/uma/delegations.h"
+#include "store/uma/tickets.h"
 
 /* Each job writes what it did to a note. */
 static enum az_status
@@ -69,6 +71,18 @@ job_sessions(struct op *op, char *note, size_t size)
     return st;
 }
 
+static enum az_status
+job_uma(struct op *op, char *note, size_t size)
+{
+    int64_t tickets = 0, delegations = 0;
+    enum az_status st = uma_tickets_purge(op, &tickets);
+    if (st == AZ_OK)
+        st = delegations_purge(op, &delegations);
+    snprintf(note, size, "%lld expired permission tickets and %lld ended delegations removed",
+             (long long) tickets, (long long) delegations);
+    return st;
+}
+
 /* In place of seconds: SVC_SESSION_CLEANUP_CRON says when the job is due. */
 #define BY_CRON 0
 
@@ -91,6 +105,7 @@ static const struct job {
     {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
+    {"uma",          600,     job_uma,          NULL,                 NULL},
     {"documents",    600,     NULL,             documents_prune,      "fetched documents that are no longer used removed"},
 };
 /* clang-format on */

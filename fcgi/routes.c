@@ -46,6 +46,10 @@
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
 #include "policy/decide/engine.h"
+#include "uma/delegations.h"
+#include "uma/owner.h"
+#include "uma/permission.h"
+#include "uma/resources.h"
 
 const struct route_credential credential_none = {.check = NULL};
 
@@ -67,6 +71,8 @@ static const struct route_credential credential_bearer = {
 #define BEARER .credential = &credential_bearer
 #define METADATA PUBLIC, .cache = CACHE_OWN, .cors = true
 #define OAUTH .dialect = DIALECT_OAUTH, .cache = CACHE_NO_STORE, .audited = true
+#define PAT .credential = &credential_pat, OAUTH, .wrong_method = AZ_UNSUPPORTED_METHOD_TYPE
+#define DELEGATING .credential = &credential_delegation, OAUTH
 #define LIMITED .rate_limited = true
 #define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
 #define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
@@ -79,6 +85,7 @@ static const struct route_credential credential_bearer = {
 #define FORM(kind, accepted) .body = kind, .params = accepted, .body_max = HTTP_TOKEN_BODY_MAX
 #define BODY(kind, octets) .body = kind, .body_max = octets
 #define JSON BODY(BODY_JSON, HTTP_ADMIN_BODY_MAX)
+#define SMALL_JSON BODY(BODY_JSON, HTTP_TOKEN_BODY_MAX)
 
 /* For the description of the interface (http/api): the row in one sentence, and its good answers. */
 #define ABOUT(text) .summary = text
@@ -89,6 +96,7 @@ static const struct route_credential credential_bearer = {
 #define GIVES_JSON(text) {200, "application/json", NULL, false, text}
 #define GIVES_NOTHING(code, text) {code, NULL, NULL, false, text}
 #define GIVES_REDIRECT {302, NULL, NULL, false, "The browser goes on"}
+#define FAILS(code, text) {code, "application/json", NULL, false, text}
 #define GIVES_PAGE {200, "text/html", NULL, false, "A page"}
 
 /* The resource whose rows a generic handler works on (admin/resource.h). */
@@ -113,6 +121,19 @@ const struct route routes[] = {
 
     {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = true, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
     {POST("/userinfo", "userinfoByForm", userinfo_handle), BEARER, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params), ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
+
+    {POST("/permission", "requestPermission", permission_handle), PAT, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), .body_schema = permission_body_schema, ABOUT("Give a ticket for permissions on resources (Federated Authorization for UMA 2.0 section 4)"), ANSWERS(GIVES(201, answer_ticket, "The ticket"))},
+    {POST("/resource_registration/resource", "registerResource", uma_resource_register_handle), PAT, SMALL_JSON, FIELDS_OF(uma_resource_table), ABOUT("Register a resource (Federated Authorization for UMA 2.0 section 3.2.1)"), ANSWERS(GIVES(201, answer_uma_id, "The resource is registered"), FAILS(409, "The owner has the maximum number of resources"))},
+    {GET("/resource_registration/resource", "listResources", uma_resource_list_handle), PAT, ABOUT("List the ids of the owner's resources"), ANSWERS(GIVES_JSON("The ids"))},
+    {GET("/resource_registration/resource/{resourceId}", "getResource", uma_resource_show_handle), PAT, ABOUT("Show a resource"), ANSWERS(GIVES(200, uma_resource_table, "The resource"))},
+    {PUT("/resource_registration/resource/{resourceId}", "updateResource", uma_resource_replace_handle), PAT, SMALL_JSON, FIELDS_OF(uma_resource_table), ABOUT("Replace a resource"), ANSWERS(GIVES(200, answer_uma_id, "The resource is replaced"))},
+    {DELETE("/resource_registration/resource/{resourceId}", "deleteResource", uma_resource_delete_handle), PAT, ABOUT("Delete a resource and its delegations"), ANSWERS(GIVES_NOTHING(204, "The resource is deleted"))},
+
+    {POST("/delegation", "createDelegation", delegation_create_handle), DELEGATING, SMALL_JSON, FIELDS_OF(delegation_table), ABOUT("Let a person or a client act on a resource"), ANSWERS(GIVES(201, answer_delegation_id, "The delegation is active"), FAILS(404, "The owner has no such resource"), FAILS(409, "The owner has the maximum number of delegations"))},
+    {GET("/delegation", "listDelegations", delegation_list_handle), DELEGATING, ABOUT("List the owner's delegations"), ANSWERS(GIVES_LIST(answer_delegation, "The delegations, the oldest first"))},
+    {GET("/delegation/{delegationId}", "getDelegation", delegation_show_handle), DELEGATING, ABOUT("Show a delegation"), ANSWERS(GIVES(200, answer_delegation, "The delegation"))},
+    {PUT("/delegation/{delegationId}", "updateDelegation", delegation_change_handle), DELEGATING, SMALL_JSON, FIELDS_OF(delegation_change_table), ABOUT("Change the end of an active delegation"), ANSWERS(GIVES(200, answer_delegation, "The delegation as stored"))},
+    {DELETE("/delegation/{delegationId}", "revokeDelegation", delegation_revoke_handle), DELEGATING, ABOUT("Revoke a delegation"), ANSWERS(GIVES_NOTHING(204, "The delegation is revoked"))},
 
     {POST("/access/v1/evaluation", "evaluateAccess", evaluation_handle), .credential = &credential_authzen, OAUTH, BODY(BODY_RAW, HTTP_ACCESS_BODY_MAX), FIELDS_OF(access_request_table), ABOUT("Decide an access request (AuthZEN 1.0, 6)"), ANSWERS(GIVES(200, answer_decision, "Permitted or denied"))},
     {POST("/access/v1/evaluations", "evaluateAccesses", evaluations_handle), .credential = &credential_authzen, OAUTH, BODY(BODY_RAW, HTTP_ACCESS_BODY_MAX), FIELDS_OF(access_requests_table), ABOUT("Decide several access requests (AuthZEN 1.0, 7)"), ANSWERS(GIVES(200, answer_decisions, "The decisions in their order; of a single request its own"))},

@@ -43,6 +43,7 @@ struct az {
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
     const char *pool;        /* core, web or bundles; "single" if there is only one */
     int pool_workers;        /* processes of the pool */
+    bool delegated;          /* there are delegations, as the last lookup of a token saw it */
     bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of

@@ -56,6 +56,7 @@ struct settings {
     long refresh_family_validity; /* longest life of a refresh family, seconds */
     long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
     long code_validity;           /* lifetime of an authorization code, seconds */
+    long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
     long id_token_validity;       /* seconds */
     long refresh_token_validity;  /* an unused refresh token expires, seconds */
     long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */

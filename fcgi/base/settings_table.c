@@ -78,6 +78,8 @@ const struct setting settings_table[] = {
      "Maximum number of rows in one export of the audit log; the export says when there were more"},
     {"SVC_OAUTH_TIMING_CODE_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(code_validity), "60", 1, 600, NULL,
      "Lifetime of authorization codes, in seconds"},
+    {"SVC_OAUTH_TIMING_PERMISSION_TICKET_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(ticket_validity), "300", 1, 3600, NULL,
+     "Lifetime of UMA permission tickets, in seconds"},
     {"SVC_OAUTH_TIMING_ID_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(id_token_validity), "3600", 1, 86400, NULL,
      "Lifetime of ID tokens, in seconds"},
     {"SVC_OAUTH_TIMING_REFRESH_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(refresh_token_validity), "2592000", 60, 31536000, NULL,

@@ -30,6 +30,7 @@ enum az_status {
     AZ_INVALID_CLIENT_METADATA,
     AZ_INVALID_SOFTWARE_STATEMENT,
     AZ_UNAPPROVED_SOFTWARE_STATEMENT,
+    AZ_INVALID_RESOURCE_ID, /* Federated Authorization for UMA 2.0 section 4.3 */
     AZ_ACCESS_DENIED,       /* policy refused at /token, 400 */
     AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
     AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
@@ -39,7 +40,8 @@ enum az_status {
     AZ_INVALID_FIELDS,      /* admin: a field or argument failed, 400 (fieldErrors in the body) */
     AZ_NOT_FOUND,           /* no such path, id or name */
     AZ_METHOD_NOT_ALLOWED,  /* known path, other method, 405 with Allow */
-    AZ_CONFLICT,            /* admin: row exists or must not exist, 409 */
+    AZ_UNSUPPORTED_METHOD_TYPE, /* the same at UMA endpoints (the same, section 3.1) */
+    AZ_CONFLICT,            /* row exists or must not exist, or the limit on rows is reached, 409 */
     AZ_PROTECTED,           /* admin: shipped rule or row, 409 */
     AZ_SAVE_IN_PROGRESS,    /* admin: another policy save holds the lock, 409 */
     AZ_PRECONDITION_FAILED, /* If-Match differs, 412 */

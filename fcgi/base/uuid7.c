@@ -15,6 +15,8 @@ uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS],
     ret[8] = (unsigned char) (0x80 | (ret[8] & 0x3f)); /* variant 10 */
 }
 
+static const char digits[] = "0123456789abcdef";
+
 static int
 is_hyphen_place(size_t place)
 {
@@ -24,7 +26,6 @@ is_hyphen_place(size_t place)
 void
 uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     size_t nibble = 0;
 
     for (size_t i = 0; i < UUID7_TEXT_LENGTH; i++) {
@@ -36,6 +37,32 @@ uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 
         nibble++;
     }
     ret[UUID7_TEXT_LENGTH] = '\0';
+}
+
+enum az_status
+uuid7_parse(const char *text, unsigned char ret[UUID7_OCTETS])
+{
+    unsigned char id[UUID7_OCTETS] = {0};
+    char again[UUID7_TEXT_LENGTH + 1];
+    size_t nibble = 0;
+
+    if (strlen(text) != UUID7_TEXT_LENGTH)
+        return AZ_INVALID;
+    for (size_t i = 0; i < UUID7_TEXT_LENGTH; i++) {
+        if (is_hyphen_place(i))
+            continue;
+        const char *digit = text[i] != '\0' ? strchr(digits, text[i]) : NULL;
+        if (digit == NULL)
+            return AZ_INVALID;
+        id[nibble / 2] = (unsigned char) (id[nibble / 2] << 4 | (digit - digits));
+        nibble++;
+    }
+    /* The hyphens, and so the whole text, are those of the one form. */
+    uuid7_format(id, again);
+    if (memcmp(again, text, UUID7_TEXT_LENGTH) != 0 || uuid7_check(id) != AZ_OK)
+        return AZ_INVALID;
+    memcpy(ret, id, UUID7_OCTETS);
+    return AZ_OK;
 }
 
 enum az_status

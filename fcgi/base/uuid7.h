@@ -20,6 +20,10 @@ void uuid7_make(uint64_t now_ms, const unsigned char random[UUID7_RANDOM_OCTETS]
 /* Write the id as lower-case text with hyphens, and a NUL. */
 void uuid7_format(const unsigned char id[UUID7_OCTETS], char ret[UUID7_TEXT_LENGTH + 1]);
 
+/* Read the text that uuid7_format() writes: lower-case letters and hyphens. AZ_INVALID: any other
+ * text, or a UUID of another version. */
+enum az_status uuid7_parse(const char *text, unsigned char ret[UUID7_OCTETS]);
+
 /* Check version and variant. AZ_INVALID: the octets are not a UUID of version 7. */
 enum az_status uuid7_check(const unsigned char id[UUID7_OCTETS]);
 

@@ -93,7 +93,8 @@ static enum az_status
 handle_wrong_method(struct request *req)
 {
     respond_header(req, "Allow", req->allow);
-    return op_fail(&req->op, AZ_METHOD_NOT_ALLOWED, NULL, NULL);
+    enum az_status own = req->route->wrong_method;
+    return op_fail(&req->op, own != AZ_OK ? own : AZ_METHOD_NOT_ALLOWED, NULL, NULL);
 }
 
 /*
@@ -139,6 +140,7 @@ make_route(struct request *req, const struct route *other)
     row->dialect = like->dialect;
     row->cache = like->cache;
     row->cors = like->cors;
+    row->wrong_method = like->wrong_method;
     bool preflight = other != NULL && other->cors && strcmp(req->method, "OPTIONS") == 0;
     row->rate_limited = like->rate_limited && !preflight;
     row->credential = guard != NULL ? guard->credential : unmatched.credential;

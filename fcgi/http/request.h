@@ -73,18 +73,18 @@ struct request {
     size_t params;                                /* used entries of param */
     /* Rows that keep faults: the parameter was sent twice, so it has no value. */
     bool param_repeated[HTTP_PARAMS_MAX];
-    const char *allow;         /* methods of the path if only the method is wrong */
-    json_t *json;              /* JSON body, owned by op.mem */
-    const char *body;          /* raw body, NUL-terminated */
-    size_t body_length;        /* octets */
-    const char *ip;            /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
-    const char *user_agent;    /* cut to AUDIT_USER_AGENT_MAX, or NULL */
-    struct client *client;     /* set by the client credential */
-    const char *client_method; /* client_secret_basic, client_secret_post or none */
+    const char *allow;             /* methods of the path if only the method is wrong */
+    json_t *json;                  /* JSON body, owned by op.mem */
+    const char *body;              /* raw body, NUL-terminated */
+    size_t body_length;            /* octets */
+    const char *ip;                /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
+    const char *user_agent;        /* cut to AUDIT_USER_AGENT_MAX, or NULL */
+    struct client *client;         /* set by the client credential */
+    const char *client_method;     /* client_secret_basic, client_secret_post or none */
     const struct own_token *token; /* set by the credential of our own resource endpoints */
-    const char *admin_label;   /* label of the admin key, set by the admin credential */
-    json_t *error_body;        /* replaces the dialect's body of a failure; owned by op.mem */
-    const char *challenge;     /* WWW-Authenticate of a 401, set by the credential */
+    const char *admin_label;       /* label of the admin key, set by the admin credential */
+    json_t *error_body;            /* replaces the dialect's body of a failure; owned by op.mem */
+    const char *challenge;         /* WWW-Authenticate of a 401, set by the credential */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
     const char *error_redirect;
     /* Asked before a failure goes to error_redirect: reads what is not known yet about the client

@@ -79,10 +79,11 @@ struct route {
     size_t body_max;                                           /* octets */
     enum route_dialect dialect;                                /* how failures are written */
     enum route_cache cache;                                    /* cache headers */
-    bool rate_limited; /* counted per client address (specification 8) */
-    bool audited;      /* an audit row is written */
-    bool cors;         /* pages of any origin may call it, without cookies (Fetch) */
-    const void *arg;   /* for the handler: its struct admin_resource or reader_file; NULL: none */
+    enum az_status wrong_method; /* failure of other methods; AZ_OK: AZ_METHOD_NOT_ALLOWED */
+    bool rate_limited;           /* counted per client address (specification 8) */
+    bool audited;                /* an audit row is written */
+    bool cors;                   /* pages of any origin may call it, without cookies (Fetch) */
+    const void *arg; /* for the handler: its struct admin_resource or reader_file; NULL: none */
 
     /* The rest is for the description of the interface (http/api). */
     const char *summary;                /* the row in one sentence, without a full stop */

@@ -15,14 +15,16 @@
 static const struct {
     const char *name, *path;
 } endpoints[] = {
-    {"authorization_endpoint", "/authorize"            },
-    {"token_endpoint",         "/token"                },
-    {"registration_endpoint",  "/register"             },
-    {"jwks_uri",               "/.well-known/jwks.json"},
-    {"userinfo_endpoint",      "/userinfo"             },
-    {"introspection_endpoint", "/introspect"           },
-    {"revocation_endpoint",    "/revoke"               },
-    {"end_session_endpoint",   "/logout"               },
+    {"authorization_endpoint",         "/authorize"                     },
+    {"token_endpoint",                 "/token"                         },
+    {"registration_endpoint",          "/register"                      },
+    {"jwks_uri",                       "/.well-known/jwks.json"         },
+    {"userinfo_endpoint",              "/userinfo"                      },
+    {"introspection_endpoint",         "/introspect"                    },
+    {"resource_registration_endpoint", "/resource_registration/resource"},
+    {"permission_endpoint",            "/permission"                    },
+    {"revocation_endpoint",            "/revoke"                        },
+    {"end_session_endpoint",           "/logout"                        },
 };
 
 /* Lists that never change while the program runs. */

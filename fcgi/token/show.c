@@ -81,6 +81,7 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
     question->frame.flow_id =
         json_string_value(json_object_get(json_object_get(shown->issued, "request"), "flow_id"));
     question->frame.client = &row->client;
+    question->frame.delegation = row->delegation;
     question->frame.auth_method =
         json_string_value(json_object_get(json_object_get(shown->issued, "client"), "auth_method"));
     question->baseline = shown->baseline;

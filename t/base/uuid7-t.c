@@ -66,6 +66,36 @@ test_order(void)
     ok(memcmp(first, second, UUID7_OCTETS) < 0, "octets sort by time (RFC 9562 6.11)");
 }
 
+/* Each text differs from the example in one place. */
+static void
+test_parse(void)
+{
+    static const struct {
+        const char *text, *name;
+    } bad[] = {
+        {"",                                           "an empty text"            },
+        {"017F22E2-79B0-7CC3-98C4-DC0C0C07398F",       "capital letters"          },
+        {"017f22e279b07cc398c4dc0c0c07398f",           "a text without hyphens"   },
+        {"{017f22e2-79b0-7cc3-98c4-dc0c0c07398f}",     "braces"                   },
+        {"017f22e2-79b0-7cc3-98c4-dc0c0c07398",        "a character less"         },
+        {"017f22e2-79b0-7cc3-98c4-dc0c0c07398f0",      "a character more"         },
+        {"017f22e2-79b0-7cc3-98c4-dc0c0c07398g",       "a letter that is no digit"},
+        {"017f22e2-79b0-7cc3-98c4-dc0c0c07398 ",       "a blank"                  },
+        {"017f22e2079b0-7cc3-98c4-dc0c0c07398f",       "a digit for a hyphen"     },
+        {"017f22e27-9b0-7cc3-98c4-dc0c0c07398f",       "a hyphen in another place"},
+        {"017f22e2-79b0-4cc3-98c4-dc0c0c07398f",       "version 4"                },
+        {"017f22e2-79b0-7cc3-18c4-dc0c0c07398f",       "another variant"          },
+        {"017f22e2-79b0-7cc3-98c4-dc0c0c0739\xc3\xa9", "a letter outside ASCII"   },
+    };
+    unsigned char id[UUID7_OCTETS] = {1}, untouched[UUID7_OCTETS] = {1};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        is_int(uuid7_parse(bad[i].text, id), AZ_INVALID, "parse refuses %s", bad[i].name);
+    is_bin(id, sizeof(id), untouched, sizeof(untouched), "... and leaves the id alone");
+    is_int(uuid7_parse(example, id), AZ_OK, "parse accepts the text of format");
+    is_bin(id, sizeof(id), example_octets, sizeof(example_octets), "... and gives its octets");
+}
+
 int
 main(void)
 {
@@ -78,5 +108,6 @@ main(void)
     is_str(text, example, "format (RFC 9562 A.6)");
     is_int((int64_t) uuid7_ms(example_octets), EXAMPLE_MS, "... whose time is read");
     test_check();
+    test_parse();
     return done();
 }

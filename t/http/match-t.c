@@ -8,6 +8,7 @@
 #include "http/match.h"
 #include "oauth/introspect.h"
 #include "tap.h"
+#include "uma/owner.h"
 
 /* clang-format off */
 static const struct {
@@ -120,9 +121,15 @@ test_table(void)
            "... /bundles needs its key (specification 5)");
         ok(below(row->path, "/access/") == (row->credential == &credential_authzen),
            "... /access needs a client or a token, by a header (specification 5)");
+        bool uma = below(row->path, "/permission") || below(row->path, "/resource_registration/");
+        ok(uma == (row->credential == &credential_pat), "... UMA needs a PAT (specification 5)");
+        ok(uma == (row->wrong_method == AZ_UNSUPPORTED_METHOD_TYPE),
+           "... and answers another method in its own way (oauth.md 3.7)");
+        ok(below(row->path, "/delegation") == (row->credential == &credential_delegation),
+           "... /delegation needs a token for it (specification 5)");
         ok(row->credential->before_body
                == (below(row->path, "/admin/") || below(row->path, "/bundles/")
-                   || below(row->path, "/access/")),
+                   || below(row->path, "/access/") || below(row->path, "/delegation") || uma),
            "... a key in a header is checked before the body is read; a client's secret may be in "
            "the body");
         ok(!is_family

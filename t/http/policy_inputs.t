@@ -109,6 +109,22 @@ oauth_ok(
     ask( \@shop, $text, context => '{"scopes":["orders.read"],"purpose":"test"}' ), { active => true },
     'a token' );
 oauth_ok( ask( \@shop, $theirs->member('access_token') ), { active => true }, 'one of a client with a statement' );
+my $owner = $stack->token_text(
+    $stack->make_client(
+        'owner', { grants => ['client_credentials'], scopes => [qw(uma_protection delegation_management)] } ),
+    scope => 'uma_protection delegation_management' );
+my @owner = ( headers => [ Authz::Client::bearer($owner), @agent ] );
+my $album = $stack->http->post(
+    '/resource_registration/resource', @owner,
+    json => { type => 'urn:r:album', resource_scopes => ['view'] } )->member('_id');
+my $key   = $stack->sql(q{SELECT id FROM client WHERE client_id = 'shop'});
+my $given = $stack->http->post(
+    '/delegation', @owner,
+    json => {
+        grantee_type => 'client', grantee_client_id => $key, resource_id => $album, scopes => ['view'],
+        expires_at   => '2035-01-01T00:00:00Z' } );
+is( $given->status, 201, '(a delegation)' ) or diag $given->text;
+oauth_ok( ask( \@shop, $text ), { active => true }, 'one of a client to which a resource is delegated' );
 ok( ask( \@stated, $text )->status != 500, 'a caller with a statement' );
 oauth_ok( ask( \@shop, $user->member('access_token') ), { active => true }, 'one of a user' );
 oauth_ok( ask( \@shop, $refresh ),                      { active => true }, 'a refresh token' );

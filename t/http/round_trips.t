@@ -143,6 +143,45 @@ my @kill = map { $stack->token_text(@crm) } 1 .. 4;
 warm(
     sub { is( $stack->revoke( @crm, token => shift @kill )->status, 200, 'a token is revoked' ) }, '/revoke', 1,
     '/revoke: one trip' );
+
+# UMA and delegation: the token is looked up as at introspection, and a write and its audit row are one trip.
+my $owner = $stack->token_text(
+    $stack->make_client( 'drive', { %cc, scopes => [qw(uma_protection delegation_management)] } ),
+    scope => 'uma_protection delegation_management' );
+my $call = sub {
+    my ( $method, $path, $body, $status ) = @_;
+    my $answer = $stack->http->request(
+        $method, $path,
+        headers => [ Authz::Client::bearer($owner) ],
+        $body ? ( json => $body ) : () );
+    is( $answer->status, $status, "$method $path" ) or diag( $answer->text );
+    return $answer;
+};
+my $thing = $call->( POST => '/resource_registration/resource', { resource_scopes => ['view'] }, 201 )->member('_id');
+my $permitted = { resource_id  => $thing, resource_scopes => ['view'] };
+my $delegated = { grantee_type => 'subject', grantee_subject_id => 'bob', resource_id => $thing };
+warm(
+    sub { $call->( POST => '/resource_registration/resource', {}, 201 ) }, 'registration', 2,
+    'UMA: two trips to register' );
+warm( sub { $call->( POST => '/permission', $permitted, 201 ) }, '/permission', 2, 'UMA: two trips for a ticket' );
+warm(
+    sub { $call->( POST => '/delegation', $delegated, 201 ) }, '/delegation', 2,
+    'delegation: two trips for a new one' );
+warm(
+    sub { $call->( GET => "/resource_registration/resource/$thing", undef, 200 ) }, 'reading a resource', 3,
+    'UMA: three trips to read: the token, the resource, and the audit row, which the answer does not wait for' );
+$call->(
+    POST => '/delegation',
+    {   %$delegated, grantee_type => 'client', grantee_subject_id => undef,
+        grantee_client_id => $stack->sql(q{SELECT id FROM client WHERE client_id = 'crm'}) },
+    201 );
+warm(
+    sub {
+        oauth_ok( $stack->introspect( @rs, $token ), { active => true }, 'a token with delegations is introspected' );
+    },
+    '/introspect with delegations',
+    2,
+    '/introspect: no trip more with delegations (policy.md 6.5)' );
 my @none = trips( sub { is( $stack->http->get('/health/live')->status, 200, 'liveness' ) } );
 is( scalar @none, 0, '/health/live: no trip' ) or diag("@none");
 

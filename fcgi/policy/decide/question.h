@@ -17,7 +17,7 @@ struct question {
     const char *flow_id;         /* ties requests together */
     const struct client *client; /* owner of the token; NULL for an unknown token */
     json_t *delegation; /* active delegations to the client and the subject, array; NULL: none */
-    const char *auth_method;     /* how the client authenticated, by its name on the wire */
+    const char *auth_method; /* how the client authenticated, by its name on the wire */
 };
 
 /* A user as subject, as the identity provider described the sign-in. NULL members are left out. */

@@ -20,6 +20,7 @@ enum lock_class {
     LOCK_ROOM = 8,       /* making a client of one registration type */
     LOCK_EXPORT = 9,     /* one export of audit rows at a time (session level) */
     LOCK_ADMIN_KEY = 10, /* revoking an admin key */
+    LOCK_OWNER = 11,     /* adding to what one owner has: UMA resources, delegations */
 };
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next

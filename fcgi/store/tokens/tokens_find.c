@@ -7,12 +7,14 @@
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants_find.h"
+#include "store/uma/delegations.h"
 
-enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT };
+enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT, STATE_DELEGATED };
 static const struct db_stmt token_caller_stmt = {
     "token_caller",
     "SELECT b.acceptable, EXISTS (SELECT 1 FROM client WHERE "
-    "id = $1 AND version = $2 AND enabled) AS caller_current"
+    "id = $1 AND version = $2 AND enabled) AS caller_current,"
+    " EXISTS (SELECT 1 FROM delegation) AS delegated"
     " FROM bundle_state b",
     2};
 
@@ -62,10 +64,17 @@ static const struct db_stmt token_find_stmt = {
     " WHERE t.id = $1::uuid",
     1};
 
-/* Add the step that finds one token; no step if its partitions cannot exist. */
+/* The active delegations to the client and to the subject of a token. The statement is a part of
+ * the trip only while there are delegations at all: beside the token's it would double the time
+ * that PostgreSQL needs for a lookup. */
+static const struct db_stmt token_delegated_stmt = {
+    "token_delegated",
+    "SELECT " DELEGATED_TO_TOKEN " AS delegation FROM access_token_p%P t WHERE t.id = $1::uuid", 1};
+
+/* Add a step that reads the partition of a token; no step if its partitions cannot exist. */
 static enum az_status
-token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *token,
-               struct db_step **ret)
+token_add_find(struct op *op, struct db_batch *batch, const struct db_stmt *stmt,
+               const struct token_parts *token, struct db_step **ret)
 {
     bool bucket = false, is_day = false;
     if (token == NULL)
@@ -76,7 +85,7 @@ token_add_find(struct op *op, struct db_batch *batch, const struct token_parts *
         st = partition_has_day(op, day, &is_day);
     if (st != AZ_OK || !is_day)
         return st;
-    *ret = db_batch_add_in(batch, &token_find_stmt, token->bucket, day);
+    *ret = db_batch_add_in(batch, stmt, token->bucket, day);
     db_octets(&(*ret)->params, token->id, UUID7_OCTETS);
     return AZ_OK;
 }
@@ -162,6 +171,26 @@ token_read_refresh(struct op *op, const struct db_step *step, const struct token
     return AZ_OK;
 }
 
+/* Read what was delegated to the client and the subject of the token. Without the step, this
+ * process did not know yet that there are delegations: one trip more, once. */
+static enum az_status
+token_read_delegated(struct op *op, const struct db_step *step, struct token_lookup *lookup)
+{
+    if (step == NULL) {
+        struct db_batch *batch = db_batch_new(op);
+        struct db_step *late = NULL;
+        enum az_status st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, &late);
+        if (st == AZ_OK && late != NULL)
+            st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
+        if (st != AZ_OK || late == NULL)
+            return st;
+        step = late;
+    }
+    return PQntuples(step->result) == 0
+               ? AZ_OK
+               : db_read_json(op, step->result, 0, 0, &lookup->row.delegation);
+}
+
 /* Try token_find once; AZ_RETRY without a fault if a partition was dropped meanwhile. */
 static enum az_status
 token_find_once(struct op *op, struct token_lookup *lookup)
@@ -172,12 +201,15 @@ token_find_once(struct op *op, struct token_lookup *lookup)
     struct db_step *state = db_batch_add(batch, &token_caller_stmt);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->id : 0);
     db_number(&state->params, lookup->caller != NULL ? lookup->caller->version : 0);
-    struct db_step *token = NULL, *caller = NULL;
+    struct db_step *token = NULL, *caller = NULL, *delegated = NULL;
     bool refresh = lookup->token != NULL && lookup->kind == TOKEN_REFRESH;
-    enum az_status st = refresh ? grant_add_refresh(op, batch, lookup->token, &token)
-                                : token_add_find(op, batch, lookup->token, &token);
+    enum az_status st = refresh
+                            ? grant_add_refresh(op, batch, lookup->token, &token)
+                            : token_add_find(op, batch, &token_find_stmt, lookup->token, &token);
     if (st == AZ_OK)
-        st = token_add_find(op, batch, lookup->caller_token, &caller);
+        st = token_add_find(op, batch, &token_find_stmt, lookup->caller_token, &caller);
+    if (st == AZ_OK && op->az->delegated && !refresh)
+        st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, &delegated);
     if (st != AZ_OK)
         return st;
     st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
@@ -190,6 +222,9 @@ token_find_once(struct op *op, struct token_lookup *lookup)
                      : token_read_access(op, token->result, lookup->token, &lookup->row);
     if (st == AZ_OK && caller != NULL)
         st = token_read_access(op, caller->result, lookup->caller_token, &lookup->caller_row);
+    op->az->delegated = db_get_bool(state->result, 0, STATE_DELEGATED);
+    if (st == AZ_OK && op->az->delegated && lookup->row.found && !refresh)
+        st = token_read_delegated(op, delegated, lookup);
     return st;
 }
 

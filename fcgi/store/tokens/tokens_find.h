@@ -28,6 +28,7 @@ struct token_row {
     size_t input_length;        /* octets */
     const char *idp;            /* idpId of its user's provider, or NULL */
     const json_t *claims;       /* claims of the user, object, or NULL */
+    json_t *delegation;         /* active delegations to its client and subject: array, or NULL */
     const struct grant_row *grant; /* family of a refresh token; NULL for an access token */
 };
 

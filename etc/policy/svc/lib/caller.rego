@@ -23,9 +23,9 @@ registration_counts if input.caller.registration != "STATEMENT"
 
 registration_counts if trust.holds(input.caller.statement)
 
-# The service itself, for one of its own endpoints that received a token (/userinfo). It asks on behalf
-# of the holder of the token, so it needs no binding and counts as the token's audience. The input marks
-# it by a member that no request can set.
+# The service itself, for one of its own endpoints that received a token (/userinfo, UMA,
+# /delegation). It asks on behalf of the holder of the token, so it needs no binding and counts as the
+# token's audience. The input marks it by a member that no request can set.
 is_service if input.caller.service == true
 
 may_introspect if is_service

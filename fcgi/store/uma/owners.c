@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "store/uma/owners.h"
+
+#include <string.h>
+
+#include "store/db/locks.h"
+#include "store/db/partitions.h"
+
+enum az_status
+uma_write_begin(struct op *op, const struct db_stmt *stmt, bool alone,
+                const unsigned char id[UUID7_OCTETS], const struct uma_owner *owner,
+                const struct audit_entry *audit, struct uma_write *ret)
+{
+    uint32_t day = partition_day(op_now(op));
+    enum az_status st = partition_need_day(op, day);
+    *ret = (struct uma_write){.batch = db_batch_new(op), .alone = alone};
+    if (alone) {
+        const char *name =
+            talloc_asprintf(op->mem, "%lld/%s", (long long) owner->client, owner->subject);
+        if (name == NULL)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the lock of an owner");
+        db_batch_begin(ret->batch);
+        lock_add(ret->batch, LOCK_OWNER, name, strlen(name));
+    }
+    ret->step = db_batch_add_in(ret->batch, stmt, DB_NO_PARTITION, day);
+    if (st != AZ_OK)
+        return st;
+    db_time(&ret->step->params, op->now_ms);
+    audit_bind(&ret->step->params, audit);
+    db_octets(&ret->step->params, id, UUID7_OCTETS);
+    db_number(&ret->step->params, owner->client);
+    db_text(&ret->step->params, owner->subject);
+    return AZ_OK;
+}
+
+enum az_status
+uma_write_run(struct op *op, struct uma_write *write)
+{
+    if (write->alone)
+        db_batch_commit(write->batch);
+    return db_run(op, write->batch, false);
+}
+
+enum az_status
+uma_purge(struct op *op, const struct db_stmt *stmt, int days, int64_t *removed)
+{
+    int64_t rows = UMA_PURGE_BATCH;
+    while (rows == UMA_PURGE_BATCH && !*op->az->stopping) {
+        struct db_params params = {.count = 0};
+        PGresult *result;
+        db_number(&params, UMA_PURGE_BATCH);
+        if (days != 0)
+            db_number(&params, days);
+        enum az_status st = db_exec(op, stmt, &params, false, &result);
+        if (st != AZ_OK)
+            return st;
+        rows = db_written(result);
+        *removed += rows;
+    }
+    return AZ_OK;
+}
