@@ -27,9 +27,9 @@ $stack->patch_row(
         rar      => { types => { payment        => { actions => ['initiate'] } } } } );
 my %all = (
     grants => [qw(client_credentials authorization_code refresh_token)],
-    scopes => [qw(openid orders.read introspection)], resource_types => ['urn:r:orders'], resources => [$name],
+    scopes => [qw(openid orders.read introspection authzen)], resource_types => ['urn:r:orders'], resources => [$name],
     authorization_details => ['payment'],
-    endpoints             => ['introspect'],
+    endpoints             => [qw(introspect authzen)],
     ttl                   => 600 );
 my $cb   = 'https://app.example/cb';
 my @shop = $stack->make_client( 'shop', \%all,                            redirectUris => [$cb] );
@@ -135,6 +135,22 @@ is( $stack->http->get( '/userinfo', headers => [ Authz::Client::bearer( $user->m
       ->status,
     200, 'the service itself asks, for /userinfo' );
 
+# ---- access decisions
+
+my $asker = post(
+    '/token', \@shop, %own, scope => 'authzen', resource => $name,
+    resource_types => 'urn:r:orders' )->member('access_token');
+for my $who ( [ Authz::Client::basic(@stated) ], [ Authz::Client::bearer($asker) ] ) {
+    my $answer = $stack->http->post(
+        '/access/v1/evaluation', headers => [ @$who, @agent ],
+        json => {
+            subject  => { type  => 'user',  id         => 'ann', properties => { team => 'a' } },
+            action   => { name  => 'read',  properties => { deep => true } },
+            resource => { type  => 'order', id         => '7', properties => { open => false } },
+            context  => { place => 'shop' } } );
+    is( $answer->status, 200, 'an access decision' ) or diag $answer->text;
+}
+
 # Operator's rules fill the rest of the baseline.
 my $rule = $stack->admin(
     POST => '/admin/api/policy-bundle/deploy',
@@ -179,7 +195,7 @@ sub open_with_members {
 is( join( ', ', open_with_members( Authz::Inputs::schema($_) ) ), '',
     "$_: an object with members of any name lists none" ) for Authz::Inputs::names();
 
-my $open = qr/\A(?:claims|context|detail|obligations|extensions|authorization_details)\z/;
+my $open = qr/\A(?:claims|context|detail|obligations|extensions|authorization_details|properties)\z/;
 
 sub widened {
     my ( $value, $path ) = @_;

@@ -34,7 +34,10 @@ sub note {
 sub _plain { my ($text) = @_; $text =~ tr/+/ /; return $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger }
 
 my $FORM = qr/client_secret|code|refresh_token|token|code_verifier|password|client_assertion|assertion|subject_token/;
-my $JSON = qr/access_token|refresh_token|id_token|clientSecret|client_secret|key/;
+my $JSON = qr/"(?:access_token|refresh_token|id_token|clientSecret|client_secret)":"([^"\\]*)"/;
+
+# The admin API shows an admin key as `key`, and the keys of data rows by the same name.
+my $ADMIN_KEY = qr/"key":"(ak_[^"\\]*)"/;
 
 sub note_request {
     my ($octets) = @_;
@@ -44,14 +47,14 @@ sub note_request {
       while $head =~ /^Authorization: Basic ([^\r\n]+)/mig;
     note( $head =~ /^Cookie:.*?=([^;\r\n]+)/mig );
     note( map { _plain($_) } ( $body // '' ) =~ /(?:\A|&)$FORM=([^&]*)/g );
-    note( ( $body // '' ) =~ /"$JSON":"([^"\\]*)"/g );
+    note( ( $body // '' ) =~ /$JSON/g );
     return;
 }
 
 sub note_answer {
     my ($answer) = @_;
-    return                                          if $answer->failure;
-    note( $answer->body =~ /"$JSON":"([^"\\]*)"/g ) if length $answer->body < 100_000;
+    return                                                            if $answer->failure;
+    note( $answer->body =~ /$JSON/g, $answer->body =~ /$ADMIN_KEY/g ) if length $answer->body < 100_000;
     note( map {/\A[^=]*=([^;]+)/} $answer->headers('Set-Cookie') );
     note( map { _plain($_) } map {/[?&]code=([^&]+)/} $answer->headers('Location') );
     return;
