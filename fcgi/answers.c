@@ -210,26 +210,74 @@ static const struct field audit_export_fields[] = {
 };
 const struct field_table answer_audit_export = ANSWER("AuditExport", audit_export_fields);
 
-static const struct field governance_fields[] = {
-    {"from",                   FIELD_TEXT,    .required = true},
-    {"to",                     FIELD_TEXT,    .required = true},
-    {"clientId",               FIELD_TEXT, .max = 0},
-    {"total",                  FIELD_INTEGER, .required = true},
-    {"allowed",                FIELD_INTEGER, .required = true},
-    {"denied",                 FIELD_INTEGER, .required = true},
-    {"error",                  FIELD_INTEGER, .required = true},
-    {"allowedPct",             FIELD_ANY,     .required = true},
-    {"deniedPct",              FIELD_ANY,     .required = true},
-    {"errorPct",               FIELD_ANY,     .required = true},
-    {"trend",                  FIELD_OBJECT,  .required = true, .help = "Four arrays of equal length: dates, allowed, denied, error"},
-    {"byClient",               FIELD_ARRAY,   .required = true},
-    {"byEndpoint",             FIELD_ARRAY,   .required = true},
-    {"denialReasons",          FIELD_ARRAY,   .required = true},
-    {"activeAgentCount",       FIELD_INTEGER, .required = true},
-    {"protectedResourceCount", FIELD_INTEGER, .required = true},
-    {"recentPolicyChanges",    FIELD_ARRAY,   .required = true},
+static const struct field agent_decisions_fields[] = {
+    {"clientId",   FIELD_TEXT,    .required = true},
+    {"clientName", FIELD_TEXT,    .max = 0},
+    {"decisions",  FIELD_INTEGER, .required = true},
+    {"pct",        FIELD_ANY,     .required = true, .help = "Of all decisions"},
 };
-const struct field_table answer_governance = ANSWER("GovernanceReport", governance_fields);
+static const struct field_table agent_decisions_table = ANSWER("ClientBreakdown", agent_decisions_fields);
+static const struct field endpoint_decisions_fields[] = {
+    {"endpoint",  FIELD_TEXT,    .required = true},
+    {"decisions", FIELD_INTEGER, .required = true},
+    {"pct",       FIELD_ANY,     .required = true, .help = "Of all decisions"},
+};
+static const struct field_table endpoint_decisions_table = ANSWER("EndpointBreakdown", endpoint_decisions_fields);
+static const struct field denial_reason_fields[] = {
+    {"reason", FIELD_TEXT,    .required = true},
+    {"count",  FIELD_INTEGER, .required = true},
+    {"pct",    FIELD_ANY,     .required = true, .help = "Of all denials; a denial may have several reasons"},
+};
+static const struct field_table denial_reason_table = ANSWER("DenialReason", denial_reason_fields);
+static const struct field agent_fields[] = {
+    {"clientId",         FIELD_TEXT, .required = true},
+    {"clientName",       FIELD_TEXT, .max = 0},
+    {"clientType",       FIELD_TEXT, .required = true},
+    {"registrationType", FIELD_TEXT, .required = true},
+};
+static const struct field_table agent_table = ANSWER("ReportedClient", agent_fields);
+static const struct field reported_provider_fields[] = {
+    {"issuer", FIELD_TEXT, .required = true},
+    {"name",   FIELD_TEXT, .max = 0},
+};
+static const struct field_table reported_provider_table = ANSWER("ReportedProvider", reported_provider_fields);
+static const struct field policy_change_fields[] = {
+    {"action",     FIELD_TEXT, .required = true},
+    {"entityId",   FIELD_TEXT, .required = true},
+    {"entityType", FIELD_TEXT, .required = true},
+    {"timestamp",  FIELD_TEXT, .required = true},
+};
+static const struct field_table policy_change_table = ANSWER("PolicyChange", policy_change_fields);
+static const struct field governance_fields[] = {
+    {"generatedAt",            FIELD_TEXT,      .required = true},
+    {"periodStart",            FIELD_TEXT,      .required = true},
+    {"periodEnd",              FIELD_TEXT,      .required = true},
+    {"totalDecisions",         FIELD_INTEGER,   .required = true},
+    {"allowed",                FIELD_INTEGER,   .required = true},
+    {"denied",                 FIELD_INTEGER,   .required = true},
+    {"errors",                 FIELD_INTEGER,   .required = true},
+    {"allowedPct",             FIELD_ANY,       .required = true},
+    {"deniedPct",              FIELD_ANY,       .required = true},
+    {"errorsPct",              FIELD_ANY,       .required = true},
+    {"activeRules",            FIELD_INTEGER,   .required = true},
+    {"totalRules",             FIELD_INTEGER,   .required = true},
+    {"dataKeys",               FIELD_INTEGER,   .required = true},
+    {"activeAgentCount",       FIELD_INTEGER,   .required = true, .help = "Clients with a decision in the period"},
+    {"identityProviderCount",  FIELD_INTEGER,   .required = true},
+    {"protectedResourceCount", FIELD_INTEGER,   .required = true, .help = "UMA resources"},
+    {"trendLabels",            FIELD_TEXT_LIST, .required = true, .help = "Days on which the points begin"},
+    {"trendAllowed",           FIELD_ARRAY,     .required = true},
+    {"trendDenied",            FIELD_ARRAY,     .required = true},
+    {"trendErrors",            FIELD_ARRAY,     .required = true},
+    {"byClient",               FIELD_ARRAY,     .required = true, .shape = &agent_decisions_table},
+    {"byEndpoint",             FIELD_ARRAY,     .required = true, .shape = &endpoint_decisions_table},
+    {"denialReasons",          FIELD_ARRAY,     .required = true, .shape = &denial_reason_table},
+    {"clients",                FIELD_ARRAY,     .required = true, .shape = &agent_table},
+    {"identityProviders",      FIELD_ARRAY,     .required = true, .shape = &reported_provider_table},
+    {"resources",              FIELD_ARRAY,     .required = true, .help = "Managed resources; none yet"},
+    {"recentPolicyChanges",    FIELD_ARRAY,     .required = true, .shape = &policy_change_table},
+};
+const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
 
 static const struct field rotation_fields[] = {
     {"clientId",                FIELD_TEXT, .required = true},

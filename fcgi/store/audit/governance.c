@@ -26,44 +26,54 @@
     "coalesce(sum(n), 0)::bigint AS total,"                                                        \
     " coalesce(sum(n) FILTER (WHERE outcome = 'allowed'), 0)::bigint AS allowed,"                  \
     " coalesce(sum(n) FILTER (WHERE outcome = 'denied'), 0)::bigint AS denied,"                    \
-    " coalesce(sum(n) FILTER (WHERE outcome = 'error'), 0)::bigint AS error"
-#define OF_TOTAL " / nullif(total, 0), 0), 1)"
-/* The list of the rows of a query that follows, of the largest entries. Ties are in the order of
- * names, so that a report of the same numbers is the same. */
+    " coalesce(sum(n) FILTER (WHERE outcome = 'error'), 0)::bigint AS errors"
+/* A number as a percentage of another, with one digit; of nothing it is 0. */
+#define PCT "round(coalesce(100.0 * "
+#define OF_TOTAL " / nullif(t.total, 0), 0), 1)"
+#define OF_DENIED " / nullif(t.denied, 0), 0), 1)"
+/* The list of the rows of a query that follows, and the largest of its groups. Ties are in the order
+ * of names, so that a report of the same numbers is the same. */
 #define LIST "(SELECT coalesce(json_agg(x), '[]') FROM (SELECT "
-#define LARGEST " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $5) x)"
+#define LARGEST " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $5"
+#define TREND "(SELECT json_agg("
+#define OF_TREND " ORDER BY begins) FROM trend)"
 
+/* clang-format off */
 static const struct db_stmt governance_report_stmt = {
     "governance_report",
     "WITH " RECENT ", " DECISIONS ","
     " totals AS (SELECT " NUMBERS " FROM d),"
     " points AS (SELECT g::date AS begins, least(g::date + $4::integer - 1, $2::date) AS ends"
-    "  FROM generate_series($1::date::timestamp, $2::date::timestamp,"
-    "   make_interval(days => $4::integer)) g),"
+    " FROM generate_series($1::date::timestamp, $2::date::timestamp,"
+    " make_interval(days => $4::integer)) g),"
     " trend AS (SELECT p.begins, " NUMBERS " FROM points p"
-    "  LEFT JOIN d ON d.day BETWEEN p.begins AND p.ends GROUP BY 1)"
-    " SELECT json_strip_nulls(json_build_object("
-    "  'from', $1::date, 'to', $2::date, 'clientId', $3::text,"
-    "  'total', total, 'allowed', allowed, 'denied', denied, 'error', error,"
-    "  'allowedPct', round(coalesce(100.0 * allowed" OF_TOTAL ","
-    "  'deniedPct', round(coalesce(100.0 * denied" OF_TOTAL ","
-    "  'errorPct', round(coalesce(100.0 * error" OF_TOTAL ","
-    "  'trend', (SELECT json_build_object('dates', json_agg(begins ORDER BY begins),"
-    "    'allowed', json_agg(allowed ORDER BY begins), 'denied', json_agg(denied ORDER BY begins),"
-    "    'error', json_agg(error ORDER BY begins)) FROM trend),"
-    "  'byClient', " LIST "client_id AS \"clientId\", " NUMBERS
-    "    FROM one WHERE client_id <> ''" LARGEST ","
-    "  'byEndpoint', " LIST "endpoint, " NUMBERS " FROM d" LARGEST ","
-    "  'denialReasons', " LIST "code, sum(n)::bigint AS count FROM ("
-    "    SELECT code, n FROM denial_count WHERE day BETWEEN $1::date AND $2::date"
-    "     AND client_id = coalesce($3, '')"
-    "    UNION ALL SELECT code, 1 FROM recent, " DENIAL_CODES ") r" LARGEST ","
-    "  'activeAgentCount', (SELECT count(DISTINCT client_id) FROM one WHERE client_id <> ''),"
-    "  'protectedResourceCount', 0,"
-    "  'recentPolicyChanges', " LIST "id, \"createdAt\", revision, \"triggerSource\","
-    "    \"triggeredBy\", \"ruleCount\" FROM bundle_audit_dto ORDER BY id DESC LIMIT $6) x)))"
-    " FROM totals",
-    6};
+    " LEFT JOIN d ON d.day BETWEEN p.begins AND p.ends GROUP BY 1),"
+    " agents AS (SELECT client_id, sum(n)::bigint AS decisions FROM one WHERE client_id <> ''" LARGEST "),"
+    " routes AS (SELECT endpoint, sum(n)::bigint AS decisions FROM d" LARGEST "),"
+    " reasons AS (SELECT code, sum(n)::bigint AS count FROM ("
+    " SELECT code, n FROM denial_count WHERE day BETWEEN $1::date AND $2::date"
+    " AND client_id = coalesce($3, '')"
+    " UNION ALL SELECT code, 1 FROM recent, " DENIAL_CODES ") r" LARGEST ")"
+    " SELECT jsonb_strip_nulls(to_jsonb(i) || jsonb_build_object('periodStart', $1::date, 'periodEnd', $2::date,"
+    " 'totalDecisions', total, 'allowed', allowed, 'denied', denied, 'errors', errors,"
+    " 'allowedPct', " PCT "allowed" OF_TOTAL ", 'deniedPct', " PCT "denied" OF_TOTAL ","
+    " 'errorsPct', " PCT "errors" OF_TOTAL ","
+    " 'activeAgentCount', (SELECT count(DISTINCT client_id) FROM one WHERE client_id <> ''),"
+    " 'trendLabels', " TREND "begins" OF_TREND ", 'trendAllowed', " TREND "allowed" OF_TREND ","
+    " 'trendDenied', " TREND "denied" OF_TREND ", 'trendErrors', " TREND "errors" OF_TREND ","
+    " 'byClient', " LIST "a.client_id AS \"clientId\", c.client_name AS \"clientName\", decisions,"
+    " " PCT "decisions" OF_TOTAL " AS pct FROM agents a LEFT JOIN client c USING (client_id), totals t"
+    " ORDER BY decisions DESC, 1) x),"
+    " 'byEndpoint', " LIST "endpoint, decisions, " PCT "decisions" OF_TOTAL " AS pct"
+    " FROM routes, totals t ORDER BY decisions DESC, 1) x),"
+    " 'denialReasons', " LIST "code AS reason, count, " PCT "count" OF_DENIED " AS pct"
+    " FROM reasons, totals t ORDER BY count DESC, 1) x),"
+    " 'clients', " LIST "client_id AS \"clientId\", client_name AS \"clientName\","
+    " client_type AS \"clientType\", registration_type AS \"registrationType\""
+    " FROM client JOIN agents USING (client_id) ORDER BY 1) x)))"
+    " FROM totals t, governance_inventory i",
+    5};
+/* clang-format on */
 
 enum az_status
 governance_report(struct op *op, const struct governance_period *period, const char **ret)
@@ -74,6 +84,5 @@ governance_report(struct op *op, const struct governance_period *period, const c
     db_text(&params, period->client_id);
     db_number(&params, period->days > GOVERNANCE_DAILY_MAX ? 7 : 1);
     db_number(&params, GOVERNANCE_LIST_MAX);
-    db_number(&params, GOVERNANCE_CHANGES_MAX);
     return db_fetch_text(op, &governance_report_stmt, &params, ret);
 }

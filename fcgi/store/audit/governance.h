@@ -6,7 +6,6 @@
 
 /* Entries of each list of the report, and policy changes. */
 #define GOVERNANCE_LIST_MAX 20
-#define GOVERNANCE_CHANGES_MAX 10
 
 /* Up to so many days the trend has a point per day, beyond that one per week. */
 #define GOVERNANCE_DAILY_MAX 92
