@@ -60,7 +60,7 @@ const struct metric_row metric_table[METRICS] = {
      "Log lines of requests without an audit row that were left out, beyond the limit per address and minute.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
     [METRIC_DECISIONS] = {"svc_decisions_total",
-     "Questions to policy by their outcome; the category is that of the first reason of a denial.",
+     "Questions to policy by their outcome; the category is that of the first reason of a denial, and system if there is no decision.",
      METRIC_COUNTER, ROUTES_NONE, .label = {{"evaluation", evaluations}, {"outcome", outcomes}, {"reason_category", categories}}},
     [METRIC_ENGINE_SECONDS] = {"svc_opa_seconds",
      "Time of the policy engine for a decision, with its connection; failures count too.",

@@ -54,10 +54,9 @@ token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdic
     audit->input_length = verdict->input_length;
     audit->decision = verdict->output;
     audit->decision_length = verdict->output_length;
-    if (verdict->decision.reasons == NULL)
-        return; /* there is no decision */
-    audit->scope = words_join(op->mem, verdict->decision.scopes);
     audit->codes = decision_codes(op->mem, &verdict->decision);
+    if (verdict->decision.scopes != NULL) /* NULL: there is no decision */
+        audit->scope = words_join(op->mem, verdict->decision.scopes);
 }
 
 static void

@@ -154,6 +154,7 @@ for my $listed (@catalogue) {
 # The line of a site, its package, and the rule that it is in.
 sub site_ok {
     my ( $id, $site ) = @_;
+    return own_site_ok($site) if $id eq 'system';
     my @lines     = split /\n/, slurp( split m{/}, $site->{file} );
     my $line      = $lines[ $site->{line} - 1 ] // '';
     my ($package) = map {/\Apackage (\S+)/} @lines;
@@ -163,7 +164,17 @@ sub site_ok {
     return $line =~ /"code": "\Q$site->{code}\E".*"control": "\Q$id\E"/ && $site->{rule} eq "$package.$name";
 }
 
-my @emitted;
+# The service gives the reasons of the control system itself, out of a table with its message.
+sub own_site_ok {
+    my ($site) = @_;
+    my ($reason) =
+      grep { $_->{code} eq $site->{code} } map { $_->{id} eq 'system' ? @{ $_->{reasons} } : () } @catalogue;
+    my $line = ( split /\n/, slurp( '..', '..', split m{/}, $site->{file} ) )[ $site->{line} - 1 ] // '';
+    return $line =~ /ROW\("\Q$site->{code}\E", "\Q$reason->{message}\E"\)/ && $site->{rule} eq 'no_decision_rows';
+}
+
+my @emitted = slurp( '..', '..', qw(fcgi policy decide no_decision.c) ) =~ /ROW\("([a-z_]+)"/g;
+is( scalar @emitted, 3, 'reasons: found in the table of the service (policy.md 6.4, control system)' );
 for my $file ( glob Authz::Path::source( 'etc', 'policy', 'svc' ) . '/*/*.rego' ) {
     open my $in, '<', $file or die "$file: $!";
     push @emitted, map {/"code": "([a-z_]+)"/} <$in>;
@@ -171,7 +182,8 @@ for my $file ( glob Authz::Path::source( 'etc', 'policy', 'svc' ) . '/*/*.rego' 
 cmp_ok( scalar @emitted, '>', 20, 'reasons: found in the rules' );
 same(
     [ sort @told ], [ ordered(@emitted) ],
-    'reasons: every code that the rules give is in an answer, and the reverse; each belongs to one control' );
+    'reasons: every code that the rules and the service give is in an answer, and the reverse; each belongs to one control'
+);
 
 # ---- every row that C reads is owned (policy.md 6.4)
 

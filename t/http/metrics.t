@@ -202,7 +202,7 @@ cmp_ok( $idle, '>=', 7, 'and the workers are idle' );
 lint( $many, 'promtool check metrics has nothing to say of the full page' );
 
 # The engine is away: there is no decision.
-my $error = 'svc_decisions_total\{evaluation="issue",outcome="error",reason_category="none"\}';
+my $error = 'svc_decisions_total\{evaluation="issue",outcome="error",reason_category="system"\}';
 $sum->( $_, 1 )
   for $error, 'svc_tokens_issued_total', 'svc_http_requests_total\{route="/token",method="POST",code="503"\}';
 $many->{opa}->stop;

@@ -14,8 +14,15 @@ test_every_reason_in_the_rules_is_in_the_catalogue if {
 	emitted - listed == set()
 }
 
+# The service itself gives the reasons of the control system (policy/decide/no_decision.c).
 test_every_reason_in_the_catalogue_is_in_the_rules if {
-	listed - emitted == set()
+	{r | some r in listed; r[0] != "system"} - emitted == set()
+}
+
+test_the_reasons_of_the_control_system_are_in_no_rule if {
+	{r | some r in listed; r[0] == "system"} & emitted == set()
+	{r[0] | some r in listed; r[2] == "system"} == {"system"}
+	{r[2] | some r in listed; r[0] == "system"} == {"system"}
 }
 
 test_a_code_is_listed_once if {

@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "policy/catalogue/shipped_files.h"
+#include "policy/decide/no_decision.h"
 
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
@@ -129,6 +130,20 @@ take_file(struct op *op, void *arg, const char *name, const char *text)
     return control_sites_scan(op, hunt->id, name, text, hunt->sites);
 }
 
+/* Add the rows of the service's own table; they are the reasons of the control `system`. */
+static enum az_status
+add_own_sites(struct op *op, json_t *sites)
+{
+    for (size_t i = 0; i < NO_DECISION_COUNT; i++) {
+        const struct no_decision_row *row = &no_decision_rows[i];
+        json_t *site = json_pack("{s:s,s:s,s:i,s:s}", "file", NO_DECISION_FILE, "rule",
+                                 "no_decision_rows", "line", row->line, "code", row->code);
+        if (json_array_append_new(sites, site) != 0)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
+    }
+    return AZ_OK;
+}
+
 enum az_status
 control_sites(struct op *op, const char *id, json_t **ret)
 {
@@ -136,6 +151,8 @@ control_sites(struct op *op, const char *id, json_t **ret)
     if (hunt.sites == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the sites of a control");
     enum az_status st = shipped_each(op, "svc", ".rego", take_file, &hunt);
+    if (st == AZ_OK && strcmp(id, "system") == 0)
+        st = add_own_sites(op, hunt.sites);
     if (st == AZ_OK)
         *ret = hunt.sites;
     return st;

@@ -65,14 +65,38 @@ pack_output(struct op *op, struct verdict *ret)
     return AZ_OK;
 }
 
-void
-ask_note_error(struct op *op, struct verdict *verdict)
+/* Add a reason of the control `system`, which is last in the order of reasons. A failure of the
+ * service itself, such as lack of memory, has none. */
+static void
+add_reason(const struct op *op, struct decision *decision, enum no_decision lack,
+           struct jsonx_build *output)
+{
+    if (op->fault.status != AZ_UNAVAILABLE)
+        return;
+    struct jsonx_build reasons = {decision->reasons, false};
+    if (reasons.value == NULL)
+        reasons.value = jsonx_own(op->mem, json_array());
+    jsonx_append(&reasons, no_decision_reason(lack));
+    decision->reasons = jsonx_built(&reasons);
+    jsonx_set(output, "deny_reasons", json_incref(decision->reasons));
+}
+
+/* Put the reason and the operation's fault into the packed output. */
+static void
+note_lack(struct op *op, struct verdict *verdict, enum no_decision lack)
 {
     json_t *why = json_string(op->fault.detail);
     struct jsonx_build output = {verdict->decision.output, false};
+    add_reason(op, &verdict->decision, lack, &output);
     jsonx_set(&output, "error", why != NULL ? why : json_string_nocheck("no decision"));
     if (!output.lost)
         pack_output(op, verdict); /* on failure the row is written without the error */
+}
+
+void
+ask_note_error(struct op *op, struct verdict *verdict)
+{
+    note_lack(op, verdict, NO_DECISION_INVALID);
 }
 
 /*
@@ -89,7 +113,7 @@ note_no_decision(struct op *op, const struct engine_answer *answer, struct verdi
         return;
     if (!describe_answer(verdict.decision.output, answer))
         return;
-    ask_note_error(op, &verdict);
+    note_lack(op, &verdict, answer->lack);
     *ret = verdict;
 }
 
@@ -105,7 +129,9 @@ count_question(struct op *op, const json_t *input, enum az_status st,
         st != AZ_OK ? "error"
         : denied    ? "denied"
                     : "allowed",
-        denied ? decision_category(decision) : "none",
+        st != AZ_OK ? "system"
+        : denied    ? decision_category(decision)
+                    : "none",
     };
     metrics_add(op->az->metrics, METRIC_DECISIONS, 0, values);
 }

@@ -18,8 +18,8 @@ struct verdict {
 /*
  * Ask once. AZ_OK with an answer, allow or deny. AZ_UNAVAILABLE: there is no valid answer; the
  * verdict then holds no decision, only what the audit row shows (policy.md 6.6): the packed input,
- * and the error as output. The caller compares decision.revision with the acceptable ones when it
- * reads or writes the database.
+ * and the error as output, with a reason of the control `system`. The caller compares
+ * decision.revision with the acceptable ones when it reads or writes the database.
  */
 enum az_status ask_issue(struct op *op, const struct issue_question *question, struct verdict *ret);
 enum az_status ask_introspect(struct op *op, const struct introspect_question *question,
@@ -30,8 +30,8 @@ enum az_status ask_introspect(struct op *op, const struct introspect_question *q
 enum az_status ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
                               const struct decision_bounds *bounds, struct verdict *ret);
 
-/* Put the operation's fault into the packed output as `error` (policy.md 6.6), for a decision that
- * was rejected later. */
+/* Put the operation's fault into the packed output as `error`, and the reason output_invalid
+ * (policy.md 6.6), for a decision that was rejected later. */
 void ask_note_error(struct op *op, struct verdict *verdict);
 
 /* Refuse an answer that ask_entrypoint() read: a member that only the caller knows is wrong. Return

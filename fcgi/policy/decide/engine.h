@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/op.h"
+#include "policy/decide/no_decision.h"
 
 /* Octets of a decision. The request was a form of at most 64 KiB. A decision is stored with the
  * token and is part of the next question, so it must not grow from one evaluation to the next. */
@@ -33,6 +34,7 @@ struct engine_answer {
     long us;              /* wall time of the call, microseconds */
     const char *input;    /* the question as text, on op->mem, not NUL-terminated */
     size_t input_length;
+    enum no_decision lack; /* why there is no decision, if there is none */
 };
 
 /* Return an engine at unix:/PATH, http://HOST:PORT or https://HOST:PORT that must answer within
@@ -43,8 +45,8 @@ struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 /*
  * Evaluate an entrypoint ("svc/decision/issue") with an input document. AZ_UNAVAILABLE, with the
  * reason in the fault: the engine is not reachable, late, or answers anything but 200 with
- * well-formed JSON and a bundle revision. That is never a decision, but `input` and `us` are set
- * for the audit.
+ * well-formed JSON and a bundle revision. That is never a decision, but `input`, `us` and
+ * `lack` are set for the audit.
  */
 enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                struct engine_answer *ret);

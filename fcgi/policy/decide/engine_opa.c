@@ -37,14 +37,32 @@ read_provenance(struct op *op, const json_t *answer, const char **ret_revision,
     return AZ_OK;
 }
 
+/* Ask, and parse the answer; *ret_lack says why there is none after AZ_UNAVAILABLE. */
+static enum az_status
+ask_document(struct op *op, const struct http_question *question, json_t **ret,
+             enum no_decision *ret_lack)
+{
+    struct http_answer answer;
+    const char *why;
+    enum az_status st = engine_http_exchange(op, question, &answer);
+    bool came = st == AZ_OK || answer.why != NULL || answer.too_large;
+    *ret_lack = came ? NO_DECISION_INVALID : NO_DECISION_UNREACHABLE;
+    if (st != AZ_OK)
+        return st;
+    if (answer.status != 200)
+        return engine_http_unexpected(op, &answer);
+    st = jsonx_parse(op->mem, answer.body, answer.body_length, ENGINE_ANSWER_DEPTH_MAX, ret, &why);
+    return st == AZ_INVALID
+               ? op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why)
+               : st;
+}
+
 enum az_status
 engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                 struct engine_answer *ret)
 {
-    char *text;
     json_t *answer;
-    size_t length, text_length;
-    const char *why;
+    size_t length;
     char *path = talloc_asprintf(op->mem, "/v1/data/%s/result?provenance=true", entrypoint);
     char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
     if (path == NULL || body == NULL)
@@ -53,17 +71,14 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
     const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, 0};
-    enum az_status st = engine_http_call(op, &question, &text, &text_length);
-    if (st == AZ_OK)
-        st = jsonx_parse(op->mem, text, text_length, ENGINE_ANSWER_DEPTH_MAX, &answer, &why);
-    if (st == AZ_INVALID)
-        st = op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: answer refused: %s", why);
+    enum az_status st = ask_document(op, &question, &answer, &ret->lack);
     ret->us = (long) (clock_monotonic_us() - started);
     metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     if (st != AZ_OK)
         return st;
     if ((st = read_provenance(op, answer, &ret->revision, &ret->version)) == AZ_OK)
         ret->result = json_object_get(answer, "result");
+    ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
     return st;
 }
 
