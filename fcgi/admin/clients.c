@@ -96,8 +96,8 @@ client_read_rotation(struct request *req, struct rotation_request *ret)
 static enum az_status
 client_respond_rotated(struct request *req, const char *secret, const char *previous_until)
 {
-    char now[ISO8601_SIZE];
-    if (iso8601_format(op_now(&req->op), now) != AZ_OK)
+    char now[ISO8601_MS_SIZE];
+    if (iso8601_format_ms(req->op.now_ms, now) != AZ_OK)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the clock is outside the years 1 to 9999");
     json_t *shown = json_string(secret);
     json_t *body = json_pack("{s:s,s:O,s:s,s:s*}", "clientId", req->path_value[0], "clientSecret",

@@ -64,7 +64,7 @@ static const struct db_stmt client_rotate_stmt = {
     "  WHERE client_id = $1 AND client_type = 'confidential'"
     "  RETURNING previous_secret_expires_at AS until)"
     " SELECT (SELECT count(*) FROM u) AS done,"
-    "  (SELECT to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM u) AS until"
+    "  (SELECT to_char(until" DB_TIME " FROM u) AS until"
     " FROM k", 3};
 /* clang-format on */
 
