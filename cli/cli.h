@@ -25,43 +25,60 @@ enum cli_exit {
 
 /* Values of the options; each option row names its member. */
 struct cli_choices {
-    bool json;          /* print one JSON document instead of text */
-    bool quiet;         /* print no progress lines */
-    bool help;          /* print help and do nothing else */
-    bool version;       /* print the version and do nothing else */
-    bool offline;       /* config check: check the settings only */
-    bool patch;         /* policy data set: merge into the stored payload */
-    bool dry_run;       /* bundle deploy: check and count only */
-    bool force;         /* bundle pull: accept a directory that holds other files */
-    bool disabled;      /* policy rule set: keep the rule out of the bundle */
-    bool yes;           /* verbs that cannot be undone: do not ask */
-    bool start;         /* setup: start the service */
-    bool defaults;      /* setup: do not ask */
-    const char *config; /* becomes SVC_CONFIG */
-    const char *label;  /* admin-key mint: purpose of the key */
-    const char *mode;   /* bundle deploy: merge or replace */
-    const char *after;  /* bundle deploy: revision that must be active */
-    const char *note;   /* verbs that save policy: message for the history */
-    const char *dir;    /* bundle diff: directory to compare */
-    const char *limit;  /* bundle history: most rows */
-    const char *opa;    /* policy test: program of the policy engine */
-    const char *use;    /* keys rotate: oidc or statement */
-    const char *issuer; /* setup: public URL */
-    const char *uri;    /* setup: database as a libpq URI */
-    const char *server; /* setup: the web server as the engine reaches it */
+    bool json;              /* print one JSON document instead of text */
+    bool quiet;             /* print no progress lines */
+    bool help;              /* print help and do nothing else */
+    bool version;           /* print the version and do nothing else */
+    bool offline;           /* config check: check the settings only */
+    bool patch;             /* policy data set: merge into the stored payload */
+    bool dry_run;           /* bundle deploy: check and count only */
+    bool force;             /* bundle pull: accept a directory that holds other files */
+    bool disabled;          /* policy rule set: keep the rule out of the bundle */
+    bool yes;               /* verbs that cannot be undone: do not ask */
+    bool start;             /* setup: start the service */
+    bool defaults;          /* setup: do not ask */
+    const char *config;     /* becomes SVC_CONFIG */
+    const char *label;      /* admin-key mint: purpose of the key */
+    const char *mode;       /* bundle deploy: merge or replace */
+    const char *after;      /* bundle deploy: revision that must be active */
+    const char *note;       /* verbs that save policy: message for the history */
+    const char *dir;        /* bundle diff: directory to compare */
+    const char *limit;      /* bundle history: most rows */
+    const char *opa;        /* policy test: program of the policy engine */
+    const char *use;        /* keys rotate: oidc or statement */
+    const char *issuer;     /* setup: public URL */
+    const char *uri;        /* setup: database as a libpq URI */
+    const char *web_server; /* setup: the web server as the engine reaches it */
+    const char *server;     /* URL of the service whose admin API is used, NULL: the database */
+    const char *key_file;   /* file with the admin key for it */
+
+    /* Members and filters of the verbs of the admin API (admin_verbs.c). */
+    bool enable, disable;
+    const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
+    const char *logo_uri, *jwks_uri, *file, *client, *subject, *authorization_endpoint;
+    const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
+    const char *grants, *resources, *endpoints;
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */
 struct cli_option {
     const char *name;     /* long name, without --; NULL ends an option table */
     char letter;          /* short name, 0: none */
-    const char *argument; /* name of the argument in --help, NULL: none */
+    const char *argument; /* name of the argument in --help, NULL: none; one that ends in ... may be
+                             given several times, and the values are joined by blanks */
     size_t offset;        /* offset of the member in struct cli_choices */
     bool required;        /* the verb cannot run without it */
     const char *help;     /* one line */
 };
 
 struct cli;
+
+/* Where a verb works. */
+enum cli_place {
+    CLI_HOST,     /* on this host alone, with files, settings and programs */
+    CLI_DATABASE, /* on the database, which must have the schema of this program */
+    CLI_ANYWHERE, /* the same, or with --server over the admin API */
+};
 
 /* One verb: a row of cli_verbs. */
 struct cli_verb {
@@ -70,7 +87,7 @@ struct cli_verb {
     int minimum, maximum;             /* number of arguments */
     const struct cli_option *options; /* the verb's own options, NULL: none */
     const char *const *needs; /* settings that must be valid; NULL: none, and cli->az stays NULL */
-    bool schema;              /* the database must have the schema of this program */
+    enum cli_place place;     /* where it works */
     bool hidden;              /* left out of --help and the manual */
     int (*run)(struct cli *cli); /* returns the exit status */
     const char *help;            /* one line */
@@ -88,6 +105,8 @@ struct cli {
     int argc;                          /* number of arguments */
     struct problems problems;          /* problems of the settings */
     struct az *az;                     /* process, NULL when the verb needs none */
+    struct az_operator by_operator;    /* of az: authzctl */
+    const char *key;                   /* admin key for --server; secret */
     struct op op;                      /* operation of the verb */
     struct op_watch watch;             /* of op, if standard error is a terminal */
     char *told;                        /* the last text of the watch, which is not repeated */

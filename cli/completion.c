@@ -53,7 +53,12 @@ put_options(const struct cli_option *options)
 static void
 put_valued(const struct cli_verb *verbs)
 {
-    printf("--config");
+    const char *between = "";
+    for (const struct cli_option *option = cli_options; option->name != NULL; option++)
+        if (option->argument != NULL) {
+            printf("%s--%s", between, option->name);
+            between = " | ";
+        }
     for (const struct cli_verb *row = verbs; row->words != NULL; row++)
         for (const struct cli_option *option = row->options; option != NULL && option->name != NULL;
              option++)

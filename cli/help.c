@@ -13,7 +13,8 @@ const struct help_exit help_exits[] = {
     {CLI_OK,          "Success"                                                                     },
     {CLI_FAILED,      "The request was refused or failed"                                           },
     {CLI_USAGE,       "The command line is wrong"                                                   },
-    {CLI_UNAVAILABLE, "The database or the policy engine cannot be reached; try again"              },
+    {CLI_UNAVAILABLE,
+     "The database, the service or the policy engine cannot be reached; try again"                  },
     {CLI_CONFIG,      "A setting is wrong, or the database does not have the schema of this program"},
     {CLI_OK,          NULL                                                                          },
 };

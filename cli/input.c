@@ -12,6 +12,8 @@
 /* Nesting of a list of the store: rows whose members may be lists of words. */
 #define LIST_DEPTH_MAX 4
 
+static const char standard_input[] = "standard input";
+
 static bool
 is_standard(const struct cli *cli)
 {
@@ -21,22 +23,23 @@ is_standard(const struct cli *cli)
 const char *
 input_name(const struct cli *cli)
 {
-    return is_standard(cli) ? "standard input" : cli->args[1];
+    return is_standard(cli) ? standard_input : cli->args[1];
 }
 
 char *
-input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
-           size_t *ret_length)
+input_read_file(const struct cli *cli, const char *name, size_t max, const char *limit,
+                const char *expected, size_t *ret_length)
 {
-    const bool standard = is_standard(cli);
-    FILE *file = standard ? stdin : fopen(cli->args[1], "re");
+    const bool standard = strcmp(name, "-") == 0;
+    FILE *file = standard ? stdin : fopen(name, "re");
     const char *why = NULL;
     char octets[8192];
     BUF_AUTO buf;
     buf_init(&buf, cli->mem, max);
+    name = standard ? standard_input : name;
     if (file == NULL) {
-        output_error("%s: %s: %s; name a readable file, or - for standard input", cli->path,
-                     input_name(cli), strerror(errno));
+        output_error("%s: %s: %s; name a readable file, or - for standard input", cli->path, name,
+                     strerror(errno));
         return NULL;
     }
     for (size_t got; (got = fread(octets, 1, sizeof(octets), file)) > 0;)
@@ -52,9 +55,17 @@ input_read(const struct cli *cli, size_t max, const char *limit, const char *exp
         fclose(file);
     char *text = why == NULL ? buf_take(&buf, ret_length) : NULL;
     if (text == NULL)
-        output_error("%s: %s: %s; %s", cli->path, input_name(cli),
-                     why != NULL ? why : "out of memory", expected);
+        output_error("%s: %s: %s; %s", cli->path, name, why != NULL ? why : "out of memory",
+                     expected);
     return text;
+}
+
+char *
+input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
+           size_t *ret_length)
+{
+    return input_read_file(cli, is_standard(cli) ? "-" : cli->args[1], max, limit, expected,
+                           ret_length);
 }
 
 int

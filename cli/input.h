@@ -18,6 +18,10 @@ const char *input_name(const struct cli *cli);
 char *input_read(const struct cli *cli, size_t max, const char *limit, const char *expected,
                  size_t *ret_length);
 
+/* Do the same for a named file; "-" is standard input. */
+char *input_read_file(const struct cli *cli, const char *name, size_t max, const char *limit,
+                      const char *expected, size_t *ret_length);
+
 /* Parse a list or a row of the store; NULL is an error too. Borrowed from cli->mem. CLI_FAILED
  * after the error has been printed. */
 int input_list(const struct cli *cli, const char *text, json_t **ret);

@@ -17,7 +17,9 @@ const struct cli_option cli_options[] = {
     {"config", 0, "FILE", AT(config), false, "Read settings from FILE instead of SVC_CONFIG; environment variables still take precedence"},
     {"help", 'h', NULL, AT(help), false, "Print help for the noun or verb that precedes it"},
     {"json", 0, NULL, AT(json), false, "Print one JSON document instead of text"},
+    {"key-file", 0, "FILE", AT(key_file), false, "With --server, read the admin key from FILE instead of AUTHZ_ADMIN_KEY"},
     {"quiet", 'q', NULL, AT(quiet), false, "Print results and errors, but no progress messages"},
+    {"server", 0, "URL", AT(server), false, "Use the admin API of the service at URL instead of the database"},
     {"version", 0, NULL, AT(version), false, "Print the version"},
     {NULL, 0, NULL, 0, false, NULL},
 };
@@ -129,6 +131,14 @@ find_option(const struct cli *cli, const char *name, size_t length, char letter)
     return row != NULL ? row : find_in(cli_options, name, length, letter);
 }
 
+/* True if the option may be given several times: its argument ends in "...". */
+static bool
+option_repeats(const struct cli_option *row)
+{
+    size_t length = strlen(row->argument);
+    return length > 3 && strcmp(row->argument + length - 3, "...") == 0;
+}
+
 static int
 take_value(struct cli *cli, const struct cli_option *row, const char *value)
 {
@@ -136,6 +146,10 @@ take_value(struct cli *cli, const struct cli_option *row, const char *value)
     if (value == NULL || *value == '\0')
         return usage_error(
             cli, talloc_asprintf(cli->mem, "--%s requires a value: %s", row->name, row->argument));
+    if (*at != NULL && option_repeats(row)) {
+        *at = talloc_asprintf(cli->mem, "%s %s", *at, value);
+        return CLI_OK;
+    }
     if (*at != NULL)
         return usage_error(cli, talloc_asprintf(cli->mem, "--%s was given twice", row->name));
     *at = value;

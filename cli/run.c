@@ -3,12 +3,14 @@
 
 #include "run.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "call.h"
 #include "cli.h"
 #include "output.h"
 #include "policy/save/save.h"
@@ -124,6 +126,28 @@ run_watch(struct cli *cli)
         cli->op.watch = &cli->watch;
 }
 
+/* Run the verb over the admin API: without settings, database or engine. */
+static int
+run_remote(struct cli *cli)
+{
+    if (cli->verb->place != CLI_ANYWHERE) {
+        output_error("%s: works on %s alone; omit --server and --key-file", cli->path,
+                     cli->verb->place == CLI_HOST ? "this host" : "the database");
+        return CLI_USAGE;
+    }
+    if (cli->choice.server == NULL) {
+        output_error("%s: --key-file is for --server; give both or none", cli->path);
+        return CLI_USAGE;
+    }
+    int status = call_prepare(cli);
+    if (status != CLI_OK)
+        return status;
+    run_watch(cli);
+    status = cli->verb->run(cli);
+    explicit_bzero((void *) (uintptr_t) cli->key, strlen(cli->key));
+    return status;
+}
+
 int
 cli_run(struct cli *cli)
 {
@@ -131,6 +155,8 @@ cli_run(struct cli *cli)
         return CLI_USAGE;
     if (!run_confirmed(cli))
         return CLI_FAILED;
+    if (cli->choice.server != NULL || cli->choice.key_file != NULL)
+        return run_remote(cli);
     if (cli->verb->needs == NULL)
         return cli->verb->run(cli);
     cli->az = process_new(cli->mem, false, &cli->problems);
@@ -144,7 +170,7 @@ cli_run(struct cli *cli)
     log_level_set("error"); /* the tool prints its own messages */
     cli->op = process_op(cli->mem, cli->az);
     run_watch(cli);
-    enum az_status st = cli->verb->schema ? schema_check(&cli->op) : AZ_OK;
+    enum az_status st = cli->verb->place != CLI_HOST ? schema_check(&cli->op) : AZ_OK;
     if (st == AZ_OK)
         return cli->verb->run(cli);
     status = output_fault(cli);

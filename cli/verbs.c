@@ -14,6 +14,8 @@ static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
 static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
 static const char *const minting[] = {DATABASE, KEYRING, NULL};
 static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
+/* What the dispatcher of the service reads for every request. */
+static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
 static const char *const saving[] = {DATABASE,
                                      "SVC_OPA_URL",
                                      "SVC_POLICY_TIMEOUT_MS",
@@ -32,115 +34,153 @@ static const char *const saving[] = {DATABASE,
 
 /* clang-format off */
 const struct cli_verb cli_verbs[] = {
-    {"admin-key list", "", 0, 0, NULL, database, true, false, admin_key_list_run,
+    {"admin-key list", "", 0, 0, NULL, database, CLI_DATABASE, false, admin_key_list_run,
      "List the admin keys, including revoked ones",
      "The keys themselves are never shown."},
-    {"admin-key mint", "", 0, 0, admin_key_mint_options, minting, true, false, admin_key_mint_run,
+    {"admin-key mint", "", 0, 0, admin_key_mint_options, minting, CLI_DATABASE, false, admin_key_mint_run,
      "Create an admin key and print it",
      "Only the key goes to standard output; its id goes to standard error. The key cannot be shown again. To replace a "
      "lost key, mint another one and revoke the lost one."},
-    {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, database, true, false, admin_key_revoke_run,
+    {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, database, CLI_DATABASE, false, admin_key_revoke_run,
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
-    {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, true, false, bundle_deploy_run,
+    {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_DATABASE, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
      BUNDLE_DIR_LAYOUT " The program of the policy engine first compiles the rules and checks them against the "
      "schemas of the input documents; if it is not found, this is printed and left out. Then the verb prints how many rules "
      "and rows are added, changed, removed (with --mode replace), unchanged, and protected because they are shipped. "
      PRINTS_ACTIVATION},
-    {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, true, false, bundle_diff_run,
+    {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, CLI_DATABASE, false, bundle_diff_run,
      "Show the differences between two bundles, or between a directory and what is stored",
      "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle. With --dir, DIR is "
      "read as by `bundle deploy`: `added` is what a deploy would add, and `removed` is what DIR does not have. Shipped "
      "rules and rows that DIR does not have do not count. The exit status is then 0 if there is no difference, and 1 if "
      "there is one, or if DIR has a fault, which is printed on standard error."},
-    {"bundle history", "", 0, 0, bundle_history_options, database, true, false, bundle_history_run,
+    {"bundle history", "", 0, 0, bundle_history_options, database, CLI_DATABASE, false, bundle_history_run,
      "List the bundles that were published, newest first", NULL},
-    {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, true, false, bundle_pull_run,
+    {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, CLI_DATABASE, false, bundle_pull_run,
      "Write the rules and data rows to a directory for `bundle deploy`",
      "Shipped rules and data rows outside the bundle are not written. DIR is created if it does not exist. If it "
      "exists, it may contain only hidden files, tests, README files and files of the same policy. No file is deleted. "
      "Deploying an unchanged directory changes nothing. An empty DIR also gets an example of a rule and its test, which "
      "are not deployed. Prints the revision, for `bundle deploy --if-revision`."},
-    {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, true, false, bundle_rollback_run,
+    {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, CLI_DATABASE, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},
-    {"completion", "SHELL", 1, 1, NULL, NULL, false, false, completion_run,
+    {"client create", "CLIENT", 1, 1, client_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Create a client and print it, with its secret if it has one",
+     "The secret cannot be shown again. CLIENT has no rights until `authzctl entitle` gives it some. Options take "
+     "precedence over --file, whose members are those of the admin API (ClientDto)."},
+    {"client delete", "CLIENT", 1, 1, client_delete_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Delete a client and revoke its tokens", NULL},
+    {"client list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "List the clients", NULL},
+    {"client rotate-secret", "CLIENT", 1, 1, client_rotate_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Give a client a new secret and print it",
+     "The secret cannot be shown again."},
+    {"client show", "CLIENT", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "Print a client, without its secret", NULL},
+    {"client update", "CLIENT", 1, 1, client_update_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Change members of a client and print it",
+     "Members that neither an option nor --file names stay as they are. An option that may be repeated replaces the whole "
+     "list."},
+    {"completion", "SHELL", 1, 1, NULL, NULL, CLI_HOST, false, completion_run,
      "Print the completion of commands and options for a shell",
      "SHELL is bash or zsh. `make install` installs both where the shells look for them."},
-    {"config check", "", 0, 0, config_check_options, NULL, false, false, config_check_run,
+    {"config check", "", 0, 0, config_check_options, NULL, CLI_HOST, false, config_check_run,
      "Check the settings, the database, its schema and the policy engine",
      "Prints one line per problem, naming the variable or FILE:LINE. The exit status is 78 if the service would refuse "
      "a setting, and 69 if the database or the policy engine does not answer."},
-    {"config doc", "", 0, 0, NULL, NULL, false, false, config_doc_run,
+    {"config doc", "", 0, 0, NULL, NULL, CLI_HOST, false, config_doc_run,
      "Describe every setting with its type, default and limits", NULL},
-    {"config show", "", 0, 0, NULL, NULL, false, false, config_show_run,
+    {"config show", "", 0, 0, NULL, NULL, CLI_HOST, false, config_show_run,
      "Show the value and the origin of every setting",
      "Secrets are masked. The origin is default, environment, FILE:LINE, unset, or development (the public values that "
      "SVC_ALLOW_INSECURE_DEV_KEY enables)."},
-    {"db migrate", "", 0, 0, NULL, cli_needs_all, false, false, db_migrate_run,
+    {"consent forget", "ID", 1, 1, consent_forget_options, asking, CLI_ANYWHERE, false, admin_run,
+     "Forget a consent, so that the user is asked again", NULL},
+    {"consent list", "", 0, 0, consent_list_options, asking, CLI_ANYWHERE, false, admin_run,
+     "List the consents that users gave, at most 1000", NULL},
+    {"db migrate", "", 0, 0, NULL, cli_needs_all, CLI_HOST, false, db_migrate_run,
      "Create or upgrade the database schema and load the shipped policy",
      "Applies migrations, creates partitions and signing keys, registers the admin key of the configuration and loads "
      "the shipped policy. It can be run again at any time, even on several hosts at once, and does not change rows that "
      "exist."},
-    {"db status", "", 0, 0, NULL, migrations, false, false, db_status_run,
+    {"db status", "", 0, 0, NULL, migrations, CLI_HOST, false, db_status_run,
      "Show which migrations are applied",
      "The exit status is 78 if the database does not have the schema of this program."},
-    {"keys list", "", 0, 0, NULL, database, true, false, keys_list_run,
+    {"idp create", "IDP", 1, 1, idp_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Create an identity provider and print it",
+     "IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
+     "service at the provider is the member clientSecret of --file, because other users of the host can read a command line."},
+    {"idp delete", "IDP", 1, 1, idp_delete_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Delete an identity provider", NULL},
+    {"idp list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "List the identity providers", NULL},
+    {"idp show", "IDP", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "Print an identity provider, without its secret", NULL},
+    {"idp update", "IDP", 1, 1, idp_update_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Change members of an identity provider and print it",
+     "Members that neither an option nor --file names stay as they are, and so does the secret."},
+    {"keys list", "", 0, 0, NULL, database, CLI_DATABASE, false, keys_list_run,
      "List the signing keys: next, active and retired", NULL},
-    {"keys rotate", "", 0, 0, keys_rotate_options, rotating, true, false, keys_rotate_run,
+    {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_DATABASE, false, keys_rotate_run,
      "Activate the next signing key, retire the active one and create a new next key",
      "The next key must have been published for SVC_OIDC_JWKS_CACHE_SECONDS, so that verifiers know it; until then the "
      "rotation is refused. The retired key stays published for SVC_OIDC_KEY_RETIREMENT_SECONDS, or with --use statement "
      "for SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS."},
-    {"maintain", "", 0, 0, NULL, cli_needs_all, true, false, maintain_run,
+    {"maintain", "", 0, 0, NULL, cli_needs_all, CLI_DATABASE, false, maintain_run,
      "Run all housekeeping jobs once",
      "Run it from cron or a timer on hosts without `authz.fcgi --workers`, which runs the jobs itself. The result of "
      "each job is logged on standard error."},
-    {"manual", "[PAGE]", 0, 1, NULL, NULL, false, true, manual_run,
+    {"manual", "[PAGE]", 0, 1, NULL, NULL, CLI_HOST, true, manual_run,
      "Print a manual page", "PAGE is authzctl (the default) or authz.conf."},
-    {"openapi", "", 0, 0, NULL, describing, false, false, openapi_run,
+    {"openapi", "", 0, 0, NULL, describing, CLI_HOST, false, openapi_run,
      "Print the description of the interface (OpenAPI 3.1.0)",
      "The service has the same document at /openapi.json, unless SVC_SWAGGER_ENABLED is false."},
-    {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, true, false, policy_data_delete_run,
+    {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, CLI_DATABASE, false, policy_data_delete_run,
      "Delete a data row and publish the change",
      "Shipped rows cannot be deleted. Prints the revision of the bundle and its state, like `policy data set`."},
-    {"policy data get", "KEY", 1, 1, NULL, database, true, false, policy_data_get_run,
+    {"policy data get", "KEY", 1, 1, NULL, database, CLI_DATABASE, false, policy_data_get_run,
      "Print the payload of a data row",
      "With --json the whole row is printed, with its payload as a string."},
-    {"policy data list", "", 0, 0, NULL, database, true, false, policy_data_list_run,
+    {"policy data list", "", 0, 0, NULL, database, CLI_DATABASE, false, policy_data_list_run,
      "List the data rows", NULL},
-    {"policy data set", "KEY [FILE|-]", 1, 2, policy_data_set_options, saving, true, false, policy_data_set_run,
+    {"policy data set", "KEY [FILE|-]", 1, 2, policy_data_set_options, saving, CLI_DATABASE, false, policy_data_set_run,
      "Save the payload of a data row and publish the change",
      "The payload is JSON from FILE or standard input. If it does not match the schema of the row, every failing path "
      "is printed and nothing is saved. Prints the revision of the bundle and `confirmed`, or `pending` if not every "
      "policy engine has reported the bundle active within SVC_BUNDLE_CONFIRM_TIMEOUT_MS; the payload is saved in both "
      "cases."},
-    {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, true, false, policy_rule_delete_run,
+    {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, CLI_DATABASE, false, policy_rule_delete_run,
      "Delete a rule, unless the policy engine refuses the remaining rules",
      "Shipped rules cannot be deleted."},
-    {"policy rule get", "PATH", 1, 1, NULL, database, true, false, policy_rule_get_run,
+    {"policy rule get", "PATH", 1, 1, NULL, database, CLI_DATABASE, false, policy_rule_get_run,
      "Print the text of a rule",
      "With --json the whole row of the rule is printed."},
-    {"policy rule list", "", 0, 0, NULL, database, true, false, policy_rule_list_run,
+    {"policy rule list", "", 0, 0, NULL, database, CLI_DATABASE, false, policy_rule_list_run,
      "List the rules, including shipped ones", NULL},
-    {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, true, false, policy_rule_set_run,
+    {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, CLI_DATABASE, false, policy_rule_set_run,
      "Save a rule, unless the policy engine refuses it",
      "The text comes from FILE or standard input; PATH ends in .rego or .cedar. The rule is enabled unless --disabled is "
      "given. " PRINTS_ACTIVATION},
-    {"policy test", "DIR", 1, 1, policy_test_options, NULL, false, false, policy_test_run,
+    {"policy test", "DIR", 1, 1, policy_test_options, NULL, CLI_HOST, false, policy_test_run,
      "Run the tests in a directory with the program of the policy engine",
      "DIR has the layout of `bundle deploy`. The shipped rules and data rows are loaded too, so a test can query "
      "data.svc.decision.issue.result with an input. Rows of DIR replace shipped rows and must match their schemas. "
      "Disabled rules and their tests are skipped. Before the tests run, the rules are compiled and checked against the "
      "schemas of the input documents: a rule that reads a member which no input has is refused. The verb "
      "needs no database and only the setting SVC_DATA_DIR; the engine does not see any settings."},
-    {"setup", "", 0, 0, setup_options, NULL, false, false, setup_run,
+    {"session end", "SESSION", 1, 1, session_end_options, asking, CLI_ANYWHERE, false, admin_run,
+     "End a browser session", NULL},
+    {"session list", "", 0, 0, session_list_options, asking, CLI_ANYWHERE, false, admin_run,
+     "List the browser sessions, at most 1000", NULL},
+    {"setup", "", 0, 0, setup_options, NULL, CLI_HOST, false, setup_run,
      "Configure this host: settings, keys, database, policy, engine and web server",
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "
      "terminal. Each step keeps what exists and adds what is missing, so it can be run again at any time, and after "
      "each upgrade. It never changes a setting or a key in authz.conf."},
-    {NULL, NULL, 0, 0, NULL, NULL, false, false, NULL, NULL, NULL},
+    {NULL, NULL, 0, 0, NULL, NULL, CLI_HOST, false, NULL, NULL, NULL},
 };
 /* clang-format on */

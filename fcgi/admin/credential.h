@@ -11,7 +11,8 @@
 /*
  * 401 for a missing, unknown or revoked key; 404 for a valid one while SVC_ADMIN_ENABLED is false,
  * so that only a caller with a key learns that the API is off. With SVC_ALLOW_INSECURE_DEV_KEY no
- * key is needed.
+ * key is needed. The operator of az->by_operator needs neither a key nor the setting: authzctl sets
+ * it in its own process, and nothing that a request holds does.
  */
 extern const struct route_credential credential_admin;
 

@@ -23,6 +23,14 @@ struct keyring;
 struct signing_key;
 struct pages;
 struct health;
+struct op_watch;
+
+/* Somebody who uses the API in a process of his own, on the database, without an admin key: he has
+ * the password of the database, so he could change every row by SQL. */
+struct az_operator {
+    const char *label;            /* who acts, for audit rows and the history of bundles */
+    const struct op_watch *watch; /* learns what his requests wait for; NULL: nobody does */
+};
 
 /* State of a process; made once and passed by pointer, never a global. */
 struct az {
@@ -48,6 +56,8 @@ struct az {
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of
                     the workers, or the web server; 0 if nothing is served */
+    /* Set by authzctl alone, in code; a process that answers requests of others has NULL. */
+    const struct az_operator *by_operator;
     volatile int *stopping; /* set by SIGTERM; long waits end then */
 };
 

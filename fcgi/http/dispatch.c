@@ -324,6 +324,7 @@ dispatch(struct az *az, const struct http_io *io)
     metrics_note_process(az->metrics, PROCESS_BUSY);
     req->op.mem = req;
     req->op.az = az;
+    req->op.watch = az->by_operator != NULL ? az->by_operator->watch : NULL;
     req->op.request_id = "none";
     req->route = &unmatched;
     enum az_status st = dispatch_answer(req, io);

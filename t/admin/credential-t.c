@@ -14,13 +14,16 @@ shown_key(const struct http_io *io, const char *name)
     return strcmp(name, "HTTP_X_ADMIN_API_KEY") == 0 ? io->handle : NULL;
 }
 
-/* Return the outcome of the credential check for a request with this key. */
+/* Return the outcome of the credential check for a request with this key, in the process of an
+ * operator (NULL: of the service). */
 static enum az_status
-check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char **ret_label)
+check_as(TALLOC_CTX *mem, const struct settings *cfg, const char *who, const char *key,
+         const char **ret_label)
 {
+    const struct az_operator by_operator = {.label = who};
     char *copy = key != NULL ? talloc_strdup(mem, key) : NULL;
     const struct http_io io = {.handle = copy, .variable = shown_key};
-    struct az az = {.cfg = cfg};
+    struct az az = {.cfg = cfg, .by_operator = who != NULL ? &by_operator : NULL};
     struct request *req = talloc_zero(mem, struct request);
     req->op.mem = req;
     req->op.az = &az;
@@ -28,6 +31,12 @@ check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char *
     enum az_status status = credential_admin.check(req);
     *ret_label = req->admin_label;
     return status;
+}
+
+static enum az_status
+check(TALLOC_CTX *mem, const struct settings *cfg, const char *key, const char **ret_label)
+{
+    return check_as(mem, cfg, NULL, key, ret_label);
 }
 
 int
@@ -54,6 +63,11 @@ main(void)
     cfg.admin_enabled = true;
     is_int(check(mem, &cfg, NULL, &label), AZ_OK, "development mode asks for no key");
     is_str(label, "development mode", "... and the audit row says so");
+    cfg.allow_insecure_dev_key = false;
+    cfg.admin_enabled = false;
+    is_int(check_as(mem, &cfg, "authzctl", NULL, &label), AZ_OK,
+           "authzctl on the database needs neither a key nor SVC_ADMIN_ENABLED");
+    is_str(label, "authzctl", "... and the audit row names it");
     talloc_free(mem);
     return done();
 }

@@ -47,10 +47,10 @@ for my $issuer (
     refused( 64, qr/--issuer/, "an issuer that is no plain URL: $issuer" =~ s/\n/\\n/r, '--yes', '--issuer', $issuer );
 }
 my @issuer = ( '--yes', '--issuer', 'https://login.example' );
-refused( 64, qr/--database/, 'a database with a line break', @issuer, '--database', "a\nSVC_ADMIN_ENABLED=false" );
-refused( 64, qr/--database/, 'a database with a space',      @issuer, '--database', 'host=a dbname=b' );
-refused( 64, qr/--server/,   'a web server that is no URL',  @issuer, '--server',   '127.0.0.1:80' );
-refused( 64, qr/--server/,   'a web server with a |',        @issuer, '--server',   'http://127.0.0.1|' );
+refused( 64, qr/--database/,   'a database with a line break', @issuer, '--database',   "a\nSVC_ADMIN_ENABLED=false" );
+refused( 64, qr/--database/,   'a database with a space',      @issuer, '--database',   'host=a dbname=b' );
+refused( 64, qr/--web-server/, 'a web server that is no URL',  @issuer, '--web-server', '127.0.0.1:80' );
+refused( 64, qr/--web-server/, 'a web server with a |',        @issuer, '--web-server', 'http://127.0.0.1|' );
 refused( 64, qr/unknown argument: --x/, 'an unknown option', @issuer, '--x' );
 ok( !-e $config, 'a refused option changes nothing: there is no settings file' );
 

@@ -29,24 +29,36 @@ my $key = ctl( [qw(admin-key mint --json --label ci)], env => $env )->{json}{id}
 ctl_is( 0, [ qw(admin-key revoke), $key ], 'an admin key is revoked', env => $env );
 sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
 
+# A session, a consent, and a client with a secret.
+sql(q{INSERT INTO identity_provider (idp_id, issuer, client_id) VALUES ('home', 'https://home.example', 'us')});
+sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://home.example', 'ann')});
+sql(q{INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, created_at, expires_at)
+  SELECT sha256('s'), 's', 'ann', id, now(), now(), now() + interval '1 hour' FROM identity_provider} );
+ctl_is( 0, [qw(client create app --type confidential)], 'a client is made', env => $env );
+sql(q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '', '', 'a' FROM client});
+
 # Verbs that print a time, and how many different members or columns with one there are at least.
 my @TIMES = (
-    [ 'admin-key list'   => 2, [] ],
-    [ 'bundle history'   => 1, [] ],
-    [ 'db status'        => 1, [] ],
-    [ 'keys rotate'      => 3, [] ],
-    [ 'keys list'        => 3, [] ],
-    [ 'policy data get'  => 1, ['svc.entitlements.bindings'], 'json alone' ],
-    [ 'policy data list' => 1, [] ],
-    [ 'policy rule get'  => 1, ['svc/decision/issue.rego'], 'json alone' ],
-    [ 'policy rule list' => 1, [] ],
-    [ 'maintain'         => 1, [], 'on standard error' ],
+    [ 'admin-key list'       => 2, [] ],
+    [ 'bundle history'       => 1, [] ],
+    [ 'client rotate-secret' => 2, [qw(app --previous-ttl 60)] ],
+    [ 'consent list'         => 1, [] ],
+    [ 'db status'            => 1, [] ],
+    [ 'keys rotate'          => 3, [] ],
+    [ 'keys list'            => 3, [] ],
+    [ 'policy data get'      => 1, ['svc.entitlements.bindings'], 'json alone' ],
+    [ 'policy data list'     => 1, [] ],
+    [ 'policy rule get'      => 1, ['svc/decision/issue.rego'], 'json alone' ],
+    [ 'policy rule list'     => 1, [] ],
+    [ 'session list'         => 2, [] ],
+    [ 'maintain'             => 1, [], 'on standard error' ],
 );
 
 # Verbs that print none.
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'bundle deploy', 'bundle diff', 'bundle pull', 'bundle rollback',
-    'completion',
+    ( map {"client $_"} qw(create delete list show update) ), 'completion',  'consent forget', 
+    ( map {"idp $_"} qw(create delete list show update) ),    'session end', 
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',
     'policy rule set', 'policy test', 'setup',

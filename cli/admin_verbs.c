@@ -1,0 +1,169 @@
+/* The verbs of the admin API: what each asks for, how its options become members, and what it
+ * prints. */
+#include "config.h"
+
+#include "admin.h"
+#include "verbs.h"
+
+#define AT(member) offsetof(struct cli_choices, member)
+
+/* clang-format off */
+
+/* ---- clients */
+
+#define CLIENT_OPTIONS \
+    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic or client_secret_post"}, \
+    {"client-uri", 0, "URL", AT(client_uri), false, "Web page of the client"}, \
+    {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
+    {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \
+    {"file", 0, "FILE", AT(file), false, "Take members of the client from the JSON object in FILE, or - for standard input"}, \
+    {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set of the client"}, \
+    {"logo-uri", 0, "URL", AT(logo_uri), false, "Picture of the client"}, \
+    {"logout-uri", 0, "URL...", AT(logout_uris), false, "Address to which a browser may go after a logout; may be repeated"}, \
+    {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
+    {"redirect-uri", 0, "URL...", AT(redirect_uris), false, "Redirect URI of the client; may be repeated"}, \
+    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that the client may request at most; may be repeated"}, \
+    {"type", 0, "TYPE", AT(type), false, "Either confidential or public"}, \
+    {NULL, 0, NULL, 0, false, NULL}
+
+const struct cli_option client_create_options[] = {CLIENT_OPTIONS};
+const struct cli_option client_update_options[] = {CLIENT_OPTIONS};
+const struct cli_option client_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+const struct cli_option client_rotate_options[] = {
+    {"previous-ttl", 0, "SECONDS", AT(previous_ttl), false, "Accept the previous secret for SECONDS more, at most 2592000 (default 0)"},
+    CLI_YES,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+
+static const struct admin_member client_members[] = {
+    {AT(auth_method),   "tokenEndpointAuthMethod", ADMIN_TEXT},
+    {AT(client_uri),    "clientUri",               ADMIN_TEXT},
+    {AT(disable),       "enabled",                 ADMIN_FALSE},
+    {AT(enable),        "enabled",                 ADMIN_TRUE},
+    {AT(jwks_uri),      "jwksUri",                 ADMIN_TEXT},
+    {AT(logo_uri),      "logoUri",                 ADMIN_TEXT},
+    {AT(logout_uris),   "postLogoutRedirectUris",  ADMIN_WORDS},
+    {AT(name),          "clientName",              ADMIN_TEXT},
+    {AT(redirect_uris), "redirectUris",            ADMIN_WORDS},
+    {AT(scopes),        "scope",                   ADMIN_TEXT},
+    {AT(type),          "clientType",              ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct admin_member rotation_members[] = {
+    {AT(previous_ttl), "previousSecretTtlSeconds", ADMIN_NUMBER},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column client_columns[] = {
+    {"clientId",         "CLIENT"},
+    {"clientType",       "TYPE"},
+    {"registrationType", "REGISTERED"},
+    {"enabled",          "ENABLED"},
+    {"clientName",       "NAME"},
+    {NULL, NULL},
+};
+#define NO_CLIENT "is not a client; see `authzctl client list`"
+
+/* ---- identity providers */
+
+#define IDP_OPTIONS \
+    {"authorization-endpoint", 0, "URL", AT(authorization_endpoint), false, "Authorization endpoint, if discovery shall not tell it"}, \
+    {"client-id", 0, "ID", AT(client), false, "Name of this service at the provider"}, \
+    {"disable", 0, NULL, AT(disable), false, "Let nobody sign in at the provider"}, \
+    {"enable", 0, NULL, AT(enable), false, "Let users sign in at the provider"}, \
+    {"file", 0, "FILE", AT(file), false, "Take members, such as clientSecret, from the JSON object in FILE, or - for standard input"}, \
+    {"issuer", 0, "URL", AT(issuer), false, "Issuer of the provider"}, \
+    {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set, if discovery shall not tell it"}, \
+    {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
+    {"scope", 0, "SCOPE...", AT(scopes), false, "Scope that is requested from the provider; may be repeated"}, \
+    {"token-endpoint", 0, "URL", AT(token_endpoint), false, "Token endpoint, if discovery shall not tell it"}, \
+    {"userinfo-endpoint", 0, "URL", AT(userinfo_endpoint), false, "Userinfo endpoint, if discovery shall not tell it"}, \
+    {NULL, 0, NULL, 0, false, NULL}
+
+const struct cli_option idp_create_options[] = {IDP_OPTIONS};
+const struct cli_option idp_update_options[] = {IDP_OPTIONS};
+const struct cli_option idp_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+
+static const struct admin_member idp_members[] = {
+    {AT(authorization_endpoint), "authorizationEndpoint", ADMIN_TEXT},
+    {AT(client),                 "clientId",              ADMIN_TEXT},
+    {AT(disable),                "enabled",               ADMIN_FALSE},
+    {AT(enable),                 "enabled",               ADMIN_TRUE},
+    {AT(issuer),                 "issuer",                ADMIN_TEXT},
+    {AT(jwks_uri),               "jwksUri",               ADMIN_TEXT},
+    {AT(name),                   "name",                  ADMIN_TEXT},
+    {AT(scopes),                 "scopes",                ADMIN_WORDS},
+    {AT(token_endpoint),         "tokenEndpoint",         ADMIN_TEXT},
+    {AT(userinfo_endpoint),      "userinfoEndpoint",      ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column idp_columns[] = {
+    {"idpId",   "PROVIDER"},
+    {"enabled", "ENABLED"},
+    {"issuer",  "ISSUER"},
+    {"name",    "NAME"},
+    {NULL, NULL},
+};
+#define NO_IDP "is not an identity provider; see `authzctl idp list`"
+
+/* ---- sessions and consents */
+
+#define SUBJECT {"subject", 0, "SUBJECT", AT(subject), false, "Show those of SUBJECT alone"}
+const struct cli_option session_list_options[] = {SUBJECT, {NULL, 0, NULL, 0, false, NULL}};
+const struct cli_option session_end_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+const struct cli_option consent_list_options[] = {
+    {"client", 0, "CLIENT", AT(client), false, "Show those for CLIENT alone"},
+    SUBJECT,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option consent_forget_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+
+static const struct admin_member session_filters[] = {
+    {AT(subject), "subjectId", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct admin_member consent_filters[] = {
+    {AT(client),  "clientId",  ADMIN_TEXT},
+    {AT(subject), "subjectId", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column session_columns[] = {
+    {"sid",       "SESSION"},
+    {"subjectId", "SUBJECT"},
+    {"idpId",     "PROVIDER"},
+    {"createdAt", "CREATED"},
+    {"expiresAt", "EXPIRES"},
+    {NULL, NULL},
+};
+static const struct output_column consent_columns[] = {
+    {"id",        "ID"},
+    {"subjectId", "SUBJECT"},
+    {"clientId",  "CLIENT"},
+    {"grantedAt", "GRANTED"},
+    {"scope",     "SCOPE"},
+    {"resource",  "RESOURCE"},
+    {NULL, NULL},
+};
+
+/* ---- the table */
+
+#define API "/admin/api/"
+
+const struct admin_verb admin_verbs[] = {
+    {"client create", "POST", API "clients", "clientId", client_members, NULL, NULL, NULL, NULL},
+    {"client delete", "DELETE", API "clients/{}", NULL, NULL, NULL, NULL, "was deleted", NO_CLIENT},
+    {"client list", "GET", API "clients", NULL, NULL, client_columns, NULL, NULL, NULL},
+    {"client rotate-secret", "POST", API "clients/{}/rotate-secret", NULL, rotation_members, NULL, NULL, NULL, NO_CLIENT},
+    {"client show", "GET", API "clients/{}", NULL, NULL, NULL, NULL, NULL, NO_CLIENT},
+    {"client update", "PUT", API "clients/{}", "clientId", client_members, NULL, NULL, NULL, NO_CLIENT},
+    {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`"},
+    {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL},
+    {"idp create", "POST", API "identity-providers", "idpId", idp_members, NULL, NULL, NULL, NULL},
+    {"idp delete", "DELETE", API "identity-providers/{}", NULL, NULL, NULL, NULL, "was deleted", NO_IDP},
+    {"idp list", "GET", API "identity-providers", NULL, NULL, idp_columns, NULL, NULL, NULL},
+    {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP},
+    {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP},
+    {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`"},
+    {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+};
+/* clang-format on */
