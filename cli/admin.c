@@ -177,8 +177,8 @@ admin_print_object(const struct cli *cli, json_t *object)
 static int
 admin_print(const struct cli *cli, const struct admin_verb *verb, const struct answer *answer)
 {
-    const json_t *rows = verb->list != NULL ? json_object_get(answer->json, verb->list)
-                                            : answer->json;
+    const json_t *rows =
+        verb->list != NULL ? json_object_get(answer->json, verb->list) : answer->json;
     if (answer->status == 204) {
         output_line(cli, "%.*s %s %s", (int) strcspn(verb->words, " "), verb->words, cli->args[0],
                     verb->done);

@@ -27,16 +27,16 @@ struct admin_member {
 
 /* One verb. */
 struct admin_verb {
-    const char *words;                    /* as in verbs.c */
-    const char *method;                   /* GET, POST, PUT, DELETE */
-    const char *path;                     /* of the API; {} stands for the first argument */
-    const char *key;                      /* member of the body for that argument, or NULL */
-    const struct admin_member *members;   /* of the body, or parameters of a GET; or NULL */
-    const struct output_column *columns;  /* of an answer that is a list; NULL: one object */
-    const char *list;                     /* member of the answer with the list; NULL: all of it */
-    const char *done;                     /* printed after a 204, behind the first word of the
-                                             verb and the argument: "was deleted" */
-    const char *missing;                  /* printed for 404, with the argument */
+    const char *words;                   /* as in verbs.c */
+    const char *method;                  /* GET, POST, PUT, DELETE */
+    const char *path;                    /* of the API; {} stands for the first argument */
+    const char *key;                     /* member of the body for that argument, or NULL */
+    const struct admin_member *members;  /* of the body, or parameters of a GET; or NULL */
+    const struct output_column *columns; /* of an answer that is a list; NULL: one object */
+    const char *list;                    /* member of the answer with the list; NULL: all of it */
+    const char *done;                    /* printed after a 204, behind the first word of the
+                                            verb and the argument: "was deleted" */
+    const char *missing;                 /* printed for 404, with the argument */
 };
 
 /* The table, ended by a row without words. */
@@ -49,6 +49,10 @@ bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *bod
 /* Fill the parameters of the options that were given; returns their number. */
 size_t admin_query(const struct cli *cli, const struct admin_member *members,
                    struct query_pair pairs[ADMIN_MEMBERS_MAX]);
+
+/* Add the words of each list (an object of lists) to the lists of a binding, or remove them. An
+ * empty list goes. True if the binding changed. */
+bool entitle_change(json_t *binding, const json_t *words, bool remove);
 
 /* Print one object: its members as lines, or with --json as it is. */
 void admin_print_object(const struct cli *cli, json_t *object);

@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "crypto/secret.h"
 #include "output.h"
+#include "refusal.h"
 
 /* Longest admin key, in octets, as the service reads it (admin/credential.h). */
 #define KEY_MAX 1024
@@ -144,9 +145,8 @@ call_header(const struct cli *cli, const struct answer *answer, const char *name
 static int
 call_exit(const struct answer *answer)
 {
-    return answer->status == 502 || answer->status == 503 || answer->status == 504
-               ? CLI_UNAVAILABLE
-               : CLI_FAILED;
+    return answer->status == 502 || answer->status == 503 || answer->status == 504 ? CLI_UNAVAILABLE
+                                                                                   : CLI_FAILED;
 }
 
 int
@@ -154,15 +154,22 @@ call_refuse(const struct cli *cli, const struct answer *answer, const char *miss
 {
     const char *text = json_string_value(json_object_get(answer->json, "error_description")),
                *member;
-    const json_t *fields = json_object_get(answer->json, "fieldErrors");
+    const json_t *fields = json_object_get(answer->json, "fieldErrors"),
+                 *failures = json_object_get(answer->json, "failures");
     json_t *why;
+    size_t i;
     if (cli->choice.json && answer->json != NULL)
         output_json(answer->json);
     json_object_foreach ((json_t *) (uintptr_t) fields, member, why)
         output_error("%s: %s %s", cli->path, *member != '\0' ? member : "(whole body)",
                      json_string_value(why));
+    json_array_foreach (failures, i, why)
+        output_error("%s: %s", cli->path, refusal_failure(cli->mem, why));
     if (json_object_size(fields) > 0)
         output_error("%s: nothing was changed; correct these errors and run this again", cli->path);
+    else if (json_array_size(failures) > 0)
+        output_error("%s: the payload does not match the schema of the row; nothing was changed",
+                     cli->path);
     else if (answer->status == 404 && missing != NULL)
         output_error("%s: %s", cli->path, missing);
     else if (answer->status == 401)

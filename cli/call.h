@@ -65,7 +65,7 @@ int call_prepare(struct cli *cli);
 struct arrival {
     struct cli *cli;
     const struct call *call;
-    const char *body; /* of the request, or NULL */
+    const char *body;   /* of the request, or NULL */
     const char *target; /* path and query */
     int status;         /* 0: not known yet */
     char *head;         /* lines so far */

@@ -26,12 +26,12 @@ gateway_variable(const struct http_io *io, const char *name)
     const struct call *call = gateway->arrival->call;
     const bool body = gateway->arrival->body != NULL;
     const struct query_pair set[] = {
-        {"REQUEST_METHOD",  call->method                     },
-        {"REQUEST_URI",     gateway->target                  },
-        {"CONTENT_TYPE",    body ? "application/json" : NULL },
-        {"CONTENT_LENGTH",  body ? gateway->length : NULL    },
-        {"HTTP_IF_MATCH",   call->if_match                   },
-        {"HTTP_USER_AGENT", AGENT                            },
+        {"REQUEST_METHOD",  call->method                    },
+        {"REQUEST_URI",     gateway->target                 },
+        {"CONTENT_TYPE",    body ? "application/json" : NULL},
+        {"CONTENT_LENGTH",  body ? gateway->length : NULL   },
+        {"HTTP_IF_MATCH",   call->if_match                  },
+        {"HTTP_USER_AGENT", AGENT                           },
     };
     for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
         if (strcmp(set[i].name, name) == 0)
@@ -88,11 +88,11 @@ int
 call_local(struct arrival *arrival)
 {
     struct cli *cli = arrival->cli;
-    struct gateway gateway = {.arrival = arrival,
-                              .target = local_target(cli, arrival->target),
-                              .length = arrival->body != NULL
-                                            ? talloc_asprintf(cli->mem, "%zu", strlen(arrival->body))
-                                            : ""};
+    struct gateway gateway = {
+        .arrival = arrival,
+        .target = local_target(cli, arrival->target),
+        .length =
+            arrival->body != NULL ? talloc_asprintf(cli->mem, "%zu", strlen(arrival->body)) : ""};
     const struct http_io io = {.handle = &gateway,
                                .variable = gateway_variable,
                                .read = gateway_read,

@@ -98,8 +98,7 @@ remote_progress(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_a
 /* ---- the request ---- */
 
 /* Set an option. None may fail, because each one keeps an attack out. */
-#define SET(remote, option, value)                                                                 \
-    (curl_easy_setopt((remote)->curl, (option), (value)) == CURLE_OK)
+#define SET(remote, option, value) (curl_easy_setopt((remote)->curl, (option), (value)) == CURLE_OK)
 
 static bool
 remote_field(struct remote *remote, const char *name, const char *value)
@@ -136,8 +135,7 @@ remote_set_limits(struct remote *remote)
            && SET(remote, CURLOPT_LOW_SPEED_LIMIT, 1L)
            && SET(remote, CURLOPT_LOW_SPEED_TIME, whole ? 0L : (long) STALL_SECONDS)
            && SET(remote, CURLOPT_NOSIGNAL, 1L) && SET(remote, CURLOPT_FOLLOWLOCATION, 0L)
-           && SET(remote, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED)
-           && remote_set_protocol(remote)
+           && SET(remote, CURLOPT_NETRC, (long) CURL_NETRC_IGNORED) && remote_set_protocol(remote)
            && SET(remote, CURLOPT_HTTP_VERSION, (long) CURL_HTTP_VERSION_1_1)
            && SET(remote, CURLOPT_SSLVERSION, (long) CURL_SSLVERSION_TLSv1_2)
            && SET(remote, CURLOPT_SSL_VERIFYPEER, 1L) && SET(remote, CURLOPT_SSL_VERIFYHOST, 2L);

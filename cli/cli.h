@@ -53,7 +53,7 @@ struct cli_choices {
     const char *key_file;   /* file with the admin key for it */
 
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
-    bool enable, disable;
+    bool enable, disable, all;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
     const char *logo_uri, *jwks_uri, *file, *client, *subject, *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;

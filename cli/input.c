@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/jsonx.h"
+#include "policy/rows/data_key.h"
 
 /* Nesting of a list of the store: rows whose members may be lists of words. */
 #define LIST_DEPTH_MAX 4
@@ -75,6 +76,17 @@ input_list(const struct cli *cli, const char *text, json_t **ret)
         && jsonx_parse(cli->mem, text, strlen(text), LIST_DEPTH_MAX, ret, NULL) == AZ_OK)
         return CLI_OK;
     output_error("%s: the answer of the database cannot be read; run `authzctl db status`",
+                 cli->path);
+    return CLI_FAILED;
+}
+
+int
+input_payload(const struct cli *cli, const char *text, json_t **ret)
+{
+    if (text != NULL
+        && jsonx_parse(cli->mem, text, strlen(text), POLICY_DATA_DEPTH_MAX, ret, NULL) == AZ_OK)
+        return CLI_OK;
+    output_error("%s: the stored payload is not JSON; replace it with `authzctl policy data set`",
                  cli->path);
     return CLI_FAILED;
 }

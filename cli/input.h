@@ -26,6 +26,9 @@ char *input_read_file(const struct cli *cli, const char *name, size_t max, const
  * after the error has been printed. */
 int input_list(const struct cli *cli, const char *text, json_t **ret);
 
+/* Parse the payload of a data row. CLI_FAILED after the error has been printed. */
+int input_payload(const struct cli *cli, const char *text, json_t **ret);
+
 /* Parse a row of the store and print it as JSON; returns the exit status. */
 int input_row_print(const struct cli *cli, const char *text);
 

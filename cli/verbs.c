@@ -16,15 +16,12 @@ static const char *const minting[] = {DATABASE, KEYRING, NULL};
 static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
 /* What the dispatcher of the service reads for every request. */
 static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
-static const char *const saving[] = {DATABASE,
-                                     "SVC_OPA_URL",
-                                     "SVC_POLICY_TIMEOUT_MS",
-                                     "SVC_BUNDLE_CONFIRM_ACTIVATION",
-                                     "SVC_BUNDLE_CONFIRM_POLL_MS",
-                                     "SVC_BUNDLE_FETCH_GRACE_MS",
-                                     "SVC_POLICY_ALLOW_NETWORK_BUILTINS",
-                                     "SVC_BUNDLE_CONFIRM_TIMEOUT_MS",
-                                     NULL};
+#define SAVING                                                                                     \
+    DATABASE, "SVC_OPA_URL", "SVC_POLICY_TIMEOUT_MS", "SVC_BUNDLE_CONFIRM_ACTIVATION",             \
+        "SVC_BUNDLE_CONFIRM_POLL_MS", "SVC_BUNDLE_FETCH_GRACE_MS",                                 \
+        "SVC_POLICY_ALLOW_NETWORK_BUILTINS", "SVC_BUNDLE_CONFIRM_TIMEOUT_MS"
+static const char *const saving[] = {SAVING, NULL};
+static const char *const entitling[] = {SAVING, "SVC_OIDC_ISSUER", NULL};
 
 /* End of the help of each verb that saves rules. */
 #define PRINTS_ACTIVATION                                                                          \
@@ -110,6 +107,10 @@ const struct cli_verb cli_verbs[] = {
     {"db status", "", 0, 0, NULL, migrations, CLI_HOST, false, db_status_run,
      "Show which migrations are applied",
      "The exit status is 78 if the database does not have the schema of this program."},
+    {"entitle", "CLIENT", 1, 1, entitle_options, entitling, CLI_ANYWHERE, false, entitle_run,
+     "Add rights to the binding of a client and publish the change",
+     "The binding is the member clients.CLIENT of the data row svc.entitlements.bindings; rights that it has stay. "
+     "Several of these at once lose nothing. Prints the revision of the bundle and its state, like `policy data set`."},
     {"idp create", "IDP", 1, 1, idp_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Create an identity provider and print it",
      "IDP becomes part of the redirect URI to register at the provider: ISSUER/authorize/callback/IDP. The secret of this "
@@ -181,6 +182,10 @@ const struct cli_verb cli_verbs[] = {
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "
      "terminal. Each step keeps what exists and adds what is missing, so it can be run again at any time, and after "
      "each upgrade. It never changes a setting or a key in authz.conf."},
+    {"unentitle", "CLIENT", 1, 1, unentitle_options, entitling, CLI_ANYWHERE, false, unentitle_run,
+     "Remove rights from the binding of a client and publish the change",
+     "Rights that the client has by the kind of its registration or its software stay. Tokens that were issued lose the "
+     "right at their next introspection."},
     {NULL, NULL, 0, 0, NULL, NULL, CLI_HOST, false, NULL, NULL, NULL},
 };
 /* clang-format on */

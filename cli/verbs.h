@@ -23,6 +23,7 @@ extern const struct cli_option idp_update_options[];
 extern const struct cli_option session_end_options[];
 extern const struct cli_option session_list_options[];
 extern const struct cli_option config_check_options[];
+extern const struct cli_option entitle_options[];
 extern const struct cli_option keys_rotate_options[];
 extern const struct cli_option policy_data_delete_options[];
 extern const struct cli_option policy_data_set_options[];
@@ -30,6 +31,7 @@ extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
 extern const struct cli_option setup_options[];
+extern const struct cli_option unentitle_options[];
 
 int admin_key_mint_run(struct cli *cli);
 int admin_key_list_run(struct cli *cli);
@@ -46,6 +48,7 @@ int config_doc_run(struct cli *cli);
 int config_show_run(struct cli *cli);
 int db_migrate_run(struct cli *cli);
 int db_status_run(struct cli *cli);
+int entitle_run(struct cli *cli);
 int keys_list_run(struct cli *cli);
 int keys_rotate_run(struct cli *cli);
 int maintain_run(struct cli *cli);
@@ -61,5 +64,6 @@ int policy_rule_list_run(struct cli *cli);
 int policy_rule_set_run(struct cli *cli);
 int policy_test_run(struct cli *cli);
 int setup_run(struct cli *cli);
+int unentitle_run(struct cli *cli);
 
 #endif

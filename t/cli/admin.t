@@ -39,8 +39,8 @@ sub both {
         [ map {s/\{\}/$word/gr} @$arguments ]
     } qw(one two);
     my %in  = map { $_ => ( $option{in} // '' ) =~ s/\{\}/$_/gr } qw(one two);
-    my $db  = ctl_is( $status, $one, "$name, on the database", env => $env, in => $in{one} );
-    my $api = ctl_is( $status, [ @$two, '--server', $url ], '... and over the API', env => $far, in => $in{two} );
+    my $db  = ctl_is( $status, $one,                        "$name, on the database", env => $env, in => $in{one} );
+    my $api = ctl_is( $status, [ @$two, '--server', $url ], '... and over the API',   env => $far, in => $in{two} );
     is( alike( $api->{out} ), alike( $db->{out} ), '... prints the same' );
     is( alike( $api->{err} ), alike( $db->{err} ), '... and the same on standard error' );
     return $db;
@@ -49,34 +49,37 @@ sub both {
 # ---- every verb both ways
 
 my @verbs = (
-    [ 0, 'client create {}-app --type confidential --name App --redirect-uri https://a.example/1 --redirect-uri '
-          . 'https://a.example/2 --scope a --scope b', qr/^redirectUris +\["https:\/\/a.example\/1","https:\/\/a.example\/2"\]$/m,
+    [   0, 'client create {}-app --type confidential --name App --redirect-uri https://a.example/1 --redirect-uri '
+          . 'https://a.example/2 --scope a --scope b',
+        qr/^redirectUris +\["https:\/\/a.example\/1","https:\/\/a.example\/2"\]$/m,
         'client create' ],
-    [ 0, 'client create {}-json --type public --json',     qr/"clientId": "one-json"/, 'client create --json' ],
-    [ 1, 'client create {}-app --type public',             qr/^\z/,                    'client create of a taken name' ],
-    [ 1, 'client create {}-bad --type secret',             qr/^\z/,                    'client create with a type that is none' ],
-    [ 0, 'client list',                                    qr/^CLIENT +TYPE/,          'client list' ],
-    [ 0, 'client list --json',                             qr/\A\[/,                   'client list --json' ],
-    [ 0, 'client show {}-app',                             qr/^scope +a b$/m,          'client show' ],
-    [ 1, 'client show {}-none',                            qr/^\z/,                    'client show of an unknown client' ],
-    [ 0, 'client update {}-app --name New --disable',      qr/^enabled +false$/m,      'client update' ],
-    [ 0, 'client show {}-app',                             qr/^clientName +New$/m,     'the update is stored' ],
-    [ 1, 'client update {}-none --name New',               qr/^\z/,                    'client update of an unknown client' ],
-    [ 0, 'client rotate-secret {}-app --previous-ttl 60',  qr/^previousSecretExpiresAt/m, 'client rotate-secret' ],
-    [ 1, 'client rotate-secret {}-app --previous-ttl 9999999', qr/^\z/,  'client rotate-secret with a time past the limit' ],
-    [ 64, 'client rotate-secret {}-app --previous-ttl 1h',  qr/^\z/,                    'client rotate-secret with no number' ],
-    [ 1, 'client rotate-secret {}-none',                   qr/^\z/,                    'client rotate-secret of an unknown client' ],
-    [ 0, 'client delete {}-app',                           qr/^client one-app was deleted$/, 'client delete' ],
-    [ 1, 'client delete {}-app',                           qr/^\z/,                    'client delete of a deleted client' ],
-    [ 0, 'client delete {}-json --json',                   qr/"one-json"/,             'client delete --json' ],
-    [ 0, 'idp create {}-idp --issuer https://{}-idp.example --client-id us --scope openid', qr/^scopes +\["openid"\]$/m, 'idp create' ],
-    [ 1, 'idp create {}-bad --issuer plain',        qr/^\z/,                    'idp create with an issuer that is none' ],
-    [ 0, 'idp list',                                       qr/^PROVIDER +ENABLED/,     'idp list' ],
-    [ 0, 'idp show {}-idp',                                qr/^clientId +us$/m,        'idp show' ],
-    [ 0, 'idp update {}-idp --disable --name P',           qr/^name +P$/m,             'idp update' ],
-    [ 1, 'idp show {}-none',                               qr/^\z/,                    'idp show of an unknown provider' ],
-    [ 0, 'idp delete {}-idp',                              qr/^idp one-idp was deleted$/, 'idp delete' ],
-    [ 1, 'idp delete {}-idp',                              qr/^\z/,                    'idp delete of a deleted provider' ],
+    [ 0, 'client create {}-json --type public --json', qr/"clientId": "one-json"/, 'client create --json' ],
+    [ 1, 'client create {}-app --type public',         qr/^\z/,                    'client create of a taken name' ],
+    [ 1, 'client create {}-bad --type secret',        qr/^\z/,               'client create with a type that is none' ],
+    [ 0, 'client list',                               qr/^CLIENT +TYPE/,     'client list' ],
+    [ 0, 'client list --json',                        qr/\A\[/,              'client list --json' ],
+    [ 0, 'client show {}-app',                        qr/^scope +a b$/m,     'client show' ],
+    [ 1, 'client show {}-none',                       qr/^\z/,               'client show of an unknown client' ],
+    [ 0, 'client update {}-app --name New --disable', qr/^enabled +false$/m, 'client update' ],
+    [ 0, 'client show {}-app',                        qr/^clientName +New$/m, 'the update is stored' ],
+    [ 1, 'client update {}-none --name New',          qr/^\z/,                'client update of an unknown client' ],
+    [ 0, 'client rotate-secret {}-app --previous-ttl 60', qr/^previousSecretExpiresAt/m, 'client rotate-secret' ],
+    [   1, 'client rotate-secret {}-app --previous-ttl 9999999', qr/^\z/,
+        'client rotate-secret with a time past the limit' ],
+    [ 64, 'client rotate-secret {}-app --previous-ttl 1h', qr/^\z/, 'client rotate-secret with no number' ],
+    [ 1,  'client rotate-secret {}-none',                  qr/^\z/, 'client rotate-secret of an unknown client' ],
+    [ 0,  'client delete {}-app',         qr/^client one-app was deleted$/, 'client delete' ],
+    [ 1,  'client delete {}-app',         qr/^\z/,                          'client delete of a deleted client' ],
+    [ 0,  'client delete {}-json --json', qr/"one-json"/,                   'client delete --json' ],
+    [   0,                           'idp create {}-idp --issuer https://{}-idp.example --client-id us --scope openid',
+        qr/^scopes +\["openid"\]$/m, 'idp create' ],
+    [ 1, 'idp create {}-bad --issuer plain',     qr/^\z/,                'idp create with an issuer that is none' ],
+    [ 0, 'idp list',                             qr/^PROVIDER +ENABLED/, 'idp list' ],
+    [ 0, 'idp show {}-idp',                      qr/^clientId +us$/m,    'idp show' ],
+    [ 0, 'idp update {}-idp --disable --name P', qr/^name +P$/m,         'idp update' ],
+    [ 1, 'idp show {}-none',                     qr/^\z/,                'idp show of an unknown provider' ],
+    [ 0, 'idp delete {}-idp',                    qr/^idp one-idp was deleted$/, 'idp delete' ],
+    [ 1, 'idp delete {}-idp',                    qr/^\z/,                       'idp delete of a deleted provider' ],
 );
 for my $case (@verbs) {
     my ( $status, $words, $text, $name ) = @$case;
@@ -84,24 +87,25 @@ for my $case (@verbs) {
 }
 
 my $bad = both( 1, [qw(client create {}-bad --type secret --redirect-uri x)], 'two members that are wrong' );
-like( $bad->{err}, qr/^authzctl: client create: clientType must be [^\n]+$/m,   '... are printed, the first' );
-like( $bad->{err}, qr/^authzctl: client create: redirectUris\[0\] [^\n]+$/m,    '... and the second, in a line each' );
+like( $bad->{err}, qr/^authzctl: client create: clientType must be [^\n]+$/m, '... are printed, the first' );
+like( $bad->{err}, qr/^authzctl: client create: redirectUris\[0\] [^\n]+$/m,  '... and the second, in a line each' );
 like( $bad->{err}, qr/nothing was changed; correct these errors and run this again\n\z/, '... with what follows' );
 
 my $made = both(
-    0, [qw(client create {}-file --file - --name Given)],
-    'client create --file -', in => '{"clientType": "public", "clientName": "Filed", "clientUri": "https://f.example"}' );
-like( $made->{out}, qr/^clientName +Given$/m,                'an option takes precedence over --file' );
-like( $made->{out}, qr/^clientUri +https:\/\/f\.example$/m,  '... and the other members are used' );
+    0,                        [qw(client create {}-file --file - --name Given)],
+    'client create --file -', in => '{"clientType": "public", "clientName": "Filed", "clientUri": "https://f.example"}'
+);
+like( $made->{out}, qr/^clientName +Given$/m,               'an option takes precedence over --file' );
+like( $made->{out}, qr/^clientUri +https:\/\/f\.example$/m, '... and the other members are used' );
 both( 1, [qw(client create {}-f2 --file -)], 'a file that is no object', in => '[]' );
 both( 1, [qw(client create {}-f2 --file -)], 'a file that is no JSON',   in => '{' );
 both( 1, [qw(client create {}-f2 --file /nonexistent/f)], 'a file that does not exist' );
 
 my $odd = 'a/b c?d#e%41';
 both( 0, [ qw(client create --type public), "{}-$odd" ], 'a name with characters that a path escapes' );
-both( 0, [ qw(client show), "{}-$odd" ], '... is found' );
-both( 0, [ qw(client delete), "{}-$odd" ], '... and deleted' );
-both( 1, [ qw(client show ../clients) ], 'a name that would be another path is a name' );
+both( 0, [ qw(client show),                 "{}-$odd" ], '... is found' );
+both( 0, [ qw(client delete),               "{}-$odd" ], '... and deleted' );
+both( 1, [qw(client show ../clients)], 'a name that would be another path is a name' );
 
 # ---- sessions and consents
 
@@ -113,7 +117,9 @@ INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, created_at, 
 SQL
 both( 0, [qw(session list --subject ann)], 'session list --subject' );
 like( ctl( [qw(session list)], env => $env )->{out}, qr/^one-s +ann +home /m, 'session list shows a session' );
-unlike( ctl( [qw(session list --subject bob)], env => $env )->{out}, qr/one-s/, 'session list --subject of another does not' );
+unlike(
+    ctl( [qw(session list --subject bob)], env => $env )->{out}, qr/one-s/,
+    'session list --subject of another does not' );
 both( 0, [qw(session end {}-s)], 'session end' );
 is( $stack->sql('SELECT count(*) FROM browser_session') + 0, 0, '... ends the sessions' );
 both( 1, [qw(session end {}-s)],    'session end of an ended session' );
@@ -124,7 +130,8 @@ both( 1, [qw(consent forget x)],    'consent forget of a text that is no id' );
 # ---- who acts
 
 ctl( [qw(client create noted --type public)], env => $env );
-is( $stack->sql(q{SELECT client_id FROM audit_log WHERE operation = 'createClient' ORDER BY id DESC LIMIT 1}) =~ s/\s//gr,
+is( $stack->sql(q{SELECT client_id FROM audit_log WHERE operation = 'createClient' ORDER BY id DESC LIMIT 1}) =~
+      s/\s//gr,
     'authzctl', 'the audit row of a verb on the database names authzctl' );
 is( ctl( [qw(client list)], env => { %$env, SVC_ADMIN_ENABLED => 'false' } )->{status},
     0, 'SVC_ADMIN_ENABLED=false closes the API, and not the database' );
@@ -140,35 +147,44 @@ my $wrong = ctl_is( 1, [ @$verb, $url ], 'an unknown key is refused', env => { %
 like( $wrong->{err}, qr/does not know this admin key; see /, '... with a remedy' );
 unlike( $wrong->{err}, qr/nonsense/, '... and without the key' );
 ctl_is( 78, [ @$verb, $url ], 'without a key', env => { SVC_CONFIG => '/dev/null' } );
-ctl_is( 78, [ @$verb, $url ], 'with an empty key',              env => { %$far, AUTHZ_ADMIN_KEY => '' } );
-ctl_is( 78, [ @$verb, $url ], 'with a key that ends a header',  env => { %$far, AUTHZ_ADMIN_KEY => "a\r\nHost: b" } );
-ctl_is( 78, [ @$verb, $url ], 'with a key of 1025 octets',      env => { %$far, AUTHZ_ADMIN_KEY => 'k' x 1025 } );
+ctl_is( 78, [ @$verb, $url ], 'with an empty key',             env => { %$far, AUTHZ_ADMIN_KEY => '' } );
+ctl_is( 78, [ @$verb, $url ], 'with a key that ends a header', env => { %$far, AUTHZ_ADMIN_KEY => "a\r\nHost: b" } );
+ctl_is( 78, [ @$verb, $url ], 'with a key of 1025 octets',     env => { %$far, AUTHZ_ADMIN_KEY => 'k' x 1025 } );
 my $file = tree( key => "$key\n" ) . '/key';
-ctl_is( 0,  [ @$verb, $url, '--key-file', $file ], 'with --key-file', env => { SVC_CONFIG => '/dev/null' } );
-ctl_is( 0,  [ @$verb, $url, '--key-file', $file ], '... which takes precedence over the environment', env => { %$far, AUTHZ_ADMIN_KEY => 'x' } );
+ctl_is( 0, [ @$verb, $url, '--key-file', $file ], 'with --key-file', env => { SVC_CONFIG => '/dev/null' } );
+ctl_is(
+    0, [ @$verb, $url, '--key-file', $file ], '... which takes precedence over the environment',
+    env => { %$far, AUTHZ_ADMIN_KEY => 'x' } );
 ctl_is( 78, [ @$verb, $url, '--key-file', '/nonexistent/key' ], 'with a file that does not exist', env => $far );
-ctl_is( 78, [ @$verb, $url, '--key-file', '/dev/null' ], 'with an empty file', env => $far );
-ctl_is( 64, [ qw(client list --key-file), $file ], '--key-file without --server', env => $env );
-ctl_is( 0,  [ @$verb, "$url/" ], 'a slash at the end of the URL', env => $far );
-for my $refused ( 'http://example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1', 'file:///etc', 'nonsense',
-    'https://', 'https://u:p@127.0.0.1', 'https://127.0.0.1/?a=b', 'https://127.0.0.1/#a', 'http://0.0.0.0', 'http://[::]' ) {
+ctl_is( 78, [ @$verb, $url, '--key-file', '/dev/null' ],        'with an empty file',              env => $far );
+ctl_is( 64, [ qw(client list --key-file), $file ],              '--key-file without --server',     env => $env );
+ctl_is( 0,  [ @$verb, "$url/" ],                                'a slash at the end of the URL',   env => $far );
+
+for my $refused (
+    'http://example.com', 'http://127.0.0.1.example.com', 'ftp://127.0.0.1', 'file:///etc',          'nonsense',
+    'https://',           'https://u:p@127.0.0.1', 'https://127.0.0.1/?a=b', 'https://127.0.0.1/#a', 'http://0.0.0.0',
+    'http://[::]' )
+{
     my $got = ctl_is( 64, [ @$verb, $refused ], "--server $refused is refused", env => $far );
     like( $got->{err}, qr/\Aauthzctl: client list: --server (?:must|is not)[^\n]+\n\z/, '... in one line' );
 }
 my $closed = Authz::Web::free_port();
 my $gone   = ctl_is( 69, [ @$verb, "http://127.0.0.1:$closed" ], 'a service that is not there', env => $far );
 like( $gone->{err}, qr/check the URL of --server and that the service is running\n\z/, '... with a remedy' );
-ctl_is( 69, [ @$verb, "http://localhost:$closed" ], 'the proxy variables are not used for plain http',
+ctl_is(
+    69, [ @$verb, "http://localhost:$closed" ], 'the proxy variables are not used for plain http',
     env => { %$far, http_proxy => $url, ALL_PROXY => $url } );
 ctl_is( 69, [ @$verb, 'https://127.0.0.1:' . $url =~ s/.*:(\d+).*/$1/r ], 'a server without TLS', env => $far );
-ctl_is( 69, [qw(client list)], 'a database that is not there', env => { %$env, SVC_DATABASE_URL => 'host=/nonexistent' } );
+ctl_is(
+    69, [qw(client list)], 'a database that is not there',
+    env => { %$env, SVC_DATABASE_URL => 'host=/nonexistent' } );
 
 # A server that gives one answer, and keeps the request.
 sub answering {
     my ($answer) = @_;
-    my $listen = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 1 ) or die "listen: $!";
-    my $file   = Authz::Process::directory() . '/request' . ++( our $answers );
-    my $pid    = fork // die "fork: $!";
+    my $listen   = IO::Socket::INET->new( LocalAddr => '127.0.0.1', Listen => 1 ) or die "listen: $!";
+    my $file     = Authz::Process::directory() . '/request' . ++( our $answers );
+    my $pid      = fork // die "fork: $!";
     if ( $pid == 0 ) {
         my $peer = $listen->accept or exit 1;
         sysread $peer, my $request, 65536;
@@ -182,7 +198,8 @@ sub answering {
     waitpid $pid, 0;
     return ( $got, $file );
 }
-my ( $moved, $asked ) = answering("HTTP/1.1 307 Moved\r\nLocation: $url/admin/api/clients\r\nContent-Length: 0\r\n\r\n");
+my ( $moved, $asked ) =
+  answering("HTTP/1.1 307 Moved\r\nLocation: $url/admin/api/clients\r\nContent-Length: 0\r\n\r\n");
 is( $moved->{status}, 1, 'a redirect is not followed, because the key would go where it leads' );
 like( $moved->{err}, qr/answers with a redirect, which is not followed/, '... and said' );
 is( scalar( grep {-e} $asked ), 1, '... the first server was asked' );
@@ -195,14 +212,17 @@ is( $cut->{status}, 69, 'an answer that breaks off is none' );
 my ($long) = answering( "HTTP/1.1 200 OK\r\n" . "X-A: " . 'a' x 70_000 . "\r\nContent-Length: 2\r\n\r\n[]" );
 isnt( $long->{status}, 0, 'a head of more than 64 KiB is refused' );
 my ($busy) = answering(
-    qq(HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\nContent-Length: 49\r\n\r\n{"error":"x","error_description":"Not available"}) );
+    qq(HTTP/1.1 503 Busy\r\nContent-Type: application/json\r\nContent-Length: 49\r\n\r\n{"error":"x","error_description":"Not available"})
+);
 is( $busy->{status}, 69, 'status 503 is exit status 69' );
 like( $busy->{err}, qr/Not available/, '... with the text of the answer' );
 
 # ---- verbs of this host
 
-for my $words ( 'config show', 'db status', 'keys list', 'maintain', 'setup', 'completion bash', 'openapi', 'policy test .',
-    'admin-key list' ) {
+for my $words (
+    'config show', 'db status', 'keys list', 'maintain', 'setup', 'completion bash', 'openapi', 'policy test .',
+    'admin-key list' )
+{
     my $got = ctl_is( 64, [ split( / /, $words ), '--server', $url ], "$words refuses --server", env => $far );
     like( $got->{err}, qr/works on (?:this host|the database) alone; omit --server/, '... and says where it works' );
 }

@@ -57,8 +57,8 @@ my @TIMES = (
 # Verbs that print none.
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'bundle deploy', 'bundle diff', 'bundle pull', 'bundle rollback',
-    ( map {"client $_"} qw(create delete list show update) ), 'completion',  'consent forget', 
-    ( map {"idp $_"} qw(create delete list show update) ),    'session end', 
+    ( map {"client $_"} qw(create delete list show update) ), 'completion',  'consent forget', 'entitle',
+    ( map {"idp $_"} qw(create delete list show update) ),    'session end', 'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',
     'policy rule set', 'policy test', 'setup',
