@@ -12,7 +12,7 @@
 #include "opa_run.h"
 #include "output.h"
 #include "policy/rows/data_key.h"
-#include "store/policy/policy_rows.h"
+#include "stored.h"
 #include "verbs.h"
 
 /* clang-format off */
@@ -73,10 +73,11 @@ keep_stored(struct cli *cli, struct bundle_dir *dir)
     json_t *rows, *row;
     struct jsonx_build stored = {jsonx_own(cli->mem, json_object()), false};
     size_t i;
-    if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
-        return output_fault(cli);
-    if (input_list(cli, text, &rows) != CLI_OK)
-        return CLI_FAILED;
+    int status = stored_rows(cli, &text);
+    if (status == CLI_OK)
+        status = input_list(cli, text, &rows);
+    if (status != CLI_OK)
+        return status;
     json_array_foreach (rows, i, row)
         jsonx_set(&stored, json_string_value(json_object_get(row, "dataKey")),
                   json_incref(json_object_get(row, "payload")));
@@ -94,31 +95,51 @@ keep_stored(struct cli *cli, struct bundle_dir *dir)
 /* Say that the message of a save went nowhere: the history has an entry for each bundle, and the
  * same rows are the same bundle. */
 static void
-note_message(const struct cli *cli, const struct save_outcome *save)
+note_message(const struct cli *cli, bool same, const char *activation)
 {
-    if (cli->choice.note != NULL && save->activation != SAVE_REHEARSED
-        && strcmp(save->etag, save->previous_etag) == 0)
+    if (cli->choice.note != NULL && same && strcmp(activation, "dry-run") != 0)
         output_line(cli, "the bundle did not change, so the message was not kept");
 }
 
-static void
-print_count(const struct cli *cli, const char *what, const struct deploy_count *count)
+static int
+result_count(const json_t *result, const char *kind, const char *what)
 {
-    output_line(cli, "%s: %d added, %d changed, %d removed, %d unchanged, %d protected", what,
-                count->added, count->changed, count->deleted, count->unchanged, count->kept);
+    char name[32];
+    snprintf(name, sizeof(name), "%s%s", kind, what);
+    return (int) json_integer_value(json_object_get(result, name));
 }
 
 static void
-print_result(const struct cli *cli, const struct deploy_result *result, const char *mode)
+print_count(const struct cli *cli, const char *what, const json_t *result, const char *kind)
 {
+    output_line(cli, "%s: %d added, %d changed, %d removed, %d unchanged, %d protected", what,
+                result_count(result, kind, "Added"), result_count(result, kind, "Changed"),
+                result_count(result, kind, "Deleted"), result_count(result, kind, "Unchanged"),
+                result_count(result, kind, "Protected"));
+}
+
+static const char *
+result_text(const json_t *result, const char *name)
+{
+    const char *text = json_string_value(json_object_get(result, name));
+    return text != NULL ? text : "";
+}
+
+/* Print a PolicyBundleDeployResult. */
+static void
+print_result(const struct cli *cli, const json_t *result)
+{
+    const char *activation = result_text(result, "activation");
     if (cli->choice.json) {
-        output_json(deploy_result_json(cli->mem, result, mode));
+        output_json(result);
         return;
     }
-    print_count(cli, "rules", &result->counts.rules);
-    print_count(cli, "data rows", &result->counts.data);
-    note_message(cli, &result->save);
-    printf("%s %s\n", result->save.revision, save_activation_word(result->save.activation));
+    print_count(cli, "rules", result, "rules");
+    print_count(cli, "data rows", result, "data");
+    note_message(cli,
+                 strcmp(result_text(result, "newEtag"), result_text(result, "previousEtag")) == 0,
+                 activation);
+    printf("%s %s\n", result_text(result, "revision"), activation);
 }
 
 int
@@ -129,23 +150,75 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
         return refusal_print(cli, st, result, source);
     if (result->warning != NULL)
         output_error("%s: warning: %s; install the tz database", cli->path, result->warning);
-    print_result(cli, result, mode);
+    print_result(cli, deploy_result_json(cli->mem, result, mode));
     return CLI_OK;
+}
+
+int
+bundle_save_remote(struct cli *cli, const struct call *call, const struct refusal_source *source)
+{
+    struct answer answer;
+    bool missing;
+    int status = stored_save(cli, call, source, &answer, &missing);
+    if (missing)
+        return call_refuse(cli, &answer, NULL);
+    if (status == CLI_OK)
+        print_result(cli, answer.json);
+    return status;
+}
+
+/* Return a deploy as PolicyBundleDeployRequest (specification 2.6). */
+static json_t *
+deploy_request(struct cli *cli, const struct deploy *deploy, const char *mode)
+{
+    struct jsonx_build rules = {jsonx_own(cli->mem, json_array()), false},
+                       data = {jsonx_own(cli->mem, json_array()), false};
+    for (size_t i = 0; i < deploy->rules; i++)
+        jsonx_append(&rules,
+                     json_pack("{s:s,s:s,s:b}", "path", deploy->rule[i].path, "content",
+                               deploy->rule[i].content, "enabled", deploy->rule[i].enabled));
+    for (size_t i = 0; i < deploy->data_rows; i++)
+        jsonx_append(&data, json_pack("{s:s,s:O}", "dataKey", deploy->data[i].data_key, "payload",
+                                      parse_payload(cli->mem, deploy->data[i].payload)));
+    return jsonx_own(cli->mem, json_pack("{s:s,s:s*,s:s*,s:O,s:O}", "mode", mode, "message",
+                                         deploy->message, "ifRevision", deploy->if_revision,
+                                         "rules", jsonx_built(&rules), "data", jsonx_built(&data)));
+}
+
+int
+bundle_deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
+                     const struct refusal_source *source, struct answer *ret)
+{
+    bool missing;
+    const struct call call = {.method = "POST",
+                              .path = "/admin/api/policy-bundle/deploy",
+                              .body = deploy_request(cli, deploy, mode)};
+    if (call.body == NULL)
+        return output_no_memory(cli);
+    int status = stored_save(cli, &call, source, ret, &missing);
+    return missing ? call_refuse(cli, ret, NULL) : status;
+}
+
+void
+bundle_print_revision(const struct cli *cli, const char *revision, const char *activation,
+                      bool same, json_t *what)
+{
+    struct jsonx_build object = {jsonx_own(cli->mem, what), false};
+    if (!cli->choice.json) {
+        note_message(cli, same, activation);
+        printf("%s %s\n", revision, activation);
+        return;
+    }
+    jsonx_set(&object, "revision", json_string(revision));
+    jsonx_set(&object, "activation", json_string(activation));
+    output_json(jsonx_built(&object));
 }
 
 void
 bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
-    const char *activation = save_activation_word(save->activation);
-    struct jsonx_build object = {jsonx_own(cli->mem, what), false};
-    if (!cli->choice.json) {
-        note_message(cli, save);
-        printf("%s %s\n", save->revision, activation);
-        return;
-    }
-    jsonx_set(&object, "revision", json_string(save->revision));
-    jsonx_set(&object, "activation", json_string(activation));
-    output_json(jsonx_built(&object));
+    bundle_print_revision(cli, save->revision, save_activation_word(save->activation),
+                          strcmp(save->etag, save->previous_etag) == 0, what);
 }
 
 /* Read the directory, and refuse an empty one: replacing the policy by it would delete everything.
@@ -159,6 +232,17 @@ bundle_read_policy(const struct cli *cli, const char *name, struct bundle_dir *d
     output_error("%s: %s: contains no rule and no data row; name the directory that does",
                  cli->path, dir->name);
     return CLI_FAILED;
+}
+
+static int
+deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
+              const struct refusal_source *source)
+{
+    struct answer answer;
+    int status = bundle_deploy_remote(cli, deploy, mode, source, &answer);
+    if (status == CLI_OK)
+        print_result(cli, answer.json);
+    return status;
 }
 
 int
@@ -192,6 +276,8 @@ bundle_deploy_run(struct cli *cli)
     struct deploy_result result = {.data_key = NULL};
     if ((status = opa_check_deploy(cli, &deploy, dir.name)) != CLI_OK)
         return status;
+    if (cli->choice.server != NULL)
+        return deploy_remote(cli, &deploy, cli->choice.dry_run ? "dry-run" : mode, &source);
     enum az_status st = deploy_run(&cli->op, &deploy, &result);
     return bundle_report(cli, st, &result, &source, cli->choice.dry_run ? "dry-run" : mode);
 }

@@ -3,6 +3,7 @@
 #define AZ_CLI_BUNDLE_H
 
 #include "bundle_dir.h"
+#include "call.h"
 #include "refusal.h"
 
 /* Read a directory, and print its faults and the files that are ignored. Returns the exit status.
@@ -21,6 +22,20 @@ void bundle_print_diff(const struct cli *cli, const json_t *diff);
 /* Print the result of a deploy, `mode` being its mode; returns the exit status. */
 int bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *result,
                   const struct refusal_source *source, const char *mode);
+
+/* Send a save whose answer is a PolicyBundleDeployResult over the admin API, and print it; returns
+ * the exit status. */
+int bundle_save_remote(struct cli *cli, const struct call *call,
+                       const struct refusal_source *source);
+
+/* Send a deploy over the admin API; returns the exit status after printing a refusal. */
+int bundle_deploy_remote(struct cli *cli, const struct deploy *deploy, const char *mode,
+                         const struct refusal_source *source, struct answer *ret);
+
+/* Print a revision and its activation as the function below does; `same`: the bundle did not
+ * change. */
+void bundle_print_revision(const struct cli *cli, const char *revision, const char *activation,
+                           bool same, json_t *what);
 
 /* Print the revision of a save and its activation; with --json the members of `what` (consumed)
  * come first. */

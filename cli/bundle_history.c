@@ -10,6 +10,7 @@
 #include "output.h"
 #include "policy/save/bundle_diff.h"
 #include "policy/save/rollback.h"
+#include "stored.h"
 #include "store/policy/bundle_history.h"
 #include "verbs.h"
 
@@ -64,9 +65,8 @@ bundle_history_run(struct cli *cli)
             cli->path, BUNDLE_HISTORY_MAX + 1, cli->choice.limit);
         return CLI_USAGE;
     }
-    if (bundle_history_list(&cli->op, 0, limit, &text) != AZ_OK)
-        return output_fault(cli);
-    return input_list_print(cli, text, columns);
+    int status = stored_bundles(cli, limit, &text);
+    return status == CLI_OK ? input_list_print(cli, text, columns) : status;
 }
 
 /* Read the id of a bundle from an argument. */
@@ -86,14 +86,14 @@ latest_id(struct cli *cli, int64_t *ret)
 {
     const char *text = NULL;
     json_t *latest;
-    if (bundle_history_latest(&cli->op, &text) != AZ_OK)
-        return output_fault(cli);
+    int status = stored_latest(cli, &text);
+    if (status != CLI_OK)
+        return status;
     if (text == NULL) {
         output_error("%s: no bundle was published yet; run `authzctl db migrate`", cli->path);
         return CLI_FAILED;
     }
-    int status = input_list(cli, text, &latest);
-    if (status == CLI_OK)
+    if ((status = input_list(cli, text, &latest)) == CLI_OK)
         *ret = json_integer_value(json_object_get(latest, "id"));
     return status;
 }
@@ -102,11 +102,9 @@ latest_id(struct cli *cli, int64_t *ret)
 static int
 history_content(struct cli *cli, int64_t id, json_t **ret)
 {
-    *ret = NULL;
-    if (bundle_history_content(&cli->op, id, ret) != AZ_OK)
-        return output_fault(cli);
-    if (*ret != NULL)
-        return CLI_OK;
+    int status = stored_content(cli, id, ret);
+    if (status != CLI_OK || *ret != NULL)
+        return status;
     output_error("%s: bundle %lld does not exist or its rows are no longer stored; see "
                  "`authzctl bundle history`",
                  cli->path, (long long) id);
@@ -214,6 +212,15 @@ list_rules(TALLOC_CTX *mem, const json_t *content, struct deploy *ret)
     return true;
 }
 
+static int
+rollback_remote(struct cli *cli, int64_t id, const struct refusal_source *source)
+{
+    const struct call call = {
+        .method = "POST",
+        .path = talloc_asprintf(cli->mem, "/admin/api/bundle-audit/%lld/rollback", (long long) id)};
+    return bundle_save_remote(cli, &call, source);
+}
+
 int
 bundle_rollback_run(struct cli *cli)
 {
@@ -221,7 +228,9 @@ bundle_rollback_run(struct cli *cli)
     json_t *content;
     struct deploy deploy = {.rules = 0};
     struct deploy_result result = {.data_key = NULL};
-    int status = history_id(cli, cli->args[0], &id);
+    int status = stored_no_message(cli);
+    if (status == CLI_OK)
+        status = history_id(cli, cli->args[0], &id);
     if (status == CLI_OK)
         status = history_content(cli, id, &content);
     if (status != CLI_OK)
@@ -229,6 +238,8 @@ bundle_rollback_run(struct cli *cli)
     if (!list_rules(cli->mem, content, &deploy))
         return output_no_memory(cli);
     const struct refusal_source source = {.deploy = &deploy};
+    if (cli->choice.server != NULL)
+        return rollback_remote(cli, id, &source);
     enum az_status st = deploy_rollback(&cli->op, content, "authzctl", cli->choice.note, &result);
     return bundle_report(cli, st, &result, &source, "replace");
 }

@@ -6,9 +6,7 @@
 
 #include "input.h"
 #include "output.h"
-#include "store/policy/bundle_history.h"
-#include "store/policy/policy_rows.h"
-#include "store/policy/policy_rules.h"
+#include "stored.h"
 
 /* Attempts to read rules and rows without a save in between. */
 #define READ_TRIES 5
@@ -33,14 +31,18 @@ read_revision(struct cli *cli, const char *latest, struct bundle_stored *ret)
 static int
 read_once(struct cli *cli, struct bundle_stored *ret, bool *ret_same)
 {
-    const struct policy_rule_filter all = {.path = NULL};
-    struct op *op = &cli->op;
     const char *before = NULL, *rules, *rows, *after = NULL;
-    if (bundle_history_latest(op, &before) != AZ_OK || policy_rule_list(op, &all, &rules) != AZ_OK
-        || policy_data_list(op, NULL, &rows) != AZ_OK || bundle_history_latest(op, &after) != AZ_OK)
-        return output_fault(cli);
+    int status = stored_latest(cli, &before);
+    if (status == CLI_OK)
+        status = stored_rules(cli, &rules);
+    if (status == CLI_OK)
+        status = stored_rows(cli, &rows);
+    if (status == CLI_OK)
+        status = stored_latest(cli, &after);
+    if (status != CLI_OK)
+        return status;
     *ret_same = before == NULL || after == NULL ? before == after : strcmp(before, after) == 0;
-    int status = input_list(cli, rules, &ret->rules);
+    status = input_list(cli, rules, &ret->rules);
     if (status == CLI_OK)
         status = input_list(cli, rows, &ret->rows);
     return status == CLI_OK ? read_revision(cli, after, ret) : status;

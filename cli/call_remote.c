@@ -141,15 +141,19 @@ remote_set_limits(struct remote *remote)
            && SET(remote, CURLOPT_SSL_VERIFYPEER, 1L) && SET(remote, CURLOPT_SSL_VERIFYHOST, 2L);
 }
 
+/* A POST without a body says so: some web servers answer 411 to one without a length. */
 static bool
 remote_set_body(struct remote *remote)
 {
     const char *body = remote->arrival->body;
-    return body == NULL
-           || (SET(remote, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(body))
-               && SET(remote, CURLOPT_POSTFIELDS, body)
-               && remote_field(remote, "Content-Type", "application/json")
-               && remote_field(remote, "Expect", ""));
+    if (body == NULL)
+        return strcmp(remote->arrival->call->method, "POST") != 0
+               || (SET(remote, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) 0)
+                   && SET(remote, CURLOPT_POSTFIELDS, ""));
+    return SET(remote, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(body))
+           && SET(remote, CURLOPT_POSTFIELDS, body)
+           && remote_field(remote, "Content-Type", "application/json")
+           && remote_field(remote, "Expect", "");
 }
 
 static bool

@@ -8,7 +8,7 @@
 #include "input.h"
 #include "output.h"
 #include "policy/rows/rule.h"
-#include "store/policy/policy_rules.h"
+#include "stored.h"
 
 bool
 opa_candidate_add(const struct cli *cli, struct opa_candidate *candidate,
@@ -77,21 +77,29 @@ add_stored(const struct cli *cli, const json_t *rule, bool replace, const json_t
     return opa_candidate_add(cli, candidate, &module);
 }
 
+static bool
+is_rego(const json_t *rule)
+{
+    const char *kind = json_string_value(json_object_get(rule, "kind"));
+    return kind != NULL && strcmp(kind, "rego") == 0;
+}
+
 int
 opa_candidate_make(struct cli *cli, const struct deploy *deploy, const char *dir,
                    struct opa_candidate *ret)
 {
-    const struct policy_rule_filter all = {.kind = "rego"};
     const char *text;
     json_t *rules, *rule, *paths = jsonx_own(cli->mem, json_object());
     size_t i;
     *ret = (struct opa_candidate){.module = NULL};
-    if (policy_rule_list(&cli->op, &all, &text) != AZ_OK)
-        return output_fault(cli);
-    if (input_list(cli, text, &rules) != CLI_OK)
-        return CLI_FAILED;
+    int status = stored_rules(cli, &text);
+    if (status == CLI_OK)
+        status = input_list(cli, text, &rules);
+    if (status != CLI_OK)
+        return status;
     bool good = paths != NULL && add_given(cli, deploy, dir, ret, paths);
     json_array_foreach (rules, i, rule)
-        good = good && add_stored(cli, rule, deploy->replace, paths, ret);
+        if (is_rego(rule))
+            good = good && add_stored(cli, rule, deploy->replace, paths, ret);
     return good ? CLI_OK : output_no_memory(cli);
 }

@@ -288,7 +288,12 @@ opa_check_deploy(struct cli *cli, const struct deploy *deploy, const char *dir)
 {
     struct opa_candidate candidate;
     const char *program;
-    char *inputs = talloc_asprintf(cli->mem, "%s/policy/inputs", cli->az->cfg->data_dir);
+    struct problems ignored = {NULL, 0};
+    /* Over the admin API no other setting is needed, and no problem of another one counts. */
+    const struct settings *cfg =
+        cli->az != NULL ? cli->az->cfg : settings_load(cli->mem, AUTHZ_CONF, &ignored);
+    char *inputs =
+        cfg != NULL ? talloc_asprintf(cli->mem, "%s/policy/inputs", cfg->data_dir) : NULL;
     int status = opa_find(cli, &program);
     if (status == CLI_OK && inputs == NULL)
         return output_no_memory(cli);

@@ -12,7 +12,7 @@
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
 #include "policy/save/save_data.h"
-#include "store/policy/policy_rows.h"
+#include "stored.h"
 #include "verbs.h"
 
 const struct cli_option policy_data_set_options[] = {
@@ -50,9 +50,8 @@ policy_data_list_run(struct cli *cli)
         {NULL,        NULL     }
     };
     const char *text;
-    if (policy_data_list(&cli->op, NULL, &text) != AZ_OK)
-        return output_fault(cli);
-    return input_list_print(cli, text, columns);
+    int status = stored_rows(cli, &text);
+    return status == CLI_OK ? input_list_print(cli, text, columns) : status;
 }
 
 static int
@@ -62,21 +61,64 @@ refuse_unknown_row(const struct cli *cli, const char *hint)
     return CLI_FAILED;
 }
 
+static int
+refuse_control(const struct cli *cli)
+{
+    output_error("%s: %s belongs to a shipped control and cannot be deleted; change its payload "
+                 "instead",
+                 cli->path, cli->args[0]);
+    return CLI_FAILED;
+}
+
+/* Send a change of a row over the admin API and print its result. */
+static int
+change_remote(struct cli *cli, const char *method, json_t *body, const char *name,
+              const char *missing_hint)
+{
+    const struct query_pair key = {"dataKey", cli->args[0]};
+    const struct call call = {.method = method,
+                              .path = "/admin/api/policy-data/by-key",
+                              .query = &key,
+                              .queries = 1,
+                              .body = body};
+    const struct deploy nothing = {.rules = 0};
+    const struct refusal_source source = {.deploy = &nothing, .data_file = name};
+    struct answer answer;
+    bool missing;
+    int status = stored_save(cli, &call, &source, &answer, &missing);
+    if (missing)
+        return refuse_unknown_row(cli, missing_hint);
+    if (status == CLI_OK)
+        bundle_print_revision(
+            cli, stored_revision(cli, &answer), stored_activation(cli, &answer), false,
+            json_pack("{s:s,s:b}", "dataKey", cli->args[0], "created", answer.status == 201));
+    return status;
+}
+
+static int
+delete_row_remote(struct cli *cli)
+{
+    int status = stored_no_message(cli);
+    if (status != CLI_OK)
+        return status;
+    if (policy_data_key_fault(cli->args[0]) != NULL)
+        return refuse_unknown_row(cli, SEE_LIST);
+    return change_remote(cli, "DELETE", NULL, cli->args[0], SEE_LIST);
+}
+
 int
 policy_data_delete_run(struct cli *cli)
 {
     struct save_outcome outcome = {.revision = NULL};
     bool created = false;
     const struct data_change change = {.data_key = cli->args[0], .message = cli->choice.note};
+    if (cli->choice.server != NULL)
+        return delete_row_remote(cli);
     enum az_status st = save_data_row(&cli->op, &change, "authzctl", &outcome, &created);
     if (st == AZ_NOT_FOUND)
         return refuse_unknown_row(cli, SEE_LIST);
-    if (st == AZ_PROTECTED) {
-        output_error("%s: %s belongs to a shipped control and cannot be deleted; change its "
-                     "payload instead",
-                     cli->path, cli->args[0]);
-        return CLI_FAILED;
-    }
+    if (st == AZ_PROTECTED)
+        return refuse_control(cli);
     if (st != AZ_OK)
         return output_fault(cli);
     bundle_print_save(cli, &outcome, json_pack("{s:s,s:b}", "dataKey", cli->args[0], "created", 0));
@@ -87,8 +129,9 @@ int
 policy_data_get_run(struct cli *cli)
 {
     struct policy_row row = {.payload = NULL};
-    if (policy_data_fetch(&cli->op, cli->args[0], &row) != AZ_OK)
-        return output_fault(cli);
+    int status = stored_row(cli, cli->args[0], &row);
+    if (status != CLI_OK)
+        return status;
     if (row.payload == NULL)
         return refuse_unknown_row(cli, SEE_LIST);
     if (cli->choice.json)
@@ -204,6 +247,20 @@ save_value(struct cli *cli, const struct edit *edit)
     return CLI_OK;
 }
 
+/* Send the payload over the admin API, which checks it. */
+static int
+set_row_remote(struct cli *cli, const struct edit *edit)
+{
+    const bool patch = cli->choice.patch;
+    json_t *body = patch ? edit->value
+                         : jsonx_own(cli->mem, json_pack("{s:s,s:s}", "dataKey", edit->key,
+                                                         "payload", edit->text));
+    if (body == NULL)
+        return output_no_memory(cli);
+    return change_remote(cli, patch ? "PATCH" : "PUT", body, edit->source,
+                         "omit --patch to create it");
+}
+
 int
 policy_data_set_run(struct cli *cli)
 {
@@ -213,7 +270,11 @@ policy_data_set_run(struct cli *cli)
         output_error("%s: '%s': the data key %s; correct it", cli->path, edit.key, why);
         return CLI_USAGE;
     }
-    int status = read_edit(cli, &edit);
+    int status = stored_no_message(cli);
+    if (status == CLI_OK)
+        status = read_edit(cli, &edit);
+    if (status == CLI_OK && cli->choice.server != NULL)
+        return set_row_remote(cli, &edit);
     if (status == CLI_OK)
         status = fetch_target(cli, &edit);
     if (status == CLI_OK && cli->choice.patch)

@@ -10,7 +10,7 @@
 #include "input.h"
 #include "output.h"
 #include "policy/rows/rule.h"
-#include "store/policy/policy_rules.h"
+#include "stored.h"
 #include "verbs.h"
 
 const struct cli_option policy_rule_set_options[] = {
@@ -35,11 +35,9 @@ policy_rule_list_run(struct cli *cli)
         {"createdAt", "CREATED"},
         {NULL,        NULL     }
     };
-    const struct policy_rule_filter all = {.path = NULL};
     const char *text;
-    if (policy_rule_list(&cli->op, &all, &text) != AZ_OK)
-        return output_fault(cli);
-    return input_list_print(cli, text, columns);
+    int status = stored_rules(cli, &text);
+    return status == CLI_OK ? input_list_print(cli, text, columns) : status;
 }
 
 /* Refuse an argument that cannot be the path of a rule. */
@@ -67,10 +65,10 @@ policy_rule_get_run(struct cli *cli)
 {
     struct policy_rule rule = {.content = NULL};
     int status = check_path(cli);
+    if (status == CLI_OK)
+        status = stored_rule(cli, cli->args[0], &rule);
     if (status != CLI_OK)
         return status;
-    if (policy_rule_fetch_path(&cli->op, cli->args[0], &rule) != AZ_OK)
-        return output_fault(cli);
     if (rule.content == NULL)
         return refuse_unknown(cli);
     if (cli->choice.json)
@@ -109,6 +107,20 @@ print_rule_save(const struct cli *cli, const struct save_outcome *save)
     bundle_print_save(cli, save, json_pack("{s:s}", "path", cli->args[0]));
 }
 
+/* Deploy one rule over the admin API; its history calls that a deploy. */
+static int
+set_remote(struct cli *cli, const struct deploy *deploy, const struct refusal_source *source)
+{
+    struct answer answer;
+    int status = bundle_deploy_remote(cli, deploy, "merge", source, &answer);
+    if (status == CLI_OK)
+        bundle_print_revision(cli, stored_revision(cli, &answer), stored_activation(cli, &answer),
+                              json_equal(json_object_get(answer.json, "newEtag"),
+                                         json_object_get(answer.json, "previousEtag")),
+                              json_pack("{s:s}", "path", cli->args[0]));
+    return status;
+}
+
 /* Deploy one rule, with the same checks as a directory. */
 int
 policy_rule_set_run(struct cli *cli)
@@ -129,6 +141,8 @@ policy_rule_set_run(struct cli *cli)
     enum az_status st = rule_path_is_ours(rule.path) ? AZ_PROTECTED : AZ_OK;
     if (st == AZ_PROTECTED)
         return refuse_shipped(cli);
+    if (cli->choice.server != NULL)
+        return set_remote(cli, &deploy, &source);
     if ((st = deploy_run(&cli->op, &deploy, &result)) != AZ_OK)
         return refusal_print(cli, st, &result, &source);
     print_rule_save(cli, &result.save);
@@ -154,6 +168,33 @@ apply_delete(struct op *op, void *arg)
     return policy_rule_delete(op, found.id);
 }
 
+static int
+delete_remote(struct cli *cli, const struct refusal_source *source)
+{
+    struct policy_rule rule;
+    struct answer answer;
+    bool missing = false;
+    int status = stored_no_message(cli);
+    if (status == CLI_OK && rule_path_is_ours(cli->args[0]))
+        return refuse_shipped(cli);
+    if (status == CLI_OK)
+        status = stored_rule(cli, cli->args[0], &rule);
+    if (status == CLI_OK && rule.content == NULL)
+        return refuse_unknown(cli);
+    if (status != CLI_OK)
+        return status;
+    const struct call call = {
+        .method = "DELETE",
+        .path = talloc_asprintf(cli->mem, "/admin/api/policy-rules/%lld", (long long) rule.id)};
+    status = stored_save(cli, &call, source, &answer, &missing);
+    if (missing)
+        return refuse_unknown(cli);
+    if (status == CLI_OK)
+        bundle_print_revision(cli, stored_revision(cli, &answer), stored_activation(cli, &answer),
+                              false, json_pack("{s:s}", "path", cli->args[0]));
+    return status;
+}
+
 int
 policy_rule_delete_run(struct cli *cli)
 {
@@ -170,6 +211,8 @@ policy_rule_delete_run(struct cli *cli)
     int status = check_path(cli);
     if (status != CLI_OK)
         return status;
+    if (cli->choice.server != NULL)
+        return delete_remote(cli, &source);
     enum az_status st = save_policy(&cli->op, &plan, &result.save);
     if (st == AZ_NOT_FOUND)
         return refuse_unknown(cli);

@@ -9,7 +9,7 @@
 #include "bundle_dir.h"
 #include "output.h"
 #include "policy/rows/rule.h"
-#include "store/policy/policy_rules.h"
+#include "stored.h"
 
 /* True if a path begins at `at` and is not the end of a longer one: `a/b.rego:3` contains
  * `b.rego:3`, which may be another rule. One slash may precede the path. */
@@ -101,7 +101,7 @@ static const char *
 data_file(const struct cli *cli, const struct refusal_source *source, const char *key)
 {
     if (source->dir == NULL)
-        return key;
+        return source->data_file != NULL ? source->data_file : key;
     return talloc_asprintf(cli->mem, "%s/%s", source->dir, bundle_file_of_key(cli->mem, key));
 }
 
@@ -142,7 +142,7 @@ print_line(struct cli *cli, const char *message, const struct refusal_source *so
         stored.content = source->deploy->rule[rule].content;
         file = rule_file(cli, source, rule);
     } else if ((path = refusal_stored(cli->mem, message, &row)) != NULL
-               && policy_rule_fetch_path(&cli->op, path, &stored) == AZ_OK) {
+               && stored_rule(cli, path, &stored) == CLI_OK) {
         file = talloc_asprintf(cli->mem, "%s (stored)", path);
     }
     if (file != NULL && stored.content != NULL

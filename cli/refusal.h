@@ -10,7 +10,8 @@
 struct refusal_source {
     const struct deploy *deploy; /* rules and rows of the save */
     const char *dir;             /* directory of their files; NULL: not from a directory */
-    const char *file; /* without dir: file of the only rule; NULL: rules in the database */
+    const char *data_file; /* without dir: file of the only data row, NULL: rows in the database */
+    const char *file;      /* without dir: file of the only rule; NULL: rules in the database */
 };
 
 /* Find the `PATH:ROW` of one of these rules that a message of the engine names. False if it names

@@ -142,6 +142,7 @@ run_remote(struct cli *cli)
     int status = call_prepare(cli);
     if (status != CLI_OK)
         return status;
+    cli->op.mem = cli->mem;
     run_watch(cli);
     status = cli->verb->run(cli);
     explicit_bzero((void *) (uintptr_t) cli->key, strlen(cli->key));

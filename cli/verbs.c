@@ -42,27 +42,27 @@ const struct cli_verb cli_verbs[] = {
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
-    {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_DATABASE, false, bundle_deploy_run,
+    {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_ANYWHERE, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
      BUNDLE_DIR_LAYOUT " The program of the policy engine first compiles the rules and checks them against the "
      "schemas of the input documents; if it is not found, this is printed and left out. Then the verb prints how many rules "
      "and rows are added, changed, removed (with --mode replace), unchanged, and protected because they are shipped. "
      PRINTS_ACTIVATION},
-    {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, CLI_DATABASE, false, bundle_diff_run,
+    {"bundle diff", "[FROM] [TO]", 0, 2, bundle_diff_options, database, CLI_ANYWHERE, false, bundle_diff_run,
      "Show the differences between two bundles, or between a directory and what is stored",
      "FROM and TO are ids from `bundle history`. Without TO, FROM is compared with the newest bundle. With --dir, DIR is "
      "read as by `bundle deploy`: `added` is what a deploy would add, and `removed` is what DIR does not have. Shipped "
      "rules and rows that DIR does not have do not count. The exit status is then 0 if there is no difference, and 1 if "
      "there is one, or if DIR has a fault, which is printed on standard error."},
-    {"bundle history", "", 0, 0, bundle_history_options, database, CLI_DATABASE, false, bundle_history_run,
+    {"bundle history", "", 0, 0, bundle_history_options, database, CLI_ANYWHERE, false, bundle_history_run,
      "List the bundles that were published, newest first", NULL},
-    {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, CLI_DATABASE, false, bundle_pull_run,
+    {"bundle pull", "DIR", 1, 1, bundle_pull_options, database, CLI_ANYWHERE, false, bundle_pull_run,
      "Write the rules and data rows to a directory for `bundle deploy`",
      "Shipped rules and data rows outside the bundle are not written. DIR is created if it does not exist. If it "
      "exists, it may contain only hidden files, tests, README files and files of the same policy. No file is deleted. "
      "Deploying an unchanged directory changes nothing. An empty DIR also gets an example of a rule and its test, which "
      "are not deployed. Prints the revision, for `bundle deploy --if-revision`."},
-    {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, CLI_DATABASE, false, bundle_rollback_run,
+    {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, CLI_ANYWHERE, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},
     {"client create", "CLIENT", 1, 1, client_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
@@ -140,29 +140,29 @@ const struct cli_verb cli_verbs[] = {
     {"openapi", "", 0, 0, NULL, describing, CLI_HOST, false, openapi_run,
      "Print the description of the interface (OpenAPI 3.1.0)",
      "The service has the same document at /openapi.json, unless SVC_SWAGGER_ENABLED is false."},
-    {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, CLI_DATABASE, false, policy_data_delete_run,
+    {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, CLI_ANYWHERE, false, policy_data_delete_run,
      "Delete a data row and publish the change",
      "Shipped rows cannot be deleted. Prints the revision of the bundle and its state, like `policy data set`."},
-    {"policy data get", "KEY", 1, 1, NULL, database, CLI_DATABASE, false, policy_data_get_run,
+    {"policy data get", "KEY", 1, 1, NULL, database, CLI_ANYWHERE, false, policy_data_get_run,
      "Print the payload of a data row",
      "With --json the whole row is printed, with its payload as a string."},
-    {"policy data list", "", 0, 0, NULL, database, CLI_DATABASE, false, policy_data_list_run,
+    {"policy data list", "", 0, 0, NULL, database, CLI_ANYWHERE, false, policy_data_list_run,
      "List the data rows", NULL},
-    {"policy data set", "KEY [FILE|-]", 1, 2, policy_data_set_options, saving, CLI_DATABASE, false, policy_data_set_run,
+    {"policy data set", "KEY [FILE|-]", 1, 2, policy_data_set_options, saving, CLI_ANYWHERE, false, policy_data_set_run,
      "Save the payload of a data row and publish the change",
      "The payload is JSON from FILE or standard input. If it does not match the schema of the row, every failing path "
      "is printed and nothing is saved. Prints the revision of the bundle and `confirmed`, or `pending` if not every "
      "policy engine has reported the bundle active within SVC_BUNDLE_CONFIRM_TIMEOUT_MS; the payload is saved in both "
      "cases."},
-    {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, CLI_DATABASE, false, policy_rule_delete_run,
+    {"policy rule delete", "PATH", 1, 1, policy_rule_delete_options, saving, CLI_ANYWHERE, false, policy_rule_delete_run,
      "Delete a rule, unless the policy engine refuses the remaining rules",
      "Shipped rules cannot be deleted."},
-    {"policy rule get", "PATH", 1, 1, NULL, database, CLI_DATABASE, false, policy_rule_get_run,
+    {"policy rule get", "PATH", 1, 1, NULL, database, CLI_ANYWHERE, false, policy_rule_get_run,
      "Print the text of a rule",
      "With --json the whole row of the rule is printed."},
-    {"policy rule list", "", 0, 0, NULL, database, CLI_DATABASE, false, policy_rule_list_run,
+    {"policy rule list", "", 0, 0, NULL, database, CLI_ANYWHERE, false, policy_rule_list_run,
      "List the rules, including shipped ones", NULL},
-    {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, CLI_DATABASE, false, policy_rule_set_run,
+    {"policy rule set", "PATH [FILE|-]", 1, 2, policy_rule_set_options, saving, CLI_ANYWHERE, false, policy_rule_set_run,
      "Save a rule, unless the policy engine refuses it",
      "The text comes from FILE or standard input; PATH ends in .rego or .cedar. The rule is enabled unless --disabled is "
      "given. " PRINTS_ACTIVATION},
