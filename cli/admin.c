@@ -134,6 +134,15 @@ read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body)
     return status;
 }
 
+/* Return the first argument as a member: an id is a number in JSON. */
+static json_t *
+key_value(const struct admin_verb *verb, const char *text)
+{
+    int64_t number;
+    return verb->key_is_number && digits_read(text, INT64_MAX, &number) ? json_integer(number)
+                                                                        : output_string(text);
+}
+
 static int
 make_body(struct cli *cli, const struct admin_verb *verb, json_t **ret)
 {
@@ -148,7 +157,7 @@ make_body(struct cli *cli, const struct admin_verb *verb, json_t **ret)
     if (status == CLI_OK && !admin_fill(cli, verb->members, body))
         status = CLI_USAGE;
     if (status == CLI_OK && verb->key != NULL)
-        json_object_set_new(body, verb->key, output_string(cli->args[0]));
+        json_object_set_new(body, verb->key, key_value(verb, cli->args[0]));
     return status;
 }
 

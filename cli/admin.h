@@ -37,10 +37,15 @@ struct admin_verb {
     const char *done;                    /* printed after a 204, behind the first word of the
                                             verb and the argument: "was deleted" */
     const char *missing;                 /* printed for 404, with the argument */
+    bool key_is_number;                  /* the member `key` is a number */
 };
 
 /* The table, ended by a row without words. */
 extern const struct admin_verb admin_verbs[];
+
+/* Filters of the audit log and the report, and the columns of a row of the log. */
+extern const struct admin_member audit_export_filters[], audit_tail_filters[], report_filters[];
+extern const struct output_column audit_columns[];
 
 /* Set the members of the options that were given. False: a number is none, and the error was
  * printed, or there is no memory. */

@@ -144,26 +144,114 @@ static const struct output_column consent_columns[] = {
     {NULL, NULL},
 };
 
+/* ---- audit */
+
+#define BY_CLIENT {"client", 0, "CLIENT", AT(client), false, "Show those of CLIENT alone; CLIENT may be the label of an admin key"}
+#define BY_ENDPOINT {"endpoint", 0, "PATH", AT(endpoint), false, "Show those of the endpoint PATH alone, for example /token"}
+#define BY_FLOW {"flow", 0, "ID", AT(flow), false, "Show those of one sign-in and its tokens alone"}
+#define BY_FROM {"from", 0, "DAY", AT(from), false, "Begin with DAY (UTC), for example 2026-01-31"}
+#define BY_OUTCOME {"outcome", 0, "OUTCOME", AT(outcome), false, "Show those with OUTCOME alone: allowed, denied, rejected or error"}
+#define BY_REQUEST {"request", 0, "ID", AT(request), false, "Show those of the request ID alone (X-Request-ID)"}
+#define BY_TO {"to", 0, "DAY", AT(to), false, "End with DAY (UTC)"}
+
+const struct cli_option audit_list_options[] = {
+    BY_CLIENT, BY_ENDPOINT, BY_FLOW, BY_FROM,
+    {"limit", 0, "N", AT(limit), false, "Show at most N rows, from 1 to 200 (default 20)"},
+    BY_OUTCOME,
+    {"page", 0, "N", AT(page), false, "Show the page N, counted from 0"},
+    BY_REQUEST, SUBJECT, BY_TO,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option audit_export_options[] = {
+    BY_CLIENT, BY_ENDPOINT, BY_FLOW,
+    {"format", 0, "FORMAT", AT(format), false, "Format of the export: json (default), ndjson or csv"},
+    BY_FROM,
+    {"from-instant", 0, "TIME", AT(from_instant), false, "Begin at TIME, for example 2026-01-31T12:00:00Z"},
+    {"operation", 0, "NAME", AT(operation), false, "Export those of one operation alone, for example createClient"},
+    BY_OUTCOME, BY_REQUEST,
+    {"status", 0, "STATUS", AT(http_status), false, "Export those with this HTTP status alone"},
+    SUBJECT, BY_TO,
+    {"to-instant", 0, "TIME", AT(to_instant), false, "End before TIME"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option audit_tail_options[] = {
+    BY_CLIENT, BY_ENDPOINT, BY_FLOW,
+    {"interval", 0, "SECONDS", AT(interval), false, "Ask every SECONDS, from 1 to 3600 (default 2)"},
+    {"limit", 0, "N", AT(limit), false, "Show N rows at first, from 1 to 200 (default 10)"},
+    BY_OUTCOME, SUBJECT,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option report_options[] = {
+    BY_CLIENT, BY_FROM, BY_TO,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+
+#define FILTERS \
+    {AT(client),   "clientId",  ADMIN_TEXT}, \
+    {AT(endpoint), "endpoint",  ADMIN_TEXT}, \
+    {AT(flow),     "flowId",    ADMIN_TEXT}, \
+    {AT(outcome),  "outcome",   ADMIN_TEXT}, \
+    {AT(subject),  "subjectId", ADMIN_TEXT}
+#define DAYS {AT(from), "from", ADMIN_TEXT}, {AT(to), "to", ADMIN_TEXT}
+
+static const struct admin_member audit_list_filters[] = {
+    FILTERS, DAYS,
+    {AT(request), "requestId", ADMIN_TEXT},
+    {AT(limit),   "size",      ADMIN_TEXT},
+    {AT(page),    "page",      ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+const struct admin_member audit_export_filters[] = {
+    FILTERS, DAYS,
+    {AT(request),      "requestId",   ADMIN_TEXT},
+    {AT(operation),    "operation",   ADMIN_TEXT},
+    {AT(http_status),  "status",      ADMIN_TEXT},
+    {AT(from_instant), "fromInstant", ADMIN_TEXT},
+    {AT(to_instant),   "toInstant",   ADMIN_TEXT},
+    {AT(format),       "format",      ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+const struct admin_member audit_tail_filters[] = {FILTERS, {0, NULL, ADMIN_TEXT}};
+const struct admin_member report_filters[] = {
+    DAYS,
+    {AT(client), "clientId", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+const struct output_column audit_columns[] = {
+    {"id",        "ID"},
+    {"createdAt", "TIME"},
+    {"outcome",   "OUTCOME"},
+    {"method",    "METHOD"},
+    {"endpoint",  "ENDPOINT"},
+    {"clientId",  "CLIENT"},
+    {"subjectId", "SUBJECT"},
+    {NULL, NULL},
+};
+#define NO_AUDIT "is not the id of an audit row; see `authzctl audit list`"
+
 /* ---- the table */
 
 #define API "/admin/api/"
 
 const struct admin_verb admin_verbs[] = {
-    {"client create", "POST", API "clients", "clientId", client_members, NULL, NULL, NULL, NULL},
-    {"client delete", "DELETE", API "clients/{}", NULL, NULL, NULL, NULL, "was deleted", NO_CLIENT},
-    {"client list", "GET", API "clients", NULL, NULL, client_columns, NULL, NULL, NULL},
-    {"client rotate-secret", "POST", API "clients/{}/rotate-secret", NULL, rotation_members, NULL, NULL, NULL, NO_CLIENT},
-    {"client show", "GET", API "clients/{}", NULL, NULL, NULL, NULL, NULL, NO_CLIENT},
-    {"client update", "PUT", API "clients/{}", "clientId", client_members, NULL, NULL, NULL, NO_CLIENT},
-    {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`"},
-    {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL},
-    {"idp create", "POST", API "identity-providers", "idpId", idp_members, NULL, NULL, NULL, NULL},
-    {"idp delete", "DELETE", API "identity-providers/{}", NULL, NULL, NULL, NULL, "was deleted", NO_IDP},
-    {"idp list", "GET", API "identity-providers", NULL, NULL, idp_columns, NULL, NULL, NULL},
-    {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP},
-    {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP},
-    {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`"},
-    {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL},
-    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+    {"audit list", "GET", API "audit-logs", NULL, audit_list_filters, audit_columns, "content", NULL, NULL, false},
+    {"audit replay", "POST", API "policy-rules/evaluate", "auditId", NULL, NULL, NULL, NULL, NO_AUDIT, true},
+    {"audit show", "GET", API "audit-logs/{}", NULL, NULL, NULL, NULL, NULL, NO_AUDIT, false},
+    {"client create", "POST", API "clients", "clientId", client_members, NULL, NULL, NULL, NULL, false},
+    {"client delete", "DELETE", API "clients/{}", NULL, NULL, NULL, NULL, "was deleted", NO_CLIENT, false},
+    {"client list", "GET", API "clients", NULL, NULL, client_columns, NULL, NULL, NULL, false},
+    {"client rotate-secret", "POST", API "clients/{}/rotate-secret", NULL, rotation_members, NULL, NULL, NULL, NO_CLIENT, false},
+    {"client show", "GET", API "clients/{}", NULL, NULL, NULL, NULL, NULL, NO_CLIENT, false},
+    {"client update", "PUT", API "clients/{}", "clientId", client_members, NULL, NULL, NULL, NO_CLIENT, false},
+    {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`", false},
+    {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL, false},
+    {"idp create", "POST", API "identity-providers", "idpId", idp_members, NULL, NULL, NULL, NULL, false},
+    {"idp delete", "DELETE", API "identity-providers/{}", NULL, NULL, NULL, NULL, "was deleted", NO_IDP, false},
+    {"idp list", "GET", API "identity-providers", NULL, NULL, idp_columns, NULL, NULL, NULL, false},
+    {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP, false},
+    {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
+    {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
+    {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 /* clang-format on */

@@ -74,6 +74,7 @@ struct arrival {
     size_t length;      /* octets of text */
     bool ended;         /* the head is complete */
     bool too_large;     /* a limit was passed, or there is no memory */
+    bool cut;           /* the answer broke off */
     bool stopped;       /* `take` wants no more */
 };
 

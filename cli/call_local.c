@@ -75,6 +75,12 @@ gateway_finish(const struct http_io *io)
     (void) io;
 }
 
+static void
+gateway_cut(const struct http_io *io)
+{
+    ((struct gateway *) io->handle)->arrival->cut = true;
+}
+
 /* Return the target below the path of the issuer, where the routes are. */
 static char *
 local_target(const struct cli *cli, const char *target)
@@ -97,12 +103,17 @@ call_local(struct arrival *arrival)
                                .variable = gateway_variable,
                                .read = gateway_read,
                                .write = gateway_write,
-                               .finish = gateway_finish};
+                               .finish = gateway_finish,
+                               .cut = gateway_cut};
     if (gateway.target == NULL || gateway.length == NULL)
         return output_no_memory(cli);
     cli->by_operator = (struct az_operator){.label = "authzctl", .watch = cli->op.watch};
     cli->az->by_operator = &cli->by_operator;
     dispatch(cli->az, &io);
+    if (arrival->cut && !arrival->stopped) {
+        output_error("%s: the answer broke off; see the log of PostgreSQL", cli->path);
+        return CLI_UNAVAILABLE;
+    }
     if (arrival->status != 0 || arrival->too_large)
         return CLI_OK;
     return output_no_memory(cli);

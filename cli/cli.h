@@ -58,6 +58,8 @@ struct cli_choices {
     const char *logo_uri, *jwks_uri, *file, *client, *subject, *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
     const char *grants, *resources, *endpoints;
+    const char *endpoint, *outcome, *flow, *request, *operation, *http_status, *from, *to;
+    const char *from_instant, *to_instant, *format, *page, *interval;
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

@@ -142,6 +142,25 @@ output_rows(const struct cli *cli, const json_t *rows, const struct output_colum
         put_row(cli->mem, row, columns, width);
 }
 
+void
+output_values(const struct cli *cli, const json_t *row, const struct output_column *columns)
+{
+    for (size_t i = 0; columns[i].member != NULL; i++) {
+        put_clean(stdout, i > 0 ? "  " : "");
+        const char *text = cell_text(cli->mem, row, columns[i].member);
+        put_clean(stdout, text != NULL && *text != '\0' ? text : "-");
+    }
+    putchar('\n');
+}
+
+void
+output_json_line(const json_t *value)
+{
+    if (json_dumpf(value, stdout, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
+        output_lost = true;
+    putchar('\n');
+}
+
 /* Turn a text of several lines, such as a message of libpq, into one line. */
 static void
 join_lines(char *text)

@@ -26,6 +26,12 @@ json_t *output_string(const char *text);
 /* Print an array of objects as aligned columns, or as it is with --json. */
 void output_rows(const struct cli *cli, const json_t *rows, const struct output_column *columns);
 
+/* Print the cells of one object in a line, with two blanks between them, without --json. */
+void output_values(const struct cli *cli, const json_t *row, const struct output_column *columns);
+
+/* Print one JSON document in one line. */
+void output_json_line(const json_t *value);
+
 /* Print `authzctl: SUBJECT: PROBLEM; REMEDY` on standard error, as one line without control
  * characters. */
 void output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

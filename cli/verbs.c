@@ -42,6 +42,21 @@ const struct cli_verb cli_verbs[] = {
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},
+    {"audit export", "", 0, 0, audit_export_options, asking, CLI_ANYWHERE, false, audit_export_run,
+     "Print all audit rows of a period or of a filter",
+     "At most SVC_AUDIT_EXPORT_MAX_ROWS rows; the export says if there were more. Rows are printed as they come. If the "
+     "export breaks off, the exit status is not 0."},
+    {"audit list", "", 0, 0, audit_list_options, asking, CLI_ANYWHERE, false, admin_run,
+     "List audit rows, newest first",
+     "With --json the page object of the admin API is printed, with whole rows."},
+    {"audit replay", "ID", 1, 1, NULL, entitling, CLI_ANYWHERE, false, admin_run,
+     "Let the policy of today decide a stored question again, and show the changes",
+     "ID is the id of an audit row with a decision. Nothing is issued or revoked."},
+    {"audit show", "ID", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "Print an audit row with the question to policy and its answer", NULL},
+    {"audit tail", "", 0, 0, audit_tail_options, asking, CLI_ANYWHERE, false, audit_tail_run,
+     "Print audit rows as they are written, until it is interrupted",
+     "An absent value is -. With --json each row is one line."},
     {"bundle deploy", "DIR", 1, 1, bundle_deploy_options, saving, CLI_ANYWHERE, false, bundle_deploy_run,
      "Save the rules and data rows in a directory, either all of them or none",
      BUNDLE_DIR_LAYOUT " The program of the policy engine first compiles the rules and checks them against the "
@@ -173,6 +188,9 @@ const struct cli_verb cli_verbs[] = {
      "Disabled rules and their tests are skipped. Before the tests run, the rules are compiled and checked against the "
      "schemas of the input documents: a rule that reads a member which no input has is refused. The verb "
      "needs no database and only the setting SVC_DATA_DIR; the engine does not see any settings."},
+    {"report", "", 0, 0, report_options, asking, CLI_ANYWHERE, false, report_run,
+     "Report what policy decided in a period, by client, endpoint and reason",
+     "Without --from and --to the period is the last 30 days. With --json the report has the numbers of each day too."},
     {"session end", "SESSION", 1, 1, session_end_options, asking, CLI_ANYWHERE, false, admin_run,
      "End a browser session", NULL},
     {"session list", "", 0, 0, session_list_options, asking, CLI_ANYWHERE, false, admin_run,

@@ -6,6 +6,9 @@
 
 extern const struct cli_option admin_key_mint_options[];
 extern const struct cli_option admin_key_revoke_options[];
+extern const struct cli_option audit_export_options[];
+extern const struct cli_option audit_list_options[];
+extern const struct cli_option audit_tail_options[];
 extern const struct cli_option bundle_deploy_options[];
 extern const struct cli_option bundle_diff_options[];
 extern const struct cli_option bundle_history_options[];
@@ -20,6 +23,7 @@ extern const struct cli_option consent_list_options[];
 extern const struct cli_option idp_create_options[];
 extern const struct cli_option idp_delete_options[];
 extern const struct cli_option idp_update_options[];
+extern const struct cli_option report_options[];
 extern const struct cli_option session_end_options[];
 extern const struct cli_option session_list_options[];
 extern const struct cli_option config_check_options[];
@@ -37,6 +41,8 @@ int admin_key_mint_run(struct cli *cli);
 int admin_key_list_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
 int admin_run(struct cli *cli);
+int audit_export_run(struct cli *cli);
+int audit_tail_run(struct cli *cli);
 int bundle_deploy_run(struct cli *cli);
 int bundle_diff_run(struct cli *cli);
 int bundle_history_run(struct cli *cli);
@@ -63,6 +69,7 @@ int policy_rule_get_run(struct cli *cli);
 int policy_rule_list_run(struct cli *cli);
 int policy_rule_set_run(struct cli *cli);
 int policy_test_run(struct cli *cli);
+int report_run(struct cli *cli);
 int setup_run(struct cli *cli);
 int unentitle_run(struct cli *cli);
 

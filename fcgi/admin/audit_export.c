@@ -59,10 +59,10 @@ struct export_format {
 static void
 json_begin(struct request *req, const struct export *export, struct buf *out)
 {
-    char now[ISO8601_SIZE];
+    char now[ISO8601_MS_SIZE];
     const char *between = "";
     (void) export;
-    iso8601_format(op_now(&req->op), now);
+    iso8601_format_ms(req->op.now_ms, now);
     buf_append_format(out, "{\"exportedAt\":\"%s\",\"filters\":{", now);
     for (const struct route_param *param = audit_export_params; param->name != NULL; param++) {
         const char *value = audit_filter_param(req, param->name);

@@ -40,6 +40,9 @@ sql(q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT '
 # Verbs that print a time, and how many different members or columns with one there are at least.
 my @TIMES = (
     [ 'admin-key list'       => 2, [] ],
+    [ 'audit export'         => 2, [] ],
+    [ 'audit list'           => 1, [] ],
+    [ 'audit show'           => 1, ['1'] ],
     [ 'bundle history'       => 1, [] ],
     [ 'client rotate-secret' => 2, [qw(app --previous-ttl 60)] ],
     [ 'consent list'         => 1, [] ],
@@ -54,9 +57,10 @@ my @TIMES = (
     [ 'maintain'             => 1, [], 'on standard error' ],
 );
 
-# Verbs that print none.
+# Verbs that print none, or days, or times that the verbs above print too.
 my @NONE = (
-    'admin-key mint', 'admin-key revoke', 'bundle deploy', 'bundle diff', 'bundle pull', 'bundle rollback',
+    'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report', 'bundle deploy', 'bundle diff',
+    'bundle pull',    'bundle rollback',
     ( map {"client $_"} qw(create delete list show update) ), 'completion',  'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete list show update) ),    'session end', 'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
