@@ -200,6 +200,13 @@ const struct cli_verb cli_verbs[] = {
      "Run it as root after you installed the packages. It asks for what the options do not say if standard input is a "
      "terminal. Each step keeps what exists and adds what is missing, so it can be run again at any time, and after "
      "each upgrade. It never changes a setting or a key in authz.conf."},
+    {"token introspect", "[FILE|-]", 0, 1, NULL, asking, CLI_ANYWHERE, false, token_introspect_run,
+     "Print the facts of a token: client, subject, scopes, times, and why it is not live",
+     "The token comes from FILE or standard input, because other users of the host can read a command line. Policy is not "
+     "asked, because it decides for a caller; `audit replay` asks it. Each look leaves an audit row."},
+    {"token revoke", "[FILE|-]", 0, 1, token_revoke_options, asking, CLI_ANYWHERE, false, token_revoke_run,
+     "Revoke a token; a refresh token with all tokens of its sign-in",
+     "The token comes from FILE or standard input. `revoked` says if this run ended it."},
     {"unentitle", "CLIENT", 1, 1, unentitle_options, entitling, CLI_ANYWHERE, false, unentitle_run,
      "Remove rights from the binding of a client and publish the change",
      "Rights that the client has by the kind of its registration or its software stay. Tokens that were issued lose the "

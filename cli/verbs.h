@@ -35,6 +35,7 @@ extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
 extern const struct cli_option setup_options[];
+extern const struct cli_option token_revoke_options[];
 extern const struct cli_option unentitle_options[];
 
 int admin_key_mint_run(struct cli *cli);
@@ -71,6 +72,8 @@ int policy_rule_set_run(struct cli *cli);
 int policy_test_run(struct cli *cli);
 int report_run(struct cli *cli);
 int setup_run(struct cli *cli);
+int token_introspect_run(struct cli *cli);
+int token_revoke_run(struct cli *cli);
 int unentitle_run(struct cli *cli);
 
 #endif

@@ -186,6 +186,22 @@ static const struct field audit_row_fields[] = {
 };
 const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
 
+static const struct field token_facts_fields[] = {
+    {"active",    FIELD_BOOLEAN, .required = true, .help = "It is live; policy was not asked"},
+    {"reason",    FIELD_TEXT,    .help = "Why it is not live"},
+    {"tokenId",   FIELD_TEXT, .max = 0},
+    {"kind",      FIELD_TEXT,    .help = "access or refresh"},
+    {"flowId",    FIELD_TEXT, .max = 0},
+    {"clientId",  FIELD_TEXT, .max = 0},
+    {"subjectId", FIELD_TEXT, .max = 0},
+    {"scope",     FIELD_TEXT,    .may_be_empty = true},
+    {"resource",  FIELD_TEXT, .max = 0},
+    {"issuedAt",  FIELD_TEXT, .max = 0},
+    {"expiresAt", FIELD_TEXT, .max = 0},
+    {"revoked",   FIELD_BOOLEAN, .help = "Of a revocation: this request ended it"},
+};
+const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
+
 static const struct field audit_page_fields[] = {
     {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row},
     {"empty",            FIELD_BOOLEAN, .required = true},

@@ -61,8 +61,9 @@ my @TIMES = (
 my @NONE = (
     'admin-key mint', 'admin-key revoke', 'audit replay', 'audit tail', 'report', 'bundle deploy', 'bundle diff',
     'bundle pull',    'bundle rollback',
-    ( map {"client $_"} qw(create delete list show update) ), 'completion',  'consent forget', 'entitle',
-    ( map {"idp $_"} qw(create delete list show update) ),    'session end', 'unentitle',
+    ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
+    ( map {"idp $_"} qw(create delete list show update) ),    'session end', ( map {"token $_"} qw(introspect revoke) ),
+    'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',
     'policy rule set', 'policy test', 'setup',

@@ -149,7 +149,7 @@ static const struct {
     {"bundle",      "depoly",    "'deploy'"   },
     {"config",      "chekc",     NULL         }, /* two of five letters */
     {"",            "users",     NULL         },
-    {"",            "token",     NULL         },
+    {"",            "tomato",    NULL         },
     {"",            "status",    NULL         },
     {"",            "start",     NULL         },
     {"",            "migrate",   NULL         },

@@ -1,0 +1,151 @@
+#include "config.h"
+
+#include "admin/tokens.h"
+
+#include <string.h>
+
+#include "admin/resource.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "crypto/token.h"
+#include "store/tokens/grants_find.h"
+#include "store/tokens/tokens.h"
+#include "store/tokens/tokens_find.h"
+
+/* Attempts to revoke a token whose client changes meanwhile. */
+#define REVOKE_TRIES 3
+/* Longest text that is read as a token, in code points; ours have TOKEN_TEXT_LENGTH. */
+#define TOKEN_GIVEN_MAX 512
+
+struct token_question {
+    const char *token;
+};
+static const struct field token_question_fields[] = {
+    {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX,
+     FIELD_INTO(struct token_question, token)},
+};
+const struct field_table token_question_table =
+    FIELD_TABLE("TokenQuestion", token_question_fields, 0);
+
+/* A token that was asked about. */
+struct asked {
+    struct token_parts parts;
+    struct token_lookup lookup;
+    char id[UUID7_TEXT_LENGTH + 1]; /* "": the text is no token of this service */
+};
+
+/* Name the token in the audit row by its id, which is no secret. */
+static void
+tokens_note(struct request *req, const struct asked *asked)
+{
+    const struct token_row *row = &asked->lookup.row;
+    req->audit.subject_id = row->found ? row->subject : NULL;
+    req->audit.summary = jsonx_dump(
+        req->op.mem,
+        jsonx_own(req->op.mem, json_pack("{s:s,s:s*}", "tokenId", asked->id, "tokenClient",
+                                         row->found ? row->client.client_id : NULL)));
+}
+
+/* Find the row of the token. */
+static enum az_status
+tokens_find(struct request *req, struct asked *asked)
+{
+    struct token_lookup *lookup = &asked->lookup;
+    lookup->token = *asked->id != '\0' ? &asked->parts : NULL;
+    enum az_status st = token_find(&req->op, lookup);
+    if (st == AZ_OK)
+        tokens_note(req, asked);
+    return st;
+}
+
+/* Read the token, wipe what was sent, and find its row. A text that is none is an unknown token. */
+static enum az_status
+tokens_read(struct request *req, struct asked *asked)
+{
+    struct token_question given = {.token = NULL};
+    enum token_kind kind = TOKEN_ACCESS;
+    enum az_status st = fields_read(req->op.mem, &token_question_table, req->json,
+                                    request_field_fault, req, &given, NULL);
+    if (st == AZ_OK && token_parse(given.token, strlen(given.token), &kind, &asked->parts) == AZ_OK
+        && (kind == TOKEN_ACCESS || kind == TOKEN_REFRESH)) {
+        uuid7_format(asked->parts.id, asked->id);
+        asked->lookup.kind = kind;
+    }
+    resource_wipe_json(req->json);
+    if (st != AZ_OK)
+        return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL,
+                       NULL);
+    return tokens_find(req, asked);
+}
+
+/* Return a time as text; NULL for none. */
+static const char *
+tokens_time(TALLOC_CTX *mem, int64_t seconds)
+{
+    char text[ISO8601_MS_SIZE];
+    if (seconds <= 0 || iso8601_format_ms(seconds * 1000, text) != AZ_OK)
+        return NULL;
+    return talloc_strdup(mem, text);
+}
+
+/* Answer with the facts. `revoked`: what this request did, or -1: it only asked. */
+static enum az_status
+tokens_respond(struct request *req, const struct asked *asked, int revoked)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    const struct token_row *row = &asked->lookup.row;
+    const bool known = *asked->id != '\0' && (row->found || strcmp(row->dead, "unknown") != 0);
+    struct jsonx_build body = {
+        jsonx_own(mem,
+                  json_pack("{s:b,s:s*,s:s*,s:s*,s:s*,s:s*}", "active", row->found && revoked != 1,
+                            "reason", revoked == 1 ? "revoked" : row->dead, "tokenId",
+                            known ? asked->id : NULL, "kind",
+                            !known                               ? NULL
+                            : asked->lookup.kind == TOKEN_ACCESS ? "access"
+                                                                 : "refresh",
+                            "flowId", row->flow_id, "clientId",
+                            row->found ? row->client.client_id : NULL)),
+        false};
+    if (row->found)
+        json_object_update_missing(
+            body.value,
+            jsonx_own(mem, json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*}", "subjectId", row->subject,
+                                     "scope", row->scope, "resource", row->resource, "issuedAt",
+                                     tokens_time(mem, row->issued_at), "expiresAt",
+                                     tokens_time(mem, row->expires_at))));
+    if (revoked >= 0)
+        jsonx_set(&body, "revoked", json_boolean(revoked));
+    return respond_json(req, 200, jsonx_built(&body));
+}
+
+enum az_status
+token_introspect_handle(struct request *req)
+{
+    struct asked asked = {.id = ""};
+    enum az_status st = tokens_read(req, &asked);
+    return st == AZ_OK ? tokens_respond(req, &asked, -1) : st;
+}
+
+/* The statement of /revoke, for the client of the token; it writes the audit row too. */
+enum az_status
+token_revoke_handle(struct request *req)
+{
+    struct asked asked = {.id = ""};
+    enum az_status st = tokens_read(req, &asked);
+    for (int pass = 0; st == AZ_OK && pass < REVOKE_TRIES; pass++) {
+        bool current = false, noted = false;
+        if (!asked.lookup.row.found)
+            return tokens_respond(req, &asked, 0);
+        request_fill_audit(req, 200, "allowed");
+        st = token_revoke(&req->op, asked.lookup.kind, &asked.parts, &asked.lookup.row.client,
+                          &req->audit, &current, &noted);
+        req->audited = noted;
+        if (st == AZ_OK && current)
+            return tokens_respond(req, &asked, 1);
+        if (st == AZ_OK)
+            st = tokens_find(req, &asked);
+    }
+    return st != AZ_OK ? st
+                       : op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                                 "the client changed during each of %d attempts", REVOKE_TRIES);
+}
