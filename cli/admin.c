@@ -41,7 +41,7 @@ words_list(const char *text)
 
 /* Return the value of an option (new reference); NULL: not given, or a number that is none. */
 static json_t *
-member_value(const struct cli *cli, const struct admin_member *member)
+admin_member_value(const struct cli *cli, const struct admin_member *member)
 {
     int64_t number;
     if (member->kind == ADMIN_TRUE || member->kind == ADMIN_FALSE)
@@ -61,7 +61,7 @@ bool
 admin_fill(struct cli *cli, const struct admin_member *members, json_t *body)
 {
     for (; members != NULL && members->name != NULL; members++) {
-        json_t *value = member_value(cli, members);
+        json_t *value = admin_member_value(cli, members);
         if (value != NULL && json_object_set_new(body, members->name, value) != 0)
             return output_no_memory(cli) == CLI_OK;
         if (value == NULL && members->kind == ADMIN_NUMBER && choice_text(cli, members) != NULL) {
@@ -87,7 +87,7 @@ admin_query(const struct cli *cli, const struct admin_member *members,
 
 /* Read the members in the file of --file into the body. */
 static int
-read_file(struct cli *cli, json_t *body)
+admin_read_file(struct cli *cli, json_t *body)
 {
     static const char expected[] = "give one JSON object";
     size_t length = 0;
@@ -124,7 +124,7 @@ verb_missing(const struct cli *cli, const struct admin_verb *verb)
 
 /* Begin the body of a PUT with the row as it is: the API replaces the whole row. */
 static int
-read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body)
+admin_read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body)
 {
     const struct call call = {.method = "GET", .path = verb_path(cli, verb)};
     struct answer answer;
@@ -144,16 +144,16 @@ key_value(const struct admin_verb *verb, const char *text)
 }
 
 static int
-make_body(struct cli *cli, const struct admin_verb *verb, json_t **ret)
+admin_make_body(struct cli *cli, const struct admin_verb *verb, json_t **ret)
 {
     json_t *body = *ret = jsonx_own(cli->mem, json_object());
     int status = CLI_OK;
     if (body == NULL)
         return output_no_memory(cli);
     if (strcmp(verb->method, "PUT") == 0)
-        status = read_stored(cli, verb, body);
+        status = admin_read_stored(cli, verb, body);
     if (status == CLI_OK && cli->choice.file != NULL)
-        status = read_file(cli, body);
+        status = admin_read_file(cli, body);
     if (status == CLI_OK && !admin_fill(cli, verb->members, body))
         status = CLI_USAGE;
     if (status == CLI_OK && verb->key != NULL)
@@ -227,7 +227,7 @@ admin_run(struct cli *cli)
     if (strcmp(verb->method, "GET") == 0)
         call.queries = admin_query(cli, verb->members, pairs);
     else if (strcmp(verb->method, "DELETE") != 0)
-        status = make_body(cli, verb, &call.body);
+        status = admin_make_body(cli, verb, &call.body);
     if (status == CLI_OK)
         status = call_run(cli, &call, verb_missing(cli, verb), &answer);
     return status == CLI_OK ? admin_print(cli, verb, &answer) : status;
