@@ -204,41 +204,47 @@ audit_tail_run(struct cli *cli)
 
 /* ---- report ---- */
 
-/* Parts of the report that are tables. */
-#define NUMBER_COLUMNS                                                                             \
-    {"total", "TOTAL"}, {"allowed", "ALLOWED"}, {"denied", "DENIED"},                              \
+/* Parts of the report that are tables, and lists that only --json shows (columns NULL). */
+#define SHARE_COLUMNS                                                                              \
+    {"decisions", "DECISIONS"}, {"pct", "%"},                                                      \
     {                                                                                              \
-        "error", "ERROR"                                                                           \
+        NULL, NULL                                                                                 \
     }
+/* clang-format off */
+static const struct output_column by_client_columns[] = {{"clientId", "CLIENT"}, {"clientName", "NAME"}, SHARE_COLUMNS};
+static const struct output_column by_endpoint_columns[] = {{"endpoint", "ENDPOINT"}, SHARE_COLUMNS};
+static const struct output_column reason_columns[] = {{"reason", "REASON"}, {"count", "COUNT"}, {"pct", "%"}, {NULL, NULL}};
+static const struct output_column change_columns[] = {
+    {"timestamp", "TIME"}, {"action", "ACTION"}, {"entityType", "TYPE"}, {"entityId", "ID"}, {NULL, NULL}};
+/* clang-format on */
 static const struct report_part {
     const char *member;
     const struct output_column *columns;
 } report_parts[] = {
-    {"byClient",
-     (const struct output_column[]){{"clientId", "CLIENT"}, NUMBER_COLUMNS, {NULL, NULL}}          },
-    {"byEndpoint",
-     (const struct output_column[]){{"endpoint", "ENDPOINT"}, NUMBER_COLUMNS, {NULL, NULL}}        },
-    {"denialReasons",
-     (const struct output_column[]){{"code", "REASON"}, {"count", "COUNT"}, {NULL, NULL}}          },
-    {"recentPolicyChanges", (const struct output_column[]){{"id", "BUNDLE"},
-                                                           {"createdAt", "CREATED"},
-                                                           {"triggerSource", "SOURCE"},
-                                                           {"triggeredBy", "BY"},
-                                                           {NULL, NULL}}},
+    {"byClient",            by_client_columns  },
+    {"byEndpoint",          by_endpoint_columns},
+    {"denialReasons",       reason_columns     },
+    {"recentPolicyChanges", change_columns     },
+    {"trendLabels",         NULL               },
+    {"trendAllowed",        NULL               },
+    {"trendDenied",         NULL               },
+    {"trendErrors",         NULL               },
+    {"clients",             NULL               },
+    {"identityProviders",   NULL               },
+    {"resources",           NULL               },
 };
 
-/* Print the numbers, then each part. The days of the trend are in --json. */
+/* Print the numbers, then each table. */
 static void
 report_print(const struct cli *cli, json_t *report)
 {
     json_t *numbers = jsonx_own(cli->mem, json_copy(report));
-    json_object_del(numbers, "trend");
     for (size_t i = 0; i < sizeof(report_parts) / sizeof(report_parts[0]); i++)
         json_object_del(numbers, report_parts[i].member);
     admin_print_object(cli, numbers);
     for (size_t i = 0; i < sizeof(report_parts) / sizeof(report_parts[0]); i++) {
         const json_t *rows = json_object_get(report, report_parts[i].member);
-        if (json_array_size(rows) == 0)
+        if (report_parts[i].columns == NULL || json_array_size(rows) == 0)
             continue;
         putchar('\n');
         output_rows(cli, rows, report_parts[i].columns);

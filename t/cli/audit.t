@@ -22,10 +22,11 @@ my @crm    = $stack->make_client( 'crm', { grants => ['client_credentials'], sco
 $stack->token( @crm, scope => 'orders.read' )  for 1 .. 3;
 $stack->token( @crm, scope => 'orders.write' ) for 1 .. 2;
 
-# An output without the time of an export and the microseconds of the engine, which differ each time.
+# An output without the time of an export or report and the microseconds of the engine, which differ each time.
 sub same {
     my ($text) = @_;
     $text =~ s/("exportedAt":)"[^"]*"/$1/;
+    $text =~ s/^(\W*generatedAt\W+)[\w.:-]+/$1/m;
     $text =~ s/"metrics": \{[^}]*\}|^metrics .*$/METRICS/m;
     return $text;
 }
@@ -107,7 +108,7 @@ SKIP: {
 
 my $report = both( 0, 'report', 'report' );
 like(
-    $report->{out}, qr/^CLIENT +TOTAL +ALLOWED +DENIED +ERROR\ncrm +5 +3 +2 +0$/m,
+    $report->{out}, qr/^CLIENT +NAME +DECISIONS +%\ncrm +-? +5 +\S+$/m,
     '... prints the numbers of a client' );
 is( both( 0, 'report --client crm --json', 'report --json' )->{json}{denied}, 2, '... and with --json the report' );
 both( 1, 'report --from 2126-01-01 --to 2026-01-01', 'report of a period that ends before it begins' );
