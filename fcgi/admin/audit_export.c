@@ -19,22 +19,24 @@
 /* Octets that are collected before they are sent. */
 #define EXPORT_PIECE (64 << 10)
 
+/* clang-format off */
 const struct route_param audit_export_params[] = {
-    {"endpoint",    false},
-    {"clientId",    false},
-    {"subjectId",   false},
-    {"outcome",     false},
-    {"flowId",      false},
-    {"requestId",   false},
-    {"operation",   false},
-    {"status",      false},
-    {"from",        false},
-    {"to",          false},
-    {"fromInstant", false},
-    {"toInstant",   false},
-    {"format",      false},
-    {NULL,          false},
+    {.name = "endpoint", .help = "Only rows of this endpoint"},
+    {.name = "clientId", .help = "Only rows of this client"},
+    {.name = "subjectId", .help = "Only rows of this user"},
+    {.name = "outcome", .words = audit_filter_outcomes, .help = "Only rows with this outcome"},
+    {.name = "flowId", .help = "Only rows of this flow, a UUID"},
+    {.name = "requestId", .help = "Only the row of this request"},
+    {.name = "operation", .help = "Only rows of this operation"},
+    {.name = "status", .min = 100, .max = 599, .help = "Only rows with this HTTP status"},
+    {.name = "from", .help = "First day, like 2026-01-31, in UTC"},
+    {.name = "to", .help = "Last day, like 2026-01-31, in UTC"},
+    {.name = "fromInstant", .help = "First time, like 2026-01-31T12:00:00Z"},
+    {.name = "toInstant", .help = "Time before which the rows were written"},
+    {.name = "format", .help = "json, ndjson or csv; json if it is left out"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 struct export
 {

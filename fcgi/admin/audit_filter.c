@@ -12,11 +12,13 @@
 /* Return NULL, or the fault of a value, as a text that fits after the name of the parameter. */
 typedef const char *param_rule_fn(const char *text);
 
+const char *const audit_filter_outcomes[] = {"allowed", "denied", "rejected", "error", NULL};
+
 static const char *
 outcome_fault(const char *text)
 {
-    static const char *const outcomes[] = {"allowed", "denied", "rejected", "error", NULL};
-    return words_has(outcomes, text) ? NULL : "must be allowed, denied, rejected or error";
+    return words_has(audit_filter_outcomes, text) ? NULL
+                                                  : "must be allowed, denied, rejected or error";
 }
 
 /* 8-4-4-4-12 hexadecimal digits. */

@@ -8,6 +8,9 @@
 /* Longest filters, in octets. A longer one matches nothing. */
 #define AUDIT_FILTER_TEXT_MAX 512
 
+/* The values of the filter `outcome`, ending with NULL. */
+extern const char *const audit_filter_outcomes[];
+
 /* Seconds of a day. */
 #define AUDIT_DAY 86400LL
 

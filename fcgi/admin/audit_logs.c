@@ -7,20 +7,22 @@
 #include "admin/path_id.h"
 #include "base/digits.h"
 
+/* clang-format off */
 const struct route_param audit_logs_params[] = {
-    {"endpoint",  false},
-    {"clientId",  false},
-    {"subjectId", false},
-    {"outcome",   false},
-    {"flowId",    false},
-    {"requestId", false},
-    {"from",      false},
-    {"to",        false},
-    {"page",      false},
-    {"size",      false},
-    {"sort",      true },
-    {NULL,        false},
+    {.name = "endpoint", .help = "Only rows of this endpoint"},
+    {.name = "clientId", .help = "Only rows of this client"},
+    {.name = "subjectId", .help = "Only rows of this user"},
+    {.name = "outcome", .words = audit_filter_outcomes, .help = "Only rows with this outcome"},
+    {.name = "flowId", .help = "Only rows of this flow, a UUID"},
+    {.name = "requestId", .help = "Only the row of this request"},
+    {.name = "from", .help = "First day, like 2026-01-31, in UTC"},
+    {.name = "to", .help = "Last day, like 2026-01-31, in UTC"},
+    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
+    {.name = "size", .min = 1, .max = AUDIT_SIZE_MAX, .help = "Rows of a page"},
+    {.name = "sort", .repeatable = true, .help = "Ignored: the newest row is always first"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* The page that was asked for, and the number of rows on it and on all pages. */
 struct place {

@@ -15,20 +15,22 @@
 #include "policy/save/rollback.h"
 #include "store/policy/bundle_history.h"
 
+/* clang-format off */
 const struct route_param bundle_audit_list_params[] = {
-    {"page", false},
-    {"size", false},
-    {NULL,   false}
+    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
+    {.name = "size", .min = 1, .max = BUNDLE_AUDIT_SIZE_MAX, .help = "Bundles of a page"},
+    {.name = NULL}
 };
 const struct route_param bundle_audit_at_params[] = {
-    {"timestamp", false},
-    {NULL,        false}
+    {.name = "timestamp", .required = true, .help = "Time like 2026-01-31T12:00:00Z"},
+    {.name = NULL}
 };
 const struct route_param bundle_audit_diff_params[] = {
-    {"from", false},
-    {"to",   false},
-    {NULL,   false}
+    {.name = "from", .required = true, .max = INT64_MAX, .help = "Id of the earlier bundle"},
+    {.name = "to", .required = true, .max = INT64_MAX, .help = "Id of the later bundle"},
+    {.name = NULL}
 };
+/* clang-format on */
 
 static enum az_status
 no_such_bundle(struct request *req)

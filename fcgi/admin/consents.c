@@ -5,15 +5,17 @@
 #include "store/people/consents.h"
 #include "store/people/session_ends.h"
 
+/* clang-format off */
 const struct route_param consents_params[] = {
-    {"subjectId", false},
-    {"clientId",  false},
-    {NULL,        false},
+    {.name = "subjectId", .help = "Only those of this user"},
+    {.name = "clientId", .help = "Only those for this client"},
+    {.name = NULL},
 };
 const struct admin_resource consents_resource = {.rows = &consent_rows, .key_is_number = true};
 
 const struct route_param sessions_params[] = {
-    {"subjectId", false},
-    {NULL,        false},
+    {.name = "subjectId", .help = "Only those of this user"},
+    {.name = NULL},
 };
+/* clang-format on */
 const struct admin_resource sessions_resource = {.rows = &session_rows};

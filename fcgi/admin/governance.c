@@ -8,12 +8,14 @@
 #include "base/iso8601.h"
 #include "store/audit/governance.h"
 
+/* clang-format off */
 const struct route_param governance_params[] = {
-    {"from",     false},
-    {"to",       false},
-    {"clientId", false},
-    {NULL,       false},
+    {.name = "from", .help = "First day, like 2026-01-31, in UTC"},
+    {.name = "to", .help = "Last day, like 2026-01-31, in UTC; today if it is left out"},
+    {.name = "clientId", .help = "Only decisions about this client"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* Read a day, or take the default. */
 static int64_t

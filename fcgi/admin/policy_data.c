@@ -10,10 +10,16 @@
 #include "http/form.h"
 #include "policy/rows/data_check.h"
 
+/* clang-format off */
 const struct route_param policy_data_params[] = {
-    {"dataKey", false},
-    {NULL,      false}
+    {.name = "dataKey", .help = "Only the row of this key"},
+    {.name = NULL}
 };
+const struct route_param policy_data_key_params[] = {
+    {.name = "dataKey", .required = true, .help = "Key of the row"},
+    {.name = NULL}
+};
+/* clang-format on */
 
 static enum az_status
 policy_data_read_key(struct request *req, const char **ret_key)

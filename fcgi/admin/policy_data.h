@@ -6,8 +6,8 @@
 #include "http/route.h"
 #include "policy/rows/data_key.h"
 
-/* The parameter `dataKey`. */
-extern const struct route_param policy_data_params[];
+/* The parameter `dataKey`: of the list a filter, of the row of a key required. */
+extern const struct route_param policy_data_params[], policy_data_key_params[];
 
 enum az_status policy_data_get_handle(struct request *req);
 enum az_status policy_data_put_handle(struct request *req);

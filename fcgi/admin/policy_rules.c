@@ -15,12 +15,17 @@
 #include "policy/save/rule_check.h"
 #include "store/policy/policy_rules.h"
 
+static const char *const rule_kinds[] = {"rego", "cedar", NULL};
+static const char *const truths[] = {"true", "false", NULL};
+
+/* clang-format off */
 const struct route_param policy_rules_params[] = {
-    {"path",    false},
-    {"kind",    false},
-    {"enabled", false},
-    {NULL,      false}
+    {.name = "path", .help = "Only the rule of this path"},
+    {.name = "kind", .words = rule_kinds, .help = "Only rules of this language"},
+    {.name = "enabled", .words = truths, .help = "Only rules that are enabled, or are not"},
+    {.name = NULL}
 };
+/* clang-format on */
 
 /* ---- PolicyRuleDto ---- */
 
@@ -30,8 +35,6 @@ path_rule(TALLOC_CTX *mem, const json_t *value)
     (void) mem;
     return rule_path_fault(json_string_value(value));
 }
-
-static const char *const rule_kinds[] = {"rego", "cedar", NULL};
 
 static const char *
 content_rule(TALLOC_CTX *mem, const json_t *value)
@@ -109,8 +112,7 @@ policy_rules_list_handle(struct request *req)
                                  : "must be rego or cedar";
     if (why != NULL)
         request_field_error(req, "kind", why);
-    if (filter.enabled != NULL && strcmp(filter.enabled, "true") != 0
-        && strcmp(filter.enabled, "false") != 0)
+    if (filter.enabled != NULL && !words_has(truths, filter.enabled))
         request_field_error(req, "enabled", "must be true or false");
     if (req->error_body != NULL)
         return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);

@@ -42,6 +42,13 @@ enum route_cache {
 struct route_param {
     const char *name; /* parameter name; NULL ends the list */
     bool repeatable;  /* may appear more than once: resource and audience */
+
+    /* The rest is for the description of the interface (http/api). The handler checks the value,
+     * and refuses a request without a required parameter. */
+    bool required;
+    int64_t min, max;         /* range of an integer; a max of 0: a text */
+    const char *const *words; /* the texts that are accepted, ending with NULL; NULL: any */
+    const char *help;         /* meaning, for a person; NULL: the name says it */
 };
 
 /* The credential that a caller must show. The check sets req->client or req->admin_label, or

@@ -9,7 +9,10 @@
 /* The form parameters of client authentication, for a list of struct route_param. */
 /* clang-format off */
 #define CLIENT_AUTH_PARAMS \
-    {"client_id", false}, {"client_secret", false}, {"client_assertion", false}, {"client_assertion_type", false}
+    {.name = "client_id", .help = "Id of the client, unless it authenticates by Basic or a token"}, \
+    {.name = "client_secret", .help = "Secret of a confidential client, unless it authenticates by Basic"}, \
+    {.name = "client_assertion", .help = "Refused: client assertions are not supported"}, \
+    {.name = "client_assertion_type", .help = "Refused, as client_assertion is"}
 /* clang-format on */
 
 /* The client credentials of a request. */

@@ -7,9 +7,9 @@
 #include "oauth/grant.h"
 
 /* clang-format off */
-#define REQUIRED(name) {{name, false}, true}
-#define OPTIONAL(name) {{name, false}, false}
-#define REPEATABLE(name) {{name, true}, false}
+#define REQUIRED(its_name, ...) {.name = its_name, .required = true, __VA_ARGS__}
+#define OPTIONAL(its_name, ...) {.name = its_name, __VA_ARGS__}
+#define REPEATABLE(its_name, ...) {.name = its_name, .repeatable = true, __VA_ARGS__}
 
 const struct grant grant_table[] = {
     {
@@ -20,10 +20,10 @@ const struct grant grant_table[] = {
         .advertised = true,
         .registrable = true,
         .params = {
-            OPTIONAL("scope"),
-            REPEATABLE("resource"),
-            OPTIONAL("resource_types"),
-            OPTIONAL("authorization_details"),
+            OPTIONAL("scope", .help = "Scopes separated by spaces"),
+            REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
+            OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
         },
     }, {
         .type = "authorization_code",
@@ -32,12 +32,12 @@ const struct grant grant_table[] = {
         .advertised = true,
         .registrable = true,
         .params = {
-            REQUIRED("code"),
-            REQUIRED("redirect_uri"),
-            OPTIONAL("code_verifier"),
-            REPEATABLE("resource"),
-            OPTIONAL("resource_types"),
-            OPTIONAL("authorization_details"),
+            REQUIRED("code", .help = "Authorization code"),
+            REQUIRED("redirect_uri", .help = "The one of the authorization request"),
+            OPTIONAL("code_verifier", .help = "PKCE verifier (RFC 7636), if the authorization request had a challenge"),
+            REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
+            OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
         },
     }, {
         .type = "refresh_token",
@@ -46,10 +46,10 @@ const struct grant grant_table[] = {
         .advertised = true,
         .registrable = true,
         .params = {
-            REQUIRED("refresh_token"),
-            OPTIONAL("scope"),
-            REPEATABLE("resource"),
-            OPTIONAL("authorization_details"),
+            REQUIRED("refresh_token", .help = "Refresh token; the answer may have a new one"),
+            OPTIONAL("scope", .help = "Scopes separated by spaces"),
+            REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
         },
     },
     /* Known, so that registration can say that they do not work yet (specification 4.4). */
@@ -73,10 +73,9 @@ const struct route_param *
 grants_find_param(const char *name)
 {
     for (size_t i = 0; i < grant_table_count; i++)
-        for (const struct grant_param *param = grant_table[i].params; param->form.name != NULL;
-             param++)
-            if (strcmp(param->form.name, name) == 0)
-                return &param->form;
+        for (const struct route_param *param = grant_table[i].params; param->name != NULL; param++)
+            if (strcmp(param->name, name) == 0)
+                return param;
     return NULL;
 }
 

@@ -10,12 +10,6 @@ struct issued;
 /* Parameters that one grant may have. */
 #define GRANT_PARAMS_MAX 12
 
-/* A form parameter of a grant. */
-struct grant_param {
-    struct route_param form; /* its name, and if it may be repeated */
-    bool required;           /* a request without it is refused */
-};
-
 /*
  * One grant. A new grant is a row and a file with its `issue` function. That function reads the
  * request, asks policy and issues tokens; it returns AZ_STALE without a fault if the cached
@@ -28,7 +22,9 @@ struct grant {
     bool registered_only;   /* a client that registered grant types must have registered this one */
     bool advertised;        /* listed in grant_types_supported */
     bool registrable;       /* a client may register for it */
-    struct grant_param params[GRANT_PARAMS_MAX + 1]; /* ends with a name that is NULL */
+    /* Form parameters, ending with a name that is NULL. A request without a required one is refused
+     * by token.c. */
+    struct route_param params[GRANT_PARAMS_MAX + 1];
 };
 
 /* THE table of grants, those that are not available yet included. */

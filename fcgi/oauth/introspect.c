@@ -16,13 +16,15 @@
 #include "store/tokens/tokens.h"
 #include "token/show.h"
 
+/* clang-format off */
 const struct route_param introspect_params[] = {
-    {"token",           false},
-    {"token_type_hint", false},
-    {"context",         false},
+    {.name = "token", .required = true, .help = "Access or refresh token that is asked about"},
+    {.name = "token_type_hint", .help = "Ignored: the token itself says its kind"},
+    {.name = "context", .help = "JSON object with facts of the request, for policy"},
     CLIENT_AUTH_PARAMS,
-    {NULL,              false},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* One introspection. */
 struct introspection {

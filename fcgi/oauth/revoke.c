@@ -9,12 +9,14 @@
 #include "store/db/partitions.h"
 #include "store/tokens/tokens.h"
 
+/* clang-format off */
 const struct route_param revoke_params[] = {
-    {"token",           false},
-    {"token_type_hint", false},
+    {.name = "token", .help = "Access or refresh token; without one nothing is revoked"},
+    {.name = "token_type_hint", .help = "Ignored: the token itself says its kind"},
     CLIENT_AUTH_PARAMS,
-    {NULL,              false},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* Revoke the token, if the caller may. If the cached client is out of date, authenticate it again
  * and try once more, up to CLIENT_ATTEMPTS times. */

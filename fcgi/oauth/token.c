@@ -12,10 +12,12 @@
 #include "oauth/grants.h"
 
 /* Parameters of every grant. */
+/* clang-format off */
 static const struct route_param token_params[] = {
-    {"grant_type", false},
+    {.name = "grant_type", .required = true},
     CLIENT_AUTH_PARAMS,
 };
+/* clang-format on */
 #define TOKEN_PARAMS (sizeof(token_params) / sizeof(token_params[0]))
 
 const struct route_param *
@@ -31,23 +33,18 @@ token_find_param(const char *name)
 static json_t *
 grant_schema(const struct grant *grant)
 {
-    struct jsonx_build members = {json_object(), false},
-                       required = {json_pack("[s]", "grant_type"), false};
+    struct jsonx_build form = {api_form_begin(), false};
     for (size_t i = 0; i < TOKEN_PARAMS; i++)
-        jsonx_set(&members, token_params[i].name, api_param_schema(&token_params[i]));
+        api_form_add(&form, &token_params[i]);
+    for (const struct route_param *param = grant->params; param->name != NULL; param++)
+        api_form_add(&form, param);
+    jsonx_set(&form, "title", json_string(grant->type));
+    struct jsonx_build members = {json_object_get(form.value, "properties"), form.lost};
     jsonx_set(&members, "grant_type", json_pack("{s:s}", "const", grant->type));
-    for (const struct grant_param *param = grant->params; param->form.name != NULL; param++) {
-        jsonx_set(&members, param->form.name, api_param_schema(&param->form));
-        if (param->required)
-            jsonx_append(&required, json_string(param->form.name));
-    }
-    bool lost = members.lost || required.lost;
-    json_t *schema = json_pack("{s:s,s:s,s:o,s:o}", "title", grant->type, "type", "object",
-                               "properties", members.value, "required", required.value);
-    if (!lost)
-        return schema;
-    json_decref(schema);
-    return NULL;
+    form.lost = form.lost || members.lost;
+    if (form.lost)
+        json_decref(form.value);
+    return jsonx_built(&form);
 }
 
 json_t *
@@ -96,10 +93,10 @@ check_confidential(struct request *req, const struct grant *grant)
 static enum az_status
 check_grant_params(struct request *req, const struct grant *grant)
 {
-    for (const struct grant_param *param = grant->params; param->form.name != NULL; param++)
-        if (param->required && request_param(req, param->form.name) == NULL)
+    for (const struct route_param *param = grant->params; param->name != NULL; param++)
+        if (param->required && request_param(req, param->name) == NULL)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
-                           talloc_asprintf(req->op.mem, "%s is missing", param->form.name), NULL);
+                           talloc_asprintf(req->op.mem, "%s is missing", param->name), NULL);
     return AZ_OK;
 }
 

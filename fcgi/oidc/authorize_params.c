@@ -15,32 +15,34 @@
 #include "token/id_token.h"
 #include "token/issue.h"
 
+/* clang-format off */
 const struct route_param authorize_params[] = {
-    {"client_id",             false},
-    {"redirect_uri",          false},
-    {"response_type",         false},
-    {"response_mode",         false},
-    {"state",                 false},
-    {"scope",                 false},
-    {"nonce",                 false},
-    {"code_challenge",        false},
-    {"code_challenge_method", false},
-    {"resource",              true },
-    {"resource_types",        false},
-    {"authorization_details", false},
-    {"prompt",                false},
-    {"max_age",               false},
-    {"acr_values",            false},
-    {"login_hint",            false},
-    {"ui_locales",            false},
-    {"idp_hint",              false},
-    {"id_token_hint",         false},
-    {"dpop_jkt",              false},
-    {"request",               false},
-    {"request_uri",           false},
-    {"registration",          false},
-    {NULL,                    false},
+    {.name = "client_id", .required = true, .help = "Registered id, or the URL of a client metadata document"},
+    {.name = "redirect_uri", .required = true, .help = "One of the registered URIs of the client, exactly"},
+    {.name = "response_type", .required = true, .help = "code is supported alone"},
+    {.name = "response_mode", .help = "query is supported alone"},
+    {.name = "state", .help = "Value that is sent back unchanged"},
+    {.name = "scope", .help = "Scopes separated by spaces; the registered ones if it is left out"},
+    {.name = "nonce", .help = "Value that is put into the ID token unchanged"},
+    {.name = "code_challenge", .help = "PKCE challenge (RFC 7636); a public client must send one"},
+    {.name = "code_challenge_method", .help = "S256 is supported alone"},
+    {.name = "resource", .repeatable = true, .help = "Indicator of a resource (RFC 8707)"},
+    {.name = "resource_types", .help = "URIs of resource types, separated by spaces"},
+    {.name = "authorization_details", .help = "JSON array of details (RFC 9396)"},
+    {.name = "prompt", .help = "none, login and consent, separated by spaces"},
+    {.name = "max_age", .help = "Most seconds since the user signed in"},
+    {.name = "acr_values", .help = "Sent to the identity provider"},
+    {.name = "login_hint", .help = "Sent to the identity provider"},
+    {.name = "ui_locales", .help = "Sent to the identity provider"},
+    {.name = "idp_hint", .help = "idpId of the identity provider to use"},
+    {.name = "id_token_hint", .help = "ID token of the user who is expected"},
+    {.name = "dpop_jkt", .help = "Ignored: DPoP is not supported"},
+    {.name = "request", .help = "Refused: not supported"},
+    {.name = "request_uri", .help = "Refused: not supported"},
+    {.name = "registration", .help = "Refused: not supported"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* Parameters that are known but not supported; each has its own error code (OpenID Connect Core 6
  * and 7.2.1). */

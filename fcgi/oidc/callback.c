@@ -21,14 +21,16 @@
 
 #define PROVIDER_DISABLED "The identity provider has been disabled"
 
+/* clang-format off */
 const struct route_param callback_params[] = {
-    {"state",             false},
-    {"code",              false},
-    {"iss",               false},
-    {"error",             false},
-    {"error_description", false},
-    {NULL,                false},
+    {.name = "state", .required = true, .help = "Value that the service sent to the identity provider"},
+    {.name = "code", .help = "Authorization code of the identity provider"},
+    {.name = "iss", .help = "Issuer of the answer (RFC 9207)"},
+    {.name = "error", .help = "Error code of the identity provider"},
+    {.name = "error_description", .help = "Its text for people"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* Return the outcome that the client gets for an error of the provider. OpenID Connect's own codes
  * and access_denied are passed on; any other error is a server error. */

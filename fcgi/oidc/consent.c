@@ -23,15 +23,19 @@
     "This request is unknown, already answered or expired. Go back to the application and start "  \
     "again"
 
+static const char *const decisions[] = {"allow", "deny", NULL};
+
+/* clang-format off */
 const struct route_param consent_params[] = {
-    {"id", false},
-    {NULL, false},
+    {.name = "id", .required = true, .help = "Id of the waiting request, which the service put into the link or form"},
+    {.name = NULL},
 };
 const struct route_param consent_form_params[] = {
-    {"id",       false},
-    {"decision", false},
-    {NULL,       false},
+    {.name = "id", .required = true, .help = "Id of the waiting request, which the service put into the link or form"},
+    {.name = "decision", .required = true, .words = decisions, .help = "Answer of the user"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* A request that waits for consent, and the session that it waits for. */
 struct waiting {
@@ -259,7 +263,7 @@ consent_answer_handle(struct request *req)
     bool allowed = decision != NULL && strcmp(decision, "allow") == 0;
     if (!session_form_is_ours(req))
         return op_fail(&req->op, AZ_INVALID_REQUEST, "The form was sent from another site", NULL);
-    if (!allowed && (decision == NULL || strcmp(decision, "deny") != 0))
+    if (decision == NULL || !words_has(decisions, decision))
         return op_fail(&req->op, AZ_INVALID_REQUEST, "decision must be allow or deny", NULL);
     enum az_status st = find_waiting(req, true, &waiting);
     if (st == AZ_OK)

@@ -18,20 +18,22 @@
 /* Longest state that is sent back, in octets; with a redirect_uri it must fit one header line. */
 #define STATE_MAX 1024
 
+/* clang-format off */
 const struct route_param logout_params[] = {
-    {"id_token_hint",            false},
-    {"client_id",                false},
-    {"post_logout_redirect_uri", false},
-    {"state",                    false},
-    {"logout_hint",              false},
-    {"ui_locales",               false},
-    {"token",                    false},
-    {NULL,                       false},
+    {.name = "id_token_hint", .help = "ID token of the session to end"},
+    {.name = "client_id", .help = "Client that asks, if no ID token says so"},
+    {.name = "post_logout_redirect_uri", .help = "Registered URI to which the browser returns"},
+    {.name = "state", .help = "Value that is sent back unchanged"},
+    {.name = "logout_hint", .help = "Ignored"},
+    {.name = "ui_locales", .help = "Ignored"},
+    {.name = "token", .help = "Form token of the page that asks the user to confirm"},
+    {.name = NULL},
 };
 const struct route_param logout_return_params[] = {
-    {"state", false},
-    {NULL,    false},
+    {.name = "state", .help = "Value that the service sent to the identity provider"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* A logout request, as far as it is proved. */
 struct asked {

@@ -9,10 +9,12 @@
 #include "oauth/client_auth.h"
 #include "oauth/own_token.h"
 
+/* clang-format off */
 const struct route_param userinfo_params[] = {
-    {"access_token", false},
-    {NULL,           false},
+    {.name = "access_token", .help = "Access token, unless it is in the Authorization header"},
+    {.name = NULL},
 };
+/* clang-format on */
 
 /* The claims that each scope gives (OpenID Connect Core 5.4), of those that discovery names. */
 static const struct {

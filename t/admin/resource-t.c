@@ -288,11 +288,7 @@ test_keys(void)
 static void
 test_filters(void)
 {
-    static const struct route_param params[] = {
-        {"one", false},
-        {"two", false},
-        {NULL,  false}
-    };
+    static const struct route_param params[] = {{.name = "one"}, {.name = "two"}, {.name = NULL}};
     TALLOC_CTX *mem = talloc_new(NULL);
     struct request *req = make_request(mem, &kept, NULL, NULL);
     ok(resource_list_handle(req) == AZ_OK && played.filters == 0, "a list without filters");

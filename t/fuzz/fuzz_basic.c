@@ -11,10 +11,7 @@
 #include "oauth/client_auth.h"
 
 static const struct route_param params[] = {
-    {"client_id",     false},
-    {"client_secret", false},
-    {NULL,            false}
-};
+    {.name = "client_id"}, {.name = "client_secret"}, {.name = NULL}};
 
 static bool
 is_text(const char *text)

@@ -9,10 +9,10 @@
 #include "http/form.h"
 
 static const struct route_param params[] = {
-    {"scope",    false},
-    {"client",   false},
-    {"resource", true },
-    {NULL,       false}
+    {.name = "scope"   },
+    {.name = "client"  },
+    {.name = "resource", .repeatable = true},
+    {.name = NULL                 }
 };
 
 static const struct route_param *

@@ -55,10 +55,10 @@ test_decode(TALLOC_CTX *mem)
 }
 
 static const struct route_param params[] = {
-    {"scope",    false},
-    {"client",   false},
-    {"resource", true },
-    {NULL,       false}
+    {.name = "scope"   },
+    {.name = "client"  },
+    {.name = "resource", .repeatable = true},
+    {.name = NULL                 }
 };
 
 /* Return what was read from a form: "name=value;...", or the public text of the refusal. */

@@ -57,6 +57,58 @@ for my $name ( sort keys %operation ) {
         "openapi: $name describes the values of its path" );
 }
 
+# ---- parameters
+
+sub query_of {
+    my ($name) = @_;
+    return grep { $_->{in} eq 'query' } @{ $operation{$name}{parameters} // [] };
+}
+
+for my $name ( sort keys %operation ) {
+    my $content = ( $operation{$name}{requestBody}                  // {} )->{content} // {};
+    my $schema  = ( $content->{'application/x-www-form-urlencoded'} // {} )->{schema}  // {};
+    my %form    = map { %{ $_->{properties} // {} } } $schema, @{ $schema->{oneOf} // [] };
+    is_deeply(
+        [   ( map { $_->{name} } grep { !$_->{description} } query_of($name) ),
+            grep { !$form{$_}{description} && !$form{$_}{const} } sort keys %form ],
+        [],
+        "openapi: $name says the meaning of each parameter (gateway-admin.md 7.1)" );
+}
+
+# A required parameter is one without which the request is refused, and no other is.
+my %value = ( page => 0, size => 1, from => 1, to => 1, timestamp => '2026-01-31T12:00:00Z', dataKey => 'svc.nothing' );
+for my $name ( grep { m{^GET /admin/} && query_of($_) } sort keys %operation ) {
+    my ( $method, $path ) = split / /, $name;
+    my @required = map { $_->{name} } grep { $_->{required} } query_of($name);
+    my $ask      = sub {
+        return $stack->admin( GET => $path . ( @_ ? '?' . join '&', map {"$_=$value{$_}"} @_ : '' ) )->status;
+    };
+    isnt( $ask->(@required), 400, "openapi: $name is not refused with its required parameters alone" );
+    for my $one (@required) {
+        is( $ask->( grep { $_ ne $one } @required ), 400, "openapi: $name is 400 without $one, which is required" );
+    }
+    for my $one ( grep { $_->{schema}{type} eq 'integer' && $_->{schema}{maximum} } query_of($name) ) {
+        my ( $least, $most ) = @{ $one->{schema} }{qw(minimum maximum)};
+        for my $number ( $least, $most ) {
+            next if $one->{name} eq 'page' && $number > 1000;    # ends the pages of the audit log before
+            is( $stack->admin( GET => "$path?$one->{name}=$number" )->status,
+                200, "openapi: $name accepts $one->{name}=$number, a limit of its schema" );
+        }
+        is( $stack->admin( GET => "$path?$one->{name}=$_" )->status,
+            400, "openapi: $name refuses $one->{name}=$_, one past a limit" ) for $least - 1, $most + 1;
+    }
+    for my $one ( grep { $_->{schema}{enum} } query_of($name) ) {
+        is( $stack->admin( GET => "$path?$one->{name}=$_" )->status, 200, "openapi: $name accepts $one->{name}=$_" )
+          for @{ $one->{schema}{enum} };
+        is( $stack->admin( GET => "$path?$one->{name}=x" )->status,
+            400, "openapi: $name refuses $one->{name}=x, which is not listed" );
+    }
+}
+for my $name (qw(/token /introspect /authorize)) {
+    ok( $operation{"POST $name"}{requestBody}{required}, "openapi: the form of POST $name may not be left out" );
+}
+ok( !$operation{'POST /revoke'}{requestBody}{required}, 'openapi: ... that of POST /revoke may' );
+
 # ---- each operation is served
 
 my %body = ( POST => 1, PUT => 1, PATCH => 1 );

@@ -11,9 +11,7 @@
 #include "store/db/db.h"
 #include "tap.h"
 
-static const struct route_param params[] = {
-    CLIENT_AUTH_PARAMS, {NULL, false}
-};
+static const struct route_param params[] = {CLIENT_AUTH_PARAMS, {.name = NULL}};
 
 /* A request with an Authorization header and a form; NULL for none. */
 static struct request *

@@ -21,11 +21,11 @@ test_params(const struct grant *grant)
 {
     size_t count = 0;
     bool found = true, alike = true;
-    for (const struct grant_param *param = grant->params; param->form.name != NULL; param++) {
-        const struct route_param *form = token_find_param(param->form.name);
+    for (const struct route_param *param = grant->params; param->name != NULL; param++) {
+        const struct route_param *form = token_find_param(param->name);
         found = found && form != NULL;
-        alike = alike && form != NULL && form->repeatable == param->form.repeatable
-                && !(param->required && param->form.repeatable);
+        alike = alike && form != NULL && form->repeatable == param->repeatable
+                && !(param->required && param->repeatable);
         count++;
     }
     ok(count <= GRANT_PARAMS_MAX, "%s: its parameters end within the row", grant->type);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "http/api/failures.h"
 #include "http/api/schema.h"
 
@@ -40,12 +41,29 @@ append_path_values(struct jsonx_build *list, const char *path)
     }
 }
 
+/* Return the schema of the value of a parameter, without its meaning. */
+static json_t *
+param_schema(const struct route_param *param)
+{
+    if (param->repeatable)
+        return json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string");
+    if (param->max > 0)
+        return json_pack("{s:s,s:s,s:I,s:o*}", "type", "integer", "format", "int64", "minimum",
+                         (json_int_t) param->min, "maximum",
+                         param->max != INT64_MAX ? json_integer((json_int_t) param->max) : NULL);
+    return json_pack("{s:s,s:o*}", "type", "string", "enum",
+                     param->words != NULL ? words_array(param->words) : NULL);
+}
+
 json_t *
 api_param_schema(const struct route_param *param)
 {
-    return param->repeatable
-               ? json_pack("{s:s,s:{s:s}}", "type", "array", "items", "type", "string")
-               : json_pack("{s:s}", "type", "string");
+    struct jsonx_build schema = {param_schema(param), false};
+    if (param->help != NULL)
+        jsonx_set(&schema, "description", json_string(param->help));
+    if (schema.lost)
+        json_decref(schema.value);
+    return jsonx_built(&schema);
 }
 
 static bool
@@ -63,8 +81,9 @@ operation_parameters(struct api_parts *parts, const struct route *route)
     append_path_values(&list, route->path);
     for (const struct route_param *param = takes_query(route) ? route->params : NULL;
          param != NULL && param->name != NULL; param++)
-        jsonx_append(&list, json_pack("{s:s,s:s,s:o}", "name", param->name, "in", "query", "schema",
-                                      api_param_schema(param)));
+        jsonx_append(&list, json_pack("{s:s,s:s,s:b,s:s*,s:o}", "name", param->name, "in", "query",
+                                      "required", param->required, "description", param->help,
+                                      "schema", param_schema(param)));
     parts->schemas.lost = parts->schemas.lost || list.lost;
     if (json_array_size(list.value) > 0)
         return list.value;
@@ -74,17 +93,43 @@ operation_parameters(struct api_parts *parts, const struct route *route)
 
 /* ---- the body */
 
+json_t *
+api_form_begin(void)
+{
+    return json_pack("{s:s,s:{},s:[]}", "type", "object", "properties", "required");
+}
+
+void
+api_form_add(struct jsonx_build *form, const struct route_param *param)
+{
+    struct jsonx_build members = {json_object_get(form->value, "properties"), false},
+                       required = {json_object_get(form->value, "required"), false};
+    jsonx_set(&members, param->name, api_param_schema(param));
+    if (param->required)
+        jsonx_append(&required, json_string(param->name));
+    form->lost = form->lost || members.lost || required.lost;
+}
+
 static json_t *
 form_schema(const struct route_param *params)
 {
-    struct jsonx_build members = {json_object(), false};
+    struct jsonx_build form = {api_form_begin(), false};
     for (; params != NULL && params->name != NULL; params++)
-        jsonx_set(&members, params->name, api_param_schema(params));
-    json_t *schema = json_pack("{s:s,s:o}", "type", "object", "properties", members.value);
-    if (!members.lost)
-        return schema;
-    json_decref(schema);
-    return NULL;
+        api_form_add(&form, params);
+    if (form.lost)
+        json_decref(form.value);
+    return jsonx_built(&form);
+}
+
+/* True if the body may not be left out: a form has a required parameter, which each grant has. */
+static bool
+needs_form(const struct route *route)
+{
+    bool needed = route->body_schema != NULL;
+    for (const struct route_param *param = takes_query(route) ? NULL : route->params;
+         param != NULL && param->name != NULL; param++)
+        needed = needed || param->required;
+    return needed;
 }
 
 static json_t *
@@ -119,8 +164,9 @@ operation_body(struct api_parts *parts, const struct route *route)
     if (type == NULL)
         return NULL;
     json_t *example = route->fields != NULL ? schema_example(route->fields) : NULL;
-    return json_pack("{s:b,s:{s:{s:o,s:o*}}}", "required", kinds[route->body].required, "content",
-                     type, "schema", body_schema(parts, route), "example", example);
+    return json_pack("{s:b,s:{s:{s:o,s:o*}}}", "required",
+                     kinds[route->body].required || needs_form(route), "content", type, "schema",
+                     body_schema(parts, route), "example", example);
 }
 
 /* ---- answers */

@@ -15,8 +15,12 @@ struct api_parts {
  * added; those that are lost make the whole document fail. */
 json_t *api_operation(struct api_parts *parts, const struct route *route);
 
-/* Return the schema of a form or query parameter: a new reference; NULL: no memory. */
+/* Return the schema of a form parameter with its meaning: a new reference; NULL: no memory. */
 json_t *api_param_schema(const struct route_param *param);
+
+/* Return the schema of a form without parameters, and add one to it; `form` remembers a loss. */
+json_t *api_form_begin(void);
+void api_form_add(struct jsonx_build *form, const struct route_param *param);
 
 /* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has none.
  */
