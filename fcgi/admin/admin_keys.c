@@ -24,7 +24,8 @@ struct admin_key_request {
 
 static const struct field admin_key_fields[] = {
     {"label", FIELD_TEXT, .required = true, .max = ADMIN_KEY_LABEL_MAX, .rule = label_fault,
-     FIELD_INTO(struct admin_key_request, label)},
+     FIELD_INTO(struct admin_key_request, label), .help = "Name of the key in the audit log",
+     .example = "\"deploy-robot\""},
 };
 
 const struct field_table admin_key_table = FIELD_TABLE("AdminApiKeyRequest", admin_key_fields, 0);

@@ -78,7 +78,8 @@ struct rotation_request {
 
 static const struct field rotation_fields[] = {
     {"previousSecretTtlSeconds", FIELD_INTEGER, .max = PREVIOUS_TTL_MAX,
-     FIELD_INTO(struct rotation_request, previous_ttl)},
+     FIELD_INTO(struct rotation_request, previous_ttl),
+     .help = "Seconds for which the earlier secret stays valid", .example = "3600"},
 };
 const struct field_table client_rotation_table = FIELD_TABLE("SecretRotation", rotation_fields, 0);
 

@@ -66,8 +66,6 @@ scope_rule(TALLOC_CTX *mem, const json_t *value)
 {
     const char *c = json_string_value(value);
     (void) mem;
-    if (json_string_length(value) > SCOPE_OCTETS_MAX)
-        return "is too long";
     for (; *c != '\0'; c++)
         if (*c <= 0x20 || *c >= 0x7f || *c == '"' || *c == '\\')
             return "must be one scope, without spaces, quotes or backslashes";
@@ -126,21 +124,21 @@ params_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field provider_fields[] = {
-    {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER},
-    {"idpId",                           FIELD_TEXT,      .max = IDP_ID_MAX, .rule = idp_id_rule},
-    {"name",                            FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "name"},
-    {"issuer",                          FIELD_TEXT,      .required = true, .max = 512, .rule = issuer_rule, .column = "issuer"},
-    {"clientId",                        FIELD_TEXT,      .max = 256, .rule = field_rule_visible, .column = "client_id"},
-    {"clientSecret",                    FIELD_TEXT,      .max = 512, .rule = field_rule_visible},
-    {"authorizationEndpoint",           FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "authorization_endpoint"},
-    {"tokenEndpoint",                   FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "token_endpoint"},
-    {"userinfoEndpoint",                FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "userinfo_endpoint"},
-    {"jwksUri",                         FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "jwks_uri"},
-    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = 512, .rule = endpoint_rule, .column = "backchannel_notification_endpoint"},
-    {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .rule = scope_rule, .column = "scopes"},
-    {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params"},
-    {"enabled",                         FIELD_BOOLEAN,   .column = "enabled"},
-    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST}, /* of an answer that is sent back */
+    {"id",                              FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
+    {"idpId",                           FIELD_TEXT,      .max = IDP_ID_MAX, .rule = idp_id_rule, .help = "Name in paths and in idp_hint; made from name if it is left out", .example = "\"company\""},
+    {"name",                            FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "name", .help = "Shown to users who choose", .example = "\"Company\""},
+    {"issuer",                          FIELD_TEXT,      .required = true, .max = FIELD_URI_MAX, .rule = issuer_rule, .column = "issuer", .help = "iss of its ID tokens", .example = "\"https://login.example\""},
+    {"clientId",                        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_id", .help = "client_id of this service there", .example = "\"authz\""},
+    {"clientSecret",                    FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = field_rule_visible, .help = "Secret of this service there; never shown", .example = "\"s3cr3t-of-the-provider\""},
+    {"authorizationEndpoint",           FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "authorization_endpoint", .help = "From the metadata of the issuer if it is left out, as the other endpoints are"},
+    {"tokenEndpoint",                   FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "token_endpoint", .help = "Where codes are exchanged"},
+    {"userinfoEndpoint",                FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "userinfo_endpoint", .help = "Where claims are fetched"},
+    {"jwksUri",                         FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "jwks_uri", .help = "Address of its public keys"},
+    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "backchannel_notification_endpoint", .help = "Stored and not used yet"},
+    {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
+    {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
+    {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},
+    {"warnings",                        FIELD_READ_ONLY, .shown = FIELD_TEXT_LIST, .help = "Faults of the configuration that do not refuse it"}, /* of an answer that is sent back */
 };
 const struct field_table identity_provider_table = FIELD_TABLE("IdentityProviderDto", provider_fields, 0);
 /* clang-format on */

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "policy/rows/data_key.h"
+#include "policy/rows/rule.h"
 #include "policy/save/deploy.h"
 
 _Static_assert(POLICY_DATA_DEPTH_MAX == HTTP_JSON_DEPTH_MAX, "a row fits in a request body");
@@ -37,37 +38,45 @@ message_rule(TALLOC_CTX *mem, const json_t *value)
     return save_message_fault(json_string_value(value));
 }
 
+static const char *
+rule_text_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return rule_content_fault(json_string_value(value));
+}
+
+/* Modes by name; the first is the default (decisions.md "Policy"). */
+static const char *const mode_words[] = {"merge", "replace", "dry-run", NULL};
+static const struct deploy_mode {
+    bool replace, dry_run;
+} modes[] = {
+    {false, false},
+    {true,  false},
+    {false, true },
+};
+
 /* clang-format off */
 static const struct field deploy_rule_fields[] = {
-    {"path",    FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, path)},
-    {"content", FIELD_TEXT,    .required = true, FIELD_INTO(struct rule_entry, content)},
-    {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled)},
+    {"path",    FIELD_TEXT,    .required = true, .max = RULE_PATH_MAX, FIELD_INTO(struct rule_entry, path), .help = "Name of the file in the bundle", .example = "\"custom/example.rego\""},
+    {"content", FIELD_TEXT,    .required = true, .max = RULE_CONTENT_MAX, .rule = rule_text_rule, FIELD_INTO(struct rule_entry, content), .help = "Text of the rule, at most 524288 octets", .example = "\"package custom.example\\n\\nlimit := 100\\n\""},
+    {"enabled", FIELD_BOOLEAN, FIELD_INTO(struct rule_entry, enabled), .help = "The rule is part of the bundle; true if it is left out", .example = "true"},
 };
 static const struct field deploy_data_fields[] = {
-    {"dataKey", FIELD_TEXT, .required = true, FIELD_INTO(struct data_entry, data_key)},
-    {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload)},
+    {"dataKey", FIELD_TEXT, .required = true, .max = POLICY_DATA_KEY_MAX, FIELD_INTO(struct data_entry, data_key), .help = "Path of the value in the data of policy", .example = "\"example.limits\""},
+    {"payload", FIELD_ANY,  .required = true, FIELD_INTO(struct data_entry, payload), .help = "The value itself, not as text", .example = "{\"orders\": 100}"},
 };
 static const struct field_table deploy_rule_table = FIELD_TABLE("RuleEntry", deploy_rule_fields, 0);
 static const struct field_table deploy_data_table = FIELD_TABLE("DataEntry", deploy_data_fields, 0);
 static const struct field deploy_request_fields[] = {
-    {"mode",       FIELD_TEXT,  FIELD_INTO(struct deploy_request, mode)},
-    {"message",    FIELD_TEXT,  .rule = message_rule, FIELD_INTO(struct deploy_request, message)},
-    {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision)},
-    {"rules",      FIELD_ARRAY, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules)},
-    {"data",       FIELD_ARRAY, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data)},
+    {"mode",       FIELD_TEXT,  .words = mode_words, FIELD_INTO(struct deploy_request, mode), .help = "merge adds and changes; replace deletes what is not listed, too; dry-run changes nothing", .example = "\"merge\""},
+    {"message",    FIELD_TEXT,  .max = SAVE_MESSAGE_MAX, .rule = message_rule, FIELD_INTO(struct deploy_request, message), .help = "Reason of the change, for the history; at most 500 octets", .example = "\"Limit of orders\""},
+    {"ifRevision", FIELD_TEXT,  .max = REVISION_MAX, FIELD_INTO(struct deploy_request, if_revision), .help = "Revision that must be active; else nothing is saved"},
+    {"rules",      FIELD_ARRAY, .max = DEPLOY_RULES_MAX, .shape = &deploy_rule_table, FIELD_INTO(struct deploy_request, rules), .help = "Rules to save"},
+    {"data",       FIELD_ARRAY, .max = DEPLOY_DATA_MAX, .shape = &deploy_data_table, FIELD_INTO(struct deploy_request, data), .help = "Data rows to save"},
 };
 const struct field_table policy_deploy_table =
     FIELD_TABLE("PolicyBundleDeployRequest", deploy_request_fields, 0);
 
-/* Modes by name; the first is the default (decisions.md "Policy"). */
-static const struct deploy_mode {
-    const char *name;
-    bool replace, dry_run;
-} modes[] = {
-    {"merge",   false, false},
-    {"replace", true,  false},
-    {"dry-run", false, true},
-};
 /* clang-format on */
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -103,30 +112,21 @@ policy_bundle_no_memory(struct request *req)
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a deploy");
 }
 
-static enum az_status
-policy_bundle_read_mode(struct request *req, const char *name, const struct deploy_mode **ret)
+static const char *
+policy_bundle_mode_name(const struct deploy_mode *mode)
 {
-    for (size_t i = 0; i < COUNT(modes); i++)
-        if (name == NULL || strcmp(modes[i].name, name) == 0) {
-            *ret = &modes[i];
-            return AZ_OK;
-        }
-    request_field_error(req, "mode", "must be merge, replace or dry-run");
-    return policy_bundle_invalid(req);
+    return mode_words[mode - modes];
 }
 
-/* Check the lengths of the lists before their entries are read. */
-static enum az_status
-policy_bundle_check_lengths(struct request *req, const struct deploy_request *given)
+/* Return the mode of a name that the table of fields has accepted, or the default. */
+static const struct deploy_mode *
+policy_bundle_mode(const char *name)
 {
-    if (json_array_size(given->rules) <= DEPLOY_RULES_MAX
-        && json_array_size(given->data) <= DEPLOY_DATA_MAX)
-        return AZ_OK;
-    bool rules = json_array_size(given->rules) > DEPLOY_RULES_MAX;
-    request_field_error(req, rules ? "rules" : "data",
-                        talloc_asprintf(req->op.mem, "must have at most %d entries",
-                                        rules ? DEPLOY_RULES_MAX : DEPLOY_DATA_MAX));
-    return policy_bundle_invalid(req);
+    const struct deploy_mode *mode = modes;
+    while (name != NULL && mode + 1 < modes + COUNT(modes)
+           && strcmp(policy_bundle_mode_name(mode), name) != 0)
+        mode++;
+    return mode;
 }
 
 static enum az_status
@@ -192,11 +192,7 @@ policy_bundle_read(struct request *req, const struct deploy_mode **ret_mode, str
                     &given, NULL)
         != AZ_OK)
         return policy_bundle_invalid(req);
-    enum az_status st = policy_bundle_read_mode(req, given.mode, ret_mode);
-    if (st == AZ_OK)
-        st = policy_bundle_check_lengths(req, &given);
-    if (st != AZ_OK)
-        return st;
+    *ret_mode = policy_bundle_mode(given.mode);
     deploy->message = given.message;
     deploy->if_revision = given.if_revision;
     rules = policy_bundle_read_rules(req, given.rules, deploy);
@@ -258,9 +254,9 @@ policy_bundle_deploy_handle(struct request *req)
     enum az_status st = policy_bundle_read(req, &mode, &deploy);
     if (st != AZ_OK)
         return st;
-    policy_bundle_note(req, mode->name, &deploy);
+    policy_bundle_note(req, policy_bundle_mode_name(mode), &deploy);
     deploy.replace = mode->replace;
     deploy.dry_run = mode->dry_run;
     st = deploy_run(&req->op, &deploy, &result);
-    return policy_bundle_answer(req, st, mode->name, &result);
+    return policy_bundle_answer(req, st, policy_bundle_mode_name(mode), &result);
 }

@@ -31,10 +31,10 @@ struct evaluation {
 
 /* clang-format off */
 static const struct field evaluate_fields[] = {
-    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path)},
-    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input)},
-    {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id)},
-    {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given)},
+    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path), .help = "Rule or value to evaluate", .example = "\"svc/decision/issue\""},
+    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input), .help = "Input of the evaluation, in place of auditId", .example = "{\"client\": {\"id\": \"shop\"}}"},
+    {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id), .help = "Audit row whose stored input is evaluated again"},
+    {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given), .help = "true, false, notes, fails, full or debug: trace of the evaluation", .example = "false"},
 };
 const struct field_table policy_evaluate_table = FIELD_TABLE("PolicyEvaluationRequest", evaluate_fields, 0);
 /* clang-format on */

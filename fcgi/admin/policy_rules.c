@@ -39,22 +39,21 @@ path_rule(TALLOC_CTX *mem, const json_t *value)
 static const char *
 content_rule(TALLOC_CTX *mem, const json_t *value)
 {
-    return json_string_length(value) > RULE_CONTENT_MAX
-               ? field_fault_text(mem, "must have at most %d octets", RULE_CONTENT_MAX)
-               : NULL;
+    (void) mem;
+    return rule_content_fault(json_string_value(value));
 }
 
 /* clang-format off */
 static const struct field policy_rule_fields[] = {
-    {"id",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER},
-    {"path",               FIELD_TEXT,      .required = true, .max = RULE_PATH_MAX, .rule = path_rule},
-    {"kind",               FIELD_TEXT,      .required = true, .words = rule_kinds},
-    {"content",            FIELD_TEXT,      .required = true, .rule = content_rule},
-    {"version",            FIELD_TEXT,      .required = true, .max = 64},
-    {"digest",             FIELD_READ_ONLY, .max = 64},
-    {"enabled",            FIELD_BOOLEAN,   .max = 0},
-    {"createdAt",          FIELD_READ_ONLY, .max = 0},
-    {"createdAtFormatted", FIELD_READ_ONLY, .max = 0},
+    {"id",                 FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the rule"},
+    {"path",               FIELD_TEXT,      .required = true, .max = RULE_PATH_MAX, .rule = path_rule, .help = "Name of the file in the bundle", .example = "\"custom/example.rego\""},
+    {"kind",               FIELD_TEXT,      .required = true, .words = rule_kinds, .help = "Language; it is that of the suffix of path", .example = "\"rego\""},
+    {"content",            FIELD_TEXT,      .required = true, .max = RULE_CONTENT_MAX, .rule = content_rule, .help = "Text of the rule, at most 524288 octets", .example = "\"package custom.example\\n\\nlimit := 100\\n\""},
+    {"version",            FIELD_TEXT,      .required = true, .max = FIELD_WORD_MAX, .help = "Text of the caller; policy does not read it", .example = "\"1\""},
+    {"digest",             FIELD_READ_ONLY, .max = FIELD_WORD_MAX, .help = "SHA-256 of the content, in hexadecimal"},
+    {"enabled",            FIELD_BOOLEAN, .help = "The rule is part of the bundle", .example = "true"},
+    {"createdAt",          FIELD_READ_ONLY, .help = "Time of the last save"},
+    {"createdAtFormatted", FIELD_READ_ONLY, .help = "The same time for people"},
 };
 const struct field_table policy_rule_table = FIELD_TABLE("PolicyRuleDto", policy_rule_fields, 0);
 /* clang-format on */

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <talloc.h>
 
+/* Largest value of SVC_MAX_REDIRECT_URIS: each request with a redirect_uri reads the list. */
+#define SETTINGS_REDIRECT_URIS_MAX 1000
+
 /* Type of a setting. */
 enum setting_type {
     SETTING_TEXT,     /* any text */

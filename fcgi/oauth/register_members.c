@@ -7,6 +7,7 @@
 #include "base/field_rules.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
+#include "base/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"
@@ -21,6 +22,9 @@
 /* ---- the table ---- */
 
 static const char *const response_types[] = {"code", NULL};
+/* private_key_jwt is known, so that the refusal can say that it does not work yet. */
+static const char *const auth_methods[] = {"none", "client_secret_basic", "client_secret_post",
+                                           "private_key_jwt", NULL};
 /* The types of OpenID Connect Dynamic Client Registration 2. */
 static const char *const application_types[] = {"web", "native", NULL};
 
@@ -31,24 +35,24 @@ static const char *const application_types[] = {"web", "native", NULL};
 
 /* clang-format off */
 static const struct field members[] = {
-    MEMBER("redirect_uris",              .kind = FIELD_TEXT_LIST, .item_max = URI_MAX, .rule = field_rule_redirect_uri),
-    MEMBER("client_name",                .kind = FIELD_TEXT,      .max = 256, .rule = field_rule_visible),
-    MEMBER("client_uri",                 .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
-    MEMBER("logo_uri",                   .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
-    MEMBER("tos_uri",                    .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
-    MEMBER("policy_uri",                 .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_web_uri),
+    MEMBER("redirect_uris",              .kind = FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = URI_MAX, .rule = field_rule_redirect_uri, .help = "Where codes may be sent; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/callback\"]"),
+    MEMBER("client_name",                .kind = FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .help = "Shown to users on the consent page", .example = "\"Shop\""),
+    MEMBER("client_uri",                 .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Page about the client", .example = "\"https://shop.example/about\""),
+    MEMBER("logo_uri",                   .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Picture for the consent page"),
+    MEMBER("tos_uri",                    .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Terms of service"),
+    MEMBER("policy_uri",                 .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .help = "Privacy policy"),
     MEMBER("contacts",                   .kind = FIELD_TEXT_LIST, .max = REGISTER_CONTACTS_MAX, .item_max = REGISTER_CONTACT_MAX,
-                                         .rule = field_rule_visible),
-    MEMBER("jwks",                       .kind = FIELD_OBJECT,    .rule = jwk_set_rule),
-    MEMBER("jwks_uri",                   .kind = FIELD_TEXT,      .max = 512, .rule = field_rule_keys_uri),
-    MEMBER("scope",                      .kind = FIELD_TEXT,      .max = SCOPE_TEXT_MAX),
-    MEMBER("software_id",                .kind = FIELD_TEXT,      .max = 256, .rule = field_rule_visible),
-    MEMBER("software_version",           .kind = FIELD_TEXT,      .max = 64, .rule = field_rule_visible),
-    MEMBER("grant_types",                .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX),
-    MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .words = response_types),
-    MEMBER("token_endpoint_auth_method", .kind = FIELD_TEXT),
-    MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN),
-    MEMBER("application_type",           .kind = FIELD_TEXT,      .words = application_types),
+                                         .rule = field_rule_visible, .help = "People who are responsible for the client", .example = "[\"admin@shop.example\"]"),
+    MEMBER("jwks",                       .kind = FIELD_OBJECT,    .rule = jwk_set_rule, .help = "Public keys of the client (RFC 7517)"),
+    MEMBER("jwks_uri",                   .kind = FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_keys_uri, .help = "Address of its public keys, in place of jwks"),
+    MEMBER("scope",                      .kind = FIELD_TEXT,      .max = SCOPE_TEXT_MAX, .help = "Scopes that the client may ask for, separated by spaces", .example = "\"openid\""),
+    MEMBER("software_id",                .kind = FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .help = "Names the software in all its versions"),
+    MEMBER("software_version",           .kind = FIELD_TEXT,      .max = FIELD_WORD_MAX, .rule = field_rule_visible, .help = "Version of the software"),
+    MEMBER("grant_types",                .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .item_max = FIELD_WORD_MAX, .help = "Grants that the client will use", .example = "[\"authorization_code\", \"refresh_token\"]"),
+    MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .item_max = FIELD_WORD_MAX, .words = response_types, .help = "code with authorization_code, else empty", .example = "[\"code\"]"),
+    MEMBER("token_endpoint_auth_method", .kind = FIELD_TEXT,      .words = auth_methods, .help = "client_secret_basic if it is left out; none for a public client", .example = "\"client_secret_basic\""),
+    MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN, .help = "true is refused: DPoP is not supported", .example = "false"),
+    MEMBER("application_type",           .kind = FIELD_TEXT,      .words = application_types, .help = "With web, redirect URIs use https", .example = "\"web\""),
 };
 const struct field_table register_table = FIELD_TABLE("ClientMetadata", members, FIELDS_IGNORE_UNKNOWN | FIELDS_EMPTY_IS_ABSENT);
 /* clang-format on */

@@ -107,14 +107,8 @@ register_check_keys(struct register_reading *reading, bool needed)
 static enum az_status
 check_authentication(struct register_reading *reading)
 {
-    static const char *const methods[] = {"none", "client_secret_basic", "client_secret_post",
-                                          "private_key_jwt", NULL};
     const char *method = register_text(reading, "token_endpoint_auth_method");
     bool keyed = strcmp(method, "private_key_jwt") == 0;
-    if (!words_has(methods, method))
-        return register_refuse(
-            reading, "token_endpoint_auth_method",
-            "must be none, client_secret_basic, client_secret_post or private_key_jwt");
     enum az_status st = register_check_keys(reading, keyed);
     if (st == AZ_OK && keyed && !reading->rules->private_key_jwt)
         st = register_refuse(reading, "token_endpoint_auth_method",

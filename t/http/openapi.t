@@ -7,8 +7,9 @@ use Test::More;
 
 use Authz::Api ();
 use Authz::Check;
-use Authz::Path  ();
-use Authz::Stack ();
+use Authz::Client ();
+use Authz::Path   ();
+use Authz::Stack  ();
 
 my $stack    = Authz::Stack->start;
 my $answer   = $stack->http->get('/openapi.json');
@@ -116,6 +117,38 @@ for my $name ( sort keys %operation ) {
     my ( $method, $path ) = split / /, $name;
     my $probe = $stack->http->request( $method, $path =~ s/\{\w+\}/x/gr, $body{$method} ? ( form => [ x => 1 ] ) : () );
     isnt( $probe->status, 405, "openapi: $name is served" );
+}
+
+# ---- the example of each JSON body is accepted
+
+my @pep   = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
+my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundles/status', 'POST /bundles/status/';
+my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId' );
+
+# POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.
+my %id;
+my $order = sub { return $_[0] =~ /deploy/ ? 2 : $_[0] =~ /\APUT/ ? 1 : 0 };
+for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operation ) {
+    my $content = ( ( $operation{$name}{requestBody} // {} )->{content} // {} )->{'application/json'} or next;
+    my $example = $content->{example};
+    next if $other{$name};
+    if ( !ok( $example, "openapi: $name has an example of its body" ) ) {next}
+    my ( $method, $path ) = split / /, $name;
+    my ($family) = $path =~ m{\A(/admin/api/[^/]+)};
+    $path =~ s/(\{(?:clientId|idpId)\})/$id{"$family $place{$1}"}/;
+    $path =~ s/\{id\}/$id{"$family id"}/;
+    $path .= '?dataKey=' . $example->{dataKey} if $path =~ m{policy-data/by-key};
+    my $response =
+        $path =~ m{\A/admin}
+      ? $stack->admin( $method => $path, json => $example )
+      : $stack->http->request(
+        $method, $path, json => $example,
+        headers => [ $path =~ m{\A/access} ? Authz::Client::basic(@pep) : () ] );
+    like( $response->status, qr/\A2/, "openapi: the service accepts the example of $name" ) or diag $response->text;
+    my $row = $response->status < 300 ? $response->json : {};
+    for my $key ( grep { $family && defined $row->{$_} } qw(id clientId idpId) ) {
+        $id{"$family $key"} = $row->{$key};
+    }
 }
 
 # ---- credentials

@@ -152,14 +152,28 @@ schema_of_table(struct jsonx_build *schemas, const struct field_table *table)
     return json_pack("{s:o}", "$ref", json_sprintf("#/components/schemas/%s", table->name));
 }
 
+/* Return the example of a row: its own, or that of its members. NULL: none. */
+static json_t *
+example_of_field(const struct field *field)
+{
+    if (field->kind == FIELD_READ_ONLY)
+        return NULL;
+    if (field->example != NULL)
+        return json_loads(field->example, JSON_DECODE_ANY, NULL);
+    json_t *inner = field->shape != NULL ? schema_example(field->shape) : NULL;
+    return inner != NULL && field->kind == FIELD_ARRAY ? json_pack("[o]", inner) : inner;
+}
+
 json_t *
 schema_example(const struct field_table *table)
 {
     struct jsonx_build example = {json_object(), false};
     for (size_t i = 0; i < table->count; i++) {
-        const struct field *field = &table->row[i];
-        if (field->example != NULL && field->kind != FIELD_READ_ONLY)
-            jsonx_set(&example, field->name, json_loads(field->example, JSON_DECODE_ANY, NULL));
+        json_t *value = example_of_field(&table->row[i]);
+        if (value != NULL)
+            jsonx_set(&example, table->row[i].name, value);
+        else if (table->row[i].example != NULL && table->row[i].kind != FIELD_READ_ONLY)
+            example.lost = true;
     }
     if (example.lost || json_object_size(example.value) == 0) {
         json_decref(example.value);

@@ -54,6 +54,13 @@ rule_path_fault(const char *path)
 }
 
 const char *
+rule_content_fault(const char *content)
+{
+    _Static_assert(RULE_CONTENT_MAX == 524288, "the text below names the limit");
+    return strlen(content) > RULE_CONTENT_MAX ? "must have at most 524288 octets" : NULL;
+}
+
+const char *
 rule_kind(const char *path)
 {
     return words_end(path, ".cedar") ? "cedar" : "rego";

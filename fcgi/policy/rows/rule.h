@@ -21,6 +21,9 @@
  */
 const char *rule_path_fault(const char *path);
 
+/* Return the fault of the text of a rule, or NULL. */
+const char *rule_content_fault(const char *content);
+
 /* Return "cedar" or "rego", by the path's suffix. */
 const char *rule_kind(const char *path);
 
