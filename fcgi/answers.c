@@ -11,20 +11,20 @@
 /* ---- metadata */
 
 static const struct field metadata_fields[] = {
-    {"issuer",                                FIELD_TEXT,      .required = true},
-    {"authorization_endpoint",                FIELD_TEXT,      .required = true},
-    {"token_endpoint",                        FIELD_TEXT,      .required = true},
-    {"jwks_uri",                              FIELD_TEXT,      .required = true},
-    {"response_types_supported",              FIELD_TEXT_LIST, .required = true},
-    {"grant_types_supported",                 FIELD_TEXT_LIST, .required = true},
+    {"issuer",                                FIELD_TEXT,      .required = true, .example = "\"https://auth.example\""},
+    {"authorization_endpoint",                FIELD_TEXT,      .required = true, .example = "\"https://auth.example/authorize\""},
+    {"token_endpoint",                        FIELD_TEXT,      .required = true, .example = "\"https://auth.example/token\""},
+    {"jwks_uri",                              FIELD_TEXT,      .required = true, .example = "\"https://auth.example/.well-known/jwks.json\""},
+    {"response_types_supported",              FIELD_TEXT_LIST, .required = true, .example = "[\"code\"]"},
+    {"grant_types_supported",                 FIELD_TEXT_LIST, .required = true, .example = "[\"authorization_code\", \"refresh_token\", \"client_credentials\"]"},
 };
 const struct field_table answer_metadata = OPEN_ANSWER("Metadata", metadata_fields);
 
 static const struct field key_fields[] = {
-    {"kty", FIELD_TEXT, .required = true},
-    {"kid", FIELD_TEXT, .required = true},
-    {"use", FIELD_TEXT, .required = true},
-    {"alg", FIELD_TEXT, .required = true},
+    {"kty", FIELD_TEXT, .required = true, .help = "Kind of the key (RFC 7517 4.1)", .example = "\"EC\""},
+    {"kid", FIELD_TEXT, .required = true, .help = "Id of the key, in the header of what it signed", .example = "\"k-2026-01\""},
+    {"use", FIELD_TEXT, .required = true, .help = "sig: it signs", .example = "\"sig\""},
+    {"alg", FIELD_TEXT, .required = true, .help = "Algorithm of its signatures", .example = "\"ES256\""},
 };
 static const struct field_table key_table = OPEN_ANSWER("Key", key_fields);
 static const struct field key_set_fields[] = {
@@ -35,11 +35,11 @@ const struct field_table answer_key_set = ANSWER("KeySet", key_set_fields);
 /* ---- tokens */
 
 static const struct field token_fields[] = {
-    {"access_token",          FIELD_TEXT,    .required = true, .help = "Opaque; introspection tells its meaning"},
-    {"token_type",            FIELD_TEXT,    .required = true},
-    {"expires_in",            FIELD_INTEGER, .required = true, .help = "Seconds"},
-    {"scope",                 FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Granted scopes, separated by spaces; fewer than requested if policy grants fewer"},
-    {"refresh_token",         FIELD_TEXT, .max = 0},
+    {"access_token",          FIELD_TEXT,    .required = true, .help = "Opaque; introspection tells its meaning", .example = "\"at_example\""},
+    {"token_type",            FIELD_TEXT,    .required = true, .help = "Bearer", .example = "\"Bearer\""},
+    {"expires_in",            FIELD_INTEGER, .required = true, .help = "Seconds", .example = "600"},
+    {"scope",                 FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Granted scopes, separated by spaces; fewer than requested if policy grants fewer", .example = "\"orders.read\""},
+    {"refresh_token",         FIELD_TEXT, .help = "Opaque; each use may replace it"},
     {"id_token",              FIELD_TEXT,    .help = "JWT (OpenID Connect Core 2)"},
     {"authorization_details", FIELD_ARRAY,   .help = "Granted details (RFC 9396)"},
     {"issued_token_type",     FIELD_TEXT,    .help = "Token exchange only (RFC 8693)"},
@@ -47,57 +47,57 @@ static const struct field token_fields[] = {
 const struct field_table answer_token = ANSWER("Token", token_fields);
 
 static const struct field introspection_fields[] = {
-    {"active",                FIELD_BOOLEAN,   .required = true},
-    {"inactive_reason",       FIELD_TEXT, .max = 0},
-    {"reason",                FIELD_TEXT, .max = 0},
-    {"scope",                 FIELD_TEXT,      .may_be_empty = true},
-    {"client_id",             FIELD_TEXT, .max = 0},
-    {"sub",                   FIELD_TEXT, .max = 0},
-    {"username",              FIELD_TEXT, .max = 0},
-    {"token_type",            FIELD_TEXT, .max = 0},
-    {"iss",                   FIELD_TEXT, .max = 0},
-    {"idp",                   FIELD_TEXT, .max = 0},
-    {"flow_id",               FIELD_TEXT, .max = 0},
-    {"resource",              FIELD_TEXT, .max = 0},
-    {"aud",                   FIELD_TEXT, .max = 0},
+    {"active",                FIELD_BOOLEAN,   .required = true, .help = "The token may be used now, for what the answer says", .example = "true"},
+    {"inactive_reason",       FIELD_TEXT, .help = "policy_denied or invalid_token"},
+    {"reason",                FIELD_TEXT, .help = "Text of the denial"},
+    {"scope",                 FIELD_TEXT,      .may_be_empty = true, .help = "Scopes that count now", .example = "\"orders.read\""},
+    {"client_id",             FIELD_TEXT, .help = "Client that got the token", .example = "\"shop\""},
+    {"sub",                   FIELD_TEXT, .help = "User, or the client of a token of its own", .example = "\"alice\""},
+    {"username",              FIELD_TEXT, .help = "Name of the user for people"},
+    {"token_type",            FIELD_TEXT, .help = "Bearer, or refresh_token", .example = "\"Bearer\""},
+    {"iss",                   FIELD_TEXT, .help = "Issuer of the token", .example = "\"https://auth.example\""},
+    {"idp",                   FIELD_TEXT, .help = "idpId where the user signed in"},
+    {"flow_id",               FIELD_TEXT, .help = "The same in all tokens of a sign-in"},
+    {"resource",              FIELD_TEXT, .help = "Resource that the token is for"},
+    {"aud",                   FIELD_TEXT, .help = "Audience of the token"},
     {"exp",                   FIELD_INTEGER,   .help = "Seconds since 1970"},
     {"iat",                   FIELD_INTEGER,   .help = "Seconds since 1970"},
-    {"resource_types",        FIELD_TEXT_LIST, .max = 0},
-    {"matched_segments",      FIELD_TEXT_LIST, .max = 0},
-    {"authorization_details", FIELD_ARRAY, .max = 0},
-    {"deny_reasons",          FIELD_ARRAY, .max = 0},
-    {"act",                   FIELD_OBJECT, .max = 0},
-    {"cnf",                   FIELD_OBJECT, .max = 0},
-    {"obligations",           FIELD_OBJECT, .max = 0},
-    {"extensions",            FIELD_OBJECT, .max = 0},
+    {"resource_types",        FIELD_TEXT_LIST, .help = "Resource types that the token is for"},
+    {"matched_segments",      FIELD_TEXT_LIST, .help = "Segments of policy that matched"},
+    {"authorization_details", FIELD_ARRAY, .help = "Details that count now (RFC 9396)"},
+    {"deny_reasons",          FIELD_ARRAY, .help = "Reasons of a denial: code, category, control and message"},
+    {"act",                   FIELD_OBJECT, .help = "The acting party (RFC 8693)"},
+    {"cnf",                   FIELD_OBJECT, .help = "Key that the token is bound to (RFC 7800)"},
+    {"obligations",           FIELD_OBJECT, .help = "What policy asks the caller to do"},
+    {"extensions",            FIELD_OBJECT, .help = "Members of the operator's rules"},
 };
 const struct field_table answer_introspection = ANSWER("Introspection", introspection_fields);
 
 static const struct field registration_fields[] = {
-    {"client_id",                  FIELD_TEXT,    .required = true},
-    {"client_id_issued_at",        FIELD_INTEGER, .required = true, .help = "Seconds since 1970"},
-    {"client_secret",              FIELD_TEXT, .max = 0},
+    {"client_id",                  FIELD_TEXT,    .required = true, .example = "\"d-example\""},
+    {"client_id_issued_at",        FIELD_INTEGER, .required = true, .help = "Seconds since 1970", .example = "1769860800"},
+    {"client_secret",              FIELD_TEXT, .help = "Shown this once"},
     {"client_secret_expires_at",   FIELD_INTEGER, .help = "0: the secret does not expire"},
-    {"software_statement",         FIELD_TEXT, .max = 0},
+    {"software_statement",         FIELD_TEXT, .help = "The statement of the request"},
 };
 const struct field_table answer_registration = OPEN_ANSWER("RegisteredClient", registration_fields);
 
 static const struct field userinfo_fields[] = {
-    {"sub", FIELD_TEXT, .required = true},
+    {"sub", FIELD_TEXT, .required = true, .help = "Id of the user at this service", .example = "\"alice\""},
 };
 const struct field_table answer_userinfo = OPEN_ANSWER("UserInfo", userinfo_fields);
 
 /* ---- access decisions */
 
 static const struct field decision_point_fields[] = {
-    {"policy_decision_point",       FIELD_TEXT, .required = true},
-    {"access_evaluation_endpoint",  FIELD_TEXT, .required = true},
-    {"access_evaluations_endpoint", FIELD_TEXT, .required = true},
+    {"policy_decision_point",       FIELD_TEXT, .required = true, .help = "Base of the endpoints", .example = "\"https://auth.example\""},
+    {"access_evaluation_endpoint",  FIELD_TEXT, .required = true, .example = "\"https://auth.example/access/v1/evaluation\""},
+    {"access_evaluations_endpoint", FIELD_TEXT, .required = true, .example = "\"https://auth.example/access/v1/evaluations\""},
 };
 const struct field_table answer_decision_point = ANSWER("DecisionPoint", decision_point_fields);
 
 static const struct field decision_fields[] = {
-    {"decision", FIELD_BOOLEAN, .required = true, .help = "The access is permitted"},
+    {"decision", FIELD_BOOLEAN, .required = true, .help = "The access is permitted", .example = "true"},
     {"context",  FIELD_OBJECT,  .help = "What the operator's rules tell the caller; the reasons of a deny"},
 };
 const struct field_table answer_decision = ANSWER("AccessDecision", decision_fields);
@@ -146,43 +146,43 @@ const struct field_table answer_delegation = ANSWER("Delegation", delegation_fie
 /* ---- administration */
 
 static const struct field admin_key_fields[] = {
-    {"id",        FIELD_TEXT, .required = true},
-    {"label",     FIELD_TEXT, .required = true},
-    {"managedBy", FIELD_TEXT, .required = true},
-    {"createdAt", FIELD_TEXT, .required = true},
-    {"revokedAt", FIELD_TEXT, .max = 0},
+    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
 };
 const struct field_table answer_admin_key = ANSWER("AdminApiKeyView", admin_key_fields);
 
 static const struct field new_admin_key_fields[] = {
-    {"id",        FIELD_TEXT, .required = true},
-    {"label",     FIELD_TEXT, .required = true},
-    {"managedBy", FIELD_TEXT, .required = true},
-    {"createdAt", FIELD_TEXT, .required = true},
-    {"key",       FIELD_TEXT, .required = true, .help = "Shown this once"},
+    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"key",       FIELD_TEXT, .required = true, .help = "Shown this once", .example = "\"ak_example\""},
 };
 const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
 
 static const struct field plaintext_fields[] = {
-    {"key", FIELD_TEXT, .required = true},
+    {"key", FIELD_TEXT, .required = true, .help = "The key itself", .example = "\"ak_example\""},
 };
 const struct field_table answer_plaintext = ANSWER("AdminApiKeyPlaintext", plaintext_fields);
 
 static const struct field audit_row_fields[] = {
-    {"id",             FIELD_INTEGER, .required = true},
-    {"createdAt",      FIELD_TEXT,    .required = true},
-    {"requestId",      FIELD_TEXT,    .required = true},
+    {"id",             FIELD_INTEGER, .required = true, .example = "4711"},
+    {"createdAt",      FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"requestId",      FIELD_TEXT,    .required = true, .help = "X-Request-ID of the answer", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
     {"flowId",         FIELD_TEXT,    .help = "The same in all requests of a sign-in and its tokens"},
-    {"clientId",       FIELD_TEXT,    .help = "Of an admin request: the label of the key"},
-    {"subjectId",      FIELD_TEXT, .max = 0},
-    {"endpoint",       FIELD_TEXT,    .required = true},
-    {"method",         FIELD_TEXT,    .required = true},
-    {"outcome",        FIELD_TEXT,    .required = true, .help = "allowed, denied, rejected or error"},
-    {"ip",             FIELD_TEXT, .max = 0},
-    {"userAgent",      FIELD_TEXT, .max = 0},
+    {"clientId",       FIELD_TEXT,    .help = "Of an admin request: the label of the key", .example = "\"shop\""},
+    {"subjectId",      FIELD_TEXT, .help = "User that the request was about"},
+    {"endpoint",       FIELD_TEXT,    .required = true, .help = "Path of the row of the routing table", .example = "\"/token\""},
+    {"method",         FIELD_TEXT,    .required = true, .example = "\"POST\""},
+    {"outcome",        FIELD_TEXT,    .required = true, .help = "allowed, denied, rejected or error", .example = "\"allowed\""},
+    {"ip",             FIELD_TEXT, .help = "Address of the caller"},
+    {"userAgent",      FIELD_TEXT, .help = "Header User-Agent of the caller"},
     {"policyInput",    FIELD_OBJECT,  .help = "The question that policy was asked"},
     {"policyDecision", FIELD_OBJECT,  .help = "Its answer, with the revision"},
-    {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted"},
+    {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted", .example = "{\"operation\": \"token\", \"status\": 200}"},
 };
 const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
 
@@ -203,26 +203,26 @@ static const struct field token_facts_fields[] = {
 const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
 
 static const struct field audit_page_fields[] = {
-    {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row},
-    {"empty",            FIELD_BOOLEAN, .required = true},
-    {"first",            FIELD_BOOLEAN, .required = true},
-    {"last",             FIELD_BOOLEAN, .required = true},
-    {"number",           FIELD_INTEGER, .required = true},
-    {"size",             FIELD_INTEGER, .required = true},
-    {"numberOfElements", FIELD_INTEGER, .required = true},
-    {"totalPages",       FIELD_INTEGER, .required = true},
-    {"totalElements",    FIELD_INTEGER, .required = true},
-    {"pageable",         FIELD_OBJECT,  .required = true},
-    {"sort",             FIELD_OBJECT,  .required = true},
+    {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row, .help = "Rows of this page"},
+    {"empty",            FIELD_BOOLEAN, .required = true, .help = "The page has no row", .example = "false"},
+    {"first",            FIELD_BOOLEAN, .required = true, .help = "The page is the first", .example = "true"},
+    {"last",             FIELD_BOOLEAN, .required = true, .help = "The page is the last", .example = "true"},
+    {"number",           FIELD_INTEGER, .required = true, .help = "Number of the page, from 0", .example = "0"},
+    {"size",             FIELD_INTEGER, .required = true, .help = "Rows that a page may have", .example = "20"},
+    {"numberOfElements", FIELD_INTEGER, .required = true, .help = "Rows of this page", .example = "1"},
+    {"totalPages",       FIELD_INTEGER, .required = true, .example = "1"},
+    {"totalElements",    FIELD_INTEGER, .required = true, .help = "Rows of all pages", .example = "1"},
+    {"pageable",         FIELD_OBJECT,  .required = true, .help = "The same facts, as clients of Spring expect them", .example = "{}"},
+    {"sort",             FIELD_OBJECT,  .required = true, .help = "Order, as clients of Spring expect it", .example = "{}"},
 };
 const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_page_fields);
 
 static const struct field audit_export_fields[] = {
-    {"exportedAt", FIELD_TEXT,    .required = true},
-    {"filters",    FIELD_OBJECT,  .required = true},
-    {"rows",       FIELD_ARRAY,   .required = true, .shape = &answer_audit_row},
-    {"count",      FIELD_INTEGER, .required = true},
-    {"truncated",  FIELD_BOOLEAN, .required = true, .help = "There were more rows than SVC_AUDIT_EXPORT_MAX_ROWS"},
+    {"exportedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"filters",    FIELD_OBJECT,  .required = true, .help = "Parameters of the request", .example = "{\"outcome\": \"denied\"}"},
+    {"rows",       FIELD_ARRAY,   .required = true, .shape = &answer_audit_row, .help = "Newest first"},
+    {"count",      FIELD_INTEGER, .required = true, .help = "Number of rows", .example = "1"},
+    {"truncated",  FIELD_BOOLEAN, .required = true, .help = "There were more rows than SVC_AUDIT_EXPORT_MAX_ROWS", .example = "false"},
 };
 const struct field_table answer_audit_export = ANSWER("AuditExport", audit_export_fields);
 
@@ -296,40 +296,40 @@ static const struct field governance_fields[] = {
 const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
 
 static const struct field rotation_fields[] = {
-    {"clientId",                FIELD_TEXT, .required = true},
-    {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once"},
-    {"rotatedAt",               FIELD_TEXT, .required = true},
-    {"previousSecretExpiresAt", FIELD_TEXT, .max = 0},
+    {"clientId",                FIELD_TEXT, .required = true, .example = "\"shop\""},
+    {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once", .example = "\"made-by-the-service\""},
+    {"rotatedAt",               FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"previousSecretExpiresAt", FIELD_TEXT, .help = "End of the earlier secret; absent: it ended at once"},
 };
 const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
 
 static const struct field consent_fields[] = {
-    {"id",           FIELD_INTEGER, .required = true},
-    {"subjectId",    FIELD_TEXT,    .required = true},
-    {"clientId",     FIELD_TEXT,    .required = true},
-    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true},
-    {"scope",        FIELD_TEXT,    .may_be_empty = true},
-    {"resource",     FIELD_TEXT,    .may_be_empty = true},
-    {"grantedAt",    FIELD_TEXT,    .required = true},
+    {"id",           FIELD_INTEGER, .required = true, .example = "17"},
+    {"subjectId",    FIELD_TEXT,    .required = true, .help = "User who consented", .example = "\"alice\""},
+    {"clientId",     FIELD_TEXT,    .required = true, .example = "\"shop\""},
+    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Host of the redirect URI that the consent is for", .example = "\"shop.example\""},
+    {"scope",        FIELD_TEXT,    .may_be_empty = true, .help = "Scopes of the consent", .example = "\"openid\""},
+    {"resource",     FIELD_TEXT,    .may_be_empty = true, .help = "Resource of the consent"},
+    {"grantedAt",    FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
 };
 const struct field_table answer_consent = ANSWER("Consent", consent_fields);
 
 static const struct field session_fields[] = {
-    {"sid",       FIELD_TEXT, .required = true},
-    {"subjectId", FIELD_TEXT, .required = true},
+    {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
+    {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},
 };
 const struct field_table answer_session = OPEN_ANSWER("Session", session_fields);
 
 static const struct field control_fields[] = {
-    {"id",           FIELD_TEXT,      .required = true},
-    {"decides",      FIELD_TEXT,      .required = true},
-    {"entrypoints",  FIELD_TEXT_LIST, .required = true},
-    {"configurable", FIELD_BOOLEAN,   .required = true},
+    {"id",           FIELD_TEXT,      .required = true, .example = "\"authzen\""},
+    {"decides",      FIELD_TEXT,      .required = true, .help = "What the control decides", .example = "\"Access requests of other programs\""},
+    {"entrypoints",  FIELD_TEXT_LIST, .required = true, .help = "Decisions that ask the control", .example = "[\"access\"]"},
+    {"configurable", FIELD_BOOLEAN,   .required = true, .help = "The control has rows of settings", .example = "true"},
 };
 const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
 
 static const struct field evaluation_fields[] = {
-    {"result",      FIELD_ANY,     .help = "Answer of the engine to the input"},
+    {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},
     {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},
     {"createdAt",   FIELD_TEXT,    .help = "Replay: the time of the stored decision"},
     {"before",      FIELD_ANY,     .help = "Replay: the stored decision"},
@@ -337,59 +337,59 @@ static const struct field evaluation_fields[] = {
     {"changed",     FIELD_BOOLEAN, .help = "Replay: the two differ"},
     {"changes",     FIELD_ARRAY,   .help = "Replay: how they differ"},
     {"undefined",   FIELD_BOOLEAN, .help = "The path has no value for this input"},
-    {"explanation", FIELD_ANY, .max = 0},
-    {"metrics",     FIELD_ANY, .max = 0},
-    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true},
+    {"explanation", FIELD_ANY, .help = "Trace, if explain asks for it"},
+    {"metrics",     FIELD_ANY, .help = "Times of the engine, in nanoseconds"},
+    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
 };
 const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
 
 static const struct field deploy_fields[] = {
-    {"mode",           FIELD_TEXT,    .required = true},
-    {"activation",     FIELD_TEXT,    .required = true},
-    {"revision",       FIELD_TEXT,    .required = true},
-    {"previousEtag",   FIELD_TEXT,    .required = true, .may_be_empty = true},
-    {"newEtag",        FIELD_TEXT,    .required = true},
-    {"rulesUpserted",  FIELD_INTEGER, .required = true},
-    {"rulesAdded",     FIELD_INTEGER, .required = true},
-    {"rulesChanged",   FIELD_INTEGER, .required = true},
-    {"rulesUnchanged", FIELD_INTEGER, .required = true},
-    {"rulesDeleted",   FIELD_INTEGER, .required = true},
-    {"rulesProtected", FIELD_INTEGER, .required = true},
-    {"dataUpserted",   FIELD_INTEGER, .required = true},
-    {"dataAdded",      FIELD_INTEGER, .required = true},
-    {"dataChanged",    FIELD_INTEGER, .required = true},
-    {"dataUnchanged",  FIELD_INTEGER, .required = true},
-    {"dataDeleted",    FIELD_INTEGER, .required = true},
-    {"dataProtected",  FIELD_INTEGER, .required = true},
+    {"mode",           FIELD_TEXT,    .required = true, .example = "\"merge\""},
+    {"activation",     FIELD_TEXT,    .required = true, .help = "confirmed: every living engine has the revision; pending or unconfirmed: not known yet; dry-run: nothing was saved", .example = "\"confirmed\""},
+    {"revision",       FIELD_TEXT,    .required = true, .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"previousEtag",   FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Digest of the earlier bundle", .example = "\"0000000000000000000000000000000000000000000000000000000000000000\""},
+    {"newEtag",        FIELD_TEXT,    .required = true, .help = "Digest of this bundle", .example = "\"1111111111111111111111111111111111111111111111111111111111111111\""},
+    {"rulesUpserted",  FIELD_INTEGER, .required = true, .help = "Listed in the request and not protected", .example = "1"},
+    {"rulesAdded",     FIELD_INTEGER, .required = true, .example = "1"},
+    {"rulesChanged",   FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesUnchanged", FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesDeleted",   FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesProtected", FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
+    {"dataUpserted",   FIELD_INTEGER, .required = true, .help = "Listed in the request and not protected", .example = "1"},
+    {"dataAdded",      FIELD_INTEGER, .required = true, .example = "1"},
+    {"dataChanged",    FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataUnchanged",  FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataDeleted",    FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataProtected",  FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
 };
 const struct field_table answer_deploy = ANSWER("PolicyBundleDeployResult", deploy_fields);
 
 static const struct field bundle_fields[] = {
-    {"id",              FIELD_INTEGER,   .required = true},
-    {"createdAt",       FIELD_TEXT,      .required = true},
-    {"revision",        FIELD_TEXT,      .required = true},
-    {"etag",            FIELD_TEXT,      .required = true},
-    {"previousEtag",    FIELD_TEXT, .max = 0},
-    {"triggerSource",   FIELD_TEXT,      .required = true},
-    {"triggeredBy",     FIELD_TEXT, .max = 0},
-    {"message",         FIELD_TEXT, .help = "Why it was saved"},
-    {"bundleSizeBytes", FIELD_INTEGER,   .required = true},
-    {"ruleCount",       FIELD_INTEGER,   .required = true},
-    {"rulePaths",       FIELD_TEXT_LIST, .required = true},
-    {"dataKeys",        FIELD_TEXT_LIST, .required = true},
+    {"id",              FIELD_INTEGER,   .required = true, .example = "12"},
+    {"createdAt",       FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revision",        FIELD_TEXT,      .required = true, .help = "Revision that engines report", .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"etag",            FIELD_TEXT,      .required = true, .help = "Digest of the bundle", .example = "\"1111111111111111111111111111111111111111111111111111111111111111\""},
+    {"previousEtag",    FIELD_TEXT, .help = "Digest of the one before"},
+    {"triggerSource",   FIELD_TEXT,      .required = true, .help = "deploy, rollback, policy-rule, policy-data or shipped", .example = "\"deploy\""},
+    {"triggeredBy",     FIELD_TEXT, .help = "Label of the admin key"},
+    {"message",         FIELD_TEXT, .help = "Why it was saved", .example = "\"Limit of orders\""},
+    {"bundleSizeBytes", FIELD_INTEGER,   .required = true, .example = "81920"},
+    {"ruleCount",       FIELD_INTEGER,   .required = true, .example = "1"},
+    {"rulePaths",       FIELD_TEXT_LIST, .required = true, .example = "[\"custom/example.rego\"]"},
+    {"dataKeys",        FIELD_TEXT_LIST, .required = true, .example = "[\"example.limits\"]"},
 };
 const struct field_table answer_bundle = ANSWER("BundleAuditLogDto", bundle_fields);
 
 static const struct field bundle_content_fields[] = {
-    {"rules", FIELD_ARRAY, .required = true},
-    {"data",  FIELD_ARRAY, .required = true},
+    {"rules", FIELD_ARRAY, .required = true, .help = "Rules of the bundle, with their text", .example = "[]"},
+    {"data",  FIELD_ARRAY, .required = true, .help = "Data rows of the bundle, with their payload", .example = "[]"},
 };
 const struct field_table answer_bundle_content = ANSWER("BundleContent", bundle_content_fields);
 
 static const struct field difference_fields[] = {
-    {"added",   FIELD_TEXT_LIST, .required = true},
-    {"removed", FIELD_TEXT_LIST, .required = true},
-    {"changed", FIELD_ARRAY,     .required = true},
+    {"added",   FIELD_TEXT_LIST, .required = true, .help = "Only in the later bundle", .example = "[\"custom/example.rego\"]"},
+    {"removed", FIELD_TEXT_LIST, .required = true, .help = "Only in the earlier bundle", .example = "[]"},
+    {"changed", FIELD_ARRAY,     .required = true, .help = "In both, with the difference", .example = "[]"},
 };
 static const struct field_table difference_table = ANSWER("Difference", difference_fields);
 static const struct field bundle_difference_fields[] = {
@@ -401,18 +401,18 @@ const struct field_table answer_bundle_difference = ANSWER("BundleDifference", b
 /* ---- health */
 
 static const struct field health_fields[] = {
-    {"status", FIELD_TEXT, .required = true},
+    {"status", FIELD_TEXT, .required = true, .help = "UP", .example = "\"UP\""},
 };
 const struct field_table answer_health = ANSWER("Health", health_fields);
 
 static const struct field check_fields[] = {
-    {"name",   FIELD_TEXT, .required = true},
-    {"status", FIELD_TEXT, .required = true},
+    {"name",   FIELD_TEXT, .required = true, .example = "\"database\""},
+    {"status", FIELD_TEXT, .required = true, .help = "UP or DOWN", .example = "\"UP\""},
     {"detail", FIELD_TEXT, .help = "Shown to local callers only"},
 };
 static const struct field_table check_table = ANSWER("HealthCheck", check_fields);
 static const struct field readiness_fields[] = {
-    {"status", FIELD_TEXT,  .required = true},
+    {"status", FIELD_TEXT,  .required = true, .help = "UP, or DOWN when a check failed", .example = "\"UP\""},
     {"checks", FIELD_ARRAY, .required = true, .shape = &check_table},
 };
 const struct field_table answer_readiness = ANSWER("Readiness", readiness_fields);

@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 
+use JSON::PP ();
 use Test::More;
 
 use Authz::Api ();
@@ -150,6 +151,25 @@ for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operati
         $id{"$family $key"} = $row->{$key};
     }
 }
+
+# ---- each example fits its schema
+
+my $coder = JSON::PP->new->utf8->allow_nonref;
+my $shown = 0;
+for my $name ( sort keys %operation ) {
+    my %part = ( body => $operation{$name}{requestBody}, %{ $operation{$name}{responses} } );
+    for my $part ( sort keys %part ) {
+        my $content = ( ( $part{$part} // {} )->{content} // {} )->{'application/json'} // {};
+        next if !exists $content->{example};
+        $shown++;
+        is_deeply(
+            [   Authz::Api::body_faults(
+                    "example $name $part", $content->{schema}, $coder->encode( $content->{example} ) ) ],
+            [],
+            "openapi: the example of $name, $part, fits its schema" );
+    }
+}
+cmp_ok( $shown, '>', 60, 'openapi: bodies and answers have examples' );
 
 # ---- credentials
 

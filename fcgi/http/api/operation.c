@@ -176,11 +176,14 @@ answer_content(struct api_parts *parts, const struct route_answer *answer)
 {
     if (answer->type == NULL)
         return NULL;
-    json_t *schema =
-        answer->shape != NULL ? schema_of_table(&parts->schemas, answer->shape) : json_object();
-    if (answer->many)
+    json_t *schema = answer->shape != NULL ? schema_of_table(&parts->schemas, answer->shape)
+                                           : json_object(),
+           *example = answer->shape != NULL ? schema_example(answer->shape) : NULL;
+    if (answer->many) {
         schema = json_pack("{s:s,s:o}", "type", "array", "items", schema);
-    return json_pack("{s:{s:o}}", answer->type, "schema", schema);
+        example = example != NULL ? json_pack("[o]", example) : NULL;
+    }
+    return json_pack("{s:{s:o,s:o*}}", answer->type, "schema", schema, "example", example);
 }
 
 static json_t *

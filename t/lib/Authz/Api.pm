@@ -57,7 +57,7 @@ sub _validator {
 }
 
 # The faults of a JSON text by a schema of the document, as texts.
-sub _body_faults {
+sub body_faults {
     my ( $key, $schema, $text ) = @_;
     my $value = eval { JSON::PP->new->utf8->allow_nonref->decode($text) };
     return 'the body is not JSON' if $@;
@@ -88,7 +88,7 @@ sub faults {
       if !$content->{$type} || ( $type eq 'text/html' && !_is_page($operation) );
     return if $type ne 'application/json';
     return
-      map {"$where: $_"} _body_faults( "$method $path " . $answer->status, $content->{$type}{schema}, $answer->body );
+      map {"$where: $_"} body_faults( "$method $path " . $answer->status, $content->{$type}{schema}, $answer->body );
 }
 
 # Only answers of the service have an X-Request-ID: others are of the web server or of another party.
