@@ -110,36 +110,36 @@ static const struct field decisions_fields[] = {
 const struct field_table answer_decisions = ANSWER("AccessDecisions", decisions_fields);
 
 static const struct field uma_id_fields[] = {
-    {"_id", FIELD_TEXT, .required = true},
+    {"_id", FIELD_TEXT, .required = true, .help = "Id of the resource", .example = "\"r-example\""},
 };
 const struct field_table answer_uma_id = ANSWER("UmaResourceId", uma_id_fields);
 
 static const struct field ticket_fields[] = {
-    {"ticket", FIELD_TEXT, .required = true},
+    {"ticket", FIELD_TEXT, .required = true, .help = "For the client that wants access", .example = "\"t-example\""},
 };
 const struct field_table answer_ticket = ANSWER("UmaTicket", ticket_fields);
 
 static const struct field delegation_id_fields[] = {
-    {"delegation_id", FIELD_TEXT, .required = true},
+    {"delegation_id", FIELD_TEXT, .required = true, .example = "\"d-example\""},
 };
 const struct field_table answer_delegation_id = ANSWER("DelegationId", delegation_id_fields);
 
 static const char *const grantee_types[] = {"subject", "client", NULL};
 static const char *const delegation_states[] = {"active", "expired", "revoked", NULL};
 static const struct field delegation_fields[] = {
-    {"delegation_id",      FIELD_TEXT,      .required = true},
-    {"grantor_subject_id", FIELD_TEXT,      .required = true},
-    {"grantor_client_id",  FIELD_INTEGER,   .required = true, .help = "id of a client"},
-    {"grantee_type",       FIELD_TEXT,      .required = true, .words = grantee_types},
-    {"grantee_subject_id", FIELD_TEXT, .max = 0},
+    {"delegation_id",      FIELD_TEXT,      .required = true, .example = "\"d-example\""},
+    {"grantor_subject_id", FIELD_TEXT,      .required = true, .help = "The owner", .example = "\"alice\""},
+    {"grantor_client_id",  FIELD_INTEGER,   .required = true, .help = "id of a client", .example = "7"},
+    {"grantee_type",       FIELD_TEXT,      .required = true, .words = grantee_types, .example = "\"subject\""},
+    {"grantee_subject_id", FIELD_TEXT, .help = "The person who may act", .example = "\"bob\""},
     {"grantee_client_id",  FIELD_INTEGER,   .help = "id of a client"},
-    {"resource_id",        FIELD_TEXT,      .required = true},
-    {"scopes",             FIELD_TEXT_LIST, .required = true},
+    {"resource_id",        FIELD_TEXT,      .required = true, .example = "\"r-example\""},
+    {"scopes",             FIELD_TEXT_LIST, .required = true, .help = "What the grantee may do", .example = "[\"view\"]"},
     {"expires_at",         FIELD_TEXT,      .help = "ISO 8601"},
-    {"created_at",         FIELD_TEXT,      .required = true},
-    {"updated_at",         FIELD_TEXT,      .required = true},
-    {"revoked_at",         FIELD_TEXT, .max = 0},
-    {"status",             FIELD_TEXT,      .required = true, .words = delegation_states},
+    {"created_at",         FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"updated_at",         FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revoked_at",         FIELD_TEXT, .help = "Time of the revocation"},
+    {"status",             FIELD_TEXT,      .required = true, .words = delegation_states, .example = "\"active\""},
 };
 const struct field_table answer_delegation = ANSWER("Delegation", delegation_fields);
 

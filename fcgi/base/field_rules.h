@@ -7,10 +7,11 @@
 #include <talloc.h>
 
 /* Longest values of fields, in code points (specification 8). */
-#define FIELD_NAME_MAX 256   /* ids and names that are shown on pages */
-#define FIELD_URI_MAX 512    /* URIs that are linked to or fetched from; redirect URIs: URI_MAX */
-#define FIELD_SECRET_MAX 512 /* secrets: eight times the longest that the service makes */
-#define FIELD_WORD_MAX 64    /* words of a protocol, versions and digests */
+#define FIELD_NAME_MAX 256    /* ids and names that are shown on pages */
+#define FIELD_URI_MAX 512     /* URIs that are linked to or fetched from; redirect URIs: URI_MAX */
+#define FIELD_SUBJECT_MAX 512 /* ids of people, which identity providers choose */
+#define FIELD_SECRET_MAX 512  /* secrets: eight times the longest that the service makes */
+#define FIELD_WORD_MAX 64     /* words of a protocol, versions and digests */
 
 /* Return the text of a fault, made by printf on mem; without memory a constant one, because NULL
  * would mean that there is no fault. */

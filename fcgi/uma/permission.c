@@ -2,6 +2,7 @@
 
 #include "uma/permission.h"
 
+#include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/words.h"
@@ -19,18 +20,18 @@ struct permission {
 
 /* clang-format off */
 static const struct field permission_fields[] = {
-    {"resource_id",     FIELD_TEXT,      .required = true, .max = 256, FIELD_INTO(struct permission, resource)},
-    {"resource_scopes", FIELD_TEXT_LIST, .required = true, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct permission, scopes)},
+    {"resource_id",     FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct permission, resource), .help = "_id of a registered resource", .example = "\"r-example\""},
+    {"resource_scopes", FIELD_TEXT_LIST, .required = true, .max = UMA_SCOPES_MAX, .item_max = UMA_SCOPE_CHARS_MAX, .rule = uma_scope_rule, FIELD_INTO(struct permission, scopes), .help = "What is to be done with it; scopes of the resource", .example = "[\"view\"]"},
 };
 /* clang-format on */
-static const struct field_table permission_table =
+const struct field_table uma_permission_table =
     FIELD_TABLE(NULL, permission_fields, FIELDS_IGNORE_UNKNOWN);
 
 json_t *
 permission_body_schema(void)
 {
     struct jsonx_build unnamed = {json_object(), false};
-    json_t *one = schema_of_table(&unnamed, &permission_table);
+    json_t *one = schema_of_table(&unnamed, &uma_permission_table);
     json_decref(unnamed.value);
     json_t *schema = json_pack("{s:[O,{s:s,s:O,s:i,s:i}]}", "anyOf", one, "type", "array", "items",
                                one, "minItems", 1, "maxItems", PERMISSIONS_MAX);
@@ -77,7 +78,7 @@ read_permissions(struct request *req, json_t **ret)
         if (!json_is_object(item))
             return op_fail(&req->op, AZ_INVALID_REQUEST, "A permission must be a JSON object",
                            NULL);
-        if ((st = uma_read(req, &permission_table, item, &permission)) != AZ_OK)
+        if ((st = uma_read(req, &uma_permission_table, item, &permission)) != AZ_OK)
             return st;
         if (uuid7_parse(permission.resource, id) != AZ_OK)
             return op_fail(&req->op, AZ_INVALID_RESOURCE_ID, NULL, "not an id of ours");

@@ -7,6 +7,9 @@
 /* Permissions of one ticket. */
 #define PERMISSIONS_MAX 20
 
+/* The members of one permission. */
+extern const struct field_table uma_permission_table;
+
 /* Return the JSON Schema of the body: one permission, or an array of them. */
 json_t *permission_body_schema(void);
 

@@ -33,11 +33,17 @@ static bool used[EXCEPTIONS];
 static const struct field_table *seen[TABLES_MAX];
 static size_t tables;
 
+static const char *
+name_of(const struct field_table *table)
+{
+    return table->name != NULL ? table->name : "(a table without a name)";
+}
+
 static bool
 is_exception(const struct field_table *table, const struct field *field)
 {
     for (size_t i = 0; i < EXCEPTIONS; i++)
-        if (table->name != NULL && strcmp(exceptions[i].table, table->name) == 0
+        if (strcmp(exceptions[i].table, name_of(table)) == 0
             && strcmp(exceptions[i].member, field->name) == 0)
             return used[i] = true;
     return false;
@@ -115,18 +121,19 @@ check_limits(const struct field_table *table, const struct field *field)
     if (field->kind == FIELD_TEXT && max > 0)
         ok(!is_past(mem, table, field, false, text_of(mem, max), max, "characters")
                && is_past(mem, table, field, false, text_of(mem, max + 1), max, "characters"),
-           "%s: %s may have %d characters, and not one more", table->name, field->name, (int) max);
+           "%s: %s may have %d characters, and not one more", name_of(table), field->name,
+           (int) max);
     if (list && max > 0)
         ok(!is_past(mem, table, field, false, list_of(max), max, "items")
                && is_past(mem, table, field, false, list_of(max + 1), max, "items"),
-           "%s: %s may have %d items, and not one more", table->name, field->name, (int) max);
+           "%s: %s may have %d items, and not one more", name_of(table), field->name, (int) max);
     if (list && each > 0)
         ok(!is_past(mem, table, field, true, json_pack("[o]", text_of(mem, each)), each,
                     "characters")
                && is_past(mem, table, field, true, json_pack("[o]", text_of(mem, each + 1)), each,
                           "characters"),
-           "%s: an item of %s may have %d characters, and not one more", table->name, field->name,
-           (int) each);
+           "%s: an item of %s may have %d characters, and not one more", name_of(table),
+           field->name, (int) each);
     talloc_free(mem);
 }
 
@@ -136,17 +143,17 @@ check_table(const struct field_table *table)
     for (size_t i = 0; i < tables; i++)
         if (seen[i] == table)
             return;
-    if (!ok(tables < TABLES_MAX, "%s: the test has room for the table", table->name))
+    if (!ok(tables < TABLES_MAX, "%s: the test has room for the table", name_of(table)))
         return;
     seen[tables++] = table;
     for (size_t i = 0; i < table->count; i++) {
         const struct field *field = &table->row[i];
         ok(is_limited(field) || is_exception(table, field), "%s: %s has a limit (specification 8)",
-           table->name, field->name);
+           name_of(table), field->name);
         ok(field->help != NULL || field->words != NULL || field->shape != NULL,
-           "%s: %s has a meaning in the description of the interface", table->name, field->name);
+           "%s: %s has a meaning in the description of the interface", name_of(table), field->name);
         ok(!field->required || field->example != NULL || field->shape != NULL,
-           "%s: %s is required and has an example", table->name, field->name);
+           "%s: %s is required and has an example", name_of(table), field->name);
         check_limits(table, field);
         if (field->shape != NULL)
             check_table(field->shape);

@@ -9,6 +9,7 @@ use Test::More;
 use Authz::Api ();
 use Authz::Check;
 use Authz::Client ();
+use Authz::Grant  ();
 use Authz::Path   ();
 use Authz::Stack  ();
 
@@ -128,7 +129,19 @@ my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.
 my %id;
-my $order = sub { return $_[0] =~ /deploy/ ? 2 : $_[0] =~ /\APUT/ ? 1 : 0 };
+my $order =
+  sub { return $_[0] =~ /deploy/ ? 3 : $_[0] =~ /\APUT/ ? 2 : $_[0] =~ m{/(?:delegation|permission)\z} ? 1 : 0 };
+
+# Resources have ids that the service makes: those of the examples are replaced by the one that was registered.
+Authz::Grant->people($stack);
+my @drive = $stack->make_client(
+    'drive',
+    { grants => ['authorization_code'], scopes => [qw(uma_protection delegation_management)] } );
+my $code =
+  Authz::Grant->code( $stack, client => 'drive', subject => 'alice', scope => 'uma_protection delegation_management' );
+my @owner = Authz::Client::bearer( Authz::Grant->redeem( $stack, \@drive, $code )->member('access_token') );
+my %header =
+  ( access => [ Authz::Client::basic(@pep) ], map { $_ => \@owner } qw(resource_registration delegation permission) );
 for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operation ) {
     my $content = ( ( $operation{$name}{requestBody} // {} )->{content} // {} )->{'application/json'} or next;
     my $example = $content->{example};
@@ -138,15 +151,21 @@ for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operati
     my ($family) = $path =~ m{\A(/admin/api/[^/]+)};
     $path =~ s/(\{(?:clientId|idpId)\})/$id{"$family $place{$1}"}/;
     $path =~ s/\{id\}/$id{"$family id"}/;
+    $path =~ s/\{resourceId\}/$id{resource}/;
+    $path =~ s/\{delegationId\}/$id{delegation}/;
+    $example->{resource_id} = $id{resource}    if $example->{resource_id};
     $path .= '?dataKey=' . $example->{dataKey} if $path =~ m{policy-data/by-key};
     my $response =
         $path =~ m{\A/admin}
       ? $stack->admin( $method => $path, json => $example )
       : $stack->http->request(
-        $method, $path, json => $example,
-        headers => [ $path =~ m{\A/access} ? Authz::Client::basic(@pep) : () ] );
+        $method, $path,
+        json    => $example,
+        headers => $header{ ( split m{/}, $path )[1] } // [] );
     like( $response->status, qr/\A2/, "openapi: the service accepts the example of $name" ) or diag $response->text;
     my $row = $response->status < 300 ? $response->json : {};
+    $id{resource}   = $row->{_id}           if $row->{_id};
+    $id{delegation} = $row->{delegation_id} if $row->{delegation_id};
     for my $key ( grep { $family && defined $row->{$_} } qw(id clientId idpId) ) {
         $id{"$family $key"} = $row->{$key};
     }
