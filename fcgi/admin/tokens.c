@@ -22,7 +22,8 @@ struct token_question {
 };
 static const struct field token_question_fields[] = {
     {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX,
-     FIELD_INTO(struct token_question, token)},
+     FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service",
+     .example = "\"at_example\""},
 };
 const struct field_table token_question_table =
     FIELD_TABLE("TokenQuestion", token_question_fields, 0);
