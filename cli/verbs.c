@@ -27,7 +27,8 @@ static const char *const entitling[] = {SAVING, "SVC_OIDC_ISSUER", NULL};
 #define PRINTS_ACTIVATION                                                                          \
     "Prints the revision of the new bundle and `confirmed` once every policy engine uses it. If "  \
     "an engine refuses "                                                                           \
-    "it, nothing changes, and the engine's message is printed with the line that it names. With --server the verb does not "    \
+    "it, nothing changes, and the engine's message is printed with the line that it names. With "  \
+    "--server the verb does not "                                                                  \
     "tell which engines it waits for."
 
 /* clang-format off */

@@ -22,7 +22,7 @@ const struct field_table uma_resource_table =
 
 /* Read the body. Absent scopes are none, and repeated ones count once. */
 static enum az_status
-read_resource(struct request *req, struct uma_resource *ret)
+uma_read_resource(struct request *req, struct uma_resource *ret)
 {
     struct uma_resource resource = {.name = NULL};
     enum az_status st = uma_read(req, &uma_resource_table, req->json, &resource);
@@ -62,7 +62,7 @@ uma_resource_register_handle(struct request *req)
     unsigned char id[UUID7_OCTETS];
     char text[UUID7_TEXT_LENGTH + 1];
     enum uma_made made = UMA_NOBODY;
-    enum az_status st = read_resource(req, &resource);
+    enum az_status st = uma_read_resource(req, &resource);
     if (st == AZ_OK)
         st = uma_new_id(&req->op, id, text);
     if (st == AZ_OK)
@@ -113,7 +113,7 @@ uma_resource_replace_handle(struct request *req)
     bool found = false;
     enum az_status st = uma_path_id(req, id);
     if (st == AZ_OK)
-        st = read_resource(req, &resource);
+        st = uma_read_resource(req, &resource);
     if (st == AZ_OK)
         st = note_resource(req, 200, req->path_value[0], &resource);
     if (st == AZ_OK)

@@ -44,9 +44,12 @@ END
 );
 
 my @cases = (
-    [ [''],         [qw(admin-key audit bundle client completion config consent db entitle idp keys maintain openapi policy report session setup token unentitle)], 'the nouns' ],
-    [ ['po'],       ['policy'],                                                             'a noun half typed' ],
-    [ [ 'db', '' ], [qw(migrate status)],                                                   'the verbs of a noun' ],
+    [   [''],
+        [   qw(admin-key audit bundle client completion config consent db entitle idp keys maintain openapi policy report session setup token unentitle)
+        ],
+        'the nouns' ],
+    [ ['po'],                              ['policy'],                'a noun half typed' ],
+    [ [ 'db', '' ],                        [qw(migrate status)],      'the verbs of a noun' ],
     [ [ 'policy', '' ],                    [qw(data rule test)],      'a noun with nouns below' ],
     [ [ 'policy', 'rule', '' ],            [qw(delete get list set)], 'the verbs below them' ],
     [ [ 'policy', 'rule', 's' ],           ['set'],                   'a verb half typed' ],

@@ -24,7 +24,7 @@ for my $verb (@verbs) {
     like( $text, qr/\Ausage: authzctl \[OPTION\.\.\.\] \Q$verb\E\b/, '... begins with its usage' );
 }
 for my $noun (
-    'admin-key',   'bundle', 'client', 'config', 'consent', 'db', 'idp', 'keys', 'policy', 'policy data',
+    'admin-key',   'bundle',  'client', 'config', 'consent', 'db', 'idp', 'keys', 'policy', 'policy data',
     'policy rule', 'session', 'token' )
 {
     my $text = ctl_is( 0, [ split( / /, $noun ), '-h' ], "$noun -h" )->{out};

@@ -42,8 +42,9 @@ like( $answer->header('Content-Disposition'), qr/\Aattachment; filename="audit-l
 is( $answer->header('Cache-Control'), 'no-store', '... that no cache keeps' );
 members_are(
     $answer->json,
-    {   exportedAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/, filters => sub { eq_hash( $_[0], {} ) }, count => $total,
-        truncated => false, rows => sub { eq_array( $_[0], \@rows ) } },
+    {   exportedAt => qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/, filters => sub { eq_hash( $_[0], {} ) },
+        count      => $total,
+        truncated  => false, rows => sub { eq_array( $_[0], \@rows ) } },
     'audit export: {exportedAt, filters, count, truncated, rows} with the rows of the list' );
 is( join( ' ', sort keys %{ $answer->json } ), 'count exportedAt filters rows truncated', '... and nothing else' );
 my $filtered = export('clientId=crm&outcome=allowed&format=json')->json;

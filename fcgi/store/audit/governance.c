@@ -31,8 +31,8 @@
 #define PCT "round(coalesce(100.0 * "
 #define OF_TOTAL " / nullif(t.total, 0), 0), 1)"
 #define OF_DENIED " / nullif(t.denied, 0), 0), 1)"
-/* The list of the rows of a query that follows, and the largest of its groups. Ties are in the order
- * of names, so that a report of the same numbers is the same. */
+/* The list of the rows of a query that follows, and the largest of its groups. Ties are in the
+ * order of names, so that a report of the same numbers is the same. */
 #define LIST "(SELECT coalesce(json_agg(x), '[]') FROM (SELECT "
 #define LARGEST " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT $5"
 #define TREND "(SELECT json_agg("

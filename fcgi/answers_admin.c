@@ -1,0 +1,264 @@
+#include "config.h"
+
+#include "answers.h"
+
+#define ANSWER(its_name, rows) FIELD_TABLE(its_name, rows, FIELDS_ANSWER)
+#define OPEN_ANSWER(its_name, rows)                                                                \
+    FIELD_TABLE(its_name, rows, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN)
+
+/* clang-format off */
+
+static const struct field admin_key_fields[] = {
+    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revokedAt", FIELD_TEXT, .help = "Absent while the key is valid"},
+};
+const struct field_table answer_admin_key = ANSWER("AdminApiKeyView", admin_key_fields);
+
+static const struct field new_admin_key_fields[] = {
+    {"id",        FIELD_TEXT, .required = true, .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"label",     FIELD_TEXT, .required = true, .help = "Name of the key in the audit log", .example = "\"deploy-robot\""},
+    {"managedBy", FIELD_TEXT, .required = true, .help = "environment: it is a setting; admin: it was made by this API", .example = "\"admin\""},
+    {"createdAt", FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"key",       FIELD_TEXT, .required = true, .help = "Shown this once", .example = "\"ak_example\""},
+};
+const struct field_table answer_new_admin_key = ANSWER("NewAdminApiKey", new_admin_key_fields);
+
+static const struct field plaintext_fields[] = {
+    {"key", FIELD_TEXT, .required = true, .help = "The key itself", .example = "\"ak_example\""},
+};
+const struct field_table answer_plaintext = ANSWER("AdminApiKeyPlaintext", plaintext_fields);
+
+static const struct field audit_row_fields[] = {
+    {"id",             FIELD_INTEGER, .required = true, .example = "4711"},
+    {"createdAt",      FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"requestId",      FIELD_TEXT,    .required = true, .help = "X-Request-ID of the answer", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"flowId",         FIELD_TEXT,    .help = "The same in all requests of a sign-in and its tokens"},
+    {"clientId",       FIELD_TEXT,    .help = "Of an admin request: the label of the key", .example = "\"shop\""},
+    {"subjectId",      FIELD_TEXT, .help = "User that the request was about"},
+    {"endpoint",       FIELD_TEXT,    .required = true, .help = "Path of the row of the routing table", .example = "\"/token\""},
+    {"method",         FIELD_TEXT,    .required = true, .example = "\"POST\""},
+    {"outcome",        FIELD_TEXT,    .required = true, .help = "allowed, denied, rejected or error", .example = "\"allowed\""},
+    {"ip",             FIELD_TEXT, .help = "Address of the caller"},
+    {"userAgent",      FIELD_TEXT, .help = "Header User-Agent of the caller"},
+    {"policyInput",    FIELD_OBJECT,  .help = "The question that policy was asked"},
+    {"policyDecision", FIELD_OBJECT,  .help = "Its answer, with the revision"},
+    {"requestSummary", FIELD_OBJECT,  .required = true, .help = "Operation, status, and what the endpoint noted", .example = "{\"operation\": \"token\", \"status\": 200}"},
+};
+const struct field_table answer_audit_row = ANSWER("AuditLogDto", audit_row_fields);
+
+static const struct field token_facts_fields[] = {
+    {"active",    FIELD_BOOLEAN, .required = true, .help = "It is live; policy was not asked"},
+    {"reason",    FIELD_TEXT,    .help = "Why it is not live"},
+    {"tokenId",   FIELD_TEXT, .max = 0},
+    {"kind",      FIELD_TEXT,    .help = "access or refresh"},
+    {"flowId",    FIELD_TEXT, .max = 0},
+    {"clientId",  FIELD_TEXT, .max = 0},
+    {"subjectId", FIELD_TEXT, .max = 0},
+    {"scope",     FIELD_TEXT,    .may_be_empty = true},
+    {"resource",  FIELD_TEXT, .max = 0},
+    {"issuedAt",  FIELD_TEXT, .max = 0},
+    {"expiresAt", FIELD_TEXT, .max = 0},
+    {"revoked",   FIELD_BOOLEAN, .help = "Of a revocation: this request ended it"},
+};
+const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
+
+static const struct field audit_page_fields[] = {
+    {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row, .help = "Rows of this page"},
+    {"empty",            FIELD_BOOLEAN, .required = true, .help = "The page has no row", .example = "false"},
+    {"first",            FIELD_BOOLEAN, .required = true, .help = "The page is the first", .example = "true"},
+    {"last",             FIELD_BOOLEAN, .required = true, .help = "The page is the last", .example = "true"},
+    {"number",           FIELD_INTEGER, .required = true, .help = "Number of the page, from 0", .example = "0"},
+    {"size",             FIELD_INTEGER, .required = true, .help = "Rows that a page may have", .example = "20"},
+    {"numberOfElements", FIELD_INTEGER, .required = true, .help = "Rows of this page", .example = "1"},
+    {"totalPages",       FIELD_INTEGER, .required = true, .example = "1"},
+    {"totalElements",    FIELD_INTEGER, .required = true, .help = "Rows of all pages", .example = "1"},
+    {"pageable",         FIELD_OBJECT,  .required = true, .help = "The same facts, as clients of Spring expect them", .example = "{}"},
+    {"sort",             FIELD_OBJECT,  .required = true, .help = "Order, as clients of Spring expect it", .example = "{}"},
+};
+const struct field_table answer_audit_page = ANSWER("PageAuditLogDto", audit_page_fields);
+
+static const struct field audit_export_fields[] = {
+    {"exportedAt", FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"filters",    FIELD_OBJECT,  .required = true, .help = "Parameters of the request", .example = "{\"outcome\": \"denied\"}"},
+    {"rows",       FIELD_ARRAY,   .required = true, .shape = &answer_audit_row, .help = "Newest first"},
+    {"count",      FIELD_INTEGER, .required = true, .help = "Number of rows", .example = "1"},
+    {"truncated",  FIELD_BOOLEAN, .required = true, .help = "There were more rows than SVC_AUDIT_EXPORT_MAX_ROWS", .example = "false"},
+};
+const struct field_table answer_audit_export = ANSWER("AuditExport", audit_export_fields);
+
+static const struct field agent_decisions_fields[] = {
+    {"clientId",   FIELD_TEXT,    .required = true},
+    {"clientName", FIELD_TEXT,    .max = 0},
+    {"decisions",  FIELD_INTEGER, .required = true},
+    {"pct",        FIELD_ANY,     .required = true, .help = "Of all decisions"},
+};
+static const struct field_table agent_decisions_table = ANSWER("ClientBreakdown", agent_decisions_fields);
+static const struct field endpoint_decisions_fields[] = {
+    {"endpoint",  FIELD_TEXT,    .required = true},
+    {"decisions", FIELD_INTEGER, .required = true},
+    {"pct",       FIELD_ANY,     .required = true, .help = "Of all decisions"},
+};
+static const struct field_table endpoint_decisions_table = ANSWER("EndpointBreakdown", endpoint_decisions_fields);
+static const struct field denial_reason_fields[] = {
+    {"reason", FIELD_TEXT,    .required = true},
+    {"count",  FIELD_INTEGER, .required = true},
+    {"pct",    FIELD_ANY,     .required = true, .help = "Of all denials; a denial may have several reasons"},
+};
+static const struct field_table denial_reason_table = ANSWER("DenialReason", denial_reason_fields);
+static const struct field agent_fields[] = {
+    {"clientId",         FIELD_TEXT, .required = true},
+    {"clientName",       FIELD_TEXT, .max = 0},
+    {"clientType",       FIELD_TEXT, .required = true},
+    {"registrationType", FIELD_TEXT, .required = true},
+};
+static const struct field_table agent_table = ANSWER("ReportedClient", agent_fields);
+static const struct field reported_provider_fields[] = {
+    {"issuer", FIELD_TEXT, .required = true},
+    {"name",   FIELD_TEXT, .max = 0},
+};
+static const struct field_table reported_provider_table = ANSWER("ReportedProvider", reported_provider_fields);
+static const struct field policy_change_fields[] = {
+    {"action",     FIELD_TEXT, .required = true},
+    {"entityId",   FIELD_TEXT, .required = true},
+    {"entityType", FIELD_TEXT, .required = true},
+    {"timestamp",  FIELD_TEXT, .required = true},
+};
+static const struct field_table policy_change_table = ANSWER("PolicyChange", policy_change_fields);
+static const struct field governance_fields[] = {
+    {"generatedAt",            FIELD_TEXT,      .required = true},
+    {"periodStart",            FIELD_TEXT,      .required = true},
+    {"periodEnd",              FIELD_TEXT,      .required = true},
+    {"totalDecisions",         FIELD_INTEGER,   .required = true},
+    {"allowed",                FIELD_INTEGER,   .required = true},
+    {"denied",                 FIELD_INTEGER,   .required = true},
+    {"errors",                 FIELD_INTEGER,   .required = true},
+    {"allowedPct",             FIELD_ANY,       .required = true},
+    {"deniedPct",              FIELD_ANY,       .required = true},
+    {"errorsPct",              FIELD_ANY,       .required = true},
+    {"activeRules",            FIELD_INTEGER,   .required = true},
+    {"totalRules",             FIELD_INTEGER,   .required = true},
+    {"dataKeys",               FIELD_INTEGER,   .required = true},
+    {"activeAgentCount",       FIELD_INTEGER,   .required = true, .help = "Clients with a decision in the period"},
+    {"identityProviderCount",  FIELD_INTEGER,   .required = true},
+    {"protectedResourceCount", FIELD_INTEGER,   .required = true, .help = "UMA resources"},
+    {"trendLabels",            FIELD_TEXT_LIST, .required = true, .help = "Days on which the points begin"},
+    {"trendAllowed",           FIELD_ARRAY,     .required = true},
+    {"trendDenied",            FIELD_ARRAY,     .required = true},
+    {"trendErrors",            FIELD_ARRAY,     .required = true},
+    {"byClient",               FIELD_ARRAY,     .required = true, .shape = &agent_decisions_table},
+    {"byEndpoint",             FIELD_ARRAY,     .required = true, .shape = &endpoint_decisions_table},
+    {"denialReasons",          FIELD_ARRAY,     .required = true, .shape = &denial_reason_table},
+    {"clients",                FIELD_ARRAY,     .required = true, .shape = &agent_table},
+    {"identityProviders",      FIELD_ARRAY,     .required = true, .shape = &reported_provider_table},
+    {"resources",              FIELD_ARRAY,     .required = true, .help = "Managed resources; none yet"},
+    {"recentPolicyChanges",    FIELD_ARRAY,     .required = true, .shape = &policy_change_table},
+};
+const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
+
+static const struct field rotation_fields[] = {
+    {"clientId",                FIELD_TEXT, .required = true, .example = "\"shop\""},
+    {"clientSecret",            FIELD_TEXT, .required = true, .help = "Shown this once", .example = "\"made-by-the-service\""},
+    {"rotatedAt",               FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"previousSecretExpiresAt", FIELD_TEXT, .help = "End of the earlier secret; absent: it ended at once"},
+};
+const struct field_table answer_rotation = ANSWER("RotatedSecret", rotation_fields);
+
+static const struct field consent_fields[] = {
+    {"id",           FIELD_INTEGER, .required = true, .example = "17"},
+    {"subjectId",    FIELD_TEXT,    .required = true, .help = "User who consented", .example = "\"alice\""},
+    {"clientId",     FIELD_TEXT,    .required = true, .example = "\"shop\""},
+    {"redirectHost", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Host of the redirect URI that the consent is for", .example = "\"shop.example\""},
+    {"scope",        FIELD_TEXT,    .may_be_empty = true, .help = "Scopes of the consent", .example = "\"openid\""},
+    {"resource",     FIELD_TEXT,    .may_be_empty = true, .help = "Resource of the consent"},
+    {"grantedAt",    FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+};
+const struct field_table answer_consent = ANSWER("Consent", consent_fields);
+
+static const struct field session_fields[] = {
+    {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
+    {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},
+};
+const struct field_table answer_session = OPEN_ANSWER("Session", session_fields);
+
+static const struct field control_fields[] = {
+    {"id",           FIELD_TEXT,      .required = true, .example = "\"authzen\""},
+    {"decides",      FIELD_TEXT,      .required = true, .help = "What the control decides", .example = "\"Access requests of other programs\""},
+    {"entrypoints",  FIELD_TEXT_LIST, .required = true, .help = "Decisions that ask the control", .example = "[\"access\"]"},
+    {"configurable", FIELD_BOOLEAN,   .required = true, .help = "The control has rows of settings", .example = "true"},
+};
+const struct field_table answer_control = OPEN_ANSWER("Control", control_fields);
+
+static const struct field evaluation_fields[] = {
+    {"result",      FIELD_ANY,     .help = "Answer of the engine to the input", .example = "{\"allow\": true}"},
+    {"endpoint",    FIELD_TEXT,    .help = "Replay: the endpoint that asked"},
+    {"createdAt",   FIELD_TEXT,    .help = "Replay: the time of the stored decision"},
+    {"before",      FIELD_ANY,     .help = "Replay: the stored decision"},
+    {"after",       FIELD_ANY,     .help = "Replay: the decision by today's policy"},
+    {"changed",     FIELD_BOOLEAN, .help = "Replay: the two differ"},
+    {"changes",     FIELD_ARRAY,   .help = "Replay: how they differ"},
+    {"undefined",   FIELD_BOOLEAN, .help = "The path has no value for this input"},
+    {"explanation", FIELD_ANY, .help = "Trace, if explain asks for it"},
+    {"metrics",     FIELD_ANY, .help = "Times of the engine, in nanoseconds"},
+    {"revision",    FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Revision of the policy that answered", .example = "\"0123456789abcdef0123456789abcdef\""},
+};
+const struct field_table answer_evaluation = ANSWER("PolicyEvaluation", evaluation_fields);
+
+static const struct field deploy_fields[] = {
+    {"mode",           FIELD_TEXT,    .required = true, .example = "\"merge\""},
+    {"activation",     FIELD_TEXT,    .required = true, .help = "confirmed: every living engine has the revision; pending or unconfirmed: not known yet; dry-run: nothing was saved", .example = "\"confirmed\""},
+    {"revision",       FIELD_TEXT,    .required = true, .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"previousEtag",   FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Digest of the earlier bundle", .example = "\"0000000000000000000000000000000000000000000000000000000000000000\""},
+    {"newEtag",        FIELD_TEXT,    .required = true, .help = "Digest of this bundle", .example = "\"1111111111111111111111111111111111111111111111111111111111111111\""},
+    {"rulesUpserted",  FIELD_INTEGER, .required = true, .help = "Listed in the request and not protected", .example = "1"},
+    {"rulesAdded",     FIELD_INTEGER, .required = true, .example = "1"},
+    {"rulesChanged",   FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesUnchanged", FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesDeleted",   FIELD_INTEGER, .required = true, .example = "0"},
+    {"rulesProtected", FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
+    {"dataUpserted",   FIELD_INTEGER, .required = true, .help = "Listed in the request and not protected", .example = "1"},
+    {"dataAdded",      FIELD_INTEGER, .required = true, .example = "1"},
+    {"dataChanged",    FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataUnchanged",  FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataDeleted",    FIELD_INTEGER, .required = true, .example = "0"},
+    {"dataProtected",  FIELD_INTEGER, .required = true, .help = "Kept, because they are shipped", .example = "0"},
+};
+const struct field_table answer_deploy = ANSWER("PolicyBundleDeployResult", deploy_fields);
+
+static const struct field bundle_fields[] = {
+    {"id",              FIELD_INTEGER,   .required = true, .example = "12"},
+    {"createdAt",       FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00Z\""},
+    {"revision",        FIELD_TEXT,      .required = true, .help = "Revision that engines report", .example = "\"0123456789abcdef0123456789abcdef\""},
+    {"etag",            FIELD_TEXT,      .required = true, .help = "Digest of the bundle", .example = "\"1111111111111111111111111111111111111111111111111111111111111111\""},
+    {"previousEtag",    FIELD_TEXT, .help = "Digest of the one before"},
+    {"triggerSource",   FIELD_TEXT,      .required = true, .help = "deploy, rollback, policy-rule, policy-data or shipped", .example = "\"deploy\""},
+    {"triggeredBy",     FIELD_TEXT, .help = "Label of the admin key"},
+    {"message",         FIELD_TEXT, .help = "Why it was saved", .example = "\"Limit of orders\""},
+    {"bundleSizeBytes", FIELD_INTEGER,   .required = true, .example = "81920"},
+    {"ruleCount",       FIELD_INTEGER,   .required = true, .example = "1"},
+    {"rulePaths",       FIELD_TEXT_LIST, .required = true, .example = "[\"custom/example.rego\"]"},
+    {"dataKeys",        FIELD_TEXT_LIST, .required = true, .example = "[\"example.limits\"]"},
+};
+const struct field_table answer_bundle = ANSWER("BundleAuditLogDto", bundle_fields);
+
+static const struct field bundle_content_fields[] = {
+    {"rules", FIELD_ARRAY, .required = true, .help = "Rules of the bundle, with their text", .example = "[]"},
+    {"data",  FIELD_ARRAY, .required = true, .help = "Data rows of the bundle, with their payload", .example = "[]"},
+};
+const struct field_table answer_bundle_content = ANSWER("BundleContent", bundle_content_fields);
+
+static const struct field difference_fields[] = {
+    {"added",   FIELD_TEXT_LIST, .required = true, .help = "Only in the later bundle", .example = "[\"custom/example.rego\"]"},
+    {"removed", FIELD_TEXT_LIST, .required = true, .help = "Only in the earlier bundle", .example = "[]"},
+    {"changed", FIELD_ARRAY,     .required = true, .help = "In both, with the difference", .example = "[]"},
+};
+static const struct field_table difference_table = ANSWER("Difference", difference_fields);
+static const struct field bundle_difference_fields[] = {
+    {"rules", FIELD_OBJECT, .required = true, .shape = &difference_table},
+    {"data",  FIELD_OBJECT, .required = true, .shape = &difference_table},
+};
+const struct field_table answer_bundle_difference = ANSWER("BundleDifference", bundle_difference_fields);
+
+/* clang-format on */
