@@ -1,4 +1,4 @@
-/* admin-key: create, list and revoke the keys of the admin API. */
+/* admin-key: create, list and revoke the keys of the admin API, by that API (call.h). */
 #include "config.h"
 
 #include <stdint.h>
@@ -7,10 +7,13 @@
 
 #include "base/jsonx.h"
 #include "base/utf8.h"
+#include "call.h"
 #include "output.h"
 #include "store/people/admin_keys.h"
 #include "store/tokens/signing_keys.h"
 #include "verbs.h"
+
+#define KEYS "/admin/api/admin-keys"
 
 const struct cli_option admin_key_mint_options[] = {
     {"label", 0, "LABEL", offsetof(struct cli_choices, label), true,
@@ -34,10 +37,26 @@ label_ok(const char *label)
            && utf8_length(label, length) <= ADMIN_KEY_LABEL_MAX;
 }
 
+/* Print a new key and wipe it. */
+static void
+mint_print(const struct cli *cli, json_t *answer)
+{
+    json_t *key = json_object_get(answer, "key");
+    const char *text = json_string_value(key),
+               *id = json_string_value(json_object_get(answer, "id"));
+    if (cli->choice.json)
+        printf("{\"id\": \"%s\", \"key\": \"%s\"}\n", id, text);
+    else
+        puts(text);
+    explicit_bzero((void *) (uintptr_t) text, strlen(text));
+    if (!cli->choice.quiet && !cli->choice.json)
+        fprintf(stderr, "admin key %s created; it is not shown again\n", id);
+}
+
 int
 admin_key_mint_run(struct cli *cli)
 {
-    const char *key, *id;
+    struct answer answer;
     if (!label_ok(cli->choice.label)) {
         output_error(
             "admin-key mint: --label: must have 1 to %d characters and no control characters",
@@ -45,17 +64,16 @@ admin_key_mint_run(struct cli *cli)
         return CLI_USAGE;
     }
     /* A row sealed under another credential key than the service's would be useless. */
-    if (signing_keys_check(&cli->op) != AZ_OK
-        || admin_key_mint(&cli->op, cli->choice.label, &key, &id) != AZ_OK)
+    if (cli->choice.server == NULL && signing_keys_check(&cli->op) != AZ_OK)
         return output_fault(cli);
-    if (cli->choice.json)
-        printf("{\"id\": \"%s\", \"key\": \"%s\"}\n", id, key);
-    else
-        puts(key);
-    explicit_bzero((void *) (uintptr_t) key, strlen(key));
-    if (!cli->choice.quiet && !cli->choice.json)
-        fprintf(stderr, "admin key %s created; it is not shown again\n", id);
-    return CLI_OK;
+    json_t *body = jsonx_own(cli->mem, json_pack("{s:s}", "label", cli->choice.label));
+    const struct call call = {.method = "POST", .path = KEYS, .body = body};
+    int status = call_run(cli, &call, NULL, &answer);
+    if (status == CLI_OK) {
+        mint_print(cli, answer.json);
+        explicit_bzero((void *) (uintptr_t) answer.text, answer.length);
+    }
+    return status;
 }
 
 int
@@ -69,18 +87,25 @@ admin_key_list_run(struct cli *cli)
         {"label",     "LABEL"     },
         {NULL,        NULL        }
     };
-    json_t *rows;
-    if (admin_key_list(&cli->op, &rows) != AZ_OK)
-        return output_fault(cli);
-    output_rows(cli, rows, columns);
-    return CLI_OK;
+    const struct call call = {.method = "GET", .path = KEYS};
+    struct answer answer;
+    int status = call_run(cli, &call, NULL, &answer);
+    if (status == CLI_OK)
+        output_rows(cli, answer.json, columns);
+    return status;
 }
 
 int
 admin_key_revoke_run(struct cli *cli)
 {
-    if (admin_key_revoke(&cli->op, cli->args[0]) != AZ_OK)
-        return output_fault(cli);
+    const char *id = call_escape(cli->mem, cli->args[0]);
+    struct answer answer;
+    const struct call call = {.method = "DELETE",
+                              .path = talloc_asprintf(cli->mem, KEYS "/%s", id)};
+    int status =
+        call_run(cli, &call, talloc_asprintf(cli->mem, "no admin key %s", cli->args[0]), &answer);
+    if (status != CLI_OK)
+        return status;
     output_line(cli, "admin key %s revoked", cli->args[0]);
     if (cli->choice.json)
         output_json(jsonx_own(cli->mem, json_pack("{s:s}", "revoked", cli->args[0])));

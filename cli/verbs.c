@@ -12,7 +12,7 @@
 static const char *const database[] = {DATABASE, NULL};
 static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
 static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
-static const char *const minting[] = {DATABASE, KEYRING, NULL};
+static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL};
 static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
 /* What the dispatcher of the service reads for every request. */
 static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
@@ -33,14 +33,14 @@ static const char *const entitling[] = {SAVING, "SVC_OIDC_ISSUER", NULL};
 
 /* clang-format off */
 const struct cli_verb cli_verbs[] = {
-    {"admin-key list", "", 0, 0, NULL, database, CLI_DATABASE, false, admin_key_list_run,
+    {"admin-key list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_key_list_run,
      "List the admin keys, including revoked ones",
      "The keys themselves are never shown."},
-    {"admin-key mint", "", 0, 0, admin_key_mint_options, minting, CLI_DATABASE, false, admin_key_mint_run,
+    {"admin-key mint", "", 0, 0, admin_key_mint_options, minting, CLI_ANYWHERE, false, admin_key_mint_run,
      "Create an admin key and print it",
      "Only the key goes to standard output; its id goes to standard error. The key cannot be shown again. To replace a "
      "lost key, mint another one and revoke the lost one."},
-    {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, database, CLI_DATABASE, false, admin_key_revoke_run,
+    {"admin-key revoke", "ID", 1, 1, admin_key_revoke_options, asking, CLI_ANYWHERE, false, admin_key_revoke_run,
      "Revoke an admin key immediately on all hosts",
      "The key of SVC_ADMIN_API_KEY cannot be revoked, because it is set in the configuration; nor can the last active "
      "key."},

@@ -217,11 +217,38 @@ my ($busy) = answering(
 is( $busy->{status}, 69, 'status 503 is exit status 69' );
 like( $busy->{err}, qr/Not available/, '... with the text of the answer' );
 
+# ---- admin keys: one carrier sees those that the other one made
+
+my %far   = ( env => $far );
+my @there = ( '--server', $url );
+my @ways  = ( [ [], env => $env ], [ \@there, %far ] );
+for my $way (@ways) {
+    my ( $server, %where ) = @$way;
+    my $label = @$server ? 'there' : 'here';
+    my $made  = ctl_is( 0, [ qw(admin-key mint --label), $label, @$server ], 'admin-key mint', %where );
+    like( $made->{out}, qr/\Aak_[\w-]{40,}\n\z/, '... prints the key alone' );
+    ctl_is( 64, [ qw(admin-key mint --label), "a\x01", @$server ], 'admin-key mint with a label that is none', %where );
+    my $got = ctl_is( 1, [ qw(admin-key revoke none), @$server ], 'admin-key revoke of none', %where );
+    like( $got->{err}, qr/no admin key none/, '... names it' );
+}
+my @list = map {
+    my ( $server, %where ) = @$_;
+    ctl( [ qw(admin-key list), @$server ], %where )->{out}
+} @ways;
+is( $list[1], $list[0], 'admin-key list prints the same over the API' );
+my %key = reverse $list[0] =~ /^(\S+) .* (here|there)$/mg;
+for my $way (@ways) {
+    my ( $server, %where ) = @$way;
+    my $id  = $key{ @$server ? 'here' : 'there' };
+    my $got = ctl_is( 0, [ qw(admin-key revoke), $id, @$server ], 'admin-key revoke', %where );
+    is( $got->{out} . $got->{err}, "admin key $id revoked\n", '... says so' );
+}
+
 # ---- verbs of this host
 
 for my $words (
-    'config show', 'db status', 'keys list', 'maintain', 'setup', 'completion bash', 'openapi', 'policy test .',
-    'admin-key list' )
+    'config show', 'db status', 'keys list', 'maintain', 'setup', 'completion bash', 'openapi',
+    'policy test .' )
 {
     my $got = ctl_is( 64, [ split( / /, $words ), '--server', $url ], "$words refuses --server", env => $far );
     like( $got->{err}, qr/works on (?:this host|the database) alone; omit --server/, '... and says where it works' );

@@ -192,9 +192,3 @@ admin_key_reveal(struct op *op, const char *id, const char **ret_plaintext)
                ? AZ_OK
                : op_fail(op, AZ_SERVER_ERROR, NULL, "no memory for an admin key");
 }
-
-enum az_status
-admin_key_list(struct op *op, json_t **ret)
-{
-    return db_fetch_array(op, &admin_key_list_stmt, NULL, ret);
-}

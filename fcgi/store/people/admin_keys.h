@@ -33,7 +33,4 @@ enum az_status admin_key_reveal(struct op *op, const char *id, const char **ret_
 /* AdminApiKeyView (specification 2.8) of all keys, active and revoked. */
 extern const struct json_rows admin_key_rows;
 
-/* Read the same as an array that op->mem owns. */
-enum az_status admin_key_list(struct op *op, json_t **ret);
-
 #endif
