@@ -123,8 +123,10 @@ for ( 1 .. 200 ) {
     sleep 0.02;
 }
 is_deeply(
-    [ sort grep { !/\A(?:engine|eval_us|revision)\z/ } keys %{ decode_packed($kept) } ], ['error'],
+    [ sort grep { !/\A(?:engine|eval_us|revision)\z/ } keys %{ decode_packed($kept) } ], [qw(deny_reasons error)],
     'nothing of a refused answer is kept that a reader could take for a decision' );
+is( join( ' ', map { $_->{code} } @{ decode_packed($kept)->{deny_reasons} } ),
+    'output_invalid', '... and its reason is that of the control system (policy.md 6.4)' );
 $stack->fake->tell('pass');
 oauth_ok( ask( $one, $good ), { decision => false }, 'when the engine is back, it decides' );
 

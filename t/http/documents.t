@@ -289,6 +289,9 @@ for my $case (@failing) {
             '... its row has the whole question (policy.md 6.6)' );
         like( $output->{error}, $why, '... and the error' );
         delete $output->{error};
+        my $reasons = delete $output->{deny_reasons};
+        is( join( ' ', map { $_->{control} } @$reasons ), 'system',
+            '... and a reason of the control system (policy.md 6.4)' );
         is_deeply(
             $output, { %{ $about // { %$plain, %engine, revision => 'r0-0123456789ab' } }, eval_us => 'US' },
             '... with what is known of the engine, and no decision that was refused' );

@@ -118,7 +118,8 @@ logo_read(TALLOC_CTX *mem, const struct settings *cfg, const char **ret_why)
     size_t length = 0;
     const struct logo_type *type = type_of(cfg->pages_logo);
     const char *path = talloc_asprintf(mem, "%s/%s", cfg->www_dir, cfg->pages_logo);
-    char *octets = path != NULL ? page_read_file(mem, path, PAGE_LOGO_MAX, &length) : NULL;
+    char *octets =
+        path != NULL && type != NULL ? page_read_file(mem, path, PAGE_LOGO_MAX, &length) : NULL;
     if (octets == NULL) {
         *ret_why = talloc_asprintf(mem, "%s: %s", path != NULL ? path : "", strerror(errno));
         return NULL;

@@ -7,33 +7,54 @@
 
 #include "policy/rows/rego_text.h"
 
-static const char set_type[] = "set", object_type[] = "object";
+/* A type: an expression that the engine's type checker refuses for any other one, and the form of a
+ * rule that has it. */
+struct hook_type {
+    const char *name, *article, *probe_before, *probe_after, *form;
+};
+#define TYPES 3
+static const char set_type[] = "set", object_type[] = "object", boolean_type[] = "boolean";
+static const struct hook_type hook_types[TYPES] = {
+    {set_type,     "a",  "",             " & set()", " contains VALUE"  },
+    {object_type,  "an", "object.keys(", ")",        "[NAME] := VALUE"  },
+    {boolean_type, "a",  "",             " == true", " if { CONDITION }"},
+};
 
 const struct policy_hook policy_hooks[] = {
-    {"custom.issue.deny",             set_type   },
-    {"custom.issue.block_scopes",     set_type   },
-    {"custom.issue.obligations",      object_type},
-    {"custom.issue.extensions",       object_type},
-    {"custom.issue.claims",           object_type},
-    {"custom.introspect.deny",        set_type   },
-    {"custom.introspect.obligations", object_type},
-    {"custom.introspect.extensions",  object_type},
-    {"custom.introspect.claims",      object_type},
-    {"custom.register.deny",          set_type   },
-    {"custom.authzen.deny",           set_type   },
-    {"custom.authzen.context",        object_type},
+    {"custom.issue.deny",             set_type    },
+    {"custom.issue.block_scopes",     set_type    },
+    {"custom.issue.obligations",      object_type },
+    {"custom.issue.extensions",       object_type },
+    {"custom.issue.claims",           object_type },
+    {"custom.introspect.deny",        set_type    },
+    {"custom.introspect.obligations", object_type },
+    {"custom.introspect.extensions",  object_type },
+    {"custom.introspect.claims",      object_type },
+    {"custom.register.deny",          set_type    },
+    {"custom.authzen.allow",          boolean_type},
+    {"custom.authzen.deny",           set_type    },
+    {"custom.authzen.context",        object_type },
 };
 const size_t policy_hooks_count = sizeof(policy_hooks) / sizeof(policy_hooks[0]);
+
+static const struct hook_type *
+hook_type(const struct policy_hook *hook)
+{
+    size_t i = 0;
+    while (i < TYPES - 1 && hook_types[i].name != hook->type)
+        i++;
+    return &hook_types[i];
+}
 
 char *
 policy_hooks_typed(TALLOC_CTX *mem, const char *before)
 {
     char *text = talloc_strdup(mem, "");
-    for (size_t i = 0; text != NULL && i < policy_hooks_count; i++)
-        text = talloc_asprintf_append_buffer(
-            text,
-            policy_hooks[i].type == set_type ? "%sdata.%s & set()\n" : "%sobject.keys(data.%s)\n",
-            before, policy_hooks[i].path);
+    for (size_t i = 0; text != NULL && i < policy_hooks_count; i++) {
+        const struct hook_type *type = hook_type(&policy_hooks[i]);
+        text = talloc_asprintf_append_buffer(text, "%s%sdata.%s%s\n", before, type->probe_before,
+                                             policy_hooks[i].path, type->probe_after);
+    }
     return text;
 }
 
@@ -86,12 +107,12 @@ policy_hooks_blamed(const char *message)
 char *
 policy_hooks_fault(TALLOC_CTX *mem, const struct policy_hook *hook, const char *type)
 {
-    bool set = hook->type == set_type;
+    const struct hook_type *wanted = hook_type(hook);
     const char *name = strrchr(hook->path, '.') + 1;
-    return talloc_asprintf(
-        mem, "%s must be %s %s, not %s%s: write %s%s", hook->path, set ? "a" : "an", hook->type,
-        type == NULL                     ? ""
-        : strchr("aeiou", *type) != NULL ? "an "
-                                         : "a ",
-        type != NULL ? type : "another type", name, set ? " contains VALUE" : "[NAME] := VALUE");
+    return talloc_asprintf(mem, "%s must be %s %s, not %s%s: write %s%s", hook->path,
+                           wanted->article, wanted->name,
+                           type == NULL                     ? ""
+                           : strchr("aeiou", *type) != NULL ? "an "
+                                                            : "a ",
+                           type != NULL ? type : "another type", name, wanted->form);
 }
