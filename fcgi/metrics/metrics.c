@@ -157,10 +157,12 @@ find_series(const struct metrics *metrics, enum metric metric, size_t place,
             const char *const *values)
 {
     const struct metric_row *row = &metric_table[metric];
-    if (row->kind == METRIC_GAUGE || place >= metric_places(row, metrics->places))
+    bool labels = row->label[0].name != NULL;
+    if (row->kind == METRIC_GAUGE || place >= metric_places(row, metrics->places)
+        || labels != (values != NULL))
         return NULL;
     size_t index = place;
-    for (size_t i = 0; i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++)
+    for (size_t i = 0; values != NULL && i < METRIC_LABELS_MAX && row->label[i].name != NULL; i++)
         index = index * count_values(&row->label[i]) + find_value(&row->label[i], values[i]);
     return &metrics->cell[metrics->first[metric] + index * metric_words(row)];
 }
