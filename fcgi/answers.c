@@ -36,7 +36,7 @@ const struct field_table answer_key_set = ANSWER("KeySet", key_set_fields);
 
 static const struct field token_fields[] = {
     {"access_token",          FIELD_TEXT,    .required = true, .help = "Opaque; introspection tells its meaning", .example = "\"at_example\""},
-    {"token_type",            FIELD_TEXT,    .required = true, .help = "Bearer", .example = "\"Bearer\""},
+    {"token_type",            FIELD_TEXT,    .required = true, .help = "Bearer, or DPoP for a token that is bound to a key (RFC 9449)", .example = "\"Bearer\""},
     {"expires_in",            FIELD_INTEGER, .required = true, .help = "Seconds", .example = "600"},
     {"scope",                 FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Granted scopes, separated by spaces; fewer than requested if policy grants fewer", .example = "\"orders.read\""},
     {"refresh_token",         FIELD_TEXT, .help = "Opaque; each use may replace it"},
@@ -54,7 +54,7 @@ static const struct field introspection_fields[] = {
     {"client_id",             FIELD_TEXT, .help = "Client that got the token", .example = "\"shop\""},
     {"sub",                   FIELD_TEXT, .help = "User, or the client of a token of its own", .example = "\"alice\""},
     {"username",              FIELD_TEXT, .help = "Name of the user for people"},
-    {"token_type",            FIELD_TEXT, .help = "Bearer, or refresh_token", .example = "\"Bearer\""},
+    {"token_type",            FIELD_TEXT, .help = "Bearer or DPoP; none for a refresh token", .example = "\"Bearer\""},
     {"iss",                   FIELD_TEXT, .help = "Issuer of the token", .example = "\"https://auth.example\""},
     {"idp",                   FIELD_TEXT, .help = "idpId where the user signed in"},
     {"flow_id",               FIELD_TEXT, .help = "The same in all tokens of a sign-in"},

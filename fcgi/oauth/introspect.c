@@ -175,7 +175,7 @@ active_body(const struct introspection *it)
     const json_t *request = json_object_get(shown->issued, "request");
     const char *resource = decision->resource != NULL ? decision->resource : row->resource;
     /* The type says how an access token is used. A refresh token is used at this service alone. */
-    const char *type = row->grant == NULL ? "Bearer" : NULL;
+    const char *type = row->grant != NULL ? NULL : row->jkt != NULL ? "DPoP" : "Bearer";
     const char *username = json_string_value(json_object_get(row->claims, "preferred_username"));
     struct jsonx_build body = {
         jsonx_own(req->op.mem,
@@ -193,6 +193,9 @@ active_body(const struct introspection *it)
     set_unless_empty(&body, "obligations", decision->obligations);
     set_unless_empty(&body, "extensions", decision->extensions);
     set_unless_empty(&body, "deny_reasons", decision->reasons);
+    set_unless_empty(&body, "act", row->act);
+    if (row->jkt != NULL)
+        jsonx_set(&body, "cnf", json_pack("{s:s}", "jkt", row->jkt));
     return jsonx_built(&body);
 }
 

@@ -25,6 +25,17 @@ token_user(const struct grant_row *grant)
     };
 }
 
+/* Return the seconds that a token lives: those of policy or the configured ones, and never longer
+ * than the token that it stands for. */
+static int64_t
+token_lifetime(const struct op *op, const struct issue_question *question,
+               const struct decision *decision)
+{
+    int64_t seconds = decision->has_ttl ? decision->ttl : question->default_ttl;
+    int64_t left = question->expires_before - op_now(op);
+    return question->expires_before != 0 && left < seconds ? left : seconds;
+}
+
 enum az_status
 token_refusal(struct op *op, const struct issue_question *question, const struct decision *decision,
               const char **ret_text)
@@ -32,7 +43,7 @@ token_refusal(struct op *op, const struct issue_question *question, const struct
     *ret_text = NULL;
     if (!decision->allow)
         return decision_deny_status(op->mem, decision, question->scopes, ret_text);
-    if (decision->has_ttl && decision->ttl <= 0) {
+    if (token_lifetime(op, question, decision) <= 0) {
         *ret_text = "Policy allows no lifetime for the token";
         return AZ_ACCESS_DENIED;
     }
@@ -148,7 +159,8 @@ make_tokens(struct op *op, const struct issue_question *question, const struct i
             const struct decision *decision, struct making *making)
 {
     struct issued *issued = &making->issued;
-    issued->expires_in = decision->has_ttl ? decision->ttl : question->default_ttl;
+    issued->expires_in = token_lifetime(op, question, decision);
+    issued->bound = question->jkt != NULL;
     int64_t expires_at = op_now(op) + issued->expires_in;
     if (token_make(TOKEN_ACCESS, expires_at, op->now_ms, &issued->text, &making->parts) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot create an access token");
@@ -189,19 +201,27 @@ make_and_store(struct op *op, const struct issue_question *question,
                struct audit_entry *audit, struct issued *issued, bool *ret_stored)
 {
     const struct decision *decision = &verdict->decision;
+    const struct client *client = question->frame.client;
     struct making making = {.issued = {.scope = NULL}};
     enum az_status st = make_tokens(op, question, family, decision, &making);
     const struct token_new token = {
         .parts = &making.parts,
-        .client = question->frame.client,
+        .client = client,
         .revision = decision->revision,
         .issued_ms = op->now_ms,
         .expires_at = op_now(op) + making.issued.expires_in,
         .jit = decision->jit,
-        .subject = question->user != NULL ? question->subject_id : NULL,
+        .subject = question->user != NULL || strcmp(question->subject_id, client->client_id) != 0
+                       ? question->subject_id
+                       : NULL,
         .scope = making.issued.scope,
         .resource = decision->resource,
+        .jkt = question->jkt,
+        .act = question->act != NULL ? jsonx_dump(op->mem, question->act) : NULL,
+        .grant = question->grant,
     };
+    if (st == AZ_OK && question->act != NULL && token.act == NULL)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
     if (st == AZ_OK)
         st = family != NULL ? use_family(op, family, &making, &token, audit, ret_stored)
                             : token_insert(op, &token, audit, ret_stored);

@@ -22,6 +22,7 @@ struct issued {
     bool has_refresh;          /* refresh is set */
     const char *kept_refresh;  /* set by the caller: the refresh token that stays valid, or NULL */
     const char *id_token;      /* or NULL */
+    bool bound;                /* to the sender's DPoP key */
     int64_t expires_in;        /* seconds */
     const char *scope;         /* granted, space-separated */
     json_t *details;           /* granted authorization_details, or NULL */

@@ -44,6 +44,12 @@ struct issue_question {
     json_t *default_scopes;           /* array: used if the request has no scope; never NULL */
     json_t *ceiling; /* array: the most that the server may grant; NULL: no ceiling */
     json_t *details; /* RFC 9396 array, or NULL */
+    /* These do not reach the document. */
+    const char *jkt;        /* thumbprint of the sender's DPoP key, or NULL */
+    json_t *act;            /* act claim of the token (RFC 8693 4.1), object, or NULL */
+    int64_t expires_before; /* the token does not live longer, seconds since 1970; 0: no limit */
+    const unsigned char *grant; /* family that the token is bound to without being issued from it,
+                                 * of UUID7_OCTETS, or NULL */
 };
 
 /* Evaluation 2. Without `token` it asks about the caller alone. */

@@ -11,7 +11,7 @@
 #include "base/op.h"
 
 /* Most parameters of one statement, and most statements of one round trip. */
-#define DB_PARAMS_MAX 33
+#define DB_PARAMS_MAX 40
 #define DB_BATCH_MAX 8
 
 /* In place of a partition's number: the statement names none. */

@@ -9,26 +9,26 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 
-/* $1 to $25 are the parameters of token_bind(); $26 is the family, $27 its new idle end. `won` is
+/* $1 to $27 are the parameters of token_bind(); $28 is the family, $29 its new idle end. `won` is
  * the row that was consumed; all rows that are written depend on it. */
 #define CURRENT                                                                                    \
     "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"         \
     "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
 /* The family belongs to the client and is live, and its provider is enabled. */
 #define STANDS                                                                                     \
-    " g.id = $26::uuid AND g.client = $1 AND g.revoked_at IS NULL AND g.expires_at > now()"        \
+    " g.id = $28::uuid AND g.client = $1 AND g.revoked_at IS NULL AND g.expires_at > now()"        \
     " AND g.idle_expires_at > now() AND p.id = g.idp AND p.enabled"
 #define ISSUE                                                                                      \
     " audit AS (INSERT INTO audit_log_p%D (created_at, id, " AUDIT_COLUMNS ")"                     \
     "  SELECT $6::timestamptz, audit_id, $12, $13::uuid, $14, $15, $16, $17, $18, $19, $20, "      \
     "$21::inet, $22, $23, $24, $25 FROM won),"                                                     \
     " access AS (INSERT INTO access_token_p%P (id, expires_at, issued_at, secret_hash, client, "   \
-    "audit_id, jit, subject, scope, resource, pdp_output, grant_id)"                               \
+    "audit_id, jit, subject, scope, resource, pdp_output, grant_id, jkt, act)"                     \
     "  SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, "    \
-    "$25, $26::uuid FROM won)"
+    "$25, $28::uuid, $26, $27 FROM won)"
 #define REFRESH                                                                                    \
     ", refresh AS (INSERT INTO refresh_token_p%R (id, expires_at, secret_hash, grant_id, "         \
-    "issued_at, turn) SELECT $29::uuid, expires_at, $30, $26::uuid, $6::timestamptz, turn FROM "   \
+    "issued_at, turn) SELECT $31::uuid, expires_at, $32, $28::uuid, $6::timestamptz, turn FROM "   \
     "won)"
 /* The state of a refresh token r of family g. The family counts its turns, one for each first use
  * of a refresh token, and each token has the turn at which it was issued. The first use of one thus
@@ -37,20 +37,20 @@
 #define ENDED " r.first_used_at IS NULL AND r.turn <> g.turn"
 #define OUTCOME " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM won) AS won"
 
-/* $28 is the family's end. */
+/* $30 is the family's end. */
 #define REDEEMED                                                                                   \
     " won AS (UPDATE token_grant g SET redeemed_at = now(), granted_scope = $10, "                 \
-    "idle_expires_at = $27::timestamptz, expires_at = $28::timestamptz"                            \
+    "idle_expires_at = $29::timestamptz, expires_at = $30::timestamptz"                            \
     "  FROM ok, identity_provider p WHERE g.redeemed_at IS NULL AND g.code_expires_at > now() "    \
     "AND" STANDS "  RETURNING ok.audit_id, g.expires_at, g.turn),"
 
 enum grant_redeem_column { REDEEM_CURRENT, REDEEM_WON };
 static const struct db_stmt grant_redeem_stmt = {"grant_redeem",
-                                                 CURRENT REDEEMED ISSUE REFRESH OUTCOME, 30};
+                                                 CURRENT REDEEMED ISSUE REFRESH OUTCOME, 32};
 static const struct db_stmt grant_redeem_once_stmt = {"grant_redeem_once",
-                                                      CURRENT REDEEMED ISSUE OUTCOME, 28};
+                                                      CURRENT REDEEMED ISSUE OUTCOME, 30};
 
-/* $28 is the refresh token of the request, $31 the reuse window in seconds, $32 the uses within it.
+/* $30 is the refresh token of the request, $33 the reuse window in seconds, $34 the uses within it.
  * If two requests come at once, the second waits for the row and then checks it again; with two
  * siblings that row is the family's, and its turn tells that the other one was first. */
 enum grant_rotate_column { ROTATE_CURRENT, ROTATE_WON };
@@ -59,24 +59,24 @@ static const struct db_stmt grant_rotate_stmt = {
     CURRENT
     " used AS (UPDATE refresh_token_p%R r SET first_used_at = coalesce(r.first_used_at, now()),"
     "   uses = r.uses + (r.first_used_at IS NOT NULL)::integer"
-    "  FROM ok, token_grant g WHERE r.id = $28::uuid AND r.grant_id = $26::uuid"
+    "  FROM ok, token_grant g WHERE r.id = $30::uuid AND r.grant_id = $28::uuid"
     "   AND g.id = r.grant_id AND ((" UNUSED ")"
-    "   OR (r.uses < $32::integer AND r.first_used_at + make_interval(secs => $31::double "
+    "   OR (r.uses < $34::integer AND r.first_used_at + make_interval(secs => $33::double "
     "precision) > now())) RETURNING ok.audit_id, r.uses = 0 AS first, g.turn),"
-    " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz,"
+    " won AS (UPDATE token_grant g SET idle_expires_at = $29::timestamptz,"
     "   turn = g.turn + used.first::integer FROM used, identity_provider p WHERE" STANDS
     "  AND (NOT used.first OR g.turn = used.turn)"
     " RETURNING used.audit_id, g.expires_at, g.turn)," ISSUE REFRESH OUTCOME,
-    32};
+    34};
 
 enum grant_keep_column { KEEP_CURRENT, KEEP_WON };
 static const struct db_stmt grant_keep_stmt = {
     "grant_keep",
-    CURRENT " won AS (UPDATE token_grant g SET idle_expires_at = $27::timestamptz FROM ok, "
+    CURRENT " won AS (UPDATE token_grant g SET idle_expires_at = $29::timestamptz FROM ok, "
             "identity_provider p WHERE EXISTS (SELECT 1 FROM refresh_token_p%R r"
-            "   WHERE r.id = $28::uuid AND r.grant_id = g.id AND" UNUSED ") AND" STANDS
+            "   WHERE r.id = $30::uuid AND r.grant_id = g.id AND" UNUSED ") AND" STANDS
             " RETURNING ok.audit_id, g.expires_at)," ISSUE OUTCOME,
-    28};
+    30};
 
 static const struct db_stmt grant_revoke_replayed_stmt = {
     "grant_revoke_replayed",

@@ -19,10 +19,10 @@ static const struct db_stmt token_insert_stmt = {
     "$21::inet, $22, $23, $24, $25 FROM ok)"
     " INSERT INTO access_token_p%P"
     "  (id, expires_at, issued_at, secret_hash, client, audit_id, jit, subject, scope, resource, "
-    "pdp_output)"
-    " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25 "
-    "FROM ok",
-    25};
+    "pdp_output, jkt, act, grant_id)"
+    " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25, "
+    "$26, $27, $28::uuid FROM ok",
+    28};
 
 static const struct db_stmt token_denial_stmt = {
     "token_denial",
@@ -106,6 +106,8 @@ token_bind(struct db_params *params, const struct token_new *token, const struct
     db_text(params, token->scope);
     db_text(params, token->resource);
     audit_bind(params, audit);
+    db_text(params, token->jkt);
+    db_text(params, token->act);
 }
 
 static enum az_status
@@ -117,6 +119,10 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
     struct db_step *use = client_use_add(op, batch, token->client);
     struct db_step *step = db_batch_add_in(batch, &token_insert_stmt, bucket, day);
     token_bind(&step->params, token, audit);
+    if (token->grant != NULL)
+        db_octets(&step->params, token->grant, UUID7_OCTETS);
+    else
+        db_text(&step->params, NULL);
     enum az_status st = token_run(op, batch, bucket, day, first);
     if (st == AZ_OK) {
         client_use_done(op, token->client, use);

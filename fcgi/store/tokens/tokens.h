@@ -22,6 +22,10 @@ struct token_new {
     const char *subject;             /* NULL: the client itself */
     const char *scope;               /* granted, space-separated */
     const char *resource;            /* or NULL */
+    const char *jkt;                 /* thumbprint of its DPoP key; NULL: a bearer token */
+    const char *act;                 /* JSON of its act claim; NULL: none */
+    const unsigned char *grant;      /* family, of UUID7_OCTETS; NULL: none. Not for grant_use(),
+                                      * which names it itself */
 };
 
 /*
@@ -33,7 +37,7 @@ struct token_new {
 enum az_status token_insert(struct op *op, const struct token_new *token,
                             const struct audit_entry *audit, bool *ret_stored);
 
-/* Add the parameters of a token and its audit row, $1 to $25 of a statement that issues one. */
+/* Add the parameters of a token and its audit row, $1 to $27 of a statement that issues one. */
 void token_bind(struct db_params *params, const struct token_new *token,
                 const struct audit_entry *audit);
 

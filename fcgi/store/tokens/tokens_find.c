@@ -41,7 +41,9 @@ enum token_find_column {
     FIND_IDP,
     FIND_CLAIMS,
     FIND_DEAD,
-    FIND_FLOW_ID
+    FIND_FLOW_ID,
+    FIND_JKT,
+    FIND_ACT
 };
 /* A person's token has a family, and lives only while the family and its identity provider do; both
  * are rows, so that a provider that is enabled again revives its tokens. A family that was deleted
@@ -56,7 +58,7 @@ static const struct db_stmt token_find_stmt = {
     " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL THEN 'revoked'"
     "  WHEN t.expires_at <= now() THEN 'expired' WHEN NOT c.enabled THEN 'client_disabled'"
     "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead,"
-    " a.flow_id"
+    " a.flow_id, t.jkt, t.act"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
     " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
@@ -127,6 +129,9 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     if (st == AZ_OK)
         st = db_read_json(op, result, 0, FIND_CLAIMS, &claims);
     row.claims = claims;
+    row.jkt = db_get(result, 0, FIND_JKT);
+    if (st == AZ_OK)
+        st = db_read_json(op, result, 0, FIND_ACT, &row.act);
     if (st == AZ_OK)
         *ret = row;
     return st;

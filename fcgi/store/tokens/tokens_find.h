@@ -22,6 +22,8 @@ struct token_row {
     const char *subject;           /* subject, or client_id if the token is the client's own */
     const char *scope;             /* granted, space-separated */
     const char *resource;          /* or NULL */
+    const char *jkt;               /* thumbprint of its DPoP key; NULL: a bearer token */
+    json_t *act;                   /* its act claim, object, or NULL */
     const unsigned char *output;   /* packed pdpOutput */
     size_t output_length;          /* octets */
     const unsigned char *input; /* packed pdpInput from the audit row; NULL if that row is gone */
