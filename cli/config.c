@@ -213,7 +213,7 @@ doc_object(const struct setting *row)
         jsonx_set(&object, "minimum", json_integer(row->minimum));
         jsonx_set(&object, "maximum", json_integer(row->maximum));
     }
-    if (row->type == SETTING_CHOICE) {
+    if (row->choices != NULL) {
         struct jsonx_build choices = {json_array(), false};
         for (const char *const *word = row->choices; *word != NULL; word++)
             jsonx_append(&choices, json_string(*word));

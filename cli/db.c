@@ -9,7 +9,7 @@
 #include "store/db/partitions.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
-#include "store/tokens/signing_keys.h"
+#include "store/tokens/signing_keys_turn.h"
 #include "verbs.h"
 
 static enum az_status

@@ -93,7 +93,7 @@ static char *
 setting_limits(TALLOC_CTX *mem, const struct setting *row)
 {
     char *text = talloc_strdup(mem, "");
-    if (row->type == SETTING_CHOICE)
+    if (row->choices != NULL)
         for (const char *const *word = row->choices; *word != NULL; word++)
             text = talloc_asprintf_append_buffer(text, "%s %s", word == row->choices ? ":" : ",",
                                                  *word);
@@ -113,7 +113,7 @@ help_setting_has_limits(const struct setting *row)
 const char *const help_setting_types[] = {
     [SETTING_TEXT] = "text",     [SETTING_SECRET] = "secret",     [SETTING_BOOL] = "boolean",
     [SETTING_NUMBER] = "number", [SETTING_DURATION] = "duration", [SETTING_ISSUER] = "issuer URL",
-    [SETTING_CHOICE] = "choice",
+    [SETTING_CHOICE] = "choice", [SETTING_LIST] = "list",
 };
 
 char *

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "output.h"
-#include "store/tokens/signing_keys.h"
+#include "store/tokens/signing_keys_turn.h"
 #include "verbs.h"
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
-     "Key to rotate: oidc for ID tokens (default) or statement for software statements"},
+     "Keys to rotate: oidc for ID tokens (default) or statement for software statements"},
     CLI_YES,
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
@@ -20,6 +20,7 @@ keys_list_run(struct cli *cli)
     static const struct output_column columns[] = {
         {"kid",         "KID"    },
         {"use",         "USE"    },
+        {"alg",         "ALG"    },
         {"state",       "STATE"  },
         {"createdAt",   "CREATED"},
         {"activatedAt", "ACTIVE" },
@@ -64,6 +65,6 @@ keys_rotate_run(struct cli *cli)
     }
     if (signing_keys_check(&cli->op) != AZ_OK || signing_keys_rotate(&cli->op, use->use) != AZ_OK)
         return output_fault(cli);
-    output_line(cli, "the next key is now active; the previous one is retired");
+    output_line(cli, "the next keys are now active; the previous ones are retired");
     return cli->choice.quiet ? CLI_OK : keys_list_run(cli);
 }

@@ -144,9 +144,10 @@ const struct cli_verb cli_verbs[] = {
     {"keys list", "", 0, 0, NULL, database, CLI_DATABASE, false, keys_list_run,
      "List the signing keys: next, active and retired", NULL},
     {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_DATABASE, false, keys_rotate_run,
-     "Activate the next signing key, retire the active one and create a new next key",
-     "The next key must have been published for SVC_OIDC_JWKS_CACHE_SECONDS, so that verifiers know it; until then the "
-     "rotation is refused. The retired key stays published for SVC_OIDC_KEY_RETIREMENT_SECONDS, or with --use statement "
+     "Activate the next signing keys, retire the active ones and create new next keys",
+     "There is one key for each algorithm in SVC_OIDC_ID_TOKEN_ALGS; all are rotated together. The next keys must have "
+     "been published for SVC_OIDC_JWKS_CACHE_SECONDS, so that verifiers know them; until then the rotation is refused. "
+     "The retired keys stay published for SVC_OIDC_KEY_RETIREMENT_SECONDS, or with --use statement "
      "for SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS."},
     {"maintain", "", 0, 0, NULL, cli_needs_all, CLI_DATABASE, false, maintain_run,
      "Run all housekeeping jobs once",

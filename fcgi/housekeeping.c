@@ -19,7 +19,7 @@
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"
 #include "store/tokens/grants.h"
-#include "store/tokens/signing_keys.h"
+#include "store/tokens/signing_keys_turn.h"
 #include "store/uma/delegations.h"
 #include "store/uma/tickets.h"
 
@@ -30,6 +30,20 @@ job_partitions(struct op *op, char *note, size_t size)
     int made = 0, dropped = 0;
     enum az_status st = partition_maintain(op, &made, &dropped);
     snprintf(note, size, "%d created, %d dropped", made, dropped);
+    return st;
+}
+
+static enum az_status
+job_signing_keys(struct op *op, char *note, size_t size)
+{
+    int begun = 0;
+    enum az_status st = signing_keys_begin(op, &begun);
+    if (st == AZ_OK)
+        st = signing_keys_purge(op);
+    snprintf(note, size,
+             "%d keys of a new algorithm made active, retired keys that are no longer published "
+             "removed",
+             begun);
     return st;
 }
 
@@ -98,7 +112,7 @@ static const struct job {
 } jobs[] = {
     {"audit_counts", 60,       job_audit_counts, NULL,                 NULL},
     {"partitions",   600,     job_partitions,   NULL,                 NULL},
-    {"signing_keys", 3600,    NULL,             signing_keys_purge,   "retired signing keys that are no longer published removed"},
+    {"signing_keys", 300,     job_signing_keys, NULL,                 NULL},
     {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},
     {"policy",       600,     job_policy,       NULL,                 NULL},
     {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},

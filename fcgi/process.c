@@ -20,7 +20,7 @@
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
 #include "store/people/session_cleanup.h"
-#include "store/tokens/signing_keys.h"
+#include "store/tokens/signing_keys_turn.h"
 
 static volatile int stopping;
 
@@ -153,6 +153,8 @@ process_prepare_database(struct op *op)
     enum az_status st = schema_check(op);
     if (st == AZ_OK)
         st = signing_keys_ensure(op, &made);
+    if (st == AZ_OK)
+        st = signing_keys_withdraw(op);
     if (st == AZ_OK)
         st = signing_keys_check(op);
     if (st == AZ_OK)

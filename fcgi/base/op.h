@@ -44,7 +44,7 @@ struct az {
     struct registry *registry;    /* resource types as published with one revision, or NULL */
     struct identity_providers *providers; /* identity providers as last read, or NULL */
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
-    struct signing_key *signing_key;      /* key of ID tokens as last read, or NULL */
+    struct signing_key *signing_keys;     /* keys of ID tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     struct health *health;   /* result of the last readiness checks, or NULL */
     const char *description; /* of the interface as JSON text, once it was asked for, or NULL */

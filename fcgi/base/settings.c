@@ -13,6 +13,7 @@
 
 #include "base/cron.h"
 #include "base/digits.h"
+#include "base/words.h"
 
 /* Longest line of authz.conf, in octets. */
 #define LINE_MAXIMUM 4094
@@ -97,6 +98,40 @@ is_blank(const char *text)
     return text == NULL || text[strspn(text, " \t\r\n")] == '\0';
 }
 
+/* Return the words of `choices` joined by commas. */
+static const char *
+comma_words(TALLOC_CTX *mem, const char *const *words)
+{
+    char *text = talloc_strdup(mem, "");
+    for (const char *const *word = words; *word != NULL; word++)
+        text = talloc_asprintf_append_buffer(text, "%s%s", word == words ? "" : ",", *word);
+    return text;
+}
+
+/* Read the words of a list, each once; false if one of them is no choice, or if there is none. */
+static bool
+read_list(TALLOC_CTX *mem, const struct setting *row, const char *text, const char ***ret)
+{
+    size_t most = 0, count = 0;
+    while (row->choices[most] != NULL)
+        most++;
+    const char **list = talloc_zero_array(mem, const char *, (unsigned) most + 1);
+    char *copy = talloc_strdup(mem, text), *rest = copy, *word;
+    bool good = list != NULL && copy != NULL;
+    while (good && (word = strtok_r(rest, ", \t", &rest)) != NULL) {
+        const char *const *choice = row->choices;
+        while (*choice != NULL && strcmp(*choice, word) != 0)
+            choice++;
+        good = *choice != NULL;
+        if (good && !words_has(list, word))
+            list[count++] = *choice;
+    }
+    talloc_free(copy);
+    if (good && count > 0)
+        *ret = list;
+    return good && count > 0;
+}
+
 /* Set one value; a blank text without a default counts as not set. False with the reason if the
  * text is not valid for the row. */
 static bool
@@ -129,6 +164,10 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
             *ret_why =
                 talloc_asprintf(mem, "%s%s%s", *ret_why, word == row->choices ? "" : ", ", *word);
         return false;
+    case SETTING_LIST:
+        *ret_why = talloc_asprintf(mem, "must be one or more of %s, separated by commas",
+                                   comma_words(mem, row->choices));
+        return read_list(mem, row, text, at);
     case SETTING_BOOL:
         *ret_why = "must be true or false";
         if (strcasecmp(text, "true") != 0 && strcasecmp(text, "false") != 0)
@@ -361,6 +400,11 @@ settings_check(TALLOC_CTX *mem, struct settings *cfg, struct problems *problems)
                      "0 to keep audit rows forever",
                      cfg->audit_retention_days, (cfg->refresh_family_validity + 86399) / 86400);
     check_addresses(mem, "SVC_METRICS_ALLOW", cfg->metrics_allow, problems);
+    /* OpenID Connect Discovery 3: RS256 must be among the algorithms. */
+    if (!words_has(cfg->id_token_algs, ID_TOKEN_ALG_DEFAULT))
+        problems_add(mem, problems,
+                     "SVC_OIDC_ID_TOKEN_ALGS: must contain " ID_TOKEN_ALG_DEFAULT
+                     ", which every client understands");
     struct cron cron;
     const char *why;
     if (cron_parse(cfg->session_cleanup_cron, &cron, &why) != AZ_OK)
@@ -387,6 +431,8 @@ settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting 
         return talloc_asprintf(mem, "%ld", *(const long *) at);
     case SETTING_SECRET:
         return *(const char *const *) at == NULL ? "" : "********";
+    case SETTING_LIST:
+        return comma_words(mem, *(const char *const *const *) at);
     default:
         return *(const char *const *) at == NULL ? "" : *(const char *const *) at;
     }

@@ -11,6 +11,11 @@
 /* Largest value of SVC_MAX_REDIRECT_URIS: each request with a redirect_uri reads the list. */
 #define SETTINGS_REDIRECT_URIS_MAX 1000
 
+/* Algorithm of ID tokens that every client understands (OpenID Connect Core 15.1), and all that
+ * this program can sign them by; the list ends with NULL. */
+#define ID_TOKEN_ALG_DEFAULT "RS256"
+extern const char *const settings_id_token_algs[];
+
 /* Type of a setting. */
 enum setting_type {
     SETTING_TEXT,     /* any text */
@@ -20,6 +25,7 @@ enum setting_type {
     SETTING_DURATION, /* seconds, or a number with s, m, h or d; kept in seconds */
     SETTING_ISSUER,   /* https (or http) URL without query, fragment or final slash (RFC 8414 2) */
     SETTING_CHOICE,   /* one of the words in `choices` */
+    SETTING_LIST, /* words of `choices`, separated by commas; kept as a list without repetitions */
 };
 
 /* The parsed values. A member has the name of its variable without SVC_. */
@@ -61,6 +67,7 @@ struct settings {
     long code_validity;           /* lifetime of an authorization code, seconds */
     long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
     long id_token_validity;       /* seconds */
+    const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
     long refresh_token_validity;  /* an unused refresh token expires, seconds */
     long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
     long session_timeout;         /* an unused browser session ends, seconds */
@@ -98,7 +105,7 @@ struct setting {
     size_t offset;              /* offset of the member in struct settings */
     const char *fallback;       /* default, NULL = none */
     long minimum, maximum;      /* SETTING_NUMBER and SETTING_DURATION */
-    const char *const *choices; /* SETTING_CHOICE, NULL-terminated */
+    const char *const *choices; /* SETTING_CHOICE and SETTING_LIST, NULL-terminated */
     const char *help;           /* one line for `config doc` and the manual */
 };
 

@@ -4,6 +4,7 @@
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
+const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
 #define AT(member) offsetof(struct settings, member)
 #define WEEK (7L * 86400)
@@ -83,6 +84,8 @@ const struct setting settings_table[] = {
      "Lifetime of UMA permission tickets, in seconds"},
     {"SVC_OAUTH_TIMING_ID_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(id_token_validity), "3600", 1, 86400, NULL,
      "Lifetime of ID tokens, in seconds"},
+    {"SVC_OIDC_ID_TOKEN_ALGS", NULL, SETTING_LIST, AT(id_token_algs), ID_TOKEN_ALG_DEFAULT, 0, 0, settings_id_token_algs,
+     "Algorithms of ID tokens, separated by commas; RS256 must be one, and signs for every client that asks for no other"},
     {"SVC_OAUTH_TIMING_REFRESH_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(refresh_token_validity), "2592000", 60, 31536000, NULL,
      "A refresh token expires when it is not used for this time, in seconds"},
     {"SVC_REFRESH_REUSE_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(refresh_reuse_window), "30", 0, 3600, NULL,

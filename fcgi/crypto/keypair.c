@@ -65,17 +65,29 @@ wrap(TALLOC_CTX *mem, gnutls_x509_privkey_t from, struct jwk **ret)
     return status;
 }
 
-enum az_status
-keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret)
+static enum az_status
+generate(TALLOC_CTX *mem, gnutls_pk_algorithm_t algorithm, unsigned bits, struct jwk **ret)
 {
     X509_PRIVKEY_AUTO key = NULL;
 
-    if (bits < JWK_RSA_BITS_MIN || bits > JWK_RSA_BITS_MAX)
-        return AZ_INVALID;
     if (gnutls_x509_privkey_init(&key) != 0
-        || gnutls_x509_privkey_generate(key, GNUTLS_PK_RSA, bits, 0) != 0)
+        || gnutls_x509_privkey_generate(key, algorithm, bits, 0) != 0)
         return AZ_SERVER_ERROR;
     return wrap(mem, key, ret);
+}
+
+enum az_status
+keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret)
+{
+    if (bits < JWK_RSA_BITS_MIN || bits > JWK_RSA_BITS_MAX)
+        return AZ_INVALID;
+    return generate(mem, GNUTLS_PK_RSA, bits, ret);
+}
+
+enum az_status
+keypair_generate_p256(TALLOC_CTX *mem, struct jwk **ret)
+{
+    return generate(mem, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), ret);
 }
 
 enum az_status

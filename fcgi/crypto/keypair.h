@@ -15,6 +15,9 @@
  */
 enum az_status keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk **ret);
 
+/* Generate a pair of P-256 for ES256, named in the same way. This takes less than a millisecond. */
+enum az_status keypair_generate_p256(TALLOC_CTX *mem, struct jwk **ret);
+
 /*
  * Write the private key as unencrypted PKCS#8 DER (RFC 5958), for sealing. *ret belongs to mem and
  * is wiped when it is freed. AZ_INVALID: the key has no private half.
@@ -22,7 +25,7 @@ enum az_status keypair_generate_rsa(TALLOC_CTX *mem, unsigned bits, struct jwk *
 enum az_status keypair_dump(TALLOC_CTX *mem, const struct jwk *key, unsigned char **ret,
                             size_t *ret_len);
 
-/* Read the output of keypair_dump(); kid, use and alg are set as by keypair_generate_rsa(). */
+/* Read the output of keypair_dump(); kid, use and alg are set as for a new pair. */
 enum az_status keypair_parse(TALLOC_CTX *mem, const void *der, size_t len, struct jwk **ret);
 
 #endif

@@ -78,7 +78,7 @@ const struct metric_row metric_table[METRICS] = {
      "The revision of policy that is served to the engines.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"revision", NULL}}},
     [METRIC_KEY_AGE] = {"svc_key_age_seconds",
-     "Age of the active signing key since it became active.",
+     "Age of the oldest active signing key since it became active.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"use", uses}}},
     [METRIC_BUILD] = {"svc_build_info",
      "The version that runs.",

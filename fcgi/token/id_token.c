@@ -14,10 +14,10 @@
 #include "store/tokens/signing_keys.h"
 #include "token/signing_key.h"
 
-#define ALG "RS256"
 #define TYP "JWT"
 
-/* OpenID Connect Core 3.1.3.6: the left half of the hash of the signature algorithm. */
+/* OpenID Connect Core 3.1.3.6: the left half of the hash of the signature algorithm, which is
+ * SHA-256 for RS256 and for ES256. */
 #define AT_HASH_OCTETS (SHA256_OCTETS / 2)
 
 static const char *
@@ -54,10 +54,10 @@ id_token_make(struct op *op, const struct id_token *token, const char **ret)
     json_t *claims = hash != NULL ? make_claims(op, token, hash) : NULL;
     if (claims == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot build an ID token");
-    enum az_status st = signing_key_get(op, &key);
+    enum az_status st = signing_key_get(op, token->alg, &key);
     if (st != AZ_OK)
         return st;
-    if (jws_sign_json(op->mem, key, ALG, TYP, claims, &text) != AZ_OK)
+    if (jws_sign_json(op->mem, key, key->alg, TYP, claims, &text) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign an ID token");
     *ret = text;
     return AZ_OK;
@@ -82,7 +82,7 @@ read_keys(struct op *op, struct jwk_set **ret)
 enum az_status
 id_token_read(struct op *op, const char *text, json_t **ret_claims)
 {
-    static const char *const algs[] = {ALG, NULL}, *const types[] = {TYP, NULL};
+    static const char *const types[] = {TYP, NULL};
     struct jwk_set *keys;
     struct jws *jws;
     struct jwt_claims claims;
@@ -91,7 +91,7 @@ id_token_read(struct op *op, const char *text, json_t **ret_claims)
         st = read_keys(op, &keys);
     if (st != AZ_OK)
         return st;
-    const struct jws_policy policy = {.keys = keys, .algs = algs, .types = types};
+    const struct jws_policy policy = {.keys = keys, .algs = settings_id_token_algs, .types = types};
     if ((st = jws_verify(jws, &policy, NULL, NULL)) != AZ_OK
         || (st = jwt_claims_parse(op->mem, jws, &claims, NULL)) != AZ_OK)
         return st;

@@ -1,4 +1,5 @@
-/* ID tokens (OpenID Connect Core 2): RS256 by the active signing key. */
+/* ID tokens (OpenID Connect Core 2): signed by the active key of the algorithm that the client asks
+ * for, by default RS256. */
 #ifndef AZ_TOKEN_ID_TOKEN_H
 #define AZ_TOKEN_ID_TOKEN_H
 
@@ -18,10 +19,15 @@ struct id_token {
     json_t *amr;              /* array from the provider, or NULL */
     const char *sid;          /* session id */
     const char *access_token; /* its text, for at_hash */
+    const char *alg;          /* id_token_signed_response_alg of the client, or NULL */
 };
 
-/* Sign an ID token; the text is on op->mem. The process keeps the signing key for a while. A key
- * that is retired in that time is still published. */
+/*
+ * Sign an ID token; the text is on op->mem. The process keeps the signing key for a while. A key
+ * that is retired in that time is still published. An algorithm that the service does not use (any
+ * more, or yet) is replaced by RS256, which a client accepts beside the one it asked for (OpenID
+ * Connect Core 3.1.3.7, rule 7).
+ */
 enum az_status id_token_make(struct op *op, const struct id_token *token, const char **ret);
 
 /* Read an ID token of this service for logout and id_token_hint. Issuer and signature must be

@@ -2,14 +2,18 @@
 
 #include "token/signing_key.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/settings.h"
 #include "crypto/jwk.h"
 #include "store/tokens/signing_keys.h"
 
 struct signing_key {
-    const struct jwk *key; /* child of this */
-    int64_t read_ms;       /* clock_monotonic_ms() */
+    struct signing_key *next; /* of another algorithm */
+    const char *alg;          /* element of the settings; the key may be of RS256 instead */
+    const struct jwk *key;    /* child of this */
+    int64_t read_ms;          /* clock_monotonic_ms() */
 };
 
 /* Return how long the key is kept, in milliseconds. A retired key must not be kept longer than it
@@ -25,24 +29,41 @@ memory_ms(const struct settings *cfg)
     return (int64_t) seconds * 1000;
 }
 
-enum az_status
-signing_key_get(struct op *op, const struct jwk **ret)
+/* Return the algorithm as a constant text: RS256 unless the settings list `wanted`. */
+static const char *
+listed_alg(const struct settings *cfg, const char *wanted)
 {
-    struct signing_key *held = op->az->signing_key;
+    const char **alg = cfg->id_token_algs;
+    while (wanted != NULL && *alg != NULL && strcmp(*alg, wanted) != 0)
+        alg++;
+    return wanted != NULL && *alg != NULL ? *alg : ID_TOKEN_ALG_DEFAULT;
+}
+
+enum az_status
+signing_key_get(struct op *op, const char *wanted, const struct jwk **ret)
+{
+    const char *alg = listed_alg(op->az->cfg, wanted);
+    struct signing_key **at = &op->az->signing_keys, *held;
+    while (*at != NULL && strcmp((*at)->alg, alg) != 0)
+        at = &(*at)->next;
+    held = *at;
     if (held != NULL && clock_monotonic_ms() - held->read_ms < memory_ms(op->az->cfg)) {
         *ret = held->key;
         return AZ_OK;
     }
     struct jwk *key;
-    enum az_status st = signing_key_open(op, SIGNING_OIDC, &key);
+    enum az_status st = signing_key_open(op, SIGNING_OIDC, alg, &key);
     if (st != AZ_OK)
         return st;
     struct signing_key *fresh = talloc(op->az, struct signing_key);
     if (fresh == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    *fresh = (struct signing_key){.key = talloc_steal(fresh, key), .read_ms = clock_monotonic_ms()};
+    *fresh = (struct signing_key){.next = held != NULL ? held->next : NULL,
+                                  .alg = alg,
+                                  .key = talloc_steal(fresh, key),
+                                  .read_ms = clock_monotonic_ms()};
     talloc_free(held);
-    op->az->signing_key = fresh;
+    *at = fresh;
     *ret = fresh->key;
     return AZ_OK;
 }

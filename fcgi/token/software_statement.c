@@ -61,12 +61,12 @@ software_statement_sign(struct op *op, const char *client_id, const json_t *clai
 {
     struct jwk *key;
     char *text;
-    enum az_status st = signing_key_open(op, SIGNING_STATEMENT, &key);
+    enum az_status st = signing_key_open(op, SIGNING_STATEMENT, SIGNING_ALG_ALWAYS, &key);
     if (st != AZ_OK)
         return st;
     const json_t *payload = make_payload(op, client_id, claims);
     if (payload == NULL
-        || jws_sign_json(op->mem, key, "RS256", SOFTWARE_STATEMENT_TYP, payload, &text) != AZ_OK)
+        || jws_sign_json(op->mem, key, key->alg, SOFTWARE_STATEMENT_TYP, payload, &text) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot sign a software statement");
     *ret = text;
     return AZ_OK;

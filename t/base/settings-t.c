@@ -51,8 +51,8 @@ test_table(void)
         bool number = row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
         ok(number ? row->minimum < row->maximum : row->minimum == 0 && row->maximum == 0,
            "... limits belong to numbers");
-        ok((row->type == SETTING_CHOICE) == (row->choices != NULL),
-           "... choices belong to choices");
+        bool chosen = row->type == SETTING_CHOICE || row->type == SETTING_LIST;
+        ok(chosen == (row->choices != NULL), "... choices belong to choices and lists");
         ok(row->type != SETTING_SECRET || row->fallback == NULL
                || strcmp(row->name, "SVC_DATABASE_URL") == 0,
            "... no secret has a default");
@@ -173,6 +173,16 @@ static const struct {
     {"SVC_LOG_LEVEL", "Debug", NULL},
     {"SVC_LOG_LEVEL", "trace", NULL},
     {"SVC_LOG_LEVEL", "", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256", "RS256"},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256,ES256", "RS256,ES256"},
+    {"SVC_OIDC_ID_TOKEN_ALGS", " ES256 , RS256,", "ES256,RS256"},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256,ES256,RS256", "RS256,ES256"},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", ",", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "rs256", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256,none", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256,HS256", NULL},
+    {"SVC_OIDC_ID_TOKEN_ALGS", "RS256;ES256", NULL},
     {"SVC_OIDC_ISSUER", "https://as.example", "https://as.example"},
     {"SVC_OIDC_ISSUER", "https://as.example:8443/tenant/a", "https://as.example:8443/tenant/a"},
     {"SVC_OIDC_ISSUER", "http://localhost:8080", "http://localhost:8080"},

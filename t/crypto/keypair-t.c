@@ -92,6 +92,26 @@ test_public(TALLOC_CTX *mem)
     ok(der == (unsigned char *) mem && len == 7, "... and leaves the outputs alone");
 }
 
+/* keypair_generate_p256() makes what the service signs ES256 with. */
+static void
+test_p256(TALLOC_CTX *mem)
+{
+    struct jwk *key = NULL, *again = NULL;
+    unsigned char *der = NULL;
+    size_t len = 0;
+
+    is_int(keypair_generate_p256(mem, &key), AZ_OK, "P-256: generated");
+    is_str(key->alg, "ES256", "... for ES256");
+    is_str(key->use, "sig", "... to sign");
+    is_str(key->curve->name, "P-256", "... on this curve");
+    is_int(keypair_dump(mem, key, &der, &len), AZ_OK, "... dump");
+    is_int(keypair_parse(mem, der, len, &again), AZ_OK, "... parse");
+    is_str(again->kid, key->kid, "... to the same kid");
+    ok(verifies(mem, again, key), "... and the same pair");
+    is_int(keypair_generate_p256(mem, &again), AZ_OK, "P-256: another");
+    ok(strcmp(again->kid, key->kid) != 0, "... which differs");
+}
+
 static void
 test_refused(TALLOC_CTX *mem)
 {
@@ -117,6 +137,7 @@ main(void)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         test_kind(mem, kinds[i].curve, kinds[i].alg);
     test_public(mem);
+    test_p256(mem);
     test_refused(mem);
     talloc_free(mem);
     return done();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/settings.h"
+#include "base/words.h"
 #include "fuzz/fuzz.h"
 
 extern char **environ;
@@ -33,6 +34,12 @@ check_row(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row
              && text[strlen(text) - 1] != '/');
     if (row->type == SETTING_SECRET)
         MUST(*text == '\0' || strcmp(text, "********") == 0);
+    if (row->type == SETTING_LIST) {
+        const char *const *list = *(const char *const *const *) at;
+        chosen = *list != NULL;
+        for (; *list != NULL; list++)
+            MUST(words_has(row->choices, *list));
+    }
     for (const char *const *word = row->choices; word != NULL && *word != NULL; word++)
         chosen = chosen || strcmp(*word, text) == 0;
     MUST(chosen);

@@ -1,5 +1,5 @@
-/* Signing keys: next, active and retired. They are made once for all hosts; private keys are stored
- * sealed. */
+/* Signing keys: next, active and retired, for each algorithm of a use. They are made once for all
+ * hosts (signing_keys_turn.h); private keys are stored sealed. */
 #ifndef AZ_STORE_TOKENS_SIGNING_KEYS_H
 #define AZ_STORE_TOKENS_SIGNING_KEYS_H
 
@@ -9,9 +9,8 @@
 
 #include "base/op.h"
 
-/* RSA modulus of new keys, in bits. NIST SP 800-57 allows 2048 until 2030; twice the bits make
- * signing seven times slower. */
-#define SIGNING_KEY_BITS 2048
+/* Algorithm of which each use always has a key; its other algorithms are optional. */
+#define SIGNING_ALG_ALWAYS "RS256"
 
 struct jwk;
 
@@ -23,10 +22,6 @@ enum signing_use {
     SIGNING_USES
 };
 
-/* Make the active and the next key of each use if they are missing, under the key lock: two hosts
- * may start at once. */
-enum az_status signing_keys_ensure(struct op *op, bool *ret_made);
-
 /* List all published keys as JWKs: next, active, and retired within
  * SVC_OIDC_KEY_RETIREMENT_SECONDS, or SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS for those of
  * statements. The array belongs to op->mem. */
@@ -35,30 +30,24 @@ enum az_status signing_keys_public(struct op *op, json_t **ret);
 /* List the published keys of one use, which verify our own tokens. */
 enum az_status signing_keys_public_of(struct op *op, enum signing_use use, json_t **ret);
 
-/* Open the active key of a use with its private half, which is wiped with op->mem; AZ_SERVER_ERROR
- * if there is none or it does not open. One trip. */
-enum az_status signing_key_open(struct op *op, enum signing_use use, struct jwk **ret);
+/* Open the active key of a use and algorithm with its private half, which is wiped with op->mem;
+ * the one of SIGNING_ALG_ALWAYS if no key of that algorithm is active (yet): sign by the key's own
+ * alg. AZ_SERVER_ERROR if there is none or it does not open. One trip. */
+enum az_status signing_key_open(struct op *op, enum signing_use use, const char *alg,
+                                struct jwk **ret);
 
-/* List all keys for `authzctl keys list`: kid, use, state, created, activated, retired. The array
- * belongs to op->mem. */
+/* List all keys for `authzctl keys list`: kid, use, alg, state, created, activated, retired. The
+ * array belongs to op->mem. */
 enum az_status signing_keys_list(struct op *op, json_t **ret);
 
 /* Return the name of a use, as stored and listed. */
 const char *signing_use_name(enum signing_use use);
 
-/* Read for how many seconds the active key of each use has been active; -1: the use has none. One
- * trip. */
+/* Read for how many seconds the active key of each use has been active, the oldest one if it has
+ * several; -1: the use has none. One trip. */
 enum az_status signing_keys_ages(struct op *op, int64_t ret[SIGNING_USES]);
 
-/* Make the next key active and the active key retired, and make a new next key. AZ_CONFLICT, with
- * the remaining seconds in the text, until the next key has been published for longer than
- * SVC_OIDC_JWKS_CACHE_SECONDS (unless that is 0): before that, verifiers may not know it. */
-enum az_status signing_keys_rotate(struct op *op, enum signing_use use);
-
-/* Delete keys whose publication after retirement has ended (housekeeping). */
-enum az_status signing_keys_purge(struct op *op);
-
-/* Check that the credential key opens the active key of each use. AZ_CONFLICT if it does not;
+/* Check that the credential key opens the active keys of each use. AZ_CONFLICT if it does not;
  * AZ_SERVER_ERROR if a use has no active key. */
 enum az_status signing_keys_check(struct op *op);
 
