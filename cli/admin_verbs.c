@@ -17,6 +17,7 @@
     {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
     {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \
     {"file", 0, "FILE", AT(file), false, "Take members of the client from the JSON object in FILE, or - for standard input"}, \
+    {"id-token-alg", 0, "ALG", AT(id_token_alg), false, "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS"}, \
     {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set of the client"}, \
     {"logo-uri", 0, "URL", AT(logo_uri), false, "Picture of the client"}, \
     {"logout-uri", 0, "URL...", AT(logout_uris), false, "Address to which a browser may go after a logout; may be repeated"}, \
@@ -40,6 +41,7 @@ static const struct admin_member client_members[] = {
     {AT(client_uri),    "clientUri",               ADMIN_TEXT},
     {AT(disable),       "enabled",                 ADMIN_FALSE},
     {AT(enable),        "enabled",                 ADMIN_TRUE},
+    {AT(id_token_alg),  "idTokenSignedResponseAlg", ADMIN_TEXT},
     {AT(jwks_uri),      "jwksUri",                 ADMIN_TEXT},
     {AT(logo_uri),      "logoUri",                 ADMIN_TEXT},
     {AT(logout_uris),   "postLogoutRedirectUris",  ADMIN_WORDS},

@@ -68,6 +68,7 @@ static const struct field client_fields[] = {
     {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = FIELD_WORD_MAX, .words = client_auth_methods, .column = "auth_method", .help = "How the client authenticates; none for a public client", .example = "\"client_secret_basic\""},
     {"registrationType",           FIELD_TEXT,      .max = FIELD_WORD_MAX, .help = "ADMIN for a new client; cannot be changed"},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope", .help = "Scopes that the client may ask for, separated by spaces; null: no limit", .example = "\"openid orders.read\""},
+    {"idTokenSignedResponseAlg",   FIELD_TEXT,      .words = settings_id_token_algs, .column = "id_token_signed_response_alg", .help = "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS; null: RS256", .example = "\"RS256\""},
     {"softwareStatement",          FIELD_OBJECT, .help = "Claims of the statement that the service signs for the client"},
     {"softwareStatementJson",      FIELD_TEXT,      .max = SOFTWARE_STATEMENT_CLAIMS_MAX, .help = "The same claims as JSON text"},
     {"issuedSoftwareStatementJwt", FIELD_READ_ONLY, .help = "The signed statement"},
@@ -158,6 +159,23 @@ client_check_scope(struct resource_reading *reading)
         resource_set_column(reading, "scope", json_null());
 }
 
+/* Check the algorithm of ID tokens. One that is stored may stay when the service no longer lists
+ * it, so that an administrator can edit the other members; the client gets RS256 then. */
+static void
+client_check_id_token_alg(struct resource_reading *reading)
+{
+    const struct client_state *stored = client_stored(reading);
+    const char *alg = resource_text(reading, "idTokenSignedResponseAlg");
+    if (json_is_null(json_object_get(reading->object, "idTokenSignedResponseAlg")))
+        resource_set_column(reading, "id_token_signed_response_alg", json_null());
+    /* The field table has refused other words. */
+    if (!words_has(settings_id_token_algs, alg) || words_has(reading->cfg->id_token_algs, alg)
+        || (stored != NULL && stored->id_token_alg != NULL
+            && strcmp(stored->id_token_alg, alg) == 0))
+        return;
+    resource_tell(reading, "idTokenSignedResponseAlg", "must be listed in SVC_OIDC_ID_TOKEN_ALGS");
+}
+
 /* ---- the statement ---- */
 
 /* Return the claims of a JSON text, or NULL after telling its fault. */
@@ -237,6 +255,7 @@ client_check(struct resource_reading *reading)
     client_check_lists(reading);
     client_check_keys(reading);
     client_check_scope(reading);
+    client_check_id_token_alg(reading);
     client_check_statement(reading);
 }
 

@@ -239,6 +239,7 @@ is_kept(struct op *op, const struct client *client)
            && same_text(row->uri, client->uri) && same_text(row->logo, client->logo)
            && same_text(row->scope, client->scope)
            && same_text(row->auth_method, client->auth_method)
+           && same_text(row->id_token_alg, client->id_token_alg)
            && same_list(row->redirect_uris, client->redirect_uris)
            && same_list(row->grant_types, client->grant_types);
 }

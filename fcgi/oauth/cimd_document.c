@@ -7,6 +7,7 @@
 
 #include "base/field_rules.h"
 #include "base/fields.h"
+#include "base/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "oauth/parameters.h"
@@ -94,6 +95,7 @@ struct metadata {
     const char *logo_uri;
     const char *auth_method;
     const char *scope;
+    const char *id_token_alg;
     const json_t *redirect_uris;
     const json_t *grant_types;
     const json_t *response_types;
@@ -115,6 +117,7 @@ static const struct field metadata_fields[] = {
     {"response_types",             FIELD_TEXT_LIST, .may_be_empty = true, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(response_types)},
     {"dpop_bound_access_tokens",   FIELD_BOOLEAN,   INTO(dpop)},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, INTO(scope)},
+    {"id_token_signed_response_alg", FIELD_TEXT,    .max = CIMD_METHOD_MAX, INTO(id_token_alg)},
 };
 /* clang-format on */
 
@@ -191,6 +194,10 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     ret->logo = data->logo_uri;
     /* A scope of blanks is none, as at /register: as a ceiling it would let nothing through. */
     ret->scope = words_next(&rest, &word, &length) ? data->scope : NULL;
+    /* The document is the same for all servers, so an algorithm that this one does not know is
+     * left out: the client gets RS256, which it must accept (OpenID Connect Core 3.1.3.7). */
+    ret->id_token_alg =
+        words_has(settings_id_token_algs, data->id_token_alg) ? data->id_token_alg : NULL;
     ret->redirect_uris = redirects;
     ret->grant_types = grants;
     return AZ_OK;

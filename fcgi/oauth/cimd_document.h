@@ -27,10 +27,10 @@
 const char *cimd_document_address_fault(const char *text, const char *http_hosts);
 
 /*
- * Read the document at `url`: name, uri, logo, scope, redirect_uris and grant_types of a public
- * client. The rest of *ret stays unchanged. Texts live as long as the document, lists on mem.
- * AZ_INVALID: *ret_why says which rule is broken, on mem or constant; it contains nothing of the
- * document but numbers. AZ_SERVER_ERROR: no memory.
+ * Read the document at `url`: name, uri, logo, scope, redirect_uris, grant_types and algorithm of
+ * ID tokens of a public client. The rest of *ret stays unchanged. Texts live as long as the
+ * document, lists on mem. AZ_INVALID: *ret_why says which rule is broken, on mem or constant; it
+ * contains nothing of the document but numbers. AZ_SERVER_ERROR: no memory.
  */
 enum az_status cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document,
                                   long max_redirect_uris, const char **ret_why, struct client *ret);

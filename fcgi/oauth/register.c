@@ -82,6 +82,7 @@ read_metadata(struct registering *reg)
     const struct register_rules rules = {
         .max_redirect_uris = op->az->cfg->max_redirect_uris,
         .grant_types = grants_registrable(op->mem),
+        .id_token_algs = op->az->cfg->id_token_algs,
         .private_key_jwt = false,
         .dpop = false,
     };

@@ -132,6 +132,18 @@ check_dpop(struct register_reading *reading)
                : AZ_OK;
 }
 
+/* Refuse an algorithm that the service does not use: the client would expect its ID tokens to be
+ * signed by it. */
+static enum az_status
+check_id_token_alg(struct register_reading *reading)
+{
+    const char *alg = register_text(reading, "id_token_signed_response_alg");
+    return alg == NULL || words_has(reading->rules->id_token_algs, alg)
+               ? AZ_OK
+               : register_refuse(reading, "id_token_signed_response_alg",
+                                 "must be one of id_token_signing_alg_values_supported");
+}
+
 static enum az_status
 read_scope(struct register_reading *reading, json_t **ret_words)
 {
@@ -169,6 +181,8 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
         st = check_authentication(&reading);
     if (st == AZ_OK)
         st = check_dpop(&reading);
+    if (st == AZ_OK)
+        st = check_id_token_alg(&reading);
     if (st == AZ_OK)
         st = read_scope(&reading, &metadata.scopes);
     if (st != AZ_OK)

@@ -19,6 +19,7 @@
 struct register_rules {
     long max_redirect_uris;         /* SVC_MAX_REDIRECT_URIS */
     const char *const *grant_types; /* those that work, then NULL */
+    const char **id_token_algs;     /* SVC_OIDC_ID_TOKEN_ALGS */
     bool private_key_jwt;           /* client assertions work */
     bool dpop;                      /* DPoP works */
 };

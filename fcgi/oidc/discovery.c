@@ -35,7 +35,6 @@ static const struct {
     {"response_types_supported",                      {"code"}                                                        },
     {"response_modes_supported",                      {"query"}                                                       },
     {"subject_types_supported",                       {"public"}                                                      },
-    {"id_token_signing_alg_values_supported",         {"RS256"}                                                       },
     {"scopes_supported",                              {"openid", "profile", "email"}                                  },
     {"claims_supported",                              {"sub", "name", "email", "preferred_username", "email_verified"}},
     {"code_challenge_methods_supported",              {"S256"}                                                        },
@@ -72,6 +71,8 @@ build(struct request *req, json_t *details_types)
         jsonx_set(&document, lists[i].name, words_array(lists[i].words));
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         jsonx_set(&document, flags[i].name, json_boolean(flags[i].value));
+    jsonx_set(&document, "id_token_signing_alg_values_supported",
+              words_array(req->op.az->cfg->id_token_algs));
     jsonx_set(&document, "grant_types_supported", words_array(grants_advertised(req->op.mem)));
     jsonx_set(&document, "authorization_details_types_supported", json_incref(details_types));
     return jsonx_built(&document);

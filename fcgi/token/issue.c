@@ -135,6 +135,7 @@ make_id_token(struct op *op, const struct issue_family *family, const struct cli
         .amr = grant->amr,
         .sid = grant->sid,
         .access_token = making->issued.text.text,
+        .alg = client->id_token_alg,
     };
     return id_token_make(op, &token, &making->issued.id_token);
 }

@@ -19,11 +19,13 @@
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
 #define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
 
-static const struct client_state confidential = {true, "ADMIN", NULL, NULL};
-static const struct client_state public = {false, "ADMIN", NULL, NULL};
-static const struct client_state registered = {true, "DCR", NULL, NULL};
+static const struct client_state confidential = {true, "ADMIN", NULL, NULL, NULL};
+static const struct client_state public = {false, "ADMIN", NULL, NULL, NULL};
+static const struct client_state registered = {true, "DCR", NULL, NULL, NULL};
 static const struct client_state stated = {true, "STATEMENT", "{\"iss\":\"x\",\"scope\":\"b\"}",
-                                           NULL};
+                                           NULL, NULL};
+static const struct client_state elliptic = {true, "ADMIN", NULL, NULL, "ES256"};
+static const char *one_alg[] = {"RS256", NULL}, *two_algs[] = {"RS256", "ES256", NULL};
 
 static void
 collect(void *arg, const char *path, const char *why)
@@ -33,12 +35,15 @@ collect(void *arg, const char *path, const char *why)
     *text = talloc_asprintf_append(*text, "%s%s", **text != '\0' ? " " : "", path);
 }
 
+/* SVC_OIDC_ID_TOKEN_ALGS */
+static const char **id_token_algs = one_alg;
+
 /* Return the fields with a fault, or the columns when there is none. */
 static const char *
 read_as(TALLOC_CTX *mem, const char *text, const char *path_key, const struct client_state *stored,
         struct resource_reading *ret)
 {
-    static const struct settings cfg = {.max_redirect_uris = MAX_URIS};
+    const struct settings cfg = {.max_redirect_uris = MAX_URIS, .id_token_algs = id_token_algs};
     char *faults = talloc_strdup(mem, "");
     const char *why = NULL;
     *ret = (struct resource_reading){.mem = mem,
@@ -160,6 +165,18 @@ static const struct {
      "keys and their address (RFC 7591 2)"                                                                                                                             },
     {"{" CONF ",\"logoUri\":\"javascript:alert(1)\",\"clientUri\":\"data:,\"}",                    "clientUri logoUri",
      "links that run script"                                                                                                                                           },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"RS256\"}",                                          NULL,                        "ID tokens by RS256"                   },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":null}",                                               NULL,                        "null for the algorithm"               },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"ES256\"}",                                          "idTokenSignedResponseAlg",
+     "ES256, which is not listed"                                                                                                                                      },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"none\"}",                                           "idTokenSignedResponseAlg",
+     "ID tokens without signature"                                                                                                                                     },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"HS256\"}",                                          "idTokenSignedResponseAlg",
+     "ID tokens by HS256"                                                                                                                                              },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"\"}",                                               "idTokenSignedResponseAlg",
+     "an empty algorithm"                                                                                                                                              },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":[\"RS256\"]}",                                        "idTokenSignedResponseAlg",
+     "a list of algorithms"                                                                                                                                            },
     {"{" CONF ",\"clientName\":\"a\\u0007b\"}",                                                    "clientName",                "a bell in the name"                   },
 };
 
@@ -218,27 +235,33 @@ static const struct {
     const char *faults; /* fields with a fault; NULL: it is good */
     const char *name;
 } replacements[] = {
-    {"{\"clientType\":\"confidential\"}",                                &confidential, NULL,                    "the id of the path alone"                    },
-    {"{" CONF "}",                                                       &confidential, NULL,                    "the same id in the body"                     },
-    {"{\"clientId\":null,\"clientType\":\"public\"}",                    &public,       NULL,                    "null for the id"                             },
-    {"{\"clientId\":\"d\",\"clientType\":\"public\"}",                   &public,       "clientId",              "another id"                                  },
-    {"{\"clientId\":5,\"clientType\":\"public\"}",                       &public,       "clientId",              "a number for the id"                         },
-    {"{\"clientId\":\"c\"}",                                             &public,       "clientType",            "no type: a PUT replaces all"                 },
-    {"{" CONF "}",                                                       &public,       "clientSecret",          "public becomes confidential without a secret"},
+    {"{\"clientType\":\"confidential\"}",                                &confidential, NULL,                       "the id of the path alone"                    },
+    {"{" CONF "}",                                                       &confidential, NULL,                       "the same id in the body"                     },
+    {"{\"clientId\":null,\"clientType\":\"public\"}",                    &public,       NULL,                       "null for the id"                             },
+    {"{\"clientId\":\"d\",\"clientType\":\"public\"}",                   &public,       "clientId",                 "another id"                                  },
+    {"{\"clientId\":5,\"clientType\":\"public\"}",                       &public,       "clientId",                 "a number for the id"                         },
+    {"{\"clientId\":\"c\"}",                                             &public,       "clientType",               "no type: a PUT replaces all"                 },
+    {"{" CONF "}",                                                       &public,       "clientSecret",             "public becomes confidential without a secret"},
     {"{" CONF ",\"clientSecret\":\"" SECRET "\"}",                       &public,       NULL,
-     "public becomes confidential with one"                                                                                                                    },
-    {"{" PUB "}",                                                        &confidential, NULL,                    "confidential becomes public"                 },
-    {"{" CONF ",\"registrationType\":\"DCR\"}",                          &registered,   NULL,                    "the stored registrationType"                 },
-    {"{" CONF ",\"registrationType\":\"ADMIN\"}",                        &registered,   "registrationType",      "another"                                     },
+     "public becomes confidential with one"                                                                                                                       },
+    {"{" PUB "}",                                                        &confidential, NULL,                       "confidential becomes public"                 },
+    {"{" CONF ",\"registrationType\":\"DCR\"}",                          &registered,   NULL,                       "the stored registrationType"                 },
+    {"{" CONF ",\"registrationType\":\"ADMIN\"}",                        &registered,   "registrationType",         "another"                                     },
     {"{" CONF ",\"softwareStatement\":{\"a\":1}}",                       &registered,   NULL,
-     "a statement, for a client that came without"                                                                                                             },
-    {"{" CONF "}",                                                       &stated,       NULL,                    "no statement, for one that came with one"    },
+     "a statement, for a client that came without"                                                                                                                },
+    {"{" CONF "}",                                                       &stated,       NULL,                       "no statement, for one that came with one"    },
     {"{" CONF ",\"softwareStatement\":{\"scope\":\"b\",\"iss\":\"x\"}}", &stated,       NULL,
-     "the statement that it registered with"                                                                                                                   },
+     "the statement that it registered with"                                                                                                                      },
     {"{" CONF ",\"softwareStatement\":{\"iss\":\"x\"}}",                 &stated,       "softwareStatement",
-     "another: it would widen the client"                                                                                                                      },
+     "another: it would widen the client"                                                                                                                         },
     {"{" CONF ",\"softwareStatementJson\":\"{}\"}",                      &stated,       "softwareStatementJson",
-     "another, as text"                                                                                                                                        },
+     "another, as text"                                                                                                                                           },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"ES256\"}",                &confidential, "idTokenSignedResponseAlg",
+     "an algorithm that is not listed"                                                                                                                            },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"ES256\"}",                &elliptic,     NULL,
+     "the stored algorithm, listed or not"                                                                                                                        },
+    {"{" CONF ",\"idTokenSignedResponseAlg\":\"RS256\"}",                &elliptic,     NULL,
+     "a listed algorithm in its place"                                                                                                                            },
 };
 
 static void
@@ -276,6 +299,26 @@ test_columns(void)
     talloc_free(mem);
 }
 
+/* The algorithm of ID tokens: listed or not, kept or given up. */
+static void
+test_id_token_alg(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct resource_reading dto;
+    const char *es256 = "{" CONF ",\"idTokenSignedResponseAlg\":\"ES256\"}";
+    const char *column =
+        "{\"client_type\":\"confidential\",\"id_token_signed_response_alg\":\"ES256\"}";
+    id_token_algs = two_algs;
+    is_str(read_as(mem, es256, NULL, NULL, &dto), column, "ES256 is taken where it is listed");
+    id_token_algs = one_alg;
+    is_str(read_as(mem, "{" CONF "}", "c", &elliptic, &dto), "{\"client_type\":\"confidential\"}",
+           "an absent algorithm writes no column, so the stored one stays");
+    is_str(read_as(mem, "{" CONF ",\"idTokenSignedResponseAlg\":null}", "c", &elliptic, &dto),
+           "{\"client_type\":\"confidential\",\"id_token_signed_response_alg\":null}",
+           "null removes it");
+    talloc_free(mem);
+}
+
 int
 main(void)
 {
@@ -283,5 +326,6 @@ main(void)
     test_lengths();
     test_replacements();
     test_columns();
+    test_id_token_alg();
     return done();
 }

@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "fuzz/fuzz.h"
 #include "store/clients/clients_admin.h"
 
@@ -18,10 +19,24 @@
 
 /* Every column that may be written with what the caller sent. */
 static const char *const columns[] = {
-    "client_name", "client_type", "client_uri",         "logo_uri",
-    "enabled",     "jwks",        "redirect_uris",      "post_logout_redirect_uris",
-    "jwks_uri",    "auth_method", "software_statement", "software_statement_json",
+    "client_name",
+    "client_type",
+    "client_uri",
+    "logo_uri",
+    "enabled",
+    "jwks",
+    "redirect_uris",
+    "post_logout_redirect_uris",
+    "jwks_uri",
+    "auth_method",
+    "software_statement",
+    "software_statement_json",
+    "scope",
+    "id_token_signed_response_alg",
 };
+
+/* Columns that null empties, where an absent member keeps the stored value. */
+static const char *const kept[] = {"scope", "id_token_signed_response_alg", NULL};
 
 static void
 collect(void *arg, const char *path, const char *why)
@@ -56,7 +71,7 @@ check_columns(const struct resource_reading *dto)
     const char *name;
     json_t *value, *row = dto->columns;
     json_object_foreach (row, name, value)
-        MUST(is_column(name) && !json_is_null(value));
+        MUST(is_column(name) && (!json_is_null(value) || words_has(kept, name)));
     const char *type = json_string_value(json_object_get(row, "client_type"));
     const char *method = json_string_value(json_object_get(row, "auth_method"));
     MUST(type != NULL && (strcmp(type, "confidential") == 0 || strcmp(type, "public") == 0));
@@ -108,7 +123,8 @@ struct rules {
 static enum az_status
 read_once(TALLOC_CTX *mem, const json_t *given, const struct rules *rules)
 {
-    static const struct settings cfg = {.max_redirect_uris = URIS};
+    static const char *algs[] = {"RS256", NULL};
+    static const struct settings cfg = {.max_redirect_uris = URIS, .id_token_algs = algs};
     unsigned faults = 0;
     struct resource_reading dto = {.mem = mem,
                                    .cfg = &cfg,
@@ -130,9 +146,9 @@ read_once(TALLOC_CTX *mem, const json_t *given, const struct rules *rules)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct client_state with = {true, "ADMIN", NULL, NULL},
-                                     without = {false, "DCR", NULL, NULL},
-                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}", NULL};
+    static const struct client_state with = {true, "ADMIN", NULL, NULL, NULL},
+                                     without = {false, "DCR", NULL, NULL, "ES256"},
+                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}", NULL, NULL};
     static const struct rules rules[] = {
         {NULL, NULL    },
         {"c",  &with   },

@@ -31,6 +31,7 @@ static const char *const members[] = {
     "response_types",
     "token_endpoint_auth_method",
     "dpop_bound_access_tokens",
+    "id_token_signed_response_alg",
 };
 
 static bool
@@ -70,7 +71,8 @@ read_once(TALLOC_CTX *mem, const json_t *plain, const json_t *claims)
 {
     static const char *const grants[] = {"client_credentials", "authorization_code",
                                          "refresh_token", NULL};
-    static const struct register_rules rules = {URIS, grants, false, false};
+    static const char *algs[] = {"RS256", NULL};
+    static const struct register_rules rules = {URIS, grants, algs, false, false};
     struct op op = env_op(mem, NULL);
     struct register_metadata metadata = {.members = NULL};
     enum az_status st = register_metadata_read(&op, plain, claims, &rules, &metadata);

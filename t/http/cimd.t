@@ -11,6 +11,7 @@ use Time::HiRes qw(sleep time);
 use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
+use Authz::Grant  ();
 use Authz::Idp    ();
 use Authz::Peer   ();
 use Authz::Inputs;
@@ -324,7 +325,13 @@ is( rows($crowd),                                            1, '... and there i
 # ---- how long it is kept
 
 my $TTL = 3;
-$at = Authz::Stack->start( beside => $stack, settings => { %setting, SVC_CIMD_CACHE_TTL_SECONDS => $TTL } );
+$at = Authz::Stack->start(
+    beside   => $stack,
+    settings => {
+        %setting,
+        SVC_CIMD_CACHE_TTL_SECONDS  => $TTL,
+        SVC_OIDC_ID_TOKEN_ALGS      => 'RS256,ES256',
+        SVC_OIDC_JWKS_CACHE_SECONDS => 0 } );
 $peer->set( '/kept' => { headers => [ 'Cache-Control' => 'max-age=86400' ], body => document('/kept') } );
 my $kept = $peer->url('/kept');
 goes_on( ask($kept), 'Cache-Control: max-age=86400' ) for 1 .. 3;
@@ -338,8 +345,16 @@ page( ask($kept), 400, qr/does not answer/, 'a kept document past its time is no
 
 # ---- a document that changes
 
-$app = serve('/changing');
+sub signed_by {
+    my ( $client_id, $uri ) = @_;
+    my $answer = redeem( $client_id, code_for( $client_id, redirect_uri => $uri ), redirect_uri => $uri );
+    return ( Authz::Grant->jwt( $answer->member('id_token') // die $answer->text ) )[0]{alg};
+}
+$app = serve( '/changing', id_token_signed_response_alg => 'ES256' );
 like( code_for($app), qr/\A\S{40,}\z/, 'before the change' );
+is( signed_by( $app, $back ), 'ES256', '... ID tokens are by the algorithm of the document' );
+is( signed_by( serve( '/other-alg', id_token_signed_response_alg => 'PS256' ), $back ),
+    'RS256', '... or by RS256, if the service does not know it (decisions.md "ID tokens by ES256")' );
 sleep $TTL + 1.2;
 serve( '/changing', client_name => 'The New App', redirect_uris => ['https://app.example/new'] );
 page( ask($app), 400, qr/redirect_uri/, 'redirect_uris that changed: the old one is good no more' );
@@ -353,6 +368,8 @@ my $new = code_for( $app, redirect_uri => 'https://app.example/new' );
 is( $stack->sql("SELECT client_name, array_to_string(redirect_uris, ' ') FROM client WHERE client_id = '$app'"),
     "The New App\thttps://app.example/new", 'with the next code the row says what the document says' );
 oauth_ok( redeem( $app, $new, redirect_uri => 'https://app.example/new' ), {}, '... and the code is good' );
+is( signed_by( $app, 'https://app.example/new' ),
+    'RS256', '... ID tokens are by RS256, as the document names no algorithm any more' );
 
 # ---- the administrator's word
 

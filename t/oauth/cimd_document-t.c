@@ -155,6 +155,10 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"dpop_bound_access_tokens\":false", NULL, "no DPoP binding"},
     {GOOD ",\"dpop_bound_access_tokens\":true", "dpop_bound_access_tokens true is not supported yet", "DPoP binding: to let it in without would be a downgrade"},
     {GOOD ",\"dpop_bound_access_tokens\":\"true\"", "dpop_bound_access_tokens must be true or false", "DPoP binding as a text"},
+    {GOOD ",\"id_token_signed_response_alg\":\"ES256\"", NULL, "ID tokens by ES256"},
+    {GOOD ",\"id_token_signed_response_alg\":\"PS256\"", NULL, "an algorithm that this service does not know"},
+    {GOOD ",\"id_token_signed_response_alg\":\"\"", "id_token_signed_response_alg", "an empty algorithm"},
+    {GOOD ",\"id_token_signed_response_alg\":[\"ES256\"]", "id_token_signed_response_alg", "a list of algorithms"},
     {GOOD ",\"client_name\":\" \"", "client_name must not be blank", "a name of a space"},
     {GOOD ",\"redirect_uris\":[\"https://a.example;x/\"]", "repeated", "redirect_uris twice"},
     {GOOD ",\"grant_types\":[\"authorization_code\",\"refresh_token\",\"urn:x\"]", NULL, "grant types, with an unknown one"},
@@ -248,10 +252,11 @@ test_limits(TALLOC_CTX *mem)
         const char *member, *begin, *filling;
         size_t max;
     } texts[] = {
-        {"client_name", "",                   "\xc3\xa9", CIMD_NAME_MAX},
-        {"client_uri",  "https://a.example/", "a",        CIMD_URI_MAX },
-        {"logo_uri",    "https://a.example/", "a",        CIMD_URI_MAX },
-        {"scope",       "",                   "a",        1024         },
+        {"client_name",                  "",                   "\xc3\xa9", CIMD_NAME_MAX  },
+        {"client_uri",                   "https://a.example/", "a",        CIMD_URI_MAX   },
+        {"logo_uri",                     "https://a.example/", "a",        CIMD_URI_MAX   },
+        {"scope",                        "",                   "a",        1024           },
+        {"id_token_signed_response_alg", "",                   "a",        CIMD_METHOD_MAX},
     };
     struct client client = {.id = 0};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -288,6 +293,30 @@ test_limits(TALLOC_CTX *mem)
        "scope of 100 words: taken");
     ok(fault_of(mem, talloc_asprintf(mem, "%s a\"}", words), &client) != NULL,
        "scope of 101 words: refused");
+}
+
+/* A document is the same for all servers, so it is not refused for an algorithm of others. */
+static void
+test_id_token_alg(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *text, *wanted;
+    } algs[] = {
+        {"{" GOOD "}",                                            NULL   },
+        {"{" GOOD ",\"id_token_signed_response_alg\":\"RS256\"}", "RS256"},
+        {"{" GOOD ",\"id_token_signed_response_alg\":\"ES256\"}", "ES256"},
+        {"{" GOOD ",\"id_token_signed_response_alg\":\"PS256\"}", NULL   },
+        {"{" GOOD ",\"id_token_signed_response_alg\":\"none\"}",  NULL   },
+        {"{" GOOD ",\"id_token_signed_response_alg\":\"es256\"}", NULL   },
+    };
+    for (size_t i = 0; i < sizeof(algs) / sizeof(algs[0]); i++) {
+        struct client client = {.id = 7};
+        const char *why = fault_of(mem, algs[i].text, &client);
+        ok(why == NULL, "document with algorithm %zu: taken", i);
+        is_str(client.id_token_alg, algs[i].wanted,
+               "... the client gets %s (OpenID Connect Core 3.1.3.7)",
+               algs[i].wanted != NULL ? algs[i].wanted : "the default");
+    }
 }
 
 static void
@@ -331,6 +360,7 @@ main(void)
     test_address_length();
     test_documents(mem);
     test_limits(mem);
+    test_id_token_alg(mem);
     test_result(mem);
     talloc_free(mem);
     return done();

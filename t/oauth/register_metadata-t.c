@@ -27,9 +27,10 @@ static const char *const grants_later[] = {"client_credentials",
                                            "urn:ietf:params:oauth:grant-type:token-exchange",
                                            "urn:openid:params:grant-type:ciba",
                                            NULL};
-static const struct register_rules now = {MAX_URIS, grants_now, false, false};
+static const char *algs_now[] = {"RS256", NULL}, *algs_later[] = {"RS256", "ES256", NULL};
+static const struct register_rules now = {MAX_URIS, grants_now, algs_now, false, false};
 /* Rules that also allow what a later version will support. */
-static const struct register_rules later = {MAX_URIS, grants_later, true, true};
+static const struct register_rules later = {MAX_URIS, grants_later, algs_later, true, true};
 
 static json_t *
 parse(TALLOC_CTX *mem, const char *text)
@@ -148,6 +149,11 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"token_endpoint_auth_method\":\"NONE\"}", MD "token_endpoint_auth_method must be none", "another case"},
     {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}", MD "token_endpoint_auth_method private_key_jwt is not supported yet", "private_key_jwt, which is not supported yet"},
     {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"client_credentials\"]}", MD "grant_types must not contain client_credentials", "client_credentials without a secret"},
+    {"{" RU ",\"id_token_signed_response_alg\":\"ES256\"}", MD "id_token_signed_response_alg must be one of id_token_signing_alg_values_supported", "ES256, which is not listed"},
+    {"{" RU ",\"id_token_signed_response_alg\":\"none\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "ID tokens without signature"},
+    {"{" RU ",\"id_token_signed_response_alg\":\"HS256\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "ID tokens by HS256"},
+    {"{" RU ",\"id_token_signed_response_alg\":\"rs256\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "another case"},
+    {"{" RU ",\"id_token_signed_response_alg\":[\"RS256\"]}", MD "id_token_signed_response_alg must be a string", "a list of algorithms"},
     {"{" RU ",\"dpop_bound_access_tokens\":true}", MD "dpop_bound_access_tokens true is not supported yet", "DPoP, which is not supported yet"},
     {"{" RU "," JWKS ",\"jwks_uri\":\"https://a.example/jwks\"}", MD "jwks_uri cannot be given together with jwks", "keys twice (RFC 7591 2)"},
     {"{" RU ",\"jwks\":{}}", MD "jwks must be a JWK Set", "no array of keys"},
@@ -173,6 +179,8 @@ static const struct { const char *plain, *claims, *wanted, *name; } taken[] = {
     {"{" RU ",\"grant_types\":[\"refresh_token\",\"authorization_code\",\"refresh_token\"],\"response_types\":[\"code\",\"code\"]}", NULL, DEF("\"grant_types\":[\"refresh_token\",\"authorization_code\"]," RU ",\"response_types\":[\"code\"],"), "a repeated item counts once"},
     {"{" RU ",\"jwks_uri\":\"http://a.example/jwks\"}", NULL, DEF("\"grant_types\":[\"authorization_code\"],\"jwks_uri\":\"http://a.example/jwks\"," RU ",\"response_types\":[\"code\"],"), "an http jwks_uri without private_key_jwt (oauth.md S12)"},
     {"{" RU ",\"dpop_bound_access_tokens\":false}", NULL, "{\"dpop_bound_access_tokens\":false,\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"client_secret_basic\"}", "DPoP that is not wanted"},
+    {"{" RU ",\"id_token_signed_response_alg\":\"RS256\"}", NULL, "{\"grant_types\":[\"authorization_code\"],\"id_token_signed_response_alg\":\"RS256\"," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"client_secret_basic\"}", "ID tokens by RS256, which is registered when it is sent"},
+    {"{" RU ",\"id_token_signed_response_alg\":null}", NULL, DEF("\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],"), "null for the algorithm"},
     {"{" RU ",\"software_id\":\"s\",\"software_version\":\"1\"}", NULL, DEF("\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],\"software_id\":\"s\",\"software_version\":\"1\","), "software_id without a statement"},
     /* RFC 7591 2.3 */
     {"{" RU ",\"client_name\":\"Plain\"}", "{\"client_name\":\"Stated\",\"iss\":\"x\",\"grants\":[\"z\"]}", "{\"client_name\":\"Stated\",\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"client_secret_basic\"}", "what the statement says takes the place of what is sent"},
@@ -222,6 +230,7 @@ test_later(TALLOC_CTX *mem)
         "{" RU
         ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://a.example/k\"}",
         "{" RU ",\"dpop_bound_access_tokens\":true}",
+        "{" RU ",\"id_token_signed_response_alg\":\"ES256\"}",
         "{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}",
     };
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)

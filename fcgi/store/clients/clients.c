@@ -22,6 +22,7 @@ enum client_fetch_column {
     FETCH_SOFTWARE_VERSION,
     FETCH_STATEMENT,
     FETCH_SCOPE,
+    FETCH_ID_TOKEN_ALG,
     FETCH_SECRET_SEALED,
     FETCH_PREVIOUS_SECRET_SEALED,
     FETCH_PREVIOUS_EXPIRES_AT,
@@ -33,7 +34,8 @@ enum client_fetch_column {
 };
 static const struct db_stmt client_fetch_stmt = {
     "client_fetch",
-    "SELECT " CLIENT_COLUMNS ", c.scope, c.secret_sealed, c.previous_secret_sealed,"
+    "SELECT " CLIENT_COLUMNS ", c.scope, c.id_token_signed_response_alg AS id_token_alg, "
+    "c.secret_sealed, c.previous_secret_sealed,"
     " extract(epoch FROM c.previous_secret_expires_at)::bigint AS previous_expires_at,"
     " c.client_name, c.client_uri, c.logo_uri, to_json(c.redirect_uris) AS redirect_uris,"
     " to_json(c.grant_types) AS grant_types FROM client c WHERE c.client_id = $1",
@@ -179,20 +181,14 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
     struct client *client = &entry->client;
     client_read_columns(row, FETCH_CLIENT_KEY, client);
     client->scope = db_get(row, 0, FETCH_SCOPE);
+    client->id_token_alg = db_get(row, 0, FETCH_ID_TOKEN_ALG);
     client->name = db_get(row, 0, FETCH_CLIENT_NAME);
     client->uri = db_get(row, 0, FETCH_CLIENT_URI);
     client->logo = db_get(row, 0, FETCH_LOGO_URI);
-    const char **const texts[] = {&client->client_id,
-                                  &client->type,
-                                  &client->registration,
-                                  &client->auth_method,
-                                  &client->scope,
-                                  &client->software_id,
-                                  &client->software_version,
-                                  &client->statement,
-                                  &client->name,
-                                  &client->uri,
-                                  &client->logo};
+    const char **const texts[] = {
+        &client->client_id, &client->type,         &client->registration, &client->auth_method,
+        &client->scope,     &client->id_token_alg, &client->software_id,  &client->software_version,
+        &client->statement, &client->name,         &client->uri,          &client->logo};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a client");

@@ -26,6 +26,7 @@ struct client {
     const char *registration;     /* ADMIN, DCR, STATEMENT or CIMD */
     const char *auth_method;      /* token_endpoint_auth_method, or NULL: any that fits the type */
     const char *scope;            /* registered ceiling, or NULL */
+    const char *id_token_alg;     /* id_token_signed_response_alg, or NULL: RS256 */
     const char *software_id;      /* claim of a verified statement, or NULL */
     const char *software_version; /* claim of a verified statement, or NULL */
     const char *statement;        /* verified claims as JSON text, or NULL */

@@ -4,8 +4,10 @@
 
 #include "store/db/db.h"
 
-/* The view is of the first schema version, which knew no member `scope`. */
-#define CLIENTS_ADMIN_DTO "(SELECT v.*, c.scope FROM client_dto v JOIN client c ON c.id = v.id) d"
+/* The view is of the first schema version, which knew neither of the two last members. */
+#define CLIENTS_ADMIN_DTO                                                                          \
+    "(SELECT v.*, c.scope, c.id_token_signed_response_alg AS \"idTokenSignedResponseAlg\""         \
+    " FROM client_dto v JOIN client c ON c.id = v.id) d"
 
 /* clang-format off */
 static const struct db_stmt clients_admin_list_stmt = {
@@ -14,12 +16,12 @@ static const struct db_stmt clients_admin_fetch_stmt = {
     "client_dto_fetch",
     "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " WHERE d.\"clientId\" = $1", 1};
 
-enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED };
+enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG };
 static const struct db_stmt client_state_stmt = {
     "client_state_fetch",
     "SELECT registration_type, secret_sealed IS NOT NULL AS has_secret,"
-    " software_statement::text AS statement, issued_statement AS issued"
-    " FROM client WHERE client_id = $1", 1};
+    " software_statement::text AS statement, issued_statement AS issued,"
+    " id_token_signed_response_alg AS id_token_alg FROM client WHERE client_id = $1", 1};
 
 /* The values of columns that may not be NULL and were not given. */
 #define CLIENTS_ADMIN_EMPTY "'{\"redirect_uris\": [], \"post_logout_redirect_uris\": []}'::jsonb"
@@ -44,7 +46,8 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "  CASE WHEN client_type = 'confidential' AND $3::bytea IS NULL"
     "   THEN c.previous_secret_expires_at END"
     " FROM jsonb_populate_record(NULL::client,"
-    "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope) || $2::jsonb"
+    "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope,"
+    "   'id_token_signed_response_alg', c.id_token_signed_response_alg) || $2::jsonb"
     "  || CASE WHEN c.registration_type = 'STATEMENT' THEN jsonb_build_object("
     "   'software_statement', c.software_statement,"
     "   'software_statement_json', c.software_statement_json) ELSE '{}' END))"
@@ -95,6 +98,7 @@ client_state_fetch(struct op *op, const char *client_id, const struct client_sta
             .registration = db_get(result, 0, STATE_REGISTRATION_TYPE),
             .statement = db_get(result, 0, STATE_STATEMENT),
             .issued = db_get(result, 0, STATE_ISSUED),
+            .id_token_alg = db_get(result, 0, STATE_ID_TOKEN_ALG),
         };
     }
     if (st == AZ_OK)
