@@ -18,6 +18,8 @@ my $stack = Authz::Stack->start(
         SVC_SAFE_HTTP_ALLOW_INSECURE_LOCALHOST => 'true',
         SVC_SAFE_HTTP_CA_FILE                  => "$dir/cimd/cert.pem",
         SVC_CIMD_ALLOW_INSECURE_LOCALHOST      => 'true',
+        SVC_OIDC_ID_TOKEN_ALGS                 => 'RS256,ES256',
+        SVC_OIDC_JWKS_CACHE_SECONDS            => 0,                      # ES256 signs at once
     } );
 my $port = Authz::Web::free_port();
 my %at   = (
@@ -44,10 +46,14 @@ $stack->make_client(
     postLogoutRedirectUris => [$bye] );
 my %common = ( ISSUER => $stack->base, REDIRECT_URI => $back );
 
-Authz::Interop::tests(
-    'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => $secret[0],
-    CLIENT_SECRET => $secret[1] );
-Authz::Interop::tests( 'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => 'spa', CLIENT_SECRET => '' );
+my @elliptic = $stack->make_client(
+    'elliptic', $binding, redirectUris => [$back], postLogoutRedirectUris => [$bye],
+    idTokenSignedResponseAlg => 'ES256' );
+for my $as ( [ @secret, 'RS256' ], [ 'spa', '', 'RS256' ], [ @elliptic, 'ES256' ] ) {
+    Authz::Interop::tests(
+        'openid_client', %common, POST_LOGOUT_URI => $bye, CLIENT_ID => $as->[0], CLIENT_SECRET => $as->[1],
+        ALG => $as->[2] );
+}
 Authz::Interop::tests( 'oauth4webapi', %common );
 
 # The operator decides what a self-registered client may do at this resource.

@@ -1,14 +1,17 @@
 // The certified relying party `openid-client`: discovery, code flow with PKCE, state and nonce, userinfo, refresh, revocation,
-// introspection, logout. Settings: ISSUER, CLIENT_ID, CLIENT_SECRET ("" for a public client), REDIRECT_URI, POST_LOGOUT_URI.
+// introspection, logout. It verifies the signature of each ID token by the key set. Settings: ISSUER, CLIENT_ID, CLIENT_SECRET
+// ("" for a public client), ALG (the only algorithm of ID tokens that it accepts), REDIRECT_URI, POST_LOGOUT_URI.
 import * as client from 'openid-client';
 import { Browser } from './browser.mjs';
 import { fails, is, ok, run } from './tap.mjs';
 
-const { ISSUER, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, POST_LOGOUT_URI } = process.env;
+const { ISSUER, CLIENT_ID, CLIENT_SECRET, ALG, REDIRECT_URI, POST_LOGOUT_URI } = process.env;
 
 await run(async () => {
     const auth = CLIENT_SECRET ? client.ClientSecretBasic(CLIENT_SECRET) : client.None();
-    const config = await client.discovery(new URL(ISSUER), CLIENT_ID, CLIENT_SECRET || undefined, auth, { execute: [client.allowInsecureRequests] });
+    const metadata = { client_secret: CLIENT_SECRET || undefined, id_token_signed_response_alg: ALG };
+    const config = await client.discovery(new URL(ISSUER), CLIENT_ID, metadata, auth, { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] });
+    ok(config.serverMetadata().id_token_signing_alg_values_supported.includes(ALG), `openid-client: ${ALG} is advertised (OpenID Connect Discovery 3)`);
     is(config.serverMetadata().issuer, ISSUER, 'openid-client: discovery gives the issuer byte for byte (OpenID Connect Discovery 4.3)');
     ok(config.serverMetadata().supportsPKCE('S256'), 'openid-client: S256 is advertised (RFC 8414)');
 
@@ -20,6 +23,7 @@ await run(async () => {
     const tokens = await client.authorizationCodeGrant(config, back, { pkceCodeVerifier: code_verifier, expectedState: state, expectedNonce: nonce, maxAge: 3600, idTokenExpected: true });
     const claims = tokens.claims();
     ok(tokens.access_token && tokens.id_token, 'openid-client: the code gives tokens, and the ID token stands every check of the library (nonce, aud, at_hash, auth_time)');
+    is(JSON.parse(Buffer.from(tokens.id_token.split('.')[0], 'base64url')).alg, ALG, `openid-client: ... signed by ${ALG}`);
     is([claims.aud, claims.iss].flat(), [CLIENT_ID, ISSUER], 'openid-client: aud and iss of the ID token');
     is(tokens.scope?.split(' ').sort(), ['email', 'openid', 'profile'], 'openid-client: the granted scope is said (gateway-admin 1.3)');
     const user = await client.fetchUserInfo(config, tokens.access_token, claims.sub);
