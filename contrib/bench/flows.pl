@@ -35,7 +35,7 @@ sub admin {
     return decode_json( $answer->{content} );
 }
 
-# ---- two clients and a person
+# ---- three clients and a person
 
 my $back = 'http://127.0.0.1:9/callback';
 my $idp  = Authz::Idp->start;
@@ -43,17 +43,20 @@ admin(
     POST => '/admin/api/identity-providers',
     {   idpId => 'bench', issuer => $idp->issuer, clientId => $idp->{client_id}, clientSecret => $idp->{client_secret},
         enabled => JSON::PP::true } );
-my $secret = admin(
-    POST => '/admin/api/clients',
-    { clientId => 'web', clientType => 'confidential', enabled => JSON::PP::true, redirectUris => [$back] }
-)->{clientSecret};
+my %alg    = ( web => 'RS256', elliptic => 'ES256' );    # of the ID tokens of confidential clients
+my %secret = map {
+    $_ => admin(
+        POST => '/admin/api/clients',
+        {   clientId     => $_,      clientType               => 'confidential', enabled => JSON::PP::true,
+            redirectUris => [$back], idTokenSignedResponseAlg => $alg{$_} } )->{clientSecret}
+} sort keys %alg;
 admin(
     POST => '/admin/api/clients',
     { clientId => 'app', clientType => 'public', enabled => JSON::PP::true, redirectUris => [$back] } );
 my $binding = { grants => [qw(authorization_code refresh_token)], scopes => [qw(openid profile)] };
 admin(
     PATCH => '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings',
-    { clients => { web => $binding, app => $binding } } );
+    { clients => { map { $_ => $binding } keys %alg, 'app' } } );
 
 my $verifier  = encode_base64url( sha256('a verifier of this run') );
 my $challenge = encode_base64url( sha256($verifier) );
@@ -96,8 +99,8 @@ sub token_request {
     my ( $client, @form ) = @_;
     return request(
         POST => '/token',
-        $client eq 'web' ? 'Authorization: Basic ' . encode_base64( "web:$secret", '' ) . "\r\n" : '',
-        Authz::Client::form( $client eq 'web' ? () : ( client_id => $client ), @form ) );
+        $secret{$client} ? 'Authorization: Basic ' . encode_base64( "$client:$secret{$client}", '' ) . "\r\n" : '',
+        Authz::Client::form( $secret{$client} ? () : ( client_id => $client ), @form ) );
 }
 
 sub redeem {
@@ -105,6 +108,11 @@ sub redeem {
     return token_request(
         $client, grant_type => 'authorization_code', code => code($client), redirect_uri => $back,
         code_verifier => $verifier );
+}
+
+sub redemptions {
+    my ($client) = @_;
+    return map { redeem($client) } 1 .. $codes;
 }
 
 # Return the refresh token that a request gets.
@@ -125,9 +133,10 @@ sub write_file {
 
 # ---- measurements
 
-# Return the CPU time of one RS256 signature in milliseconds; it is part of the time of every ID token.
+# Return the CPU time of one signature in milliseconds; it is part of the time of every ID token.
 sub signature {
-    my $ms = `"$dir/sign"`;
+    my ($alg) = @_;
+    my $ms = `"$dir/sign" $alg`;
     die "the signature cannot be measured\n" if $ms !~ /\A\d+\.\d+\n\z/;
     return $ms + 0;
 }
@@ -167,13 +176,14 @@ sub measure {
     return;
 }
 
-printf "%-34s %.2f ms of CPU\n", 'floor: one RS256 signature', signature();
+printf "%-34s %.2f ms of CPU\n", "floor: one $_ signature", signature($_) for qw(RS256 ES256);
 my $get = sub { return request( GET => target( $_[0] ), "Cookie: $cookie\r\n" ) };
-measure( 'authorize with a live session', '/authorize', 'code=',       $get->('web') );
-measure( 'code, PKCE and ID token',       '/token',     '"id_token":', map { redeem('web') } 1 .. $codes );
+measure( 'authorize with a live session',       '/authorize', 'code=',       $get->('web') );
+measure( "code, PKCE and ID token by $alg{$_}", '/token',     '"id_token":', redemptions($_) ) for qw(web elliptic);
 measure(
-    'refresh, token kept', '/token', '"id_token":',
-    token_request( web => grant_type => 'refresh_token', refresh_token => refresh_token( redeem('web') ) ) );
+    "refresh, token kept, by $alg{$_}", '/token', '"id_token":',
+    token_request( $_ => grant_type => 'refresh_token', refresh_token => refresh_token( redeem($_) ) )
+) for qw(web elliptic);
 measure(
     'refresh, token rotated', '/token', '"refresh_token":',
     map   { token_request( app => grant_type => 'refresh_token', refresh_token => $_ ) }
