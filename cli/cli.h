@@ -76,7 +76,7 @@ struct cli_option {
 
 struct cli;
 
-/* Where a verb works. */
+/* A verb works in one of these places. */
 enum cli_place {
     CLI_HOST,     /* on this host alone, with files, settings and programs */
     CLI_DATABASE, /* on the database, which must have the schema of this program */

@@ -14,7 +14,7 @@ static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
 static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
 static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL};
 static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
-/* What the dispatcher of the service reads for every request. */
+/* The dispatcher of the service reads these for every request. */
 static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
 #define SAVING                                                                                     \
     DATABASE, "SVC_OPA_URL", "SVC_POLICY_TIMEOUT_MS", "SVC_BUNDLE_CONFIRM_ACTIVATION",             \

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As in pools.c: lighttpd opens a connection per request. */
+/* The length of the queue is that of pools.c: lighttpd opens a connection per request. */
 #define BACKLOG 1024
 /* Largest answer in octets; those of the service are below 1 kB. */
 #define ANSWER_MAX 8192

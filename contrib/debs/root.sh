@@ -7,7 +7,7 @@
 BASE_ROOT=$WORK/root.tar
 BOOTED='' BOOT_PARENT='' BOOT_GROUP=''
 BOOT_SECONDS=60
-# What a shell of root has, and no setting of this machine.
+# Programs run with the environment of a shell of root and with no setting of this machine.
 ROOT_ENV=(HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     DEBIAN_FRONTEND=noninteractive)
 
@@ -52,7 +52,7 @@ root_run() {
             mount --rbind /dev "$root/dev" && exec env -i "$@"' root_run "$root" "${ROOT_ENV[@]}" /usr/sbin/chroot "$root" "$@"
 }
 
-# What the first process of a root finds: the devices that a container has, and control groups of its own.
+# Mount what the first process of a root expects: the devices of a container, and control groups of its own.
 boot_mounts() {
     local root=$1 name
     mount --make-rprivate /

@@ -24,7 +24,7 @@
  * would make a question of 6 MB. The stored policy input has at most PACK_TEXT_MAX. */
 #define ACCESS_DEFAULTS_MAX (256 << 10)
 
-/* Which decisions of a batch are returned (7.1.2.1). */
+/* The semantic of a batch says which of its decisions are returned (7.1.2.1). */
 enum access_semantic {
     ACCESS_EXECUTE_ALL,            /* all */
     ACCESS_DENY_ON_FIRST_DENY,     /* up to the first deny */

@@ -20,7 +20,7 @@ my $env   = $stack->settings;
 my $key   = $Authz::Stack::KEY{SVC_ADMIN_API_KEY};
 my $far   = { SVC_CONFIG => '/dev/null', AUTHZ_ADMIN_KEY => $key };
 
-# What differs between two rows that were made alike: names, ids, secrets, times, and the length of their column.
+# Replace what differs between two rows that were made alike: names, ids, secrets, times, and the length of their column.
 sub alike {
     my ($text) = @_;
     $text =~ s/two-/one-/g;

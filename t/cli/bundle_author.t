@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# What helps the author of a policy: counts before a deploy, the difference between a directory and what is stored, a message in
+# Several things help the author of a policy: counts before a deploy, the difference between a directory and what is stored, a message in
 # the history, a deploy after one revision only, an example in a new directory, and a save that says what it waits for.
 use strict;
 use warnings;

@@ -128,7 +128,7 @@ for my $case (
         '... is refused with its row' );
 }
 
-# What the parties of a request name is open.
+# Objects whose member names the parties of a request choose are open: the check accepts any member.
 taken(
     { 'custom/a.rego' => <<'REGO', 'custom/b.rego' => <<'REGO' }, 'members whose names others choose, and real ones' );
 package custom.issue

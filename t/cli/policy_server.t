@@ -18,7 +18,7 @@ my $far   = {
     SVC_DATA_DIR => Authz::Stack::data_dir() };
 my @server = ( '--server', $stack->base );
 
-# What differs between two saves that were made alike.
+# Replace what differs between two saves that were made alike.
 sub alike {
     my ($text) = @_;
     $text =~ s/\btwo\b/one/g;

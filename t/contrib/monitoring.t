@@ -29,7 +29,7 @@ $values{route} = { map { ( $_ => 1 ) } text_of(qw(doc reference routes.md)) =~ /
 cmp_ok( scalar keys %labels, '>', 10, 'the page lists metrics' );
 cmp_ok( scalar keys %values, '>', 5,  '... and values of labels' );
 
-# What is wrong with an expression; "" if nothing is.
+# Return the faults of an expression as text; "" if it has none.
 sub faults {
     my ($expr) = @_;
     my @fault;

@@ -22,7 +22,7 @@ sub export {
     return $stack->admin( GET => "$export?$query", %option );
 }
 
-# What a caller chooses and a spreadsheet would take for a formula.
+# A caller chooses these values, and a spreadsheet would take some of them for formulas.
 my @agents = ( q{=cmd|' /C calc'!A0}, '+1+1', '-2+3', '@SUM(A1)', "\tx", 'a "quoted", text', "plain", q{'=1+1} );
 for my $agent (@agents) {
     $stack->http->post(

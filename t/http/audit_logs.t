@@ -245,7 +245,7 @@ is_deeply(
     [ map { $_->{requestSummary}{operation} } @flow ], [qw(introspect introspect token)],
     'audit log: the flow id links the token and its introspections' );
 
-# What was wrong with a request that was refused.
+# A refused request has the reason in its row.
 $stack->http->post(
     '/token', headers => [ 'X-Request-ID' => 'see-3', Authz::Client::basic(@crm) ],
     form => [ grant_type => 'client_credentials', scope => 'a"b' ] );

@@ -27,7 +27,7 @@ sub value {
     return metrics()->body =~ /^\Q$line\E (\d+)$/m ? $1 : 'none';
 }
 
-# What was counted since this was called, as a function: the sum of all lines whose beginning matches.
+# Return a function that tells how much was counted since this call: the sum of all lines whose beginning matches.
 sub counter {
     my ($of) = @_;
     my $total = sub {

@@ -73,7 +73,7 @@ refused(
     qr/\Acustom\.issue\.deny must be a set, not a boolean/,
     'a value that comes from a row is refused by what it is' );
 
-# What is right is not refused.
+# Rules that keep to the forms of the hooks are saved, and so are rules of other packages.
 for my $good (
     qq{package custom.issue\n\ndeny contains "x" if input.a\n},
     qq{package custom.issue\n\ndeny := {r | some r in input.a}\n},

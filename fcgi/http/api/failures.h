@@ -7,7 +7,7 @@
 #include "http/route.h"
 
 /* Set the failures of a row in `answers`, each a reference to one in `responses`, which is added.
- * What was lost is marked in the three objects. */
+ * An object is marked as lost if a value could not be added to it. */
 void failures_describe(struct jsonx_build *schemas, struct jsonx_build *responses,
                        const struct route *route, struct jsonx_build *answers);
 

@@ -8,7 +8,7 @@
     "a.id > (SELECT up_to FROM audit_cut)"                                                         \
     " AND a.id <= (SELECT up_to + 1000000000000 FROM audit_cut)"
 
-/* What is counted of a row `a`. */
+/* The counts read these columns of a row `a`. */
 #define COUNTED_COLUMNS                                                                            \
     "a.client_id, (a.created_at AT TIME ZONE 'UTC')::date AS day, a.endpoint, a.outcome,"          \
     " a.policy_input IS NOT NULL AS decision,"                                                     \

@@ -18,7 +18,7 @@
  * a filter that matches nothing cannot keep the database silent for longer than its time limit. */
 #define AUDIT_WALK_SPAN 20000
 
-/* What rows must match; NULL or 0: any. */
+/* Rows must match each of these values; NULL or 0 matches any. */
 struct audit_filter {
     const char *endpoint;   /* the route's pattern */
     const char *client_id;  /* client of the request */

@@ -1,8 +1,8 @@
 package Authz::Secrets;
 
-# What the requests and answers of a test file had in them that nobody else may learn: passwords, tokens, codes, keys and
-# cookies. At its end no audit row and no log line of a service may have any of them (architecture.md 7). Authz::Client notes them,
-# Authz::Stack looks for them.
+# Remembers the secrets in the requests and answers of a test file: passwords, tokens, codes, keys and cookies. At its end no
+# audit row and no log line of a service may have any of them (architecture.md 7). Authz::Client notes them, Authz::Stack looks
+# for them.
 
 use strict;
 use warnings;

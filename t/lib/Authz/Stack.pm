@@ -320,7 +320,7 @@ sub stop {
     return;
 }
 
-# What nobody may learn is in no audit row and no log line (Authz::Secrets). A file that failed has been told about already.
+# No secret of the run may be in an audit row or a log line (Authz::Secrets). A failed file has been reported already.
 END {
     my @ours = grep { $_->{owner} == $$ && $_->{service} } @started;
     if ( @ours && $? == 0 ) {
