@@ -204,7 +204,7 @@ denied_body(const struct introspection *it)
 {
     const struct decision *decision = &it->shown.verdict.decision;
     const char *text;
-    decision_deny_status(it->req->op.mem, decision, NULL, &text);
+    decision_deny_status(it->req->op.mem, decision, NULL, NULL, &text);
     struct jsonx_build body = {
         jsonx_own(it->req->op.mem, json_pack("{s:b,s:s,s:s*}", "active", 0, "inactive_reason",
                                              "policy_denied", "reason", text)),

@@ -42,10 +42,15 @@ token_refusal(struct op *op, const struct issue_question *question, const struct
 {
     *ret_text = NULL;
     if (!decision->allow)
-        return decision_deny_status(op->mem, decision, question->scopes, ret_text);
+        return decision_deny_status(op->mem, decision, question->scopes, question->details,
+                                    ret_text);
     if (token_lifetime(op, question, decision) <= 0) {
         *ret_text = "Policy allows no lifetime for the token";
         return AZ_ACCESS_DENIED;
+    }
+    if (json_array_size(question->details) > 0 && json_array_size(decision->details) == 0) {
+        *ret_text = "Policy grants none of the requested authorization_details";
+        return AZ_INVALID_AUTHORIZATION_DETAILS;
     }
     /* Details decide (specification 4.2): scopes beside granted ones may all be left out. So may
      * default scopes that the client did not register, which it never asked for. */

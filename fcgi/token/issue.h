@@ -54,8 +54,8 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
 
 /*
  * Return AZ_OK if the decision allows a token. Otherwise return the status of the denial, or of an
- * allow that grants neither details nor a scope of those requested; *ret_text is the public text,
- * or NULL.
+ * allow that grants none of the requested details, or neither details nor a requested scope;
+ * *ret_text is the public text, or NULL.
  */
 enum az_status token_refusal(struct op *op, const struct issue_question *question,
                              const struct decision *decision, const char **ret_text);

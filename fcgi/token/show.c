@@ -159,12 +159,20 @@ caller_refused(const struct decision *decision)
     return false;
 }
 
-/* True if the token had scopes and neither one of them nor its details are granted now. */
+static bool
+had_some(const json_t *baseline, const char *member)
+{
+    return json_array_size(json_object_get(baseline, member)) > 0;
+}
+
+/* True if nothing of the token is granted now. Details decide (specification 4.2): a token that had
+ * some is good for nothing without them, and with them it needs no scope. */
 static bool
 lost_all(const json_t *baseline, const struct decision *decision)
 {
-    return json_array_size(json_object_get(baseline, "scopes")) > 0
-           && json_array_size(decision->scopes) == 0 && json_array_size(decision->details) == 0;
+    if (had_some(baseline, "authorization_details"))
+        return json_array_size(decision->details) == 0;
+    return had_some(baseline, "scopes") && json_array_size(decision->scopes) == 0;
 }
 
 enum az_status

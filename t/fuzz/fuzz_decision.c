@@ -89,7 +89,8 @@ check_decision(const struct decision *decision)
     MUST(json_is_boolean(json_object_get(decision->output, "allow")));
     MUST(!decision->has_ttl || decision->ttl <= DECISION_TTL_MAX);
     MUST(json_object_get(claims, "sub") == NULL && json_object_get(claims, "active") == NULL);
-    enum az_status st = decision_deny_status(decision->output, decision, decision->scopes, &text);
+    enum az_status st = decision_deny_status(decision->output, decision, decision->scopes,
+                                             decision->details, &text);
     MUST(st != AZ_OK && st != AZ_UNAVAILABLE && st != AZ_SERVER_ERROR);
 }
 

@@ -158,8 +158,8 @@ static const struct { const char *bounds, *answer, *refused, *name; } answers[] 
     {ASKED, "{'allow':true," FULL ",'authorization_details':[{}]}", "authorization_details widens the request", "an empty entry"},
     {ASKED, "{'allow':true," FULL ",'authorization_details':[{'type':'log'},{'type':'log'},{'type':'log'}]}", "authorization_details widens the request", "more entries than were asked"},
     {ASKED, "{'allow':true," FULL ",'authorization_details':[{'type':'log'},{'type':'log'}]}", "authorization_details widens the request", "one asked entry answered twice"},
-    {"{'details':[{'type':'a','l':['x','y']},{'type':'a','l':['x']}]}", "{'allow':true,'authorization_details':[{'type':'a','l':['x']},{'type':'a','l':['y']}]}", NULL, "entries that must change places to be covered"},
-    {"{'details':[{'type':'a','l':['x','y']},{'type':'a','l':['x']}]}", "{'allow':true,'authorization_details':[{'type':'a','l':['y']},{'type':'a','l':['y']}]}", "authorization_details widens the request", "... and cannot both be"},
+    {"{'details':[{'type':'a','actions':['x','y']},{'type':'a','actions':['x']}]}", "{'allow':true,'authorization_details':[{'type':'a','actions':['x']},{'type':'a','actions':['y']}]}", NULL, "entries that must change places to be covered"},
+    {"{'details':[{'type':'a','actions':['x','y']},{'type':'a','actions':['x']}]}", "{'allow':true,'authorization_details':[{'type':'a','actions':['y']},{'type':'a','actions':['y']}]}", "authorization_details widens the request", "... and cannot both be"},
     {"{}", "{'allow':true,'authorization_details':[{'type':'log'}]}", "authorization_details widens the request", "an entry where none was asked"},
     {"{'details':[{'type':'a','list':[]}]}", "{'allow':true,'authorization_details':[{'type':'a','list':[]}]}", NULL, "an empty list stays empty"},
     {"{'details':[{'type':'a','list':[]}]}", "{'allow':true,'authorization_details':[{'type':'a','list':['x']}]}", "authorization_details widens the request", "... and is not filled"},
@@ -287,6 +287,15 @@ static const struct { const char *reasons; enum az_status status; const char *te
     {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'" A64 "b'}}]", AZ_INVALID_SCOPE, "m: '" A64 "'", "... and cut after them"},
     {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'z'}}]", AZ_INVALID_SCOPE, "m", "a scope that was not asked for is not named"},
     {"[{'code':'c','category':'scope','message':'m','detail':{'scope':['a']}}]", AZ_INVALID_SCOPE, "m", "... nor one that is no text"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':0}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m: authorization_details[0] of type 'pay'", "an entry of the details is named"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':0,'type':'z','member':'actions','value':'x'}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m: authorization_details[0] of type 'pay', actions 'x'", "... and its value, the type as sent"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':1}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m: authorization_details[1] of type '" A64 "'", "... a long type is cut"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':0,'member':'actions','value':'y'}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m: authorization_details[0] of type 'pay'", "a value that was not sent is not named"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':0,'member':'type','value':'pay'}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m: authorization_details[0] of type 'pay'", "... nor one of a member that is no list"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':2}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m", "an entry that was not sent is not named"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':-1}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m", "... nor one below the first"},
+    {"[{'code':'c','category':'details','message':'m','detail':{'entry':'0'}}]", AZ_INVALID_AUTHORIZATION_DETAILS, "m", "... nor one whose number is a text"},
+    {"[{'code':'c','category':'details','detail':{'entry':0}}]", AZ_INVALID_AUTHORIZATION_DETAILS, NULL, "... nor one without a message"},
     {"[{'code':'c','category':'scope','detail':{'scope':'a'}}]", AZ_INVALID_SCOPE, NULL, "... nor without a message"},
     {"[{'code':'c','category':'scope','message':'m','detail':{'scope':'a'}},{'code':'d','category':'scope','message':'n','detail':{'scope':'b'}}]", AZ_INVALID_SCOPE, "m: 'a'", "of two the first one is named"},
     {"[{'code':'c','category':'scope','message':'s'},{'code':'c','category':'client','message':'c'}]", AZ_UNAUTHORIZED_CLIENT, "c", "client speaks before scope"},
@@ -301,13 +310,14 @@ static void
 test_denies(TALLOC_CTX *mem)
 {
     const json_t *asked = env_json(mem, "['a','b','" A64 "','" A64 "b']");
+    const json_t *details = env_json(mem, "[{'type':'pay','actions':['x']},{'type':'" A64 "b'}]");
     for (size_t i = 0; i < sizeof(denies) / sizeof(denies[0]); i++) {
         struct decision read = {.allow = true};
         const char *text = "untouched";
         read_answer(mem, "{}",
                     talloc_asprintf(mem, "{'allow':false,'deny_reasons':%s}", denies[i].reasons),
                     &read);
-        is_int(decision_deny_status(mem, &read, asked, &text), denies[i].status,
+        is_int(decision_deny_status(mem, &read, asked, details, &text), denies[i].status,
                "deny at /token (decisions.md \"Policy deny at /token\"): %s", denies[i].name);
         is_str(text, denies[i].text, "... with the first reason's message");
     }

@@ -7,6 +7,7 @@
 
 #include "base/jsonx.h"
 #include "base/words.h"
+#include "policy/decide/details.h"
 #include "policy/decide/registry.h"
 
 /* Names that a policy may not put into `claims`: the server sets them (draft AuthZEN issuance
@@ -146,77 +147,6 @@ read_decision_scalars(struct op *op, const json_t *result, struct decision *deci
     return AZ_OK;
 }
 
-/* True if `wider` covers the entry (RFC 9396 6.2): the members are equal or, if they are lists,
- * those of `wider` hold the items of the entry. */
-static bool
-entry_within(json_t *entry, json_t *wider)
-{
-    const char *name;
-    json_t *value;
-    if (!json_is_object(entry) || !json_is_object(wider))
-        return false;
-    if (json_object_size(entry) != json_object_size(wider))
-        return false; /* to leave out a restriction would widen the entry */
-    json_object_foreach (entry, name, value) {
-        const json_t *limit = json_object_get(wider, name);
-        bool lists = json_is_array(value) && json_is_array(limit);
-        if (!(lists ? array_within(value, limit) && json_array_size(value) > 0
-                    : json_equal(value, limit))
-            && !(lists && json_array_size(limit) == 0 && json_array_size(value) == 0))
-            return false;
-    }
-    return true;
-}
-
-/* An assignment of answered entries to requested ones. */
-struct cover {
-    const json_t *details, *wider;
-    size_t *owner; /* of each requested entry: number of the answered one plus 1, 0 for none */
-    bool *seen;    /* requested entries tried for the current answered one */
-};
-
-/* Find a requested entry for an answered one, moving others to another choice if necessary
- * (augmenting paths of bipartite matching). */
-static bool
-cover_entry(struct cover *cover, size_t index)
-{
-    json_t *entry = json_array_get(cover->details, index);
-    for (size_t i = 0; i < json_array_size(cover->wider); i++) {
-        if (cover->seen[i] || !entry_within(entry, json_array_get(cover->wider, i)))
-            continue;
-        cover->seen[i] = true;
-        if (cover->owner[i] == 0 || cover_entry(cover, cover->owner[i] - 1)) {
-            cover->owner[i] = index + 1;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* True if the requested entries cover the answered ones. Each covers one at most: a request for one
- * payment does not cover two. */
-static bool
-details_within(struct op *op, const json_t *details, const json_t *wider)
-{
-    size_t count = json_array_size(details), asked = json_array_size(wider);
-    if (count > asked)
-        return false;
-    struct cover cover = {
-        .details = details,
-        .wider = wider,
-        .owner = talloc_zero_array(op->mem, size_t, (unsigned) asked + 1),
-        .seen = talloc_array(op->mem, bool, (unsigned) asked + 1),
-    };
-    if (cover.owner == NULL || cover.seen == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        memset(cover.seen, 0, asked * sizeof(bool));
-        if (!cover_entry(&cover, i))
-            return false;
-    }
-    return true;
-}
-
 /* Check the resource types. Types beyond the requested ones are accepted only if the registry ties
  * them to the requested resource. */
 static enum az_status
@@ -257,7 +187,7 @@ check_bounds(struct op *op, const struct decision *decision, const struct decisi
         && json_array_size(decision->resource_types) == 0)
         return refuse_member(op, "resource_types",
                              "is missing, which would give a token for every type");
-    if (decision->details != NULL && !details_within(op, decision->details, bounds->details))
+    if (!details_within(decision->details, bounds->details, NULL))
         return refuse_member(op, "authorization_details", "widens the request");
     return check_types(op, decision, bounds);
 }

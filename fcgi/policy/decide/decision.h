@@ -60,10 +60,12 @@ enum az_status decision_sort_reasons(struct op *op, struct decision *decision);
 #define DECISION_SCOPE_SHOWN 64
 
 /* Return the OAuth outcome of a deny at /token, by the category of its first reason; *ret_text is
- * that reason's message, on mem. It names the scope that the reason is about, if that is one of
- * `asked`, the scopes in the caller's own request (NULL: none is named). */
+ * that reason's message, on mem. It names the scope or the entry of the details that the reason is
+ * about, if that is one of `asked` or `details`, those of the caller's own request (NULL: none is
+ * named). */
 enum az_status decision_deny_status(TALLOC_CTX *mem, const struct decision *decision,
-                                    const json_t *asked, const char **ret_text);
+                                    const json_t *asked, const json_t *details,
+                                    const char **ret_text);
 
 /* Return the category of the first reason; "none" if there is no reason. */
 const char *decision_category(const struct decision *decision);

@@ -7,6 +7,7 @@
 
 #include "base/jsonx.h"
 #include "base/words.h"
+#include "policy/decide/details.h"
 
 /* Reason categories with their status at /token. The first category in this order that has a reason
  * decides the status of a deny. */
@@ -82,26 +83,47 @@ decision_sort_reasons(struct op *op, struct decision *decision)
     return AZ_OK;
 }
 
-/* Return the message of a reason, with the scope that it is about. A scope that the caller did not
- * ask for is not named: a rule of the operator may put any text there. */
+/* Return the place in the request's details that a reason is about, or NULL. A value that the entry
+ * does not have is not named. */
 static const char *
-reason_text(TALLOC_CTX *mem, const json_t *reason, const json_t *asked)
+details_place(TALLOC_CTX *mem, const json_t *detail, const json_t *details)
+{
+    const json_t *number = json_object_get(detail, "entry");
+    json_int_t entry = json_integer_value(number);
+    if (!json_is_integer(number) || entry < 0 || entry >= (json_int_t) json_array_size(details))
+        return NULL;
+    const char *name = details_name(mem, details, (size_t) entry),
+               *member = json_string_value(json_object_get(detail, "member")),
+               *value = json_string_value(json_object_get(detail, "value"));
+    const json_t *list =
+        member != NULL ? json_object_get(json_array_get(details, (size_t) entry), member) : NULL;
+    if (name == NULL || !words_array_has(list, value))
+        return name;
+    return talloc_asprintf(mem, "%s, %s '%.*s'", name, member, DETAILS_SHOWN, value);
+}
+
+/* Return the message of a reason, with the scope or the entry of the details that it is about. What
+ * the caller did not ask for is not named: a rule of the operator may put any text there. */
+static const char *
+reason_text(TALLOC_CTX *mem, const json_t *reason, const json_t *asked, const json_t *details)
 {
     const char *message = json_string_value(json_object_get(reason, "message"));
-    const char *scope =
-        json_string_value(json_object_get(json_object_get(reason, "detail"), "scope"));
-    if (message == NULL || !words_array_has(asked, scope))
-        return message;
-    return talloc_asprintf(mem, "%s: '%.*s'", message, DECISION_SCOPE_SHOWN, scope);
+    const json_t *detail = json_object_get(reason, "detail");
+    const char *scope = json_string_value(json_object_get(detail, "scope")),
+               *place = details_place(mem, detail, details);
+    if (message != NULL && words_array_has(asked, scope))
+        return talloc_asprintf(mem, "%s: '%.*s'", message, DECISION_SCOPE_SHOWN, scope);
+    return message != NULL && place != NULL ? talloc_asprintf(mem, "%s: %s", message, place)
+                                            : message;
 }
 
 enum az_status
 decision_deny_status(TALLOC_CTX *mem, const struct decision *decision, const json_t *asked,
-                     const char **ret_text)
+                     const json_t *details, const char **ret_text)
 {
     const json_t *first = json_array_get(decision->reasons, 0);
     size_t rank = first != NULL ? category_rank(first) : CATEGORIES;
-    *ret_text = reason_text(mem, first, asked);
+    *ret_text = reason_text(mem, first, asked, details);
     return rank < CATEGORIES ? categories[rank].status : AZ_ACCESS_DENIED;
 }
 
