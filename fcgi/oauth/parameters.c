@@ -72,6 +72,40 @@ resource_types_parse(struct op *op, const char *text, json_t **ret)
     return AZ_OK;
 }
 
+/* True for an array of strings. */
+static bool
+is_word_list(const json_t *list)
+{
+    size_t index;
+    json_t *word;
+    json_array_foreach ((json_t *) (uintptr_t) list, index, word)
+        if (!json_is_string(word))
+            return false;
+    return json_is_array(list);
+}
+
+/* Return the fault of one entry, as a text that fits after its name, or NULL. */
+static const char *
+detail_fault(const json_t *entry)
+{
+    static const struct {
+        const char *member, *fault;
+    } lists[] = {
+        {"locations",  "has locations that are not an array of strings" },
+        {"actions",    "has actions that are not an array of strings"   },
+        {"datatypes",  "has datatypes that are not an array of strings" },
+        {"privileges", "has privileges that are not an array of strings"},
+    };
+    const json_t *identifier = json_object_get(entry, "identifier"), *list;
+    if (json_string_length(json_object_get(entry, "type")) == 0)
+        return "has no type";
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if ((list = json_object_get(entry, lists[i].member)) != NULL && !is_word_list(list))
+            return lists[i].fault;
+    return identifier == NULL || json_is_string(identifier) ? NULL
+                                                            : "has an identifier that is no string";
+}
+
 enum az_status
 details_parse(struct op *op, const char *text, json_t **ret)
 {
@@ -92,23 +126,13 @@ details_parse(struct op *op, const char *text, json_t **ret)
         return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
                        "authorization_details has too many entries", NULL);
     json_array_foreach (details, index, entry)
-        if (json_string_length(json_object_get(entry, "type")) == 0)
-            return op_fail(op, AZ_INVALID_AUTHORIZATION_DETAILS,
-                           "An entry of authorization_details has no type", NULL);
+        if ((why = detail_fault(entry)) != NULL)
+            return op_fail(
+                op, AZ_INVALID_AUTHORIZATION_DETAILS,
+                talloc_asprintf(op->mem, "%s %s", details_name(op->mem, details, index), why),
+                NULL);
     *ret = json_array_size(details) > 0 ? details : NULL;
     return AZ_OK;
-}
-
-/* True for an array of strings. */
-static bool
-is_word_list(const json_t *list)
-{
-    size_t index;
-    json_t *word;
-    json_array_foreach ((json_t *) (uintptr_t) list, index, word)
-        if (!json_is_string(word))
-            return false;
-    return json_is_array(list);
 }
 
 enum az_status

@@ -6,13 +6,13 @@
 
 #include "base/op.h"
 #include "base/words.h"
+#include "policy/decide/details.h"
 
-/* Limits; those of a scope are in base/words.h. Each is far above real use, and bounds the policy
- * input. */
+/* Limits; those of a scope are in base/words.h, and DETAILS_MAX is in policy/decide/details.h. Each
+ * is far above real use, and bounds the policy input. */
 #define RESOURCE_MAX 512       /* characters of an indicator, as other URIs (specification 8) */
 #define RESOURCE_TYPES_MAX 20  /* type URIs of one request */
 #define DETAILS_TEXT_MAX 16384 /* octets of authorization_details */
-#define DETAILS_MAX 20         /* entries */
 #define DETAILS_DEPTH_MAX 16   /* nesting */
 #define CONTEXT_TEXT_MAX 16384 /* octets of context */
 #define CONTEXT_DEPTH_MAX 16   /* nesting */
@@ -32,9 +32,10 @@ enum az_status resource_check(struct op *op, const char *text);
 enum az_status resource_types_parse(struct op *op, const char *text, json_t **ret);
 
 /*
- * Read authorization_details (RFC 9396 2): a JSON array of objects with a string `type`. NULL text
- * and the empty array give NULL. AZ_INVALID_REQUEST: not a JSON array.
- * AZ_INVALID_AUTHORIZATION_DETAILS: an entry that breaks the rule.
+ * Read authorization_details (RFC 9396 2): a JSON array of objects with a string `type`. The
+ * members that RFC 9396 2.2 defines have its types, so that no rule of policy or of a resource
+ * server meets another one. NULL text and the empty array give NULL. AZ_INVALID_REQUEST: not a JSON
+ * array. AZ_INVALID_AUTHORIZATION_DETAILS: an entry that breaks the rule; the fault names it.
  */
 enum az_status details_parse(struct op *op, const char *text, json_t **ret);
 

@@ -116,6 +116,17 @@ static const struct { const char *text, *wanted, *name; } scopes[] = {
     {"[\"pay\"]", "invalid_authorization_details", "an entry that is a text"},
     {"[[{\"type\":\"pay\"}]]", "invalid_authorization_details", "an entry that is an array"},
     {"[null]", "invalid_authorization_details", "an entry that is null"},
+    {"[{\"type\":\"pay\",\"actions\":[\"a\"],\"locations\":[],\"datatypes\":[\"d\"],\"privileges\":[\"p\"],\"identifier\":\"i\"}]", "[{\"type\":\"pay\",\"actions\":[\"a\"],\"locations\":[],\"datatypes\":[\"d\"],\"privileges\":[\"p\"],\"identifier\":\"i\"}]", "the members of RFC 9396 2.2"},
+    {"[{\"type\":\"pay\",\"actions\":\"a\"}]", "invalid_authorization_details", "actions as text (RFC 9396 2.2)"},
+    {"[{\"type\":\"pay\",\"actions\":[1]}]", "invalid_authorization_details", "an action that is a number"},
+    {"[{\"type\":\"pay\",\"actions\":{\"a\":\"b\"}}]", "invalid_authorization_details", "actions as object"},
+    {"[{\"type\":\"pay\",\"actions\":null}]", "invalid_authorization_details", "actions that are null"},
+    {"[{\"type\":\"pay\",\"locations\":\"https://a\"}]", "invalid_authorization_details", "a location as text"},
+    {"[{\"type\":\"pay\",\"locations\":[null]}]", "invalid_authorization_details", "a location that is null"},
+    {"[{\"type\":\"pay\",\"datatypes\":true}]", "invalid_authorization_details", "datatypes as boolean"},
+    {"[{\"type\":\"pay\",\"privileges\":[[\"a\"]]}]", "invalid_authorization_details", "a privilege that is an array"},
+    {"[{\"type\":\"pay\",\"identifier\":7}]", "invalid_authorization_details", "an identifier that is a number"},
+    {"[{\"type\":\"pay\",\"identifier\":null}]", "invalid_authorization_details", "an identifier that is null"},
 };
 /* clang-format on */
 
@@ -234,6 +245,11 @@ test_details(TALLOC_CTX *mem)
            DETAILS_DEPTH_MAX);
     is_str(parse(mem, details_parse, deep_details(mem, DETAILS_DEPTH_MAX + 1)), "invalid_request",
            "... one deeper is refused");
+    az_fault_clear(&op.fault);
+    details_parse(&op, "[{\"type\":\"a\"},{\"type\":\"pay\",\"actions\":1}]", &list);
+    is_str(op.fault.public_text,
+           "authorization_details[1] of type 'pay' has actions that are not an array of strings",
+           "the fault names the entry");
     char *blanks = padded(mem, "[]", DETAILS_TEXT_MAX + 1);
     memset(blanks + 2, ' ', DETAILS_TEXT_MAX - 1);
     is_str(parse(mem, details_parse, blanks), "invalid_request", "one octet more than %d",

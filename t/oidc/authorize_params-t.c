@@ -120,7 +120,7 @@ static const struct { const char *query, *wanted, *name; } cases[] = {
     {GOOD "&authorization_details=%5B%7B%22type%22:%22pay%22,%22n%22:1e300%7D%5D", "{\"details\":\"[{\\\"type\\\":\\\"pay\\\",\\\"n\\\":1e300}]\"}", "authorization_details (RFC 9396)"},
     {GOOD "&authorization_details=%7B%7D", "invalid_request: authorization_details must be a JSON array", "... an object (oauth.md C15)"},
     {GOOD "&authorization_details=x", "invalid_request: authorization_details must be a JSON array", "... not JSON"},
-    {GOOD "&authorization_details=%5B%7B%7D%5D", "invalid_authorization_details: An entry of authorization_details has no type", "... without type"},
+    {GOOD "&authorization_details=%5B%7B%7D%5D", "invalid_authorization_details: authorization_details[0] has no type", "... without type"},
 
     {GOOD "&prompt=none", "{\"prompt_none\":true}", "prompt=none"},
     {GOOD "&prompt=login", "{\"prompt_login\":true}", "prompt=login"},
