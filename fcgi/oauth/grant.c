@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "crypto/random.h"
 #include "oauth/parameters.h"
+#include "policy/decide/details.h"
 #include "policy/decide/registry.h"
 
 enum az_status
@@ -56,29 +57,50 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
 }
 
 enum az_status
+grant_narrow_details(struct request *req, json_t *wide, json_t **ret)
+{
+    json_t *details;
+    size_t entry;
+    enum az_status st =
+        details_parse(&req->op, request_param(req, "authorization_details"), &details);
+    if (st != AZ_OK)
+        return st;
+    if (!details_within(details, wide, &entry))
+        return op_fail(&req->op, AZ_INVALID_AUTHORIZATION_DETAILS,
+                       talloc_asprintf(req->op.mem, "%s exceeds what was authorized",
+                                       details_name(req->op.mem, details, entry)),
+                       NULL);
+    *ret = details != NULL ? details : wide;
+    return AZ_OK;
+}
+
+enum az_status
+grant_narrow_target(struct request *req, const char *resource, json_t *resource_types, bool types,
+                    struct issue_question *question)
+{
+    const char *named;
+    json_t *named_types = NULL;
+    enum az_status st = grant_read_resource(req, &named);
+    if (st == AZ_OK && types)
+        st = resource_types_parse(&req->op, request_param(req, "resource_types"), &named_types);
+    if (st != AZ_OK)
+        return st;
+    if (named != NULL && (resource == NULL || !resource_equal(named, resource)))
+        return op_fail(&req->op, AZ_INVALID_TARGET, "The resource was not authorized", NULL);
+    if (!words_array_is_within(named_types, resource_types))
+        return op_fail(&req->op, AZ_INVALID_TARGET, "A resource type was not authorized", NULL);
+    question->resource = resource;
+    question->resource_types = json_array_size(named_types) > 0 ? named_types : resource_types;
+    return AZ_OK;
+}
+
+enum az_status
 grant_read_family(struct request *req, const struct grant_row *grant, bool types,
                   struct issue_question *question)
 {
-    const char *resource;
-    json_t *named = NULL, *details;
-    enum az_status st = grant_read_resource(req, &resource);
-    if (st == AZ_OK && types)
-        st = resource_types_parse(&req->op, request_param(req, "resource_types"), &named);
-    if (st == AZ_OK)
-        st = details_parse(&req->op, request_param(req, "authorization_details"), &details);
-    if (st != AZ_OK)
-        return st;
-    if ((resource != NULL
-         && (grant->resource == NULL || !resource_equal(resource, grant->resource)))
-        || !words_array_is_within(named, grant->resource_types))
-        return op_fail(&req->op, AZ_INVALID_TARGET, "The resource was not authorized", NULL);
-    if (details != NULL && !json_equal(details, grant->details))
-        return op_fail(&req->op, AZ_INVALID_AUTHORIZATION_DETAILS,
-                       "authorization_details differs from what was authorized", NULL);
-    question->resource = grant->resource;
-    question->resource_types = json_array_size(named) > 0 ? named : grant->resource_types;
-    question->details = grant->details;
-    return AZ_OK;
+    enum az_status st =
+        grant_narrow_target(req, grant->resource, grant->resource_types, types, question);
+    return st == AZ_OK ? grant_narrow_details(req, grant->details, &question->details) : st;
 }
 
 enum az_status

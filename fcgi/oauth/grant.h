@@ -21,10 +21,22 @@ enum az_status grant_read_scopes(struct request *req, const char *asked,
                                  struct issue_question *question);
 
 /*
- * Set what a family was authorized for, narrowed by `resource` and, with `types`, by resource_types
- * of this request. A value outside the authorization is AZ_INVALID_TARGET. authorization_details
- * must be the authorized ones.
+ * Set what a request may narrow: `wide` holds what was authorized, *ret is `details` of the request
+ * if it sent authorization_details, else `wide`. AZ_INVALID_AUTHORIZATION_DETAILS, with the name of
+ * the entry: they give more than `wide` (RFC 9396 6), or `wide` has none.
  */
+enum az_status grant_narrow_details(struct request *req, json_t *wide, json_t **ret);
+
+/*
+ * Likewise for resource and, with `types`, resource_types. A token for one resource cannot become
+ * one for another or for all. AZ_INVALID_TARGET: outside what was authorized (RFC 8707 2.2).
+ */
+enum az_status grant_narrow_target(struct request *req, const char *resource,
+                                   json_t *resource_types, bool types,
+                                   struct issue_question *question);
+
+/* Set what a family was authorized for, narrowed by resource, authorization_details and, with
+ * `types`, resource_types of this request. The family keeps all of it for the next refresh. */
 enum az_status grant_read_family(struct request *req, const struct grant_row *grant, bool types,
                                  struct issue_question *question);
 
