@@ -153,38 +153,49 @@ cut contains s if {
 	not s in ceiling
 }
 
-# A software statement that lists scopes limits the client to them.
 cut contains s if {
+	some s in ask.scopes
+	withheld(s)
+}
+
+# A software statement that lists scopes limits the client to them.
+withheld(s) if {
 	input.client.registration == "STATEMENT"
 	stated_scope := split(input.client.statement.claims.scope, " ")
-	some s in ask.scopes
 	not s in stated_scope
 }
 
 # A scope that is reserved for groups is granted only to users in one of them.
-cut contains s if {
-	some s in ask.scopes
+withheld(s) if {
 	_ := bindings.scopes[s]
 	not in_group(s)
 }
 
 # The list restricts, so a malformed list must not count as an absent one.
-cut contains s if {
+withheld(_) if {
 	list := bindings.scopes
 	type_name(list) != "object"
-	some s in ask.scopes
 }
 
 # The scopes that an operator's rule blocks. svc.lib.hooks denies if the hook is not a set.
-cut contains s if {
+withheld(s) if {
 	input.evaluation in {"issue", "preview"}
-	some s in data.custom.issue.block_scopes
+	s in data.custom.issue.block_scopes
 }
 
 in_group(s) if {
 	ask.subject.type == "user"
 	some group in ask.subject.claims.groups
 	concat("/", [ask.subject.idp, group]) in bindings.scopes[s].groups
+}
+
+# True if a scope of a resource type may be an action of authorization details. The ceiling is about scopes,
+# and details take their place.
+may_act(t, s) if {
+	some b in held
+	t in b.resource_types
+	s in b.scopes
+	not withheld(s)
 }
 
 # Reasons for the scopes that are left out. They deny only if no scope is left.

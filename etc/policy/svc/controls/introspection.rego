@@ -4,6 +4,7 @@
 package svc.controls.introspection
 
 import data.svc.controls.entitlements
+import data.svc.controls.registry as checked
 import data.svc.lib.ask
 import data.svc.lib.caller
 import data.svc.lib.url
@@ -159,4 +160,43 @@ deny contains {
 	entitlements.granted == set()
 	input.baseline.scopes != []
 	not ask.by_details
+}
+
+# ---- the authorization details that are left of the token
+
+shown_details := [d | some d in checked.left; not hidden_detail(d)]
+
+# An entry for other places (RFC 9396 9.2).
+hidden_detail(d) if {
+	object.get(row, "narrow_to_context", false) != false
+	_ := input.context.resource
+	_ := d.locations
+	not is_for_resource(d)
+}
+
+is_for_resource(d) if {
+	some location in d.locations
+	location in url.forms(input.context.resource)
+}
+
+# An entry of another type, unless its location is the type's resource.
+hidden_detail(d) if {
+	object.get(row, "narrow_to_context", false) != false
+	_ := input.context.resource_type
+	not is_for_type(d)
+}
+
+is_for_type(d) if d.type == input.context.resource_type
+
+is_for_type(d) if {
+	some location in d.locations
+	location in url.forms(registry.resource.types[input.context.resource_type].indicator)
+}
+
+deny contains {
+	"code": "details_not_in_token", "category": "token", "control": "introspection",
+	"message": "the token has no authorization details for the context",
+} if {
+	some _ in checked.left
+	shown_details == []
 }

@@ -83,11 +83,11 @@ general := {
 	"scopes": introspection.shown,
 	"resource": object.get(input.baseline, "resource", null),
 	"resource_types": object.get(input.baseline, "resource_types", []),
-	"authorization_details": object.get(input.baseline, "authorization_details", []),
+	"authorization_details": introspection.shown_details,
 	"expires_in_override": null,
 	"jit_single_use": object.get(input.token, "jit_single_use", true),
 	"obligations": obligations,
-	"deny_reasons": entitlements.partial,
+	"deny_reasons": (entitlements.partial | registry.deny_details),
 	"matched_segments": entitlements.segments,
 	"extensions": extensions,
 	"claims": claims,
@@ -104,7 +104,7 @@ general := {
 	"expires_in_override": null,
 	"jit_single_use": false,
 	"obligations": obligations,
-	"deny_reasons": (deny | entitlements.partial),
+	"deny_reasons": ((deny | entitlements.partial) | registry.deny_details),
 	"matched_segments": [],
 	"extensions": extensions,
 	"claims": {},
@@ -147,9 +147,11 @@ deny contains r if {
 	some r in registry.deny
 }
 
+# Details decide: without any of them the token is good for nothing.
 deny contains r if {
 	some _ in input.baseline.authorization_details
-	some r in registry.deny
+	registry.left == []
+	some r in registry.deny_details
 }
 
 # The obligations of the issuance stay. The operator's rules may add to them; obligations of one type

@@ -147,5 +147,5 @@ deny contains r if {
 
 deny contains r if {
 	input.authorization_details
-	some r in registry.deny
+	some r in registry.deny_details
 }
