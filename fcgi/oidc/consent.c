@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "http/page/page.h"
 #include "oidc/authorize_link.h"
+#include "oidc/consent_details.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
@@ -108,33 +109,6 @@ show_scopes(const char *scope, json_t *list)
     return shown;
 }
 
-/* List one entry of the details as it will be in the token; in ASCII if a character would be
- * invisible. */
-static bool
-show_detail(struct request *req, const json_t *entry, json_t *list)
-{
-    const char *text = jsonx_dump(req->op.mem, entry);
-    if (text == NULL || visible_fault(text) == NULL)
-        return text != NULL && show(list, json_pack("{s:s}", "text", text));
-    char *ascii = json_dumps(entry, JSON_COMPACT | JSON_ENSURE_ASCII);
-    bool shown = ascii != NULL && show(list, json_pack("{s:s}", "text", ascii));
-    free(ascii);
-    return shown;
-}
-
-static bool
-show_details(struct request *req, const struct authorization *authorization, json_t *list)
-{
-    json_t *entry;
-    size_t i;
-    bool shown = true;
-    json_array_foreach (authorization->resource_types, i, entry)
-        shown = shown && show(list, json_pack("{s:O}", "text", entry));
-    json_array_foreach (authorization->details, i, entry)
-        shown = shown && show_detail(req, entry, list);
-    return shown;
-}
-
 /* Describe what would be granted: all of it, or fail. */
 static enum az_status
 describe_request(struct request *req, const struct authorization *authorization,
@@ -146,7 +120,8 @@ describe_request(struct request *req, const struct authorization *authorization,
     if (authorization->resource != NULL)
         jsonx_set(values, "resource", json_string(authorization->resource));
     if (!values->lost && show_scopes(authorization->scope, scopes)
-        && show_details(req, authorization, details))
+        && consent_show_details(req->op.mem, authorization->resource_types, authorization->details,
+                                details))
         return AZ_OK;
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the consent page");
 }

@@ -2,6 +2,7 @@
 use strict;
 use warnings;
 
+use JSON::PP ();
 use Test::More;
 
 use Authz::Browser ();
@@ -76,14 +77,15 @@ my $page = authorize(
     authorization_details => '[{"type":"pay","actions":["<i>"]}]' );
 is_asked( $page, 'a client that registered itself: the page comes after the sign-in' );
 for my $row (
-    [ 'Client &lt;b&gt;dyn&lt;/b&gt;'       => "the client's name, escaped" ],
-    [ 'has not checked its name'            => '... that the client was not checked' ],
-    [ 'dyn\.example'                        => 'where the code goes' ],
-    [ '>email<'                             => 'the scopes' ],
-    [ 'https://api\.example/x'              => 'the resource' ],
-    [ '&quot;pay&quot;|&#34;pay&#34;|"pay"' => 'the details' ],
-    [ 'ann@example\.org'                    => 'who is signed in' ],
-    [ 'Corp'                                => '... and with whom' ],
+    [ 'Client &lt;b&gt;dyn&lt;/b&gt;'      => "the client's name, escaped" ],
+    [ 'has not checked its name'           => '... that the client was not checked' ],
+    [ 'dyn\.example'                       => 'where the code goes' ],
+    [ '>email<'                            => 'the scopes' ],
+    [ 'https://api\.example/x'             => 'the resource' ],
+    [ '<bdi>pay</bdi>'                     => 'the type of the details' ],
+    [ '<bdi>actions</bdi>: <bdi>&lt;i&gt;' => '... and their members' ],
+    [ 'ann@example\.org'                   => 'who is signed in' ],
+    [ 'Corp'                               => '... and with whom' ],
   )
 {
     like( $page->body, qr/$row->[0]/, "the page shows $row->[1] (decisions.md \"Consent\")" );
@@ -208,10 +210,32 @@ asks( 'a resource asks',    'dyn', resource => 'https://api.example/x' );
 $page = authorize(
     $ann, 'dyn', authorization_details => '[{"type":"pay","to":"\u202ex","n":0.1},{"n":0.1,"type":"pay"}]',
     resource_types => 'urn:t:1' );
+
+# The lines of the page for types and details: an entry as its title and its members.
+sub details_of {
+    my ($body) = @_;
+    return [
+        map {
+            join ' | ',
+              map {s/<[^>]*>//gr} /(<bdi.*?<\/bdi>(?:: <bdi>.*?<\/bdi>)?)/g
+          }
+          map {s/&quot;/"/gr} $body =~ m{<li>(<bdi.*?)</li>}gs ];
+}
 is_deeply(
-    [ map {s/&quot;/"/gr} $page->body =~ m{<li class="detail">(.*?)</li>}g ],
-    [ 'urn:t:1', '{"type":"pay","to":"\u202Ex","n":0.10000000000000001}', '{"n":0.1,"type":"pay"}' ],
+    [ grep {/\A(?:urn|pay)/} @{ details_of( $page->body ) } ],
+    [ 'urn:t:1', 'pay | to: "\u202Ex" | n: 0.1', 'pay | n: 0.1' ],
     'types and details are shown, numbers as they will be in the token; what cannot be seen, in ASCII' );
+$page = authorize(
+    $ann, 'dyn',
+    authorization_details => JSON::PP->new->canonical->encode(
+        [   {   type      => 'pay', actions => [ 'read', 'write' ], datatypes => [ 'a, b', 'c' ], deep => { x => [1] },
+                locations => ['https://api.example/x'], none => [], no => JSON::PP::null(), text => '50', to => '' } ] )
+);
+is_deeply(
+    [ grep {/\Apay/} @{ details_of( $page->body ) } ],
+    [       'pay | actions: read, write | datatypes: ["a, b","c"] | deep: {"x":[1]} | locations: https://api.example/x'
+          . ' | no: null | none: [] | text: 50 | to: ""' ],
+    'each member of an entry is shown: lists of texts with commas, and what would be ambiguous as JSON' );
 asks( 'details ask',                'dyn', authorization_details => '[{"type":"pay"}]' );
 asks( 'another client asks',        'wiki' );
 asks( 'prompt=consent always asks', 'dyn', prompt => 'consent' );

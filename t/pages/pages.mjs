@@ -32,7 +32,7 @@ const cases = {
   'choose': ['choose', { client_name: 'Expense Reports', providers: [{ name: 'Example Corporation', href: '/to/a' }, { name: 'Partner Network', href: '/to/b' }] }],
   'choose, long': ['choose', { client_name: LONG, providers: [{ name: LONG, href: '/to/a' }, { name: '<b>b</b>', href: '/to/b' }] }],
   'consent': ['consent', consent],
-  'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: `{\n  "type": "${ADDRESS}"\n}` }] }],
+  'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: ADDRESS }, { text: '{}', title: ADDRESS, members: [{ name: 'actions', text: 'read, write' }, { name: LONG, text: ADDRESS }] }] }],
   'consent, private scheme, long': ['consent', { ...consent, client_name: LONG, client_host: LONG, redirect_host: LONG, private_scheme: true, resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }, { name: LONG, text: LONG }], subject_name: LONG, idp_name: LONG }],
   'consent, little': ['consent', { ...person, client_id: 'c1', verified: true, redirect_host: 'crm.example', id: 'x', action: '/answer' }],
   'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],

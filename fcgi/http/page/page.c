@@ -32,6 +32,7 @@ struct page_row {
         *values[PAGE_VALUES]; /* ends with NULL; "list.member" for members of a list's objects */
 };
 
+/* clang-format off */
 static const struct page_row page_rows[] = {
     {"error",
      {"refused", "declined", "busy", "unavailable", "broken", "error", "text", "request_id",
@@ -41,12 +42,14 @@ static const struct page_row page_rows[] = {
     {"consent",
      {"action", "id", "client_name", "client_id", "client_host", "verified", "redirect_host",
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
-      "details.text", "subject_name", "idp_name", "switch_href", NULL}                   },
+      "details.text", "details.title", "details.members", "members.name", "members.text",
+      "subject_name", "idp_name", "switch_href", NULL}                                   },
     {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
     {"signed_out", {"client_name", NULL}                                                 },
 };
+/* clang-format on */
 #define ROWS (sizeof(page_rows) / sizeof(page_rows[0]))
 
 /* The names that each page and its parts may use. */

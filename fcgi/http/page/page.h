@@ -29,8 +29,8 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * or false; the templates list them too, for people who brand them. busy        none; it is sent
  * with a Refresh header, so that the browser asks again choose      client_name, providers [{name,
  * href}] consent     action, id, client_name, client_id, client_host, verified, redirect_host,
- * loopback, private_scheme, scopes [{name, text}], resource, details [{text}], subject_name,
- *               idp_name, switch_href
+ * loopback, private_scheme, scopes [{name, text}], resource, details [{text, title,
+ *               members [{name, text}]}], subject_name, idp_name, switch_href
  *   home        issuer, discovery_href, health_href
  *   logout      action, token, client_name, subject_name
  *   not_found   request_id
