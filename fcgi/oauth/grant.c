@@ -125,6 +125,9 @@ grant_frame(struct request *req, const char *flow_id, struct issue_question *que
     question->grant_type = request_param(req, "grant_type");
     question->default_ttl = req->op.az->cfg->access_token_validity;
     req->audit.grant_type = question->grant_type;
+    req->audit.resource = question->resource;
+    req->audit.resource_types = question->resource_types;
+    req->audit.details = question->details;
     question->frame = (struct question){
         .endpoint = req->route->path,
         .ip = req->ip,

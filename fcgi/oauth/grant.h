@@ -47,7 +47,9 @@ enum az_status grant_read_family(struct request *req, const struct grant_row *gr
  */
 enum az_status grant_check_client(struct request *req, const struct grant_row *grant);
 
-/* Set the part of a question that follows from the request. A NULL flow_id starts a new flow. */
+/* Set the part of a question that follows from the request, and note for the audit row what the
+ * question asks for: its resource, types and details are set before. A NULL flow_id starts a new
+ * flow. */
 void grant_frame(struct request *req, const char *flow_id, struct issue_question *question);
 
 /* True if the client registered no grant types, or this one among others. */

@@ -14,6 +14,8 @@ read_question(struct request *req, const struct session *session, const struct a
               struct issue_question *question)
 {
     question->details = asked->details; /* read next: without them a scope must be registered */
+    question->resource = asked->resource;
+    question->resource_types = asked->resource_types;
     enum az_status st = grant_read_scopes(req, asked->scope, question);
     if (st != AZ_OK)
         return st;
@@ -22,8 +24,6 @@ read_question(struct request *req, const struct session *session, const struct a
     question->grant_type = "authorization_code";
     question->frame.auth_method = client_is_public(req->client) ? "none" : NULL;
     question->subject_id = session->subject;
-    question->resource = asked->resource;
-    question->resource_types = asked->resource_types;
     return AZ_OK;
 }
 

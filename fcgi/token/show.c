@@ -214,6 +214,9 @@ token_note_shown(struct op *op, struct audit_entry *audit, const struct shown *s
     token_note_verdict(op, audit, &shown->verdict);
     audit->flow_id = json_string_value(json_object_get(request, "flow_id"));
     audit->grant_type = json_string_value(json_object_get(request, "grant_type"));
+    audit->resource = json_string_value(json_object_get(shown->baseline, "resource"));
+    audit->resource_types = json_object_get(shown->baseline, "resource_types");
+    audit->details = json_object_get(shown->baseline, "authorization_details");
     if (shown->as != SHOWN_ACTIVE)
         audit->scope = scopes != NULL ? words_join(op->mem, scopes) : NULL;
 }

@@ -2,6 +2,7 @@
 
 #include "store/db/audit.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/jsonx.h"
@@ -43,6 +44,17 @@ audit_bind(struct db_params *params, const struct audit_entry *entry)
     db_octets(params, entry->decision, entry->decision_length);
 }
 
+/* Return the types of authorization_details as a new array, NULL if there are none. */
+static json_t *
+audit_details_types(const json_t *details)
+{
+    size_t index;
+    json_t *entry, *types = json_array_size(details) > 0 ? json_array() : NULL;
+    json_array_foreach ((json_t *) (uintptr_t) details, index, entry)
+        json_array_append(types, json_object_get(entry, "type"));
+    return types;
+}
+
 void
 audit_explain(struct op *op, struct audit_entry *entry)
 {
@@ -51,9 +63,13 @@ audit_explain(struct op *op, struct audit_entry *entry)
     if (entry->inactive == NULL && entry->codes == NULL && entry->error == NULL)
         return;
     json_t *summary = jsonx_own(
-        op->mem, json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:s*}", "inactive", entry->inactive,
-                           "denyCodes", entry->codes, "grantType", entry->grant_type, "scope",
-                           entry->scope, "error", entry->error, "reason", entry->reason));
+        op->mem,
+        json_pack("{s:s*,s:s*,s:s*,s:s*,s:s*,s:O*,s:o*,s:s*,s:s*}", "inactive", entry->inactive,
+                  "denyCodes", entry->codes, "grantType", entry->grant_type, "scope", entry->scope,
+                  "resource", entry->resource, "resourceTypes",
+                  json_array_size(entry->resource_types) > 0 ? entry->resource_types : NULL,
+                  "detailsTypes", audit_details_types(entry->details), "error", entry->error,
+                  "reason", entry->reason));
     if (entry->summary != NULL
         && (jsonx_parse(op->mem, entry->summary, strlen(entry->summary), SUMMARY_DEPTH_MAX, &before,
                         NULL)

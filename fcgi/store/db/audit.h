@@ -30,6 +30,9 @@ struct audit_entry {
     const char *codes;             /* of all deny reasons, separated by spaces, or NULL */
     const char *inactive;          /* why an introspection showed nothing, or NULL */
     const char *error, *reason;    /* of a failed request, as its caller was told, or NULL */
+    const char *resource;         /* these three are for audit_explain: asked for, or the token's */
+    const json_t *resource_types; /* array, or NULL */
+    const json_t *details;        /* authorization_details, of which the types are noted; or NULL */
 };
 
 /* The columns in the order of audit_bind, for statements that write the row together with other
@@ -42,9 +45,10 @@ struct audit_entry {
 /* Add the AUDIT_FIELDS parameters of an entry. */
 void audit_bind(struct db_params *params, const struct audit_entry *entry);
 
-/* Add `inactive`, `codes`, `grant_type`, `scope`, `error` and `reason` to the summary that is
- * written, if there is something to explain: one of the first two, or `error`. The members are
- * those of the last call, and do not replace what the endpoint noted. */
+/* Add `inactive`, `codes`, `grant_type`, `scope`, `resource`, `resource_types`, the types of
+ * `details`, `error` and `reason` to the summary that is written, if there is something to explain:
+ * one of the first two, or `error`. The members are those of the last call, and do not replace what
+ * the endpoint noted. The values of details may be personal: they are in the policy input alone. */
 void audit_explain(struct op *op, struct audit_entry *entry);
 
 /* Write the row; it is durable when this returns. One trip. */
