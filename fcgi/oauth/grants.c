@@ -37,7 +37,7 @@ const struct grant grant_table[] = {
             OPTIONAL("code_verifier", .help = "PKCE verifier (RFC 7636), if the authorization request had a challenge"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
             OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),
-            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396), no more than was authorized"),
         },
     }, {
         .type = "refresh_token",
@@ -49,7 +49,7 @@ const struct grant grant_table[] = {
             REQUIRED("refresh_token", .help = "Refresh token; the answer may have a new one"),
             OPTIONAL("scope", .help = "Scopes separated by spaces"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
-            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396), no more than was authorized"),
         },
     },
     /* Known, so that registration can say that they do not work yet (specification 4.4). */

@@ -1,5 +1,5 @@
 # authorization_details: what the registry allows, narrowing at /token, and what is left at introspection (RFC 9396;
-# specification 4.1, 4.2, 4.4; oauth.md C15; decisions.md "An authorization_details type is entitled").
+# specification 4.1, 4.2, 4.4; oauth.md C15; decisions.md "Details types", "Details narrow", "Details at introspection").
 use strict;
 use warnings;
 
@@ -92,6 +92,14 @@ for my $case (
     my $who = ref $entries[-1] ? \@web : pop @entries && \@some;
     refused( asked( $who, \@entries ), $pattern, $name );
 }
+
+# Numbers keep their form on the way to the engine and back: another form would count as another value.
+my $numbers = '[{"type":"log","n":[5.0,1e2,0.1,-0.0,1e300,9007199254740993,-1,{"x":2.50}]}]';
+my $counted = asked( \@web, $numbers );
+oauth_ok( $counted, {}, 'details with numbers of all forms are granted' );
+oauth_ok(
+    $stack->introspect( @rs, $counted->member('access_token') ), { active => true },
+    '... and the token is shown' );
 
 # ---- limits (oauth/parameters.h, policy/decide/details.h)
 
