@@ -4,9 +4,11 @@
 #define AZ_T_KEYS_H
 
 #include <gnutls/abstract.h>
+#include <gnutls/crypto.h>
 #include <gnutls/x509.h>
 #include <string.h>
 
+#include "base/b64url.h"
 #include "base/jsonx.h"
 #include "crypto/jwk.h"
 #include "crypto/jwk_set.h"
@@ -36,6 +38,30 @@ keys_generate_ec(TALLOC_CTX *mem, const char *curve, struct jwk **ret)
     gnutls_free(der.data);
     gnutls_x509_privkey_deinit(key);
     return st;
+}
+
+/* Sign header and claims as they are, whatever they say, by ES256 with the pair of a P-256 key.
+ * Return the compact JWS on mem; NULL: no memory, or the library failed. */
+static inline char *
+keys_sign_es256(TALLOC_CTX *mem, const struct jwk *key, const char *header, const char *claims,
+                size_t claims_length)
+{
+    char *text = talloc_asprintf(mem, "%s.%s", b64url_encode(mem, header, strlen(header)),
+                                 b64url_encode(mem, claims, claims_length));
+    gnutls_datum_t data = {(unsigned char *) text, (unsigned) strlen(text)}, der, number[2];
+    unsigned char octets[64] = {0};
+    if (gnutls_privkey_sign_data2(key->priv, GNUTLS_SIGN_ECDSA_SECP256R1_SHA256, 0, &data, &der)
+            != 0
+        || gnutls_decode_rs_value(&der, &number[0], &number[1]) != 0)
+        return NULL;
+    gnutls_free(der.data);
+    for (int i = 0; i < 2; i++) {
+        /* A number may have a zero in front, or be short. */
+        size_t size = number[i].size < 32 ? number[i].size : 32;
+        memcpy(octets + 32 * i + 32 - size, number[i].data + number[i].size - size, size);
+        gnutls_free(number[i].data);
+    }
+    return talloc_asprintf(mem, "%s.%s", text, b64url_encode(mem, octets, sizeof(octets)));
 }
 
 /* Return a set of keys that live as long as it. */

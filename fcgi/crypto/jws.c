@@ -279,16 +279,23 @@ signature_good(const struct jws *jws, const struct jws_alg *alg, const struct jw
 }
 
 enum az_status
+jws_check_header(const struct jws *jws, const struct jws_policy *policy, enum jws_fault *ret_fault)
+{
+    if (!typ_accepted(jws, policy))
+        return jws_refuse(JWS_FAULT_TYP, ret_fault);
+    return alg_accepted(jws, policy) != NULL ? AZ_OK : jws_refuse(JWS_FAULT_ALG, ret_fault);
+}
+
+enum az_status
 jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct jwk **ret_key,
            enum jws_fault *ret_fault)
 {
     unsigned tries = 0;
 
-    if (!typ_accepted(jws, policy))
-        return jws_refuse(JWS_FAULT_TYP, ret_fault);
+    enum az_status status = jws_check_header(jws, policy, ret_fault);
+    if (status != AZ_OK)
+        return status;
     const struct jws_alg *alg = alg_accepted(jws, policy);
-    if (alg == NULL)
-        return jws_refuse(JWS_FAULT_ALG, ret_fault);
     for (size_t i = 0; i < policy->keys->count && tries < JWS_TRIES_MAX; i++) {
         const struct jwk *key = policy->keys->keys[i];
         if (!key_fits(key, jws, alg, policy))

@@ -92,6 +92,11 @@ struct jws {
 enum az_status jws_parse_unverified(TALLOC_CTX *mem, const char *text, size_t len, struct jws **ret,
                                     enum jws_fault *ret_fault);
 
+/* Check typ and alg alone, as jws_verify() does first: for callers whose key costs work.
+ * policy->keys is not read. AZ_INVALID: TYP, ALG. */
+enum az_status jws_check_header(const struct jws *jws, const struct jws_policy *policy,
+                                enum jws_fault *ret_fault);
+
 /*
  * Verify a token that was split: typ, alg, then each key that fits kid, alg and use until one
  * verifies. *ret_key (unless ret_key is NULL) becomes that key. AZ_INVALID: TYP, ALG, KEY,

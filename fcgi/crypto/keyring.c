@@ -31,6 +31,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_IDENTITY_PROVIDER] = "identity provider secrets",
     [KEYRING_SIGN_IN] = "sign-ins",
     [KEYRING_ADDRESS] = "network addresses",
+    [KEYRING_DPOP_NONCE] = "DPoP nonces",
 };
 
 struct keyring *
@@ -96,9 +97,9 @@ keyring_admin_lookup(const struct keyring *ring, const char *key, unsigned char 
 }
 
 enum az_status
-keyring_address_hash(const struct keyring *ring, const void *octets, size_t length,
-                     unsigned char ret[SHA256_OCTETS])
+keyring_mac(const struct keyring *ring, enum keyring_purpose purpose, const void *octets,
+            size_t length, unsigned char ret[SHA256_OCTETS])
 {
-    const struct seal_key *key = &ring->key[KEYRING_ADDRESS];
+    const struct seal_key *key = &ring->key[purpose];
     return hmac_sha256(key->key, sizeof(key->key), octets, length, ret);
 }

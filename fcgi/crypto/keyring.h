@@ -17,6 +17,7 @@ enum keyring_purpose {
     KEYRING_IDENTITY_PROVIDER, /* secrets at identity providers */
     KEYRING_SIGN_IN,           /* PKCE verifiers and ID tokens of sign-ins */
     KEYRING_ADDRESS,           /* hashes of network addresses; nothing is sealed with it */
+    KEYRING_DPOP_NONCE,        /* DPoP nonces; the same */
     KEYRING_PURPOSES
 };
 
@@ -38,9 +39,10 @@ enum az_status keyring_open(TALLOC_CTX *mem, const struct keyring *ring,
 enum az_status keyring_admin_lookup(const struct keyring *ring, const char *key,
                                     unsigned char ret[SHA256_OCTETS]);
 
-/* Compute HMAC-SHA-256 of a network address: rows that stay for long keep this in its place.
- * Without the key nobody can try all addresses. */
-enum az_status keyring_address_hash(const struct keyring *ring, const void *octets, size_t length,
-                                    unsigned char ret[SHA256_OCTETS]);
+/* Compute HMAC-SHA-256 under the key of a purpose that nothing is sealed with. Rows that stay for
+ * long keep that of a network address in its place: without the key nobody can try all addresses.
+ */
+enum az_status keyring_mac(const struct keyring *ring, enum keyring_purpose purpose,
+                           const void *octets, size_t length, unsigned char ret[SHA256_OCTETS]);
 
 #endif

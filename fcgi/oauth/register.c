@@ -220,7 +220,7 @@ hash_address(struct request *req, unsigned char ret[SHA256_OCTETS])
 {
     unsigned char octets[ADDRESS_OCTETS_MAX] = {0};
     size_t length = address_counted(req->ip, octets);
-    return keyring_address_hash(req->op.az->keyring, octets, length, ret) == AZ_OK
+    return keyring_mac(req->op.az->keyring, KEYRING_ADDRESS, octets, length, ret) == AZ_OK
                ? AZ_OK
                : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "an address cannot be hashed");
 }

@@ -23,7 +23,7 @@ struct client_new {
     const unsigned char *sealed;                  /* secret, sealed; NULL: a client without one */
     size_t sealed_length;                         /* octets */
     const char *revision;                         /* revision of the policy that allowed it */
-    unsigned char registered_from[SHA256_OCTETS]; /* keyring_address_hash of the sender */
+    unsigned char registered_from[SHA256_OCTETS]; /* keyring_mac of the sender's address */
 };
 
 /*
