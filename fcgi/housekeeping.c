@@ -19,6 +19,7 @@
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"
 #include "store/tokens/grants.h"
+#include "store/tokens/proofs.h"
 #include "store/tokens/signing_keys_turn.h"
 #include "store/uma/delegations.h"
 #include "store/uma/tickets.h"
@@ -117,6 +118,7 @@ static const struct job {
     {"policy",       600,     job_policy,       NULL,                 NULL},
     {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},
     {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
+    {"dpop_proofs",  60,      NULL,             proofs_purge,         "used DPoP proofs whose time is over forgotten"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
     {"uma",          600,     job_uma,          NULL,                 NULL},

@@ -58,6 +58,7 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
             || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
     az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
+    az->dpop_algs = cfg->dpop_enabled ? cfg->dpop_signing_algs : NULL;
     az->pages = pages_load(az, cfg, problems);
     if (!make_handles(az))
         return NULL;

@@ -23,6 +23,7 @@ env_az(TALLOC_CTX *mem)
     cfg->bundle_api_key = "a bundle key of the tests";
     cfg->metrics_token = "a metrics token of the tests";
     az->cfg = cfg;
+    az->dpop_algs = cfg->dpop_signing_algs;
     az->pool = "single";
     az->stopping = &stopping;
     return az;

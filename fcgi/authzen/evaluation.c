@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "http/form.h"
 #include "oauth/caller.h"
+#include "oauth/dpop/dpop.h"
 #include "policy/decide/access.h"
 #include "token/issue.h"
 #include "token/show.h"
@@ -61,7 +62,7 @@ find_caller(struct evaluation *it)
     enum az_status st = caller_find(req, &it->lookup, &it->caller);
     if (st != AZ_OK || it->caller.token == NULL || caller_token_has(&it->caller, "authzen"))
         return st;
-    req->challenge = "Bearer error=\"insufficient_scope\", scope=\"authzen\"";
+    access_token_challenge(req, "error=\"insufficient_scope\", scope=\"authzen\"");
     return op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks the scope authzen");
 }
 

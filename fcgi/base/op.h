@@ -46,6 +46,8 @@ struct az {
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct signing_key *signing_keys;     /* keys of ID tokens as last read, or NULL */
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
+    /* Names of SVC_DPOP_SIGNING_ALGS, then NULL; NULL: SVC_DPOP_ENABLED is false. */
+    const char *const *dpop_algs;
     struct health *health;   /* result of the last readiness checks, or NULL */
     const char *description; /* of the interface as JSON text, once it was asked for, or NULL */
     struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */

@@ -16,6 +16,9 @@
 #define ID_TOKEN_ALG_DEFAULT "RS256"
 extern const char *const settings_id_token_algs[];
 
+/* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
+extern const char *const settings_dpop_algs[];
+
 /* Type of a setting. */
 enum setting_type {
     SETTING_TEXT,     /* any text */
@@ -70,8 +73,13 @@ struct settings {
     const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
     long refresh_token_validity;  /* an unused refresh token expires, seconds */
     long refresh_reuse_window;    /* a rotated refresh token is accepted again, seconds */
-    long session_timeout;         /* an unused browser session ends, seconds */
-    long session_max_age;         /* any browser session ends, seconds after its sign-in */
+    bool dpop_enabled;            /* tokens can be bound to a key (RFC 9449) */
+    long dpop_iat_window;         /* iat of a proof may differ from now by this, seconds */
+    bool dpop_nonce_enabled;      /* every proof needs a nonce of ours */
+    long dpop_nonce_ttl;          /* most seconds that a nonce is accepted */
+    const char **dpop_signing_algs;   /* algorithms of proofs; ends with NULL */
+    long session_timeout;             /* an unused browser session ends, seconds */
+    long session_max_age;             /* any browser session ends, seconds after its sign-in */
     const char *session_cleanup_cron; /* schedule for removing ended sessions and sign-ins */
     bool session_cookie_secure;       /* cookies are for HTTPS only */
     const char *subject_home_issuer;  /* its subjects keep their names; NULL: the stored one */

@@ -6,6 +6,9 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
 static const char *const log_formats[] = {"json", "text", NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
+const char *const settings_dpop_algs[] = {"ES256", "RS256", "PS256", "ES384", "ES512", "EdDSA",
+                                          "RS384", "RS512", "PS384", "PS512", NULL};
+
 #define AT(member) offsetof(struct settings, member)
 #define WEEK (7L * 86400)
 
@@ -90,6 +93,16 @@ const struct setting settings_table[] = {
      "A refresh token expires when it is not used for this time, in seconds"},
     {"SVC_REFRESH_REUSE_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(refresh_reuse_window), "30", 0, 3600, NULL,
      "Time in seconds during which a rotated refresh token is accepted again, at most three times; 0 disables reuse"},
+    {"SVC_DPOP_ENABLED", NULL, SETTING_BOOL, AT(dpop_enabled), "true", 0, 0, NULL,
+     "Bind tokens to the key of a DPoP proof (RFC 9449); if false, proofs are ignored and bound tokens are refused"},
+    {"SVC_DPOP_IAT_WINDOW_SECONDS", NULL, SETTING_NUMBER, AT(dpop_iat_window), "60", 1, 3600, NULL,
+     "The iat of a DPoP proof may differ from the present time by this, in seconds"},
+    {"SVC_DPOP_NONCE_ENABLED", NULL, SETTING_BOOL, AT(dpop_nonce_enabled), "false", 0, 0, NULL,
+     "Demand a nonce of this service in every DPoP proof"},
+    {"SVC_DPOP_NONCE_TTL_SECONDS", NULL, SETTING_NUMBER, AT(dpop_nonce_ttl), "300", 2, 86400, NULL,
+     "Maximum lifetime of a DPoP nonce, in seconds; a client gets a new one with every answer"},
+    {"SVC_DPOP_SIGNING_ALGS", NULL, SETTING_LIST, AT(dpop_signing_algs), "ES256,RS256", 0, 0, settings_dpop_algs,
+     "Signature algorithms of DPoP proofs, separated by commas"},
     {"SVC_SESSION_TIMEOUT", NULL, SETTING_DURATION, AT(session_timeout), "30m", 60, 30L * 86400, NULL,
      "A browser session ends when it is not used for this time"},
     {"SVC_SESSION_MAX_AGE", NULL, SETTING_DURATION, AT(session_max_age), "12h", 60, 30L * 86400, NULL,

@@ -41,6 +41,8 @@ static const struct az_status_row rows[] = {
     {AZ_FORBIDDEN,              403, "access_denied",           "The client is not allowed to make this request",          "denied",   AZ_SEV_INFO},
     {AZ_INVALID_TOKEN,          401, "invalid_token",           "The access token is not valid",        "rejected", AZ_SEV_INFO},
     {AZ_INSUFFICIENT_SCOPE,     403, "insufficient_scope",      "The access token lacks a scope",       "rejected", AZ_SEV_INFO},
+    {AZ_USE_DPOP_NONCE,         400, "use_dpop_nonce",          "The DPoP proof needs the nonce of the DPoP-Nonce header", "rejected", AZ_SEV_INFO},
+    {AZ_DPOP_NONCE_NEEDED,      401, "use_dpop_nonce",          "The DPoP proof needs the nonce of the DPoP-Nonce header", "rejected", AZ_SEV_INFO},
     {AZ_UNAUTHORIZED,           401, "unauthorized",            "Valid admin API key required",         "rejected", AZ_SEV_INFO},
     {AZ_BUNDLE_UNAUTHORIZED,    401, "unauthorized",            "Valid bundle API key required",        "rejected", AZ_SEV_WARN},
     {AZ_INVALID_FIELDS,         400, "invalid_request",         "A field is not valid",                 "rejected", AZ_SEV_INFO},

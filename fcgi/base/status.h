@@ -35,6 +35,8 @@ enum az_status {
     AZ_FORBIDDEN,           /* authenticated, but not entitled to ask, 403 access_denied */
     AZ_INVALID_TOKEN,       /* RFC 6750 3.1, 401 */
     AZ_INSUFFICIENT_SCOPE,  /* RFC 6750 3.1, 403 */
+    AZ_USE_DPOP_NONCE,      /* RFC 9449 8, 400 */
+    AZ_DPOP_NONCE_NEEDED,   /* RFC 9449 9: the same at a resource, 401 */
     AZ_UNAUTHORIZED,        /* admin key missing, unknown or revoked, 401 */
     AZ_BUNDLE_UNAUTHORIZED, /* bundle key missing or wrong, 401 */
     AZ_INVALID_FIELDS,      /* admin: a field or argument failed, 400 (fieldErrors in the body) */

@@ -102,8 +102,10 @@ write_json_error(struct request *req, const struct az_status_row *row)
         respond_octets(req, row->http, NULL, "", 0);
     /* RFC 6750 3.1: a token that lacks a scope is 403 with a challenge. */
     if ((row->http == 401 || fault->status == AZ_INSUFFICIENT_SCOPE)
-        && req->route->dialect == DIALECT_OAUTH)
+        && req->route->dialect == DIALECT_OAUTH) {
         respond_header(req, "WWW-Authenticate", req->challenge);
+        respond_header(req, "WWW-Authenticate", req->dpop_challenge);
+    }
 }
 
 /*

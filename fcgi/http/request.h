@@ -14,6 +14,7 @@
 struct route;
 struct client;
 struct own_token;
+struct dpop;
 
 /* Limits on what a caller can send. The web server has limits of its own, which come first; these
  * hold behind any web server. */
@@ -82,9 +83,11 @@ struct request {
     struct client *client;         /* set by the client credential */
     const char *client_method;     /* client_secret_basic, client_secret_post or none */
     const struct own_token *token; /* set by the credential of our own resource endpoints */
-    const char *admin_label;       /* label of the admin key, set by the admin credential */
-    json_t *error_body;            /* replaces the dialect's body of a failure; owned by op.mem */
-    const char *challenge;         /* WWW-Authenticate of a 401, set by the credential */
+    const struct dpop *dpop; /* the DPoP proof (oauth/dpop/dpop.h); NULL: none was sent or read */
+    const char *admin_label; /* label of the admin key, set by the admin credential */
+    json_t *error_body;      /* replaces the dialect's body of a failure; owned by op.mem */
+    const char *challenge;   /* WWW-Authenticate of a 401, set by the credential */
+    const char *dpop_challenge; /* a second WWW-Authenticate beside it, or NULL */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */
     const char *error_redirect;
     /* Asked before a failure goes to error_redirect: reads what is not known yet about the client

@@ -8,13 +8,14 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "oauth/client_auth.h"
+#include "oauth/dpop/dpop.h"
 #include "oauth/parameters.h"
 #include "token/show.h"
 
 enum az_status
 caller_refuse_token(struct request *req, const char *detail)
 {
-    req->challenge = "Bearer error=\"invalid_token\"";
+    access_token_challenge(req, "error=\"invalid_token\"");
     return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
 }
 
@@ -30,7 +31,7 @@ caller_read_token(struct request *req, const char *text, struct token_parts *ret
 enum az_status
 caller_authenticate(struct request *req)
 {
-    const char *bearer = bearer_token_text(req);
+    const char *bearer = access_token_text(req);
     struct token_parts parts;
     if (bearer != NULL && request_param(req, "client_secret") == NULL
         && request_param(req, "client_assertion") == NULL)
@@ -53,13 +54,18 @@ static enum az_status
 judge_token(struct request *req, const struct token_row *row, struct caller *caller)
 {
     json_t *words, *output = NULL;
+    const char *why;
     if (!row->found)
         return caller_refuse_token(req, "unknown, expired or revoked token");
     req->proved = true;
     req->audit.client_id = row->client.client_id;
     if (row->jit)
         return caller_refuse_token(req, "a single-use token is not a credential");
-    enum az_status st = scope_parse(&req->op, row->scope, &words);
+    enum az_status st = dpop_check_token(req, access_token_text(req), row->jkt, &why);
+    if (st == AZ_INVALID)
+        return caller_refuse_token(req, why);
+    if (st == AZ_OK)
+        st = scope_parse(&req->op, row->scope, &words);
     if (st == AZ_OK)
         st = token_row_output(&req->op, row, &output);
     if (st != AZ_OK)
@@ -78,7 +84,7 @@ judge_token(struct request *req, const struct token_row *row, struct caller *cal
 enum az_status
 caller_find(struct request *req, struct token_lookup *lookup, struct caller *ret)
 {
-    const char *bearer = bearer_token_text(req);
+    const char *bearer = access_token_text(req);
     enum az_status st = bearer != NULL ? caller_read_token(req, bearer, &ret->parts) : AZ_OK;
     if (st != AZ_OK)
         return st;

@@ -192,6 +192,7 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
     ret->name = data->client_name;
     ret->uri = data->client_uri;
     ret->logo = data->logo_uri;
+    ret->dpop_bound = data->dpop;
     /* A scope of blanks is none, as at /register: as a ceiling it would let nothing through. */
     ret->scope = words_next(&rest, &word, &length) ? data->scope : NULL;
     /* The document is the same for all servers, so an algorithm that this one does not know is
@@ -214,10 +215,6 @@ members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const st
         return "client_id must be exactly the URL of the document";
     if ((why = secret_fault(document, data->auth_method)) != NULL)
         return why;
-    /* A client that asks for bound tokens and gets others would be less safe than it believes; as
-     * at /register. */
-    if (data->dpop)
-        return "dpop_bound_access_tokens true is not supported yet";
     if ((why = types_fault(data)) != NULL)
         return why;
     if (json_array_size(data->redirect_uris) > (size_t) max_redirect_uris)

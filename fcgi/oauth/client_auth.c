@@ -203,16 +203,6 @@ accept_client(struct request *req)
     return client_authenticate_if_any(req, false);
 }
 
-const char *
-bearer_token_text(const struct request *req)
-{
-    const char *header = request_header(req, "HTTP_AUTHORIZATION");
-    return header != NULL && strncasecmp(header, "Bearer", 6) == 0
-                   && (header[6] == ' ' || header[6] == '\0')
-               ? header + 6 + strspn(header + 6, " ")
-               : NULL;
-}
-
 const struct route_credential credential_client = {
     .check = require_client,
     .schemes = (const char *const[]){"client", "", NULL},

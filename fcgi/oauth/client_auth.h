@@ -53,10 +53,6 @@ enum az_status client_authenticate_again(struct request *req);
  */
 enum az_status client_authenticate_if_any(struct request *req, bool fresh);
 
-/* Return the text after the scheme Bearer in the Authorization header (RFC 6750 2.1), which may be
- * empty. NULL: another scheme, or no header. */
-const char *bearer_token_text(const struct request *req);
-
 /* Credentials for the routing table: a client must authenticate (/token), or may (/revoke). */
 extern const struct route_credential credential_client;
 extern const struct route_credential credential_client_optional;

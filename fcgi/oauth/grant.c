@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "crypto/random.h"
+#include "oauth/dpop/dpop.h"
 #include "oauth/parameters.h"
 #include "policy/decide/details.h"
 #include "policy/decide/registry.h"
@@ -119,11 +120,18 @@ grant_check_client(struct request *req, const struct grant_row *grant)
     return AZ_OK;
 }
 
+const char *
+grant_jkt(const struct request *req)
+{
+    return req->dpop != NULL ? req->dpop->jkt : NULL;
+}
+
 void
 grant_frame(struct request *req, const char *flow_id, struct issue_question *question)
 {
     question->grant_type = request_param(req, "grant_type");
     question->default_ttl = req->op.az->cfg->access_token_validity;
+    question->jkt = grant_jkt(req);
     req->audit.grant_type = question->grant_type;
     req->audit.resource = question->resource;
     req->audit.resource_types = question->resource_types;
@@ -135,6 +143,7 @@ grant_frame(struct request *req, const char *flow_id, struct issue_question *que
         .flow_id = flow_id != NULL ? flow_id : random_uuid7(req->op.mem, req->op.now_ms),
         .client = req->client,
         .auth_method = req->client_method,
+        .dpop = {req->dpop != NULL, grant_jkt(req), req->client->dpop_bound},
     };
 }
 

@@ -47,6 +47,9 @@ enum az_status grant_read_family(struct request *req, const struct grant_row *gr
  */
 enum az_status grant_check_client(struct request *req, const struct grant_row *grant);
 
+/* Return the thumbprint of the key of the request's DPoP proof; NULL: there is no good proof. */
+const char *grant_jkt(const struct request *req);
+
 /* Set the part of a question that follows from the request, and note for the audit row what the
  * question asks for: its resource, types and details are set before. A NULL flow_id starts a new
  * flow. */

@@ -21,7 +21,7 @@ find_code(struct request *req, struct grant_row *ret)
     if (st != AZ_OK)
         return st;
     switch (redeem_judge_code(ret, req->client, request_param(req, "redirect_uri"),
-                              request_param(req, "code_verifier"), &why)) {
+                              request_param(req, "code_verifier"), grant_jkt(req), &why)) {
     case REDEEM_GOOD:
         return AZ_OK;
     case REDEEM_REPLAYED:

@@ -22,7 +22,7 @@ find_refresh(struct request *req, struct token_parts *shown, struct grant_row *r
         st = grant_check_client(req, ret);
     if (st != AZ_OK)
         return st;
-    switch (redeem_judge_refresh(ret, req->client, &why)) {
+    switch (redeem_judge_refresh(ret, req->client, grant_jkt(req), &why)) {
     case REDEEM_GOOD:
         return AZ_OK;
     case REDEEM_REPLAYED:
@@ -78,9 +78,9 @@ grant_refresh_token(struct request *req, struct issued *ret)
     if (st != AZ_OK)
         return st;
     const struct question_user user = token_user(&grant);
-    /* A public client proves no more than that it has the token. Each token is good once, so that
-     * the use of a stolen one is noticed (RFC 9700 4.14). */
-    bool rotate = grant.rotated || client_is_public(req->client);
+    /* A public client proves no more than that it has the token, unless that is bound to a DPoP
+     * key. Each token is good once, so that the use of a stolen one is noticed (RFC 9700 4.14). */
+    bool rotate = grant.rotated || (client_is_public(req->client) && grant.jkt == NULL);
     const struct issue_family family = {.grant = &grant, .shown = &shown, .rotate = rotate};
     question.subject_id = grant.subject;
     question.user = &user;

@@ -6,14 +6,14 @@
 
 #include "base/words.h"
 #include "crypto/token.h"
-#include "oauth/client_auth.h"
+#include "oauth/dpop/dpop.h"
 #include "token/issue.h"
 #include "token/show.h"
 
 enum az_status
 own_token_refuse(struct request *req, const char *detail)
 {
-    req->challenge = "Bearer error=\"invalid_token\"";
+    access_token_challenge(req, "error=\"invalid_token\"");
     return op_fail(&req->op, AZ_INVALID_TOKEN, NULL, "%s", detail);
 }
 
@@ -21,6 +21,7 @@ enum az_status
 own_token_find(struct request *req, const char *text, struct own_token *ret)
 {
     enum token_kind kind;
+    const char *why;
     if (token_parse(text, strlen(text), &kind, &ret->parts) != AZ_OK || kind != TOKEN_ACCESS)
         return own_token_refuse(req, "the token is not an access token of this server");
     ret->lookup = (struct token_lookup){.token = &ret->parts, .kind = TOKEN_ACCESS};
@@ -35,7 +36,8 @@ own_token_find(struct request *req, const char *text, struct own_token *ret)
     req->audit.subject_id = row->subject;
     if (row->jit)
         return own_token_refuse(req, "the token is a single-use token");
-    return AZ_OK;
+    st = dpop_check_token(req, text, row->jkt, &why);
+    return st == AZ_INVALID ? own_token_refuse(req, why) : st;
 }
 
 /* Write the audit row with policy's refusal, and give the caller the answer of any bad token. */
@@ -95,8 +97,8 @@ refuse_scope(struct request *req, const char *const *scopes)
         list = talloc_asprintf_append(list, " or %s", *scope);
     /* The challenge names one scope, because its list would mean that all of them are needed (RFC
      * 6750 3). */
-    req->challenge =
-        talloc_asprintf(req->op.mem, "Bearer error=\"insufficient_scope\", scope=\"%s\"", *scopes);
+    access_token_challenge(
+        req, talloc_asprintf(req->op.mem, "error=\"insufficient_scope\", scope=\"%s\"", *scopes));
     return op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks the scope %s",
                    list != NULL ? list : *scopes);
 }
@@ -104,14 +106,14 @@ refuse_scope(struct request *req, const char *const *scopes)
 enum az_status
 own_token_require(struct request *req, const char *const *scopes)
 {
-    const char *text = bearer_token_text(req);
+    const char *text = access_token_text(req);
     struct own_token *token = talloc_zero(req->op.mem, struct own_token);
     if (token == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a token");
     if (text == NULL) {
-        req->challenge = "Bearer";
+        access_token_challenge(req, NULL);
         return op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs a Bearer token",
-                       "the request has no Bearer token");
+                       "the request has no access token");
     }
     enum az_status st = own_token_find(req, text, token);
     if (st == AZ_OK)

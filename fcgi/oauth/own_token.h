@@ -20,8 +20,9 @@ enum az_status own_token_refuse(struct request *req, const char *detail);
 
 /*
  * Read the token from its text and find its row. AZ_INVALID_TOKEN: it is no access token of ours,
- * is not live, or is a single-use token, which exists to be introspected. Sets req->proved, and
- * client and subject of the audit row. One trip.
+ * is not live, is a single-use token, which exists to be introspected, or is bound to a key that
+ * the request does not prove (oauth/dpop/dpop.h). Sets req->proved, and client and subject of the
+ * audit row. One trip, and one more for a bound token.
  */
 enum az_status own_token_find(struct request *req, const char *text, struct own_token *ret);
 
@@ -37,7 +38,7 @@ enum az_status own_token_note_read(struct request *req);
 
 /*
  * Check the Authorization header of a request, and that the token has one of the scopes (a list
- * that ends with NULL); req->token is set. A request without a Bearer token gets a challenge
+ * that ends with NULL); req->token is set. A request without a token gets a challenge
  * without an error code (RFC 6750 3.1), and a token without the scopes AZ_INSUFFICIENT_SCOPE.
  */
 enum az_status own_token_require(struct request *req, const char *const *scopes);

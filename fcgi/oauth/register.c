@@ -84,7 +84,7 @@ read_metadata(struct registering *reg)
         .grant_types = grants_registrable(op->mem),
         .id_token_algs = op->az->cfg->id_token_algs,
         .private_key_jwt = false,
-        .dpop = false,
+        .dpop = op->az->dpop_algs != NULL,
     };
     if (rules.grant_types == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");

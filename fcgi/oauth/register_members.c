@@ -51,7 +51,7 @@ static const struct field members[] = {
     MEMBER("grant_types",                .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .item_max = FIELD_WORD_MAX, .help = "Grants that the client will use", .example = "[\"authorization_code\", \"refresh_token\"]"),
     MEMBER("response_types",             .kind = FIELD_TEXT_LIST, .max = GRANT_TYPES_MAX, .item_max = FIELD_WORD_MAX, .words = response_types, .help = "code with authorization_code, else empty", .example = "[\"code\"]"),
     MEMBER("token_endpoint_auth_method", .kind = FIELD_TEXT,      .words = auth_methods, .help = "client_secret_basic if it is left out; none for a public client", .example = "\"client_secret_basic\""),
-    MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN, .help = "true is refused: DPoP is not supported", .example = "false"),
+    MEMBER("dpop_bound_access_tokens",   .kind = FIELD_BOOLEAN, .help = "Bind every token of the client to the key of a DPoP proof", .example = "true"),
     MEMBER("id_token_signed_response_alg", .kind = FIELD_TEXT,    .words = settings_id_token_algs, .help = "RS256 if it is left out; others if id_token_signing_alg_values_supported lists them", .example = "\"RS256\""),
     MEMBER("application_type",           .kind = FIELD_TEXT,      .words = application_types, .help = "With web, redirect URIs use https", .example = "\"web\""),
 };

@@ -128,7 +128,7 @@ check_dpop(struct register_reading *reading)
 {
     return json_is_true(json_object_get(reading->members, "dpop_bound_access_tokens"))
                    && !reading->rules->dpop
-               ? register_refuse(reading, "dpop_bound_access_tokens", "true is not supported yet")
+               ? register_refuse(reading, "dpop_bound_access_tokens", "true is not supported here")
                : AZ_OK;
 }
 

@@ -21,7 +21,7 @@ struct register_rules {
     const char *const *grant_types; /* those that work, then NULL */
     const char **id_token_algs;     /* SVC_OIDC_ID_TOKEN_ALGS */
     bool private_key_jwt;           /* client assertions work */
-    bool dpop;                      /* DPoP works */
+    bool dpop;                      /* SVC_DPOP_ENABLED */
 };
 
 /* Valid metadata with defaults. Values are borrowed from `members`. */

@@ -8,6 +8,7 @@
 #include "metrics/metrics.h"
 #include "oauth/client_auth.h"
 #include "http/api/operation.h"
+#include "oauth/dpop/dpop.h"
 #include "oauth/grant.h"
 #include "oauth/grants.h"
 
@@ -113,10 +114,26 @@ check_registered(struct request *req, const struct grant *grant)
                    "The client is not registered for this grant type", NULL);
 }
 
+/* Refuse a client that registered dpop_bound_access_tokens and has no good proof (RFC 9449 5.2);
+ * again, not by the cached row. */
+static enum az_status
+check_dpop_bound(struct request *req)
+{
+    if (!req->client->dpop_bound || grant_jkt(req) != NULL)
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || !req->client->dpop_bound)
+        return st;
+    return op_fail(&req->op, AZ_INVALID_REQUEST, "The client must send a valid DPoP proof",
+                   "DPoP proof: %s", req->dpop != NULL ? req->dpop->why : "none, or DPoP is off");
+}
+
 static enum az_status
 run_grant_once(struct request *req, const struct grant *grant, struct issued *ret)
 {
     enum az_status st = check_registered(req, grant);
+    if (st == AZ_OK)
+        st = check_dpop_bound(req);
     return st == AZ_OK ? grant->issue(req, ret) : st;
 }
 
@@ -161,6 +178,8 @@ token_handle(struct request *req)
     enum az_status st = check_confidential(req, grant);
     if (st == AZ_OK)
         st = check_grant_params(req, grant);
+    if (st == AZ_OK)
+        st = dpop_read(req);
     if (st == AZ_OK)
         st = run_grant(req, grant, &issued);
     if (st != AZ_OK)

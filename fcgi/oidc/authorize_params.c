@@ -36,7 +36,7 @@ const struct route_param authorize_params[] = {
     {.name = "ui_locales", .help = "Sent to the identity provider"},
     {.name = "idp_hint", .help = "idpId of the identity provider to use"},
     {.name = "id_token_hint", .help = "ID token of the user who is expected"},
-    {.name = "dpop_jkt", .help = "Ignored: DPoP is not supported"},
+    {.name = "dpop_jkt", .help = "Thumbprint of the DPoP key that the code is bound to (RFC 9449 10)"},
     {.name = "request", .help = "Refused: not supported"},
     {.name = "request_uri", .help = "Refused: not supported"},
     {.name = "registration", .help = "Refused: not supported"},
@@ -148,6 +148,9 @@ check_grant(struct request *req, struct authorization *authorization)
                : op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, NULL, NULL);
 }
 
+static const char base64url_alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 /*
  * Read the PKCE challenge (RFC 7636). plain is refused even without a challenge; any other method
  * means S256 (oauth.md S3).
@@ -155,8 +158,6 @@ check_grant(struct request *req, struct authorization *authorization)
 static enum az_status
 read_pkce(struct request *req, struct authorization *authorization)
 {
-    static const char alphabet[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const char *challenge = request_param(req, "code_challenge");
     const char *method = request_param(req, "code_challenge_method");
     if (method != NULL && strcmp(method, "plain") == 0)
@@ -165,9 +166,24 @@ read_pkce(struct request *req, struct authorization *authorization)
         return authorize_refuse(req, "A public client must send a code_challenge (PKCE)");
     if (challenge != NULL
         && (strlen(challenge) != AUTHORIZE_CHALLENGE
-            || strspn(challenge, alphabet) != AUTHORIZE_CHALLENGE))
+            || strspn(challenge, base64url_alphabet) != AUTHORIZE_CHALLENGE))
         return authorize_refuse(req, "code_challenge must be a base64url-encoded SHA-256 hash");
     authorization->code_challenge = challenge;
+    return AZ_OK;
+}
+
+/* Read the thumbprint of the DPoP key that the code shall be bound to (RFC 9449 10). It has the
+ * form of a PKCE challenge: base64url of a SHA-256. */
+static enum az_status
+read_dpop_jkt(struct request *req, struct authorization *authorization)
+{
+    const char *jkt = request_param(req, "dpop_jkt");
+    if (jkt == NULL || req->op.az->dpop_algs == NULL)
+        return AZ_OK;
+    if (strlen(jkt) != AUTHORIZE_CHALLENGE
+        || strspn(jkt, base64url_alphabet) != AUTHORIZE_CHALLENGE)
+        return authorize_refuse(req, "dpop_jkt must be a base64url-encoded SHA-256 thumbprint");
+    authorization->dpop_jkt = jkt;
     return AZ_OK;
 }
 
@@ -308,11 +324,10 @@ authorize_read_hint(struct request *req, struct authorization *authorization)
 
 /* The steps, in the order of oauth.md 3.2. */
 static enum az_status (*const steps[])(struct request *req, struct authorization *authorization) = {
-    check_form,          read_response,        check_grant,
-    read_pkce,           authorize_read_scope, read_resource,
-    read_types,          read_details,         check_registered_scope,
-    read_prompt,         read_max_age,         authorize_read_texts,
-    authorize_read_hint,
+    check_form,           read_response,          check_grant,   read_pkce,
+    read_dpop_jkt,        authorize_read_scope,   read_resource, read_types,
+    read_details,         check_registered_scope, read_prompt,   read_max_age,
+    authorize_read_texts, authorize_read_hint,
 };
 
 enum az_status

@@ -6,7 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/words.h"
-#include "oauth/client_auth.h"
+#include "oauth/dpop/dpop.h"
 #include "oauth/own_token.h"
 
 /* clang-format off */
@@ -35,8 +35,8 @@ userinfo_token_text(struct request *req, const char **ret)
     const char *text = strcmp(req->method, "POST") == 0 ? request_param(req, "access_token") : NULL;
     if (header != NULL && text != NULL)
         return own_token_refuse(req, "the request has a token in the header and in the form");
-    *ret = header != NULL ? bearer_token_text(req) : text;
-    return *ret != NULL ? AZ_OK : own_token_refuse(req, "the request has no Bearer token");
+    *ret = header != NULL ? access_token_text(req) : text;
+    return *ret != NULL ? AZ_OK : own_token_refuse(req, "the request has no access token");
 }
 
 /* Build the answer: the known claims that the scopes give. */

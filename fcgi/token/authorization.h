@@ -25,6 +25,7 @@ struct authorization {
     const char *requested_scope; /* scope before policy narrowed it; NULL: policy was not asked */
     const char *nonce;           /* OpenID Connect Core 3.1.2.1 */
     const char *code_challenge;  /* S256, 43 characters; NULL: a confidential client without PKCE */
+    const char *dpop_jkt;        /* RFC 9449 10: the key that the code is bound to */
     const char *resource;        /* RFC 8707 */
     json_t *resource_types;      /* array of type URIs */
     json_t *details;             /* RFC 9396 array */

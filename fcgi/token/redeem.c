@@ -41,22 +41,27 @@ verifier_fits(const char *challenge, const char *verifier)
     return secret_equal(made, strlen(made), challenge, strlen(challenge));
 }
 
-/* Judge what codes and refresh tokens have in common. */
+/* Judge what codes and refresh tokens have in common. `bound` is the DPoP key that the one in use
+ * is bound to, `jkt` that of the request's proof; both may be NULL. */
 static enum redeem_verdict
-judge_owner(const struct grant_row *grant, const struct client *client, const char **ret_why)
+judge_owner(const struct grant_row *grant, const struct client *client, const char *bound,
+            const char *jkt, const char **ret_why)
 {
+    bool keyed = bound == NULL || (jkt != NULL && strcmp(bound, jkt) == 0);
     *ret_why = !grant->found                    ? "unknown"
                : grant->client.id != client->id ? "issued to another client"
                : grant->revoked                 ? "the family was revoked"
+               : !keyed                         ? "bound to another DPoP key"
                                                 : NULL;
     return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
 }
 
 enum redeem_verdict
 redeem_judge_code(const struct grant_row *grant, const struct client *client,
-                  const char *redirect_uri, const char *verifier, const char **ret_why)
+                  const char *redirect_uri, const char *verifier, const char *jkt,
+                  const char **ret_why)
 {
-    enum redeem_verdict verdict = judge_owner(grant, client, ret_why);
+    enum redeem_verdict verdict = judge_owner(grant, client, grant->dpop_jkt, jkt, ret_why);
     if (verdict != REDEEM_GOOD)
         return verdict;
     /* The client had a secret when it asked for the code. Without it, anyone with the code could
@@ -81,10 +86,10 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
 }
 
 enum redeem_verdict
-redeem_judge_refresh(const struct grant_row *grant, const struct client *client,
+redeem_judge_refresh(const struct grant_row *grant, const struct client *client, const char *jkt,
                      const char **ret_why)
 {
-    enum redeem_verdict verdict = judge_owner(grant, client, ret_why);
+    enum redeem_verdict verdict = judge_owner(grant, client, grant->jkt, jkt, ret_why);
     if (verdict != REDEEM_GOOD)
         return verdict;
     *ret_why = !grant->redeemed           ? "the code of the family was never used"

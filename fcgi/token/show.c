@@ -88,10 +88,11 @@ fill_question(struct op *op, const struct token_row *row, struct introspect_ques
     question->issued = shown->issued;
     question->token = jsonx_own(
         op->mem,
-        json_pack("{s:s,s:I,s:I,s:O*,s:b}", "kind",
+        json_pack("{s:s,s:I,s:I,s:O*,s:b,s:o*}", "kind",
                   row->grant != NULL ? "refresh_token" : "access_token", "iat",
                   (json_int_t) row->issued_at, "exp", (json_int_t) row->expires_at, "scopes",
-                  json_object_get(shown->baseline, "scopes"), "jit_single_use", row->jit));
+                  json_object_get(shown->baseline, "scopes"), "jit_single_use", row->jit, "cnf",
+                  row->jkt != NULL ? json_pack("{s:s}", "jkt", row->jkt) : NULL));
     return question->token != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 

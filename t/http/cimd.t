@@ -141,6 +141,11 @@ oauth_ok( redeem( $app, code_for($app) ), {}, 'another user, another code' );
 is( $stack->sql("SELECT version FROM client WHERE client_id = '$app'"), $version,
     '... and the row is as it was: its version has not moved' );
 
+my $strict = serve( '/app/dpop.json', dpop_bound_access_tokens => true );
+oauth_error(
+    redeem( $strict, code_for($strict) ),
+    400, 'invalid_request', 'a document with dpop_bound_access_tokens: no token without a DPoP proof (RFC 9449 5.2)' );
+
 # ---- the redirect URI
 
 page(

@@ -9,6 +9,7 @@ use Test::More;
 use Authz::Browser ();
 use Authz::Check;
 use Authz::Client ();
+use Authz::Dpop   ();
 use Authz::Grant  ();
 use Authz::Idp    ();
 use Authz::Inputs;
@@ -63,6 +64,10 @@ my $code = Authz::Grant->code(
 my $user = post( '/token', \@shop, Authz::Grant->redemption($code) );
 oauth_ok( $user, {}, 'a code' );
 my $refresh = $user->member('refresh_token');
+my $bound   = $stack->http->post(
+    '/token', headers => [ Authz::Client::basic(@shop), Authz::Dpop->new->show( $stack, '/token' ), @agent ],
+    form => [%own] );
+oauth_ok( $bound, { token_type => 'DPoP' }, 'a DPoP proof' );
 oauth_ok(
     post( '/token', \@shop, grant_type => 'refresh_token', refresh_token => $refresh, scope => 'openid' ),
     {}, 'a refresh token' );
@@ -126,8 +131,9 @@ my $given = $stack->http->post(
 is( $given->status, 201, '(a delegation)' ) or diag $given->text;
 oauth_ok( ask( \@shop, $text ), { active => true }, 'one of a client to which a resource is delegated' );
 ok( ask( \@stated, $text )->status != 500, 'a caller with a statement' );
-oauth_ok( ask( \@shop, $user->member('access_token') ), { active => true }, 'one of a user' );
-oauth_ok( ask( \@shop, $refresh ),                      { active => true }, 'a refresh token' );
+oauth_ok( ask( \@shop, $user->member('access_token') ),  { active => true }, 'one of a user' );
+oauth_ok( ask( \@shop, $refresh ),                       { active => true }, 'a refresh token' );
+oauth_ok( ask( \@shop, $bound->member('access_token') ), { active => true }, 'one that is bound to a key' );
 inactive( ask( \@shop, $text =~ s/.{6}\z/AAAAAA/r ), 'invalid_token', 'an unknown one' );
 my $bearer = post( '/token', \@shop, %own, scope => 'introspection', resource => $name )->member('access_token');
 ok( ask( $bearer, $text )->status < 500, 'a caller with a token' );

@@ -153,7 +153,7 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"token_endpoint_auth_method\":[\"none\"]", "token_endpoint_auth_method", "method a list"},
     {GOOD ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://app.example/keys\"", "not supported", "private_key_jwt: to let it in without would be a downgrade"},
     {GOOD ",\"dpop_bound_access_tokens\":false", NULL, "no DPoP binding"},
-    {GOOD ",\"dpop_bound_access_tokens\":true", "dpop_bound_access_tokens true is not supported yet", "DPoP binding: to let it in without would be a downgrade"},
+    {GOOD ",\"dpop_bound_access_tokens\":true", NULL, "DPoP binding"},
     {GOOD ",\"dpop_bound_access_tokens\":\"true\"", "dpop_bound_access_tokens must be true or false", "DPoP binding as a text"},
     {GOOD ",\"id_token_signed_response_alg\":\"ES256\"", NULL, "ID tokens by ES256"},
     {GOOD ",\"id_token_signed_response_alg\":\"PS256\"", NULL, "an algorithm that this service does not know"},

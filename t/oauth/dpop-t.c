@@ -281,6 +281,14 @@ test_rfc(TALLOC_CTX *mem)
 /* ---- settings and nonces */
 
 static void
+test_algs(void)
+{
+    for (size_t i = 0; settings_dpop_algs[i] != NULL; i++)
+        ok(jws_alg_find(settings_dpop_algs[i]) != NULL,
+           "SVC_DPOP_SIGNING_ALGS may name %s, which can be verified", settings_dpop_algs[i]);
+}
+
+static void
 test_nonces(TALLOC_CTX *mem)
 {
     char nonce[DPOP_NONCE_SIZE], other[DPOP_NONCE_SIZE];
@@ -323,6 +331,7 @@ main(void)
     test_claims(mem, key);
     test_texts(mem, key);
     test_ath(mem, key);
+    test_algs();
     test_nonces(mem);
     talloc_free(mem);
     return done();

@@ -154,7 +154,7 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"id_token_signed_response_alg\":\"HS256\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "ID tokens by HS256"},
     {"{" RU ",\"id_token_signed_response_alg\":\"rs256\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "another case"},
     {"{" RU ",\"id_token_signed_response_alg\":[\"RS256\"]}", MD "id_token_signed_response_alg must be a string", "a list of algorithms"},
-    {"{" RU ",\"dpop_bound_access_tokens\":true}", MD "dpop_bound_access_tokens true is not supported yet", "DPoP, which is not supported yet"},
+    {"{" RU ",\"dpop_bound_access_tokens\":true}", MD "dpop_bound_access_tokens true is not supported here", "DPoP where it is off"},
     {"{" RU "," JWKS ",\"jwks_uri\":\"https://a.example/jwks\"}", MD "jwks_uri cannot be given together with jwks", "keys twice (RFC 7591 2)"},
     {"{" RU ",\"jwks\":{}}", MD "jwks must be a JWK Set", "no array of keys"},
     {"{" RU ",\"jwks\":{\"keys\":[{" EC_PRIVATE "}]}}", MD "jwks must be a JWK Set", "a private key"},

@@ -76,7 +76,7 @@ static enum redeem_verdict
 judge_code(struct grant_row grant, const struct client *client, const char *redirect_uri,
            const char *verifier, const char **ret_why)
 {
-    return redeem_judge_code(&grant, client, redirect_uri, verifier, ret_why);
+    return redeem_judge_code(&grant, client, redirect_uri, verifier, NULL, ret_why);
 }
 
 static void
@@ -153,7 +153,7 @@ test_code(void)
 static enum redeem_verdict
 judge_refresh(struct grant_row grant, const struct client *client, const char **ret_why)
 {
-    return redeem_judge_refresh(&grant, client, ret_why);
+    return redeem_judge_refresh(&grant, client, NULL, ret_why);
 }
 
 static void
@@ -191,6 +191,41 @@ test_refresh(void)
     is_int(judge_refresh(bad, &owner, &why), REDEEM_BAD, "of a revoked family");
 }
 
+/* The key of a code and that of a refresh token are two (RFC 9449 10 and 5). */
+static void
+test_keys(void)
+{
+    const char *why;
+    struct grant_row code = good_code(), refresh = good_refresh();
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "k", &why), REDEEM_GOOD,
+           "a proof with a code that is bound to no key");
+    code.dpop_jkt = "k";
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "k", &why), REDEEM_GOOD,
+           "a code with the key that it is bound to");
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, NULL, &why), REDEEM_BAD,
+           "... without a proof");
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "l", &why), REDEEM_BAD,
+           "... with another key");
+    code.redeemed = true;
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "l", &why), REDEEM_BAD,
+           "... which cannot end the family either");
+    code.dpop_jkt = NULL;
+    code.jkt = "thief";
+    is_int(redeem_judge_code(&code, &owner, REDIRECT, VERIFIER, "k", &why), REDEEM_REPLAYED,
+           "a code that a thief redeemed with a key of his own still ends the family");
+    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why), REDEEM_GOOD,
+           "a proof with a refresh token that is bound to no key");
+    refresh.jkt = "k";
+    is_int(redeem_judge_refresh(&refresh, &owner, "k", &why), REDEEM_GOOD,
+           "a refresh token with the key that it is bound to");
+    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why), REDEEM_BAD, "... without a proof");
+    is_int(redeem_judge_refresh(&refresh, &owner, "l", &why), REDEEM_BAD, "... with another key");
+    refresh.jkt = NULL;
+    refresh.dpop_jkt = "k";
+    is_int(redeem_judge_refresh(&refresh, &owner, NULL, &why), REDEEM_GOOD,
+           "the key of the code does not bind a refresh token");
+}
+
 int
 main(void)
 {
@@ -200,5 +235,6 @@ main(void)
                       verifiers[i].name);
     test_code();
     test_refresh();
+    test_keys();
     return done();
 }

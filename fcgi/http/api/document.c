@@ -19,7 +19,9 @@ security_schemes(void)
         "http", "scheme", "basic", "description",
         "client_id and client_secret; both may be in the form instead, and a public client sends "
         "its client_id there",
-        "token", "type", "http", "scheme", "bearer", "description", "Access token (RFC 6750)",
+        "token", "type", "http", "scheme", "bearer", "description",
+        "Access token (RFC 6750); one that is bound to a key with the scheme DPoP and a proof (RFC "
+        "9449 7)",
         "adminKey", "type", "apiKey", "in", "header", "name", "X-Admin-API-Key", "bundleKey",
         "type", "apiKey", "in", "header", "name", "X-Bundle-API-Key");
 }

@@ -125,6 +125,16 @@ client_part(struct draft *draft, struct op *op, const struct client *client,
     return part;
 }
 
+/* Return the part about the proof; NULL: no memory. */
+static json_t *
+dpop_part(struct draft *draft, const struct question_dpop *dpop)
+{
+    json_t *part = json_pack("{s:b,s:b,s:b}", "present", dpop->present, "valid", dpop->jkt != NULL,
+                             "required", dpop->required);
+    draft_set_text(draft, part, "jkt", dpop->jkt);
+    return part;
+}
+
 static json_t *
 environment_part(struct draft *draft, const struct op *op, const struct question *frame)
 {
@@ -133,6 +143,9 @@ environment_part(struct draft *draft, const struct op *op, const struct question
     draft_set_text(draft, part, "user_agent", frame->user_agent);
     draft_set_new(draft, part, "tls",
                   json_boolean(strncmp(op->az->cfg->oidc_issuer, "https:", 6) == 0));
+    /* Left out where DPoP plays no part: the document is stored with every token. */
+    if (frame->dpop.present || frame->dpop.required)
+        draft_set_new(draft, part, "dpop", dpop_part(draft, &frame->dpop));
     return part;
 }
 

@@ -9,6 +9,13 @@
 #include "base/op.h"
 #include "store/clients/clients.h"
 
+/* The DPoP proof of a request to /token, and if the client must send one. */
+struct question_dpop {
+    bool present;    /* a proof was sent */
+    const char *jkt; /* thumbprint of the key of a good one, or NULL */
+    bool required;   /* the client registered dpop_bound_access_tokens */
+};
+
 /* The common part of all questions. NULL members are left out of the document. */
 struct question {
     const char *endpoint;        /* the route's pattern */
@@ -18,6 +25,7 @@ struct question {
     const struct client *client; /* owner of the token; NULL for an unknown token */
     json_t *delegation; /* active delegations to the client and the subject, array; NULL: none */
     const char *auth_method; /* how the client authenticated, by its name on the wire */
+    struct question_dpop dpop;
 };
 
 /* A user as subject, as the identity provider described the sign-in. NULL members are left out. */

@@ -30,7 +30,8 @@ enum client_fetch_column {
     FETCH_CLIENT_URI,
     FETCH_LOGO_URI,
     FETCH_REDIRECT_URIS,
-    FETCH_GRANT_TYPES
+    FETCH_GRANT_TYPES,
+    FETCH_DPOP_BOUND
 };
 static const struct db_stmt client_fetch_stmt = {
     "client_fetch",
@@ -38,7 +39,7 @@ static const struct db_stmt client_fetch_stmt = {
     "c.secret_sealed, c.previous_secret_sealed,"
     " extract(epoch FROM c.previous_secret_expires_at)::bigint AS previous_expires_at,"
     " c.client_name, c.client_uri, c.logo_uri, to_json(c.redirect_uris) AS redirect_uris,"
-    " to_json(c.grant_types) AS grant_types FROM client c WHERE c.client_id = $1",
+    " to_json(c.grant_types) AS grant_types, c.dpop_bound FROM client c WHERE c.client_id = $1",
     1};
 
 void
@@ -185,6 +186,7 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
     client->name = db_get(row, 0, FETCH_CLIENT_NAME);
     client->uri = db_get(row, 0, FETCH_CLIENT_URI);
     client->logo = db_get(row, 0, FETCH_LOGO_URI);
+    client->dpop_bound = db_get_bool(row, 0, FETCH_DPOP_BOUND);
     const char **const texts[] = {
         &client->client_id, &client->type,         &client->registration, &client->auth_method,
         &client->scope,     &client->id_token_alg, &client->software_id,  &client->software_version,

@@ -36,6 +36,7 @@ struct client {
     const char **redirect_uris;   /* registered; ends with NULL; never NULL itself */
     const char **grant_types;     /* registered; ends with NULL; NULL: none are registered */
     bool enabled;                 /* false: authentication fails, tokens are inactive */
+    bool dpop_bound;              /* dpop_bound_access_tokens: every token is bound to a key */
     bool has_secret;              /* secret_hash is set */
     bool has_previous;            /* previous_hash is set */
     unsigned char secret_hash[SHA256_OCTETS]; /* SHA-256 of the secret */

@@ -22,27 +22,29 @@ static const struct db_stmt client_cimd_put_stmt = {
     " room AS (SELECT " CLIENT_ROOM_FOUND " = '' OR EXISTS (SELECT 1 FROM gone) AS free),"
     " put AS (INSERT INTO client (client_id, client_type, registration_type, auth_method,"
     "   client_name, client_uri, logo_uri, scope, redirect_uris, grant_types,"
-    "   id_token_signed_response_alg)"
-    "  SELECT $1, 'public', 'CIMD', 'none', $2, $3, $7, $4, $5::text[], $6::text[], $8"
+    "   id_token_signed_response_alg, dpop_bound)"
+    "  SELECT $1, 'public', 'CIMD', 'none', $2, $3, $7, $4, $5::text[], $6::text[], $8, $9::boolean"
     "   FROM room WHERE free AND NOT EXISTS (SELECT 1 FROM taken)"
     "  ON CONFLICT (client_id) DO UPDATE SET auth_method = excluded.auth_method,"
     "   client_name = excluded.client_name, client_uri = excluded.client_uri,"
     "   logo_uri = excluded.logo_uri, scope = excluded.scope,"
     "   redirect_uris = excluded.redirect_uris, grant_types = excluded.grant_types,"
-    "   id_token_signed_response_alg = excluded.id_token_signed_response_alg"
+    "   id_token_signed_response_alg = excluded.id_token_signed_response_alg,"
+    "   dpop_bound = excluded.dpop_bound"
     "  WHERE client.registration_type = 'CIMD' AND client.client_type = 'public'"
     "   AND (client.auth_method, client.client_name, client.client_uri, client.logo_uri,"
-    "     client.scope, client.redirect_uris, client.grant_types, client.id_token_signed_response_alg)"
+    "     client.scope, client.redirect_uris, client.grant_types,"
+    "     client.id_token_signed_response_alg, client.dpop_bound)"
     "    IS DISTINCT FROM (excluded.auth_method, excluded.client_name, excluded.client_uri,"
     "     excluded.logo_uri, excluded.scope, excluded.redirect_uris, excluded.grant_types,"
-    "     excluded.id_token_signed_response_alg)"
+    "     excluded.id_token_signed_response_alg, excluded.dpop_bound)"
     "  RETURNING id, version, enabled, registration_type, client_type),"
     " stands AS (SELECT * FROM put UNION ALL"
     "  SELECT id, version, enabled, registration_type, client_type FROM client"
     "   WHERE client_id = $1 AND NOT EXISTS (SELECT 1 FROM put))"
     " SELECT id, version, enabled, registration_type = 'CIMD' AND client_type = 'public' AS ours,"
     "  EXISTS (SELECT 1 FROM taken) AS taken, NOT free AS full,"
-    "  (SELECT client_id FROM gone) AS removed FROM room LEFT JOIN stands ON true", 8};
+    "  (SELECT client_id FROM gone) AS removed FROM room LEFT JOIN stands ON true", 9};
 /* clang-format on */
 
 static enum az_status
@@ -60,6 +62,7 @@ put_once(struct op *op, const struct client *client, struct client_cimd_row *ret
     db_words_or_null(op->mem, &step->params, client->grant_types);
     db_text(&step->params, client->logo);
     db_text(&step->params, client->id_token_alg);
+    db_bool(&step->params, client->dpop_bound);
     enum az_status st = db_run(op, batch, false);
     if (st != AZ_OK)
         return st;

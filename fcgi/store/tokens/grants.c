@@ -28,11 +28,11 @@ static const struct db_stmt grant_insert_stmt = {
     "  ON CONFLICT (subject, what) DO UPDATE SET granted_at = now())"
     " INSERT INTO token_grant (id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, "
     "redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, "
-    "resource_types, details, created_at, idle_expires_at, expires_at)"
+    "resource_types, details, dpop_jkt, created_at, idle_expires_at, expires_at)"
     " SELECT $19::uuid, $20, $21::timestamptz, $1, subject, idp, sid, $30::uuid, $22, $23, $24, "
-    "auth_time, $25, acr, amr, $26, $27, $28::jsonb, $29::json, $4::timestamptz,"
+    "auth_time, $25, acr, amr, $26, $27, $28::jsonb, $29::json, $34, $4::timestamptz,"
     "  $21::timestamptz + " UNREDEEMED ", $21::timestamptz + " UNREDEEMED " FROM ok",
-    33};
+    34};
 
 /* A family must exist as long as one of its access tokens lives. That is at most a day, which may
  * begin at the family's end; one day more for safety. */
@@ -90,6 +90,7 @@ grant_bind(struct op *op, struct db_params *params, const struct grant_new *gran
     db_octets(params, grant->consent, SHA256_OCTETS);
     db_text(params, grant->redirect_host);
     db_text(params, grant->revision);
+    db_text(params, what->dpop_jkt);
 }
 
 /* Try once; AZ_RETRY without a fault if the day has no partition yet. */

@@ -15,6 +15,7 @@ struct grant_terms {
     const char *redirect_uri;   /* as sent */
     const char *code_challenge; /* S256 */
     const char *nonce;          /* for the ID token */
+    const char *dpop_jkt;       /* DPoP key that the code is bound to (RFC 9449 10) */
     bool with_auth_time;        /* ID tokens must say when the user signed in */
     const char *scope;          /* words separated by one space */
     const char *resource;       /* RFC 8707 */

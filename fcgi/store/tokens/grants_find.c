@@ -28,7 +28,7 @@
     "p.idp_id, s.claims::text AS claims, g.sid, g.flow_id, g.redirect_uri, g.code_challenge, "     \
     "g.nonce, floor(extract(epoch FROM g.auth_time))::bigint AS auth_time, g.with_auth_time, "     \
     "g.acr, to_json(g.amr) AS amr, g.scope, g.resource, g.resource_types, g.details, "             \
-    "g.granted_scope, " CLIENT_COLUMNS
+    "g.granted_scope, g.dpop_jkt, g.jkt, " CLIENT_COLUMNS
 #define FAMILY_JOINS                                                                               \
     " JOIN client c ON c.id = g.client JOIN identity_provider p ON p.id = g.idp"                   \
     " JOIN subject s ON s.subject = g.subject"
@@ -66,6 +66,8 @@ enum grant_of_code_column {
     OF_RESOURCE_TYPES,
     OF_DETAILS,
     OF_GRANTED_SCOPE,
+    OF_DPOP_JKT,
+    OF_JKT,
     OF_CLIENT_KEY,
     OF_CLIENT_VERSION,
     OF_CLIENT_ID,
@@ -122,6 +124,8 @@ grant_read_scalars(const PGresult *row, struct grant_row *ret)
     ret->scope = db_get(row, 0, OF_SCOPE);
     ret->resource = db_get(row, 0, OF_RESOURCE);
     ret->granted_scope = db_get(row, 0, OF_GRANTED_SCOPE);
+    ret->dpop_jkt = db_get(row, 0, OF_DPOP_JKT);
+    ret->jkt = db_get(row, 0, OF_JKT);
 }
 
 /* Read a column of exactly this many octets. */

@@ -36,6 +36,8 @@ struct grant_row {
     const char *redirect_uri;       /* as requested */
     const char *code_challenge;     /* S256, or NULL */
     const char *nonce;              /* or NULL */
+    const char *dpop_jkt;           /* DPoP key that the code is bound to, or NULL */
+    const char *jkt;                /* DPoP key that the refresh tokens are bound to, or NULL */
     int64_t auth_time;              /* seconds since 1970 */
     bool with_auth_time;            /* ID tokens must have auth_time */
     const char *acr;                /* or NULL */

@@ -12,7 +12,8 @@
 /* $1 to $27 are the parameters of token_bind(); $28 is the family, $29 its new idle end. `won` is
  * the row that was consumed; all rows that are written depend on it. */
 #define CURRENT                                                                                    \
-    "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id FROM client c, bundle_state b"         \
+    "WITH ok AS (SELECT nextval('audit_id_seq') AS audit_id, c.client_type = 'public' AS open"     \
+    "  FROM client c, bundle_state b"                                                              \
     "  WHERE c.id = $1 AND c.version = $2 AND c.enabled AND $3 = ANY (b.acceptable)),"
 /* The family belongs to the client and is live, and its provider is enabled. */
 #define STANDS                                                                                     \
@@ -37,10 +38,12 @@
 #define ENDED " r.first_used_at IS NULL AND r.turn <> g.turn"
 #define OUTCOME " SELECT EXISTS (SELECT 1 FROM ok) AS current, EXISTS (SELECT 1 FROM won) AS won"
 
-/* $30 is the family's end. */
+/* $30 is the family's end. A public client has nothing but the key of its proof ($26) to show that
+ * a refresh token is its own; the others are known by their credentials (RFC 9449 5). */
 #define REDEEMED                                                                                   \
     " won AS (UPDATE token_grant g SET redeemed_at = now(), granted_scope = $10, "                 \
-    "idle_expires_at = $29::timestamptz, expires_at = $30::timestamptz"                            \
+    "idle_expires_at = $29::timestamptz, expires_at = $30::timestamptz,"                           \
+    "  jkt = CASE WHEN ok.open THEN $26::text END"                                                 \
     "  FROM ok, identity_provider p WHERE g.redeemed_at IS NULL AND g.code_expires_at > now() "    \
     "AND" STANDS "  RETURNING ok.audit_id, g.expires_at, g.turn),"
 

@@ -6,7 +6,7 @@ package Authz::Grant;
 #   my $code = Authz::Grant->code( $stack, client => 'web', scope => 'openid', ... );
 #   Authz::Grant->redeem( $stack, $code, credentials or client_id ... );
 # code(): client, and of its row: subject, redirect_uri, verifier (undef: no PKCE), nonce, max_age => 1, acr, amr, scope,
-# resource, resource_types, details, expires (SQL interval from now); idp.
+# resource, resource_types, details, dpop_jkt, expires (SQL interval from now); idp.
 
 use strict;
 use warnings;
@@ -102,6 +102,7 @@ sub codes {
                       : "NULL::$_->[1]"
                 } [ resource_types => 'jsonb' ],
                 [ details => 'json' ] ),
+            quote( $option{dpop_jkt} ),
             'now()',
             ("now() + interval '$expires' + interval '60 seconds'") x 2,
         );
@@ -116,7 +117,7 @@ sub codes {
       . ' AND p.idp_id = '
       . quote( $option{idp} // 'corp' );
     my $columns =
-      'id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, resource_types, details, created_at, idle_expires_at, expires_at';
+      'id, code_hash, code_expires_at, client, subject, idp, sid, flow_id, redirect_uri, code_challenge, nonce, auth_time, with_auth_time, acr, amr, scope, resource, resource_types, details, dpop_jkt, created_at, idle_expires_at, expires_at';
     s/\ASELECT '([^']*)', '([^']*)'/SELECT '$1'::uuid, '$2'::bytea/ for @row;
     s/(, p\.id, '[^']*', )'([^']*)'/$1'$2'::uuid/                   for @row;
     $stack->sql( "INSERT INTO token_grant ($columns) " . join( ' UNION ALL ', map {"$_ $from"} @row ) );

@@ -1,0 +1,53 @@
+#include "config.h"
+
+#include "store/tokens/proofs.h"
+
+#include "store/db/db.h"
+
+/* The primary key decides between parallel requests: the second one waits for the first to commit
+ * and then inserts nothing. */
+static const struct db_stmt proof_remember_stmt = {
+    "proof_remember",
+    "INSERT INTO dpop_proof (hash, forget_at)"
+    " VALUES ($1, now() + make_interval(secs => $2::double precision)) ON CONFLICT DO NOTHING",
+    2};
+
+/* The clocks of the hosts, which judge the iat, may differ from that of the database. */
+static const struct db_stmt proof_purge_stmt = {
+    "proof_purge",
+    "DELETE FROM dpop_proof WHERE hash IN (SELECT hash FROM dpop_proof"
+    " WHERE forget_at < now() - interval '60 seconds' ORDER BY forget_at LIMIT $1"
+    " FOR UPDATE SKIP LOCKED)",
+    1};
+/* Rows per statement, so that no transaction is long. */
+#define PROOFS_BATCH 1000
+
+enum az_status
+proof_remember(struct op *op, const unsigned char hash[SHA256_OCTETS], int64_t seconds,
+               bool *ret_first)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, hash, SHA256_OCTETS);
+    db_number(&params, seconds);
+    enum az_status st = db_exec(op, &proof_remember_stmt, &params, false, &result);
+    if (st == AZ_OK)
+        *ret_first = db_written(result) > 0;
+    return st;
+}
+
+enum az_status
+proofs_purge(struct op *op)
+{
+    int64_t removed = PROOFS_BATCH;
+    while (removed == PROOFS_BATCH && !*op->az->stopping) {
+        struct db_params params = {.count = 0};
+        PGresult *result;
+        db_number(&params, PROOFS_BATCH);
+        enum az_status st = db_exec(op, &proof_purge_stmt, &params, false, &result);
+        if (st != AZ_OK)
+            return st;
+        removed = db_written(result);
+    }
+    return AZ_OK;
+}
