@@ -72,6 +72,12 @@ test_the_key_binding_comes_from_the_proof_or_the_token if {
 	fixture.refused(issue(row, {"token": {"cnf": {"jkt": "x"}}}), "dpop_required")
 }
 
+# /authorize sees no proof; /token asks again.
+test_a_preview_does_not_ask_for_the_proof if {
+	row := {"dpop_required_resource_types": ["urn:r:orders"]}
+	issue(row, {"evaluation": "preview"}).allow
+}
+
 test_a_broken_row_denies if {
 	every row in [[], "x", false, null, {"by_resource_type": []}, {"by_resource_type": "x"}, {"by_resource_type": {"urn:r:orders": "x"}}, {"by_resource_type": {"urn:r:orders": {"acr": "urn:loa:2"}}}] {
 		fixture.refused(issue(row, user), "acr_too_low")

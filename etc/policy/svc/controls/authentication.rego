@@ -60,9 +60,12 @@ binding_ok(t) if {
 }
 
 binding_ok(_) if {
-	input.evaluation in {"issue", "preview"}
+	input.evaluation == "issue"
 	input.environment.dpop.valid == true
 }
+
+# The proof comes with the request to /token, which is decided again.
+binding_ok(_) if input.evaluation == "preview"
 
 binding_ok(_) if {
 	input.evaluation == "introspect"
