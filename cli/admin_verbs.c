@@ -146,6 +146,34 @@ static const struct output_column consent_columns[] = {
     {NULL, NULL},
 };
 
+/* ---- tokens */
+
+const struct cli_option token_list_options[] = {
+    {"client", 0, "CLIENT", AT(client), false, "Show those of CLIENT alone"},
+    {"limit", 0, "N", AT(limit), false, "Show at most N tokens, from 1 to 200 (default 20)"},
+    {"page", 0, "N", AT(page), false, "Show the page N, counted from 0"},
+    SUBJECT,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member token_filters[] = {
+    {AT(client),  "clientId",  ADMIN_TEXT},
+    {AT(subject), "subjectId", ADMIN_TEXT},
+    {AT(limit),   "size",      ADMIN_TEXT},
+    {AT(page),    "page",      ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column token_columns[] = {
+    {"kind",      "KIND"},
+    {"tokenId",   "ID"},
+    {"clientId",  "CLIENT"},
+    {"subjectId", "SUBJECT"},
+    {"issuedAt",  "ISSUED"},
+    {"expiresAt", "EXPIRES"},
+    {"scope",     "SCOPE"},
+    {"resource",  "RESOURCE"},
+    {NULL, NULL},
+};
+
 /* ---- audit */
 
 #define BY_CLIENT {"client", 0, "CLIENT", AT(client), false, "Show those of CLIENT alone; CLIENT may be the label of an admin key"}
@@ -254,6 +282,7 @@ const struct admin_verb admin_verbs[] = {
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
     {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
     {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
+    {"token list", "GET", API "tokens", NULL, token_filters, token_columns, "content", NULL, NULL, false},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false},
 };
 /* clang-format on */

@@ -12,9 +12,21 @@
 /* Longest text that is read, in octets. */
 #define TOKEN_INPUT_MAX 1024
 
+#define AT(member) offsetof(struct cli_choices, member)
+
+/* clang-format off */
 const struct cli_option token_revoke_options[] = {
-    CLI_YES, {NULL, 0, NULL, 0, false, NULL}
+    {"client", 0, "CLIENT", AT(client), false, "Revoke all tokens and codes of CLIENT"},
+    {"subject", 0, "SUBJECT", AT(subject), false, "Revoke all tokens and codes of the person SUBJECT"},
+    CLI_YES,
+    {NULL, 0, NULL, 0, false, NULL},
 };
+static const struct admin_member revoke_members[] = {
+    {AT(client),  "clientId",  ADMIN_TEXT},
+    {AT(subject), "subjectId", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+/* clang-format on */
 
 /* Read the token from the file or standard input: other users can read a command line. */
 static json_t *
@@ -32,13 +44,13 @@ token_body(struct cli *cli)
 }
 
 static int
-token_ask(struct cli *cli, const char *path)
+token_ask(struct cli *cli, const char *path, json_t *body)
 {
-    const struct call call = {.method = "POST", .path = path, .body = token_body(cli)};
+    const struct call call = {.method = "POST", .path = path, .body = body};
     struct answer answer;
     if (call.body == NULL)
         return CLI_FAILED;
-    int status = call_run(cli, &call, NULL, &answer);
+    int status = call_run(cli, &call, "there is no such person or client", &answer);
     if (status == CLI_OK)
         admin_print_object(cli, answer.json);
     return status;
@@ -47,11 +59,19 @@ token_ask(struct cli *cli, const char *path)
 int
 token_introspect_run(struct cli *cli)
 {
-    return token_ask(cli, "/admin/api/tokens/introspect");
+    return token_ask(cli, "/admin/api/tokens/introspect", token_body(cli));
 }
 
 int
 token_revoke_run(struct cli *cli)
 {
-    return token_ask(cli, "/admin/api/tokens/revoke");
+    const bool all = cli->choice.subject != NULL || cli->choice.client != NULL;
+    json_t *body = all ? jsonx_own(cli->mem, json_object()) : token_body(cli);
+    if (all && (cli->argc > 0 || (cli->choice.subject != NULL && cli->choice.client != NULL))) {
+        output_error("%s: give FILE, --subject or --client, and only one of them", cli->path);
+        return CLI_USAGE;
+    }
+    if (all && !admin_fill(cli, revoke_members, body))
+        return CLI_FAILED;
+    return token_ask(cli, "/admin/api/tokens/revoke", body);
 }

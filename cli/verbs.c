@@ -207,9 +207,15 @@ const struct cli_verb cli_verbs[] = {
      "Print the facts of a token: client, subject, scopes, times, and why it is not live",
      "The token comes from FILE or standard input, because other users of the host can read a command line. Policy is not "
      "asked, because it decides for a caller; `audit replay` asks it. Each look leaves an audit row."},
+    {"token list", "", 0, 0, token_list_options, asking, CLI_ANYWHERE, false, admin_run,
+     "List the live tokens, newest first",
+     "The tokens themselves are never shown: ID is that of audit rows. With --json the "
+     "page object of the admin API is printed; `last` is false if there are more."},
     {"token revoke", "[FILE|-]", 0, 1, token_revoke_options, asking, CLI_ANYWHERE, false, token_revoke_run,
-     "Revoke a token; a refresh token with all tokens of its sign-in",
-     "The token comes from FILE or standard input. `revoked` says if this run ended it."},
+     "Revoke a token, a refresh token with all of its sign-in, or all tokens of a person or a client",
+     "The token comes from FILE or standard input. `revoked` says if this run ended it. With --subject or --client all access "
+     "tokens, refresh tokens and codes that exist are revoked at once, and later ones are not. The browser sessions of a "
+     "person stay: `authzctl session end` ends them, and `authzctl client update --disable` stops a client."},
     {"unentitle", "CLIENT", 1, 1, unentitle_options, entitling, CLI_ANYWHERE, false, unentitle_run,
      "Remove rights from the binding of a client and publish the change",
      "Rights that the client has by the kind of its registration or its software stay. Tokens that were issued lose the "

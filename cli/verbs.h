@@ -35,6 +35,7 @@ extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
 extern const struct cli_option setup_options[];
+extern const struct cli_option token_list_options[];
 extern const struct cli_option token_revoke_options[];
 extern const struct cli_option unentitle_options[];
 

@@ -65,6 +65,26 @@ static const struct field token_facts_fields[] = {
 };
 const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
 
+static const struct field live_token_fields[] = {
+    {"kind",      FIELD_TEXT, .required = true, .help = "access or refresh", .example = "\"access\""},
+    {"tokenId",   FIELD_TEXT, .required = true, .help = "Id of the token in audit rows, and no credential", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},
+    {"clientId",  FIELD_TEXT, .required = true, .example = "\"shop\""},
+    {"subjectId", FIELD_TEXT, .required = true, .help = "Person, or the client if the token is its own", .example = "\"alice\""},
+    {"scope",     FIELD_TEXT, .may_be_empty = true, .help = "Scopes that were granted", .example = "\"orders.read\""},
+    {"resource",  FIELD_TEXT, .help = "Resource that the token is for"},
+    {"issuedAt",  FIELD_TEXT, .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
+    {"expiresAt", FIELD_TEXT, .required = true, .help = "Of a refresh token: its end if it is not used", .example = "\"2026-01-31T12:05:00.000Z\""},
+};
+static const struct field_table live_token_table = ANSWER("LiveToken", live_token_fields);
+
+static const struct field token_page_fields[] = {
+    {"content", FIELD_ARRAY,   .required = true, .shape = &live_token_table, .help = "Tokens of this page"},
+    {"number",  FIELD_INTEGER, .required = true, .help = "Number of the page, from 0", .example = "0"},
+    {"size",    FIELD_INTEGER, .required = true, .help = "Tokens of a page", .example = "20"},
+    {"last",    FIELD_BOOLEAN, .required = true, .help = "There is no further page", .example = "true"},
+};
+const struct field_table answer_token_page = ANSWER("LiveTokenPage", token_page_fields);
+
 static const struct field audit_page_fields[] = {
     {"content",          FIELD_ARRAY,   .required = true, .shape = &answer_audit_row, .help = "Rows of this page"},
     {"empty",            FIELD_BOOLEAN, .required = true, .help = "The page has no row", .example = "false"},

@@ -178,8 +178,9 @@ const struct route routes[] = {
     {GET("/admin/api/sessions", "listSessions", resource_list_handle), ADMIN, QUERY(sessions_params), OF(sessions_resource), ABOUT("List browser sessions"), ANSWERS(GIVES_LIST(answer_session, "The sessions, at most 1000"))},
     {DELETE("/admin/api/sessions/{sid}", "deleteSession", resource_delete_handle), ADMIN_WRITE, OF(sessions_resource), ABOUT("End a browser session"), ANSWERS(GIVES_NOTHING(204, "The session is ended"))},
 
+    {GET("/admin/api/tokens", "listTokens", tokens_list_handle), ADMIN, QUERY(tokens_params), ABOUT("List the live tokens, newest first, without their texts"), ANSWERS(GIVES(200, answer_token_page, "A page of tokens"))},
     {POST("/admin/api/tokens/introspect", "inspectToken", token_introspect_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_question_table), ABOUT("Tell the facts of a token, live or not, without asking policy"), ANSWERS(GIVES(200, answer_token_facts, "The facts"))},
-    {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_question_table), ABOUT("Revoke a token; a refresh token with its family"), ANSWERS(GIVES(200, answer_token_facts, "What it was"))},
+    {POST("/admin/api/tokens/revoke", "revokeTokenByOperator", token_revoke_handle), ADMIN_WRITE, JSON, FIELDS_OF(token_revocation_table), ABOUT("Revoke a token, a refresh token with its family, or all tokens of a person or a client"), ANSWERS(GIVES(200, answer_token_facts, "What it was"), GIVES_NOTHING(404, "There is no such person or client"))},
 
     {GET("/admin/api/policy-data", "listPolicyData", policy_data_list_handle), ADMIN, QUERY(policy_data_params), ABOUT("List the rows of policy data"), ANSWERS(GIVES_LIST(policy_payload_table, "The rows"))},
     {POST("/admin/api/policy-data", "createPolicyData", policy_data_create_handle), ADMIN_WRITE, JSON, FIELDS_OF(policy_payload_table), ABOUT("Create a row of policy data"), ANSWERS(GIVES(201, policy_payload_table, "The row"))},

@@ -4,8 +4,8 @@
 
 #include "admin/audit_filter.h"
 #include "admin/audit_text.h"
+#include "admin/page_place.h"
 #include "admin/path_id.h"
-#include "base/digits.h"
 
 /* clang-format off */
 const struct route_param audit_logs_params[] = {
@@ -23,6 +23,10 @@ const struct route_param audit_logs_params[] = {
     {.name = NULL},
 };
 /* clang-format on */
+
+/* Limits of a page. */
+static const struct page_limits audit_limits = {AUDIT_SIZE, AUDIT_SIZE_MAX, AUDIT_OFFSET_MAX,
+                                                "filters or the export"};
 
 /* The page that was asked for, and the number of rows on it and on all pages. */
 struct place {
@@ -62,25 +66,6 @@ respond_text(struct request *req, struct buf *out)
     return respond_octets(req, 200, "application/json", text, length);
 }
 
-/* Read page and size. `sort` is accepted and ignored: the newest row is always first. */
-static void
-read_place(struct request *req, struct place *page)
-{
-    const char *number = audit_filter_param(req, "page"), *size = audit_filter_param(req, "size");
-    if (number != NULL && !digits_read(number, INT32_MAX, &page->number))
-        request_field_error(req, "page", "must be a number of 0 or more");
-    if (size != NULL && (!digits_read(size, AUDIT_SIZE_MAX, &page->size) || page->size == 0))
-        request_field_error(
-            req, "size",
-            talloc_asprintf(req->op.mem, "must be a number from 1 to %d", AUDIT_SIZE_MAX));
-    else if (page->number * page->size > AUDIT_OFFSET_MAX)
-        request_field_error(req, "page",
-                            talloc_asprintf(req->op.mem,
-                                            "must not begin after row %d; use filters or the "
-                                            "export",
-                                            AUDIT_OFFSET_MAX));
-}
-
 /* No row on a page is beyond the total, whatever was dropped or written between two statements. */
 static void
 settle_total(struct place *page)
@@ -112,12 +97,12 @@ append_place(struct buf *out, const struct place *page)
 enum az_status
 audit_logs_handle(struct request *req)
 {
-    struct place page = {.size = AUDIT_SIZE};
+    const struct page_place asked = page_place_read(req, &audit_limits);
+    struct place page = {.number = asked.number, .size = asked.size};
     struct audit_filter filter;
     struct audit_page found;
     BUF_AUTO out;
     buf_init(&out, req->op.mem, HTTP_ANSWER_MAX);
-    read_place(req, &page);
     enum az_status st = audit_filter_read(req, &filter);
     if (st == AZ_OK)
         st = audit_rows_page(&req->op, &filter, page.number * page.size, page.size, &found);

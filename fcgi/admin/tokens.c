@@ -4,13 +4,17 @@
 
 #include <string.h>
 
+#include "admin/page_place.h"
 #include "admin/resource.h"
+#include "base/field_rules.h"
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "crypto/token.h"
 #include "store/tokens/grants_find.h"
+#include "store/tokens/revocation.h"
 #include "store/tokens/tokens.h"
 #include "store/tokens/tokens_find.h"
+#include "store/tokens/tokens_list.h"
 
 /* Attempts to revoke a token whose client changes meanwhile. */
 #define REVOKE_TRIES 3
@@ -18,15 +22,29 @@
 #define TOKEN_GIVEN_MAX 512
 
 struct token_question {
-    const char *token;
+    const char *token, *subject, *client_id;
 };
+/* clang-format off */
 static const struct field token_question_fields[] = {
-    {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX,
-     FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service",
-     .example = "\"at_example\""},
+    {"token", FIELD_TEXT, .required = true, .max = TOKEN_GIVEN_MAX, FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service", .example = "\"at_example\""},
 };
+static const struct field token_revocation_fields[] = {
+    {"token",     FIELD_TEXT, .max = TOKEN_GIVEN_MAX, FIELD_INTO(struct token_question, token), .help = "An access or refresh token of this service", .example = "\"at_example\""},
+    {"subjectId", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct token_question, subject), .help = "Instead of a token: a person, whose tokens and codes are all revoked"},
+    {"clientId",  FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct token_question, client_id), .help = "Instead of a token: a client, whose tokens and codes are all revoked"},
+};
+const struct route_param tokens_params[] = {
+    {.name = "subjectId", .help = "Only tokens of this person"},
+    {.name = "clientId", .help = "Only tokens of this client"},
+    {.name = "page", .max = INT32_MAX, .help = "Number of the page, from 0"},
+    {.name = "size", .min = 1, .max = TOKENS_SIZE_MAX, .help = "Tokens of a page"},
+    {.name = NULL},
+};
+/* clang-format on */
 const struct field_table token_question_table =
     FIELD_TABLE("TokenQuestion", token_question_fields, 0);
+const struct field_table token_revocation_table =
+    FIELD_TABLE("TokenRevocation", token_revocation_fields, 0);
 
 /* A token that was asked about. */
 struct asked {
@@ -59,23 +77,31 @@ tokens_find(struct request *req, struct asked *asked)
     return st;
 }
 
-/* Read the token, wipe what was sent, and find its row. A text that is none is an unknown token. */
+/* Read the body. What was sent is wiped when it is not read, because a token may be in a misspelt
+ * member. */
 static enum az_status
-tokens_read(struct request *req, struct asked *asked)
+tokens_read(struct request *req, const struct field_table *table, struct token_question *ret)
 {
-    struct token_question given = {.token = NULL};
+    enum az_status st =
+        fields_read(req->op.mem, table, req->json, request_field_fault, req, ret, NULL);
+    if (st == AZ_OK)
+        return st;
+    resource_wipe_json(req->json);
+    return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL, NULL);
+}
+
+/* Read the text of the token, wipe what was sent, and find its row. A text that is none is an
+ * unknown token. */
+static enum az_status
+tokens_look(struct request *req, const char *text, struct asked *asked)
+{
     enum token_kind kind = TOKEN_ACCESS;
-    enum az_status st = fields_read(req->op.mem, &token_question_table, req->json,
-                                    request_field_fault, req, &given, NULL);
-    if (st == AZ_OK && token_parse(given.token, strlen(given.token), &kind, &asked->parts) == AZ_OK
+    if (token_parse(text, strlen(text), &kind, &asked->parts) == AZ_OK
         && (kind == TOKEN_ACCESS || kind == TOKEN_REFRESH)) {
         uuid7_format(asked->parts.id, asked->id);
         asked->lookup.kind = kind;
     }
     resource_wipe_json(req->json);
-    if (st != AZ_OK)
-        return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL,
-                       NULL);
     return tokens_find(req, asked);
 }
 
@@ -123,16 +149,19 @@ enum az_status
 token_introspect_handle(struct request *req)
 {
     struct asked asked = {.id = ""};
-    enum az_status st = tokens_read(req, &asked);
+    struct token_question given = {.token = NULL};
+    enum az_status st = tokens_read(req, &token_question_table, &given);
+    if (st == AZ_OK)
+        st = tokens_look(req, given.token, &asked);
     return st == AZ_OK ? tokens_respond(req, &asked, -1) : st;
 }
 
 /* The statement of /revoke, for the client of the token; it writes the audit row too. */
-enum az_status
-token_revoke_handle(struct request *req)
+static enum az_status
+revoke_one(struct request *req, const char *text)
 {
     struct asked asked = {.id = ""};
-    enum az_status st = tokens_read(req, &asked);
+    enum az_status st = tokens_look(req, text, &asked);
     for (int pass = 0; st == AZ_OK && pass < REVOKE_TRIES; pass++) {
         bool current = false, noted = false;
         if (!asked.lookup.row.found)
@@ -149,4 +178,70 @@ token_revoke_handle(struct request *req)
     return st != AZ_OK ? st
                        : op_fail(&req->op, AZ_UNAVAILABLE, NULL,
                                  "the client changed during each of %d attempts", REVOKE_TRIES);
+}
+
+/* Revoke all tokens of a person or a client. */
+static enum az_status
+revoke_all(struct request *req, const char *subject, const char *client_id)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    bool known = false;
+    json_t *whose = jsonx_own(
+        mem, json_pack("{s:s*,s:s*}", "revokedSubject", subject, "revokedClient", client_id));
+    req->audit.subject_id = subject;
+    req->audit.summary = jsonx_dump(mem, whose);
+    request_fill_audit(req, 200, "allowed");
+    enum az_status st = revocation_write(&req->op, subject, client_id, &req->audit, &known);
+    req->audited = known;
+    if (st == AZ_OK && !known)
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such person or client");
+    if (st != AZ_OK)
+        return st;
+    return respond_json(req, 200,
+                        jsonx_own(mem, json_pack("{s:b,s:b,s:s*,s:s*}", "active", 0, "revoked", 1,
+                                                 "subjectId", subject, "clientId", client_id)));
+}
+
+enum az_status
+token_revoke_handle(struct request *req)
+{
+    struct token_question given = {.token = NULL};
+    enum az_status st = tokens_read(req, &token_revocation_table, &given);
+    if (st != AZ_OK)
+        return st;
+    if ((given.token != NULL) + (given.subject != NULL) + (given.client_id != NULL) != 1) {
+        resource_wipe_json(req->json);
+        request_field_error(req, "token", "must be given, or else subjectId or clientId alone");
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    }
+    return given.token != NULL ? revoke_one(req, given.token)
+                               : revoke_all(req, given.subject, given.client_id);
+}
+
+/* ---- the list ---- */
+
+/* Read one token more than the page has: it tells if there is another page. */
+enum az_status
+tokens_list_handle(struct request *req)
+{
+    static const struct page_limits limits = {TOKENS_SIZE, TOKENS_SIZE_MAX, TOKENS_OFFSET_MAX,
+                                              "subjectId or clientId"};
+    const struct page_place page = page_place_read(req, &limits);
+    const struct tokens_list list = {.subject = request_param(req, "subjectId"),
+                                     .client_id = request_param(req, "clientId"),
+                                     .offset = page.number * page.size,
+                                     .limit = page.size + 1};
+    json_t *tokens;
+    if (req->error_body != NULL)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    enum az_status st = tokens_list(&req->op, &list, &tokens);
+    if (st != AZ_OK)
+        return st;
+    const bool last = json_array_size(tokens) <= (size_t) page.size;
+    if (!last)
+        json_array_remove(tokens, (size_t) page.size);
+    return respond_json(req, 200,
+                        jsonx_own(req->op.mem, json_pack("{s:O,s:I,s:I,s:b}", "content", tokens,
+                                                         "number", (json_int_t) page.number, "size",
+                                                         (json_int_t) page.size, "last", last)));
 }

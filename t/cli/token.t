@@ -4,11 +4,13 @@
 use strict;
 use warnings;
 
-use FindBin ();
+use FindBin  ();
+use JSON::PP ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
 use Authz::Check;
+use Authz::Grant ();
 use Authz::Stack ();
 use Authzctl;
 
@@ -19,6 +21,7 @@ my %way   = ( 'on the database' => [$env], 'over the API' => [ $far, '--server',
 my @crm   = $stack->make_client( 'crm', { grants    => ['client_credentials'], scopes => ['orders.read'] } );
 my @rs    = $stack->make_client( 'rs',  { endpoints => ['introspect'] } );
 my ( %facts, %ended );
+my ( $true,  $false ) = ( JSON::PP::true(), JSON::PP::false() );
 
 for my $way ( sort keys %way ) {
     my ( $set, @more ) = @{ $way{$way} };
@@ -63,6 +66,49 @@ is_deeply(
 is_deeply(
     [ sort keys %{ $ended{'over the API'} } ], [ sort keys %{ $ended{'on the database'} } ],
     '... of a revocation too' );
+
+# ---- token list, and the revocation of all tokens of a client or a person
+
+Authz::Grant->people($stack);
+my @web = $stack->make_client( 'web', { grants => [qw(authorization_code refresh_token)], scopes => ['openid'] } );
+my %list;
+for my $way ( sort keys %way ) {
+    my ( $set, @more ) = @{ $way{$way} };
+    my $token = $stack->token_text( @crm, scope => 'orders.read' );
+    my $grant = Authz::Grant->redeem( $stack, \@web, Authz::Grant->code( $stack, client => 'web' ) )->json;
+    my $shown = ctl_is( 0, [ qw(token list --client crm --limit 200), @more ], "token list, $way", env => $set );
+    like( $shown->{out}, qr/^access  [0-9a-f-]{36}  crm     crm /m, '... shows a token by its id' );
+    unlike( $shown->{out}, qr/\Q$token\E|at_|rt_/, '... and never its text' );
+    my $page = ctl_is( 0, [ qw(token list --subject alice --json), @more ], '... of a person', env => $set )->{json};
+    is( join( ' ', sort map { $_->{kind} } @{ $page->{content} } ), 'access refresh', '... has both kinds' );
+    $list{$way} = $page;
+    is( @{  ctl_is( 0, [ qw(token list --client web --limit 1 --page 1 --json), @more ], '... by pages', env => $set )
+              ->{json}{content} },
+        1,
+        '... of a number of tokens' );
+    ctl_is( 0, [ qw(token list),                          @more ], '... of anyone',                env => $set );
+    ctl_is( 1, [ qw(token list --client crm --limit 201), @more ], '... with more than 200',       env => $set );
+    ctl_is( 0, [ qw(token revoke --subject alice),        @more ], "token revoke --subject, $way", env => $set );
+    is( Authz::Grant->refresh( $stack, \@web, $grant->{refresh_token} )->status, 400, '... ends the refresh token' );
+    is_deeply(
+        ctl_is( 0, [ qw(token list --subject alice --json), @more ], '... and', env => $set )->{json}{content}, [],
+        '... nothing is left' );
+    my $end = ctl_is( 0, [ qw(token revoke --client crm --json), @more ], "token revoke --client, $way", env => $set );
+    is_deeply( $end->{json}, { active => $false, revoked => $true, clientId => 'crm' }, '... says what it did' );
+    ok( !$stack->introspect( @rs, $token )->json->{active}, '... and ends the tokens' );
+    for my $none (qw(subject client)) {
+        like(
+            ctl_is( 1, [ qw(token revoke), "--$none", 'nobody', @more ], "an unknown $none, $way", env => $set )->{err},
+            qr/no such person or client/, '... is told' );
+    }
+    for my $two ( [qw(--subject alice --client crm)], [qw(FILE --client crm)] ) {
+        ctl_is( 64, [ qw(token revoke), @$two, @more ], "token revoke @$two, $way, is refused", env => $set );
+    }
+}
+is_deeply(
+    [ map { [ sort keys %$_ ] } @{ $list{'over the API'}{content} } ],
+    [ map { [ sort keys %$_ ] } @{ $list{'on the database'}{content} } ],
+    'both ways list the same facts' );
 
 # ---- the routes
 

@@ -30,7 +30,7 @@
  * proves nothing: an attacker can begin one for each of his clients. */
 #define CLIENT_HAS_FAMILY                                                                          \
     " EXISTS (SELECT 1 FROM token_grant g WHERE g.client = c.id AND g.revoked_at IS NULL"          \
-    "  AND g.expires_at > now() AND g.idle_expires_at > now())"
+    "  AND g.number >= c.revoked_before AND g.expires_at > now() AND g.idle_expires_at > now())"
 
 /* Client c never had a token. */
 #define CLIENT_UNUSED " NOT EXISTS (SELECT 1 FROM client_use u WHERE u.client = c.id)"

@@ -8,6 +8,7 @@
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants.h"
+#include "store/tokens/revocation.h"
 
 /* Hours in a day, and the longest life of a code in hours; they limit the bucket of a code. */
 #define DAY_HOURS 24
@@ -19,7 +20,7 @@
 #define FAMILY_COLUMNS                                                                             \
     " uuid_send(g.id) AS id, g.code_expires_at > now() AS code_live, g.redeemed_at IS NOT NULL "   \
     "AS "                                                                                          \
-    "redeemed, g.revoked_at IS NOT NULL AS revoked,"                                               \
+    "redeemed, g.revoked_at IS NOT NULL OR " GRANT_REVOKED_BEFORE " AS revoked,"                   \
     " g.expires_at > now() AND g.idle_expires_at > now() AS live, p.enabled AS provider_enabled,"  \
     " r.rotated, r.reusable, NOT r.rotated AND r.turn <> g.turn AS ended,"                         \
     " floor(extract(epoch FROM r.issued_at))::bigint AS issued_at,"                                \

@@ -7,6 +7,7 @@
 #include "crypto/secret.h"
 #include "store/db/partitions.h"
 #include "store/tokens/grants_find.h"
+#include "store/tokens/revocation.h"
 #include "store/uma/delegations.h"
 
 enum token_caller_column { STATE_ACCEPTABLE, STATE_CALLER_CURRENT, STATE_DELEGATED };
@@ -55,7 +56,8 @@ static const struct db_stmt token_find_stmt = {
     "t.resource, t.pdp_output,"
     " a.policy_input, " CLIENT_COLUMNS ","
     " p.idp_id AS idp, s.claims::text AS claims,"
-    " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL THEN 'revoked'"
+    " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL"
+    "   OR " TOKEN_REVOKED_BEFORE " THEN 'revoked'"
     "  WHEN t.expires_at <= now() THEN 'expired' WHEN NOT c.enabled THEN 'client_disabled'"
     "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead,"
     " a.flow_id, t.jkt, t.act"
