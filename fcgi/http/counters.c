@@ -174,6 +174,7 @@ counters_answered(struct counters *counters, const struct route *route, int stat
     char code[16];
     if (counters == NULL)
         return;
+    metrics_settle(counters->metrics);
     size_t place = find_place(counters, route);
     snprintf(code, sizeof(code), "%d", status);
     metrics_add(counters->metrics, METRIC_HTTP_REQUESTS, place, (const char *const[]){code});

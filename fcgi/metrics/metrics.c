@@ -175,6 +175,22 @@ metrics_add(struct metrics *metrics, enum metric metric, size_t place, const cha
         atomic_fetch_add_explicit(word, 1, memory_order_relaxed);
 }
 
+void
+metrics_hold(struct metrics *metrics, enum metric metric, const char *const *values)
+{
+    if (metrics != NULL)
+        metrics->held = values != NULL ? find_series(metrics, metric, 0, values) : NULL;
+}
+
+void
+metrics_settle(struct metrics *metrics)
+{
+    if (metrics == NULL || metrics->held == NULL)
+        return;
+    atomic_fetch_add_explicit(metrics->held, 1, memory_order_relaxed);
+    metrics->held = NULL;
+}
+
 /* The number of observations is the sum of the bounds' words, so it cannot disagree with them; a
  * process that is killed between the two additions leaves out its time alone. */
 void

@@ -111,6 +111,16 @@ struct metrics *metrics_new(TALLOC_CTX *mem, void *at, const struct metric_place
 void metrics_add(struct metrics *metrics, enum metric metric, size_t place,
                  const char *const *values);
 
+/*
+ * Hold one for metrics_settle() to add, in place of what is held: an event whose labels are final
+ * only when its reader has accepted it. `values` NULL: hold nothing. A process serves one request
+ * at a time, so it holds one event.
+ */
+void metrics_hold(struct metrics *metrics, enum metric metric, const char *const *values);
+
+/* Add what is held. */
+void metrics_settle(struct metrics *metrics);
+
 /* Count a time in a histogram that has no labels but those of a place. */
 void metrics_observe(struct metrics *metrics, enum metric metric, size_t place, int64_t us);
 

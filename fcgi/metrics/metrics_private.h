@@ -14,6 +14,7 @@ struct metrics {
     _Atomic uint64_t *cell;    /* words of all metrics */
     _Atomic uint64_t *process; /* one word per process: pid and state */
     _Atomic uint64_t *own;     /* that of this process, or NULL */
+    _Atomic uint64_t *held;    /* series that metrics_settle() adds one to, or NULL */
     pid_t pid;                 /* of this process, once it has looked for a word */
 };
 

@@ -20,7 +20,7 @@ static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000,
 /* Statuses that the service answers with. The first values are found first. */
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "other", NULL};
 /* Members `evaluation` of policy's input. */
-static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "other", NULL};
+static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "other", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 /* Categories of reasons (policy/decide/decision.c). */
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
@@ -60,7 +60,7 @@ const struct metric_row metric_table[METRICS] = {
      "Log lines of requests without an audit row that were left out, beyond the limit per address and minute.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true},
     [METRIC_DECISIONS] = {"svc_decisions_total",
-     "Questions to policy by their outcome; the category is that of the first reason of a denial, and system if there is no decision.",
+     "Questions to policy by their outcome; the category is that of the first reason of a denial, and system if there is no decision, or one that is refused.",
      METRIC_COUNTER, ROUTES_NONE, .label = {{"evaluation", evaluations}, {"outcome", outcomes}, {"reason_category", categories}}},
     [METRIC_ENGINE_SECONDS] = {"svc_opa_seconds",
      "Time of the policy engine for a decision, with its connection; failures count too.",

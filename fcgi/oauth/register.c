@@ -330,7 +330,7 @@ decide_and_answer(struct registering *reg)
                        : op_fail(&req->op, no, text, "policy denied, revision %s", revision);
         }
         req->audit.client_id = NULL;
-        if (!ask_again(&req->op, started, revision)) {
+        if (!ask_again(&req->op, started, &reg->verdict.verdict)) {
             ask_note_error(&req->op, &reg->verdict.verdict);
             note_decision(reg, no != AZ_OK);
             return AZ_UNAVAILABLE;

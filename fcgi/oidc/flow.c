@@ -369,7 +369,7 @@ static enum az_status
 await_revision(struct flow_step *step, int64_t started)
 {
     struct request *req = step->req;
-    if (ask_again(&req->op, started, step->verdict.decision.revision))
+    if (ask_again(&req->op, started, &step->verdict))
         return AZ_OK;
     ask_note_error(&req->op, &step->verdict);
     token_note_verdict(&req->op, &req->audit, &step->verdict);

@@ -283,7 +283,7 @@ after_nothing(struct op *op, const struct client *client, int64_t started, struc
         return st;
     if (now == NULL || now->version != version)
         return AZ_STALE;
-    if (ask_again(op, started, verdict->decision.revision))
+    if (ask_again(op, started, verdict))
         return AZ_OK;
     ask_note_error(op, verdict);
     token_note_verdict(op, audit, verdict);

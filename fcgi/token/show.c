@@ -120,7 +120,7 @@ token_ask_acceptable(struct op *op, struct token_lookup *lookup, token_ask_fn *a
             return st;
         if (token_revision_acceptable(lookup->acceptable, ret->decision.revision))
             return AZ_OK;
-        if (!ask_again(op, started, ret->decision.revision)) {
+        if (!ask_again(op, started, ret)) {
             ask_note_error(op, ret);
             return AZ_UNAVAILABLE;
         }

@@ -60,6 +60,20 @@ sub errors {
     return { $page =~ /^svc_decisions_total\{evaluation="(\w+)",outcome="error",reason_category="system"\} (\d+)$/mg };
 }
 
+# Those that were answered by a decision.
+sub decided {
+    my ( $page, $sum ) = ( $lied->http->get('/metrics')->body, 0 );
+    $sum += $1 while $page =~ /^svc_decisions_total\{[^}]*outcome="(?:allowed|denied)"[^}]*\} (\d+)$/mg;
+    return $sum;
+}
+
+# The member `evaluation` of the question of a route, and the errors that were counted so far.
+my %evaluation = (
+    '/token'                 => 'issue', '/introspect' => 'introspect', '/register' => 'register',
+    '/access/v1/evaluation'  => 'authzen',
+    '/access/v1/evaluations' => 'authzen_batch' );
+my %failed;
+
 # An order for the engine, and what must be told.
 sub told {
     my ( $name, $code, $routes, @order ) = @_;
@@ -81,6 +95,9 @@ sub told {
         ok( !exists $row->{policyDecision}{allow} && length $row->{policyDecision}{error},
             '... which is no decision, and says in words what happened' );
     }
+    $failed{ $evaluation{$_} }++ for @$routes;
+    is_deeply( errors(), \%failed, "$name: each question is one error in the metrics" );
+    is( decided(), 0, '... and no decision' );
     $lied->fake->tell('pass');
     return;
 }
@@ -93,14 +110,11 @@ sub answer {
 }
 
 is_deeply( errors(), {}, 'no question has failed yet' );
-told( 'the connection ends without an answer', 'engine_unreachable', \@routes, 'close' );
-is_deeply(
-    errors(), { issue => 1, introspect => 1, register => 1, authzen => 1, other => 1 },
-    'metrics: each is an error of category system' );
-told( 'the engine is too slow',          'engine_unreachable', ['/token'], 'hold' );
-told( 'the answer is cut in the middle', 'engine_unreachable', ['/token'], truncate => 20 );
-told( 'the entrypoint is undefined',     'policy_undefined',   \@routes,   answer($revision) );
-told( 'the engine has no bundle',        'policy_undefined',   \@routes,   text => '{}' );
+told( 'the connection ends without an answer', 'engine_unreachable', \@routes,   'close' );
+told( 'the engine is too slow',                'engine_unreachable', ['/token'], 'hold' );
+told( 'the answer is cut in the middle',       'engine_unreachable', ['/token'], truncate => 20 );
+told( 'the entrypoint is undefined',           'policy_undefined',   \@routes,   answer($revision) );
+told( 'the engine has no bundle',              'policy_undefined',   \@routes,   text => '{}' );
 told( 'allow is a text',         'output_invalid', \@routes,   answer( $revision, result => { allow => 'true' } ) );
 told( 'the engine answers 500',  'output_invalid', \@routes,   text => '{}', status => 500 );
 told( 'the answer is not JSON',  'output_invalid', ['/token'], text => 'no' );
@@ -130,6 +144,9 @@ for my $route ( '/token', '/introspect' ) {
     is( $row->{requestSummary}{denyCodes}, 'scope_not_entitled output_invalid', '... and the row says why' )
       or diag explain $row;
     is( $row->{outcome}, 'error', '... with the outcome error' );
+    $failed{ $evaluation{$route} }++;
+    is_deeply( errors(), \%failed, '... which the metrics have once, although the engine was asked again and again' );
+    is( decided(), 0, '... and not as a denial' );
 }
 $lied->fake->tell('pass');
 
@@ -138,6 +155,7 @@ my $denied = $lied->token( @crm, scope => 'orders.write' );
 is( $json->decode( $lied->log_line($denied) )->{deny_codes}, 'scope_not_entitled', 'a denial has its own code alone' );
 my $good = $ask{'/token'}->();
 is( $good->status, 200, 'the engine is back: 200' );
+is( decided(),     2,   '... and the denial and this are decisions in the metrics' );
 ok( !exists $json->decode( $lied->log_line($good) )->{deny_codes}, '... and no code' );
 
 done_testing;

@@ -93,10 +93,10 @@ my %ids = map { ( $_ => 1 ) } @seen;
 is( scalar keys %ids, 5, '... and repeat none' );
 is_deeply( page_of( clientId => 'web', page => 5, size => 1 )->json->{content}, [], 'a page behind the end is empty' );
 for my $bad (
-    [ 'size 0',          subjectId => 'alice', size => 0 ],
-    [ 'size 201',        subjectId => 'alice', size => 201 ],
-    [ 'page -1',         subjectId => 'alice', page => -1 ],
-    [ 'no number',       subjectId => 'alice', page => 'x' ],
+    [ 'size 0',    subjectId => 'alice', size => 0 ],
+    [ 'size 201',  subjectId => 'alice', size => 201 ],
+    [ 'page -1',   subjectId => 'alice', page => -1 ],
+    [ 'no number', subjectId => 'alice', page => 'x' ],
     [ 'a page behind token 10,000', subjectId => 'alice', page => 51, size => 200 ] )
 {
     my ( $name, %query ) = @$bad;

@@ -60,9 +60,36 @@ decide(struct metrics *metrics, const char *evaluation, const char *outcome, con
 }
 
 static void
+hold(struct metrics *metrics, const char *outcome)
+{
+    metrics_hold(metrics, METRIC_DECISIONS,
+                 (const char *const[]){"authzen_batch", outcome, "system"});
+}
+
+static void
 answer(struct metrics *metrics, size_t place, const char *code)
 {
     metrics_add(metrics, METRIC_HTTP_REQUESTS, place, (const char *const[]){code});
+}
+
+static void
+test_held(TALLOC_CTX *mem)
+{
+    struct metrics *metrics = metrics_new(mem, share(metrics_octets(PLACES)), places, PLACES);
+    hold(metrics, "allowed");
+    ok(!mentions(mem, metrics, "svc_decisions_total{"), "what is held is not counted");
+    hold(metrics, "error");
+    metrics_settle(metrics);
+    ok(says(mem, metrics,
+            "svc_decisions_total{evaluation=\"authzen_batch\",outcome=\"error\",reason_category="
+            "\"system\"} 1"),
+       "... until it is settled, as what it was last");
+    ok(!mentions(mem, metrics, "outcome=\"allowed\""), "... alone");
+    metrics_settle(metrics);
+    hold(metrics, "error");
+    metrics_hold(metrics, METRIC_DECISIONS, NULL);
+    metrics_settle(metrics);
+    ok(mentions(mem, metrics, "reason_category=\"system\"} 1\n"), "... and once");
 }
 
 static void
@@ -115,6 +142,8 @@ test_labels(TALLOC_CTX *mem)
        "a number by path has the path alone");
     ok(!mentions(mem, metrics, "svc_ratelimit_rejected_total{path=\"/health\"}"),
        "... and only the paths that can be counted");
+    metrics_hold(NULL, METRIC_TOKENS_ISSUED, NULL);
+    metrics_settle(NULL);
     metrics_add(NULL, METRIC_TOKENS_ISSUED, 0, NULL);
     metrics_observe(NULL, METRIC_ENGINE_SECONDS, 0, 1);
     metrics_note_process(NULL, PROCESS_BUSY);
@@ -356,6 +385,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_labels(mem);
+    test_held(mem);
     test_histogram(mem);
     test_parallel(mem);
     test_killed(mem);

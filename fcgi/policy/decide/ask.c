@@ -14,14 +14,34 @@
  * ms to activate a bundle. */
 #define PAUSE_MS 20
 
+/* Count the question by what came of it; decision NULL: there is none that counts. The caller of
+ * this room may still refuse the decision, so it is held until then, or the answer to the request.
+ */
+static void
+count_question(struct op *op, const char *evaluation, const struct decision *decision)
+{
+    const char *const values[] = {
+        evaluation != NULL ? evaluation : "other",
+        decision == NULL   ? "error"
+        : !decision->allow ? "denied"
+                           : "allowed",
+        decision == NULL   ? "system"
+        : !decision->allow ? decision_category(decision)
+                           : "none",
+    };
+    metrics_hold(op->az->metrics, METRIC_DECISIONS, values);
+}
+
 bool
-ask_again(struct op *op, int64_t started_ms, const char *revision)
+ask_again(struct op *op, int64_t started_ms, const struct verdict *verdict)
 {
     if (clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
+        count_question(op, verdict->evaluation, NULL);
         op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine uses revision %s, which is not acceptable",
-                revision);
+                verdict->decision.revision);
         return false;
     }
+    metrics_hold(op->az->metrics, METRIC_DECISIONS, NULL); /* the next answer counts */
     struct timespec pause = {0, PAUSE_MS * 1000000L};
     nanosleep(&pause, NULL);
     return true;
@@ -117,31 +137,13 @@ note_no_decision(struct op *op, const struct engine_answer *answer, struct verdi
     *ret = verdict;
 }
 
-/* Count the question by what came of it. */
-static void
-count_question(struct op *op, const json_t *input, enum az_status st,
-               const struct decision *decision)
-{
-    const char *evaluation = json_string_value(json_object_get(input, "evaluation"));
-    bool denied = st == AZ_OK && !decision->allow;
-    const char *const values[] = {
-        evaluation != NULL ? evaluation : "other",
-        st != AZ_OK ? "error"
-        : denied    ? "denied"
-                    : "allowed",
-        st != AZ_OK ? "system"
-        : denied    ? decision_category(decision)
-                    : "none",
-    };
-    metrics_add(op->az->metrics, METRIC_DECISIONS, 0, values);
-}
-
 /* Like note_no_decision, keep nothing of the answer that a reader could take for a decision. */
 enum az_status
 ask_refuse(struct op *op, const char *member, const char *why, struct verdict *verdict)
 {
     static const char *const kept[] = {"revision", "engine", "eval_us"};
     struct jsonx_build shown = {jsonx_own(op->mem, json_object()), false};
+    count_question(op, verdict->evaluation, NULL);
     op_fail(op, AZ_UNAVAILABLE, NULL, "policy answer refused: %s %s", member, why);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         json_t *value = json_object_get(verdict->decision.output, kept[i]);
@@ -162,11 +164,13 @@ ask_entrypoint(struct op *op, const char *entrypoint, json_t *input,
     struct engine_answer answer = {.input = NULL};
     if (input == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+    metrics_settle(op->az->metrics); /* the request's question before this one */
     enum az_status st = engine_evaluate(op, entrypoint, input, &answer);
-    struct verdict verdict = {.decision = {.revision = answer.revision}};
+    struct verdict verdict = {.evaluation = json_string_value(json_object_get(input, "evaluation")),
+                              .decision = {.revision = answer.revision}};
     if (st == AZ_OK)
         st = decision_read(op, answer.result, bounds, &verdict.decision);
-    count_question(op, input, st, &verdict.decision);
+    count_question(op, verdict.evaluation, st == AZ_OK ? &verdict.decision : NULL);
     if (st != AZ_OK) {
         note_no_decision(op, &answer, ret);
         return st;

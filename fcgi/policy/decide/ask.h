@@ -8,6 +8,7 @@
 
 /* The question and the answer, in the form that is stored with tokens and audit rows. */
 struct verdict {
+    const char *evaluation;      /* member of the input, which lives as long as the operation */
     struct decision decision;    /* the checked answer */
     const unsigned char *input;  /* packed pdpInput */
     size_t input_length;         /* octets */
@@ -45,8 +46,9 @@ enum az_status ask_refuse(struct op *op, const char *member, const char *why,
 
 /*
  * Pause after an answer of a revision that is not acceptable. True if the caller should ask again;
- * false, with a fault, when the time is up. `started_ms` is a time of clock_monotonic_ms().
+ * false, with a fault, when the time is up. A question that is asked again counts once in the
+ * metrics. `started_ms` is a time of clock_monotonic_ms().
  */
-bool ask_again(struct op *op, int64_t started_ms, const char *revision);
+bool ask_again(struct op *op, int64_t started_ms, const struct verdict *verdict);
 
 #endif
