@@ -122,15 +122,19 @@ verb_missing(const struct cli *cli, const struct admin_verb *verb)
     return talloc_asprintf(cli->mem, "'%s' %s", cli->args[0], verb->missing);
 }
 
-/* Begin the body of a PUT with the row as it is: the API replaces the whole row. */
+/* Begin the body of a PUT with the row as it is: the API replaces the whole row. *ret_tag is its
+ * ETag, so that no change of somebody else in between is lost. */
 static int
-admin_read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body)
+admin_read_stored(struct cli *cli, const struct admin_verb *verb, json_t *body,
+                  const char **ret_tag)
 {
     const struct call call = {.method = "GET", .path = verb_path(cli, verb)};
     struct answer answer;
     int status = call_run(cli, &call, verb_missing(cli, verb), &answer);
     if (status == CLI_OK && json_object_update(body, answer.json) != 0)
         return output_no_memory(cli);
+    if (status == CLI_OK)
+        *ret_tag = call_header(cli, &answer, "ETag");
     return status;
 }
 
@@ -144,14 +148,14 @@ key_value(const struct admin_verb *verb, const char *text)
 }
 
 static int
-admin_make_body(struct cli *cli, const struct admin_verb *verb, json_t **ret)
+admin_make_body(struct cli *cli, const struct admin_verb *verb, struct call *call)
 {
-    json_t *body = *ret = jsonx_own(cli->mem, json_object());
+    json_t *body = call->body = jsonx_own(cli->mem, json_object());
     int status = CLI_OK;
     if (body == NULL)
         return output_no_memory(cli);
     if (strcmp(verb->method, "PUT") == 0)
-        status = admin_read_stored(cli, verb, body);
+        status = admin_read_stored(cli, verb, body, &call->if_match);
     if (status == CLI_OK && cli->choice.file != NULL)
         status = admin_read_file(cli, body);
     if (status == CLI_OK && !admin_fill(cli, verb->members, body))
@@ -227,7 +231,7 @@ admin_run(struct cli *cli)
     if (strcmp(verb->method, "GET") == 0)
         call.queries = admin_query(cli, verb->members, pairs);
     else if (strcmp(verb->method, "DELETE") != 0)
-        status = admin_make_body(cli, verb, &call.body);
+        status = admin_make_body(cli, verb, &call);
     if (status == CLI_OK)
         status = call_run(cli, &call, verb_missing(cli, verb), &answer);
     return status == CLI_OK ? admin_print(cli, verb, &answer) : status;

@@ -98,7 +98,7 @@ const struct cli_verb cli_verbs[] = {
     {"client update", "CLIENT", 1, 1, client_update_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Change members of a client and print it",
      "Members that neither an option nor --file names stay as they are. An option that may be repeated replaces the whole "
-     "list."},
+     "list. If somebody else changes the client meanwhile, nothing is changed."},
     {"completion", "SHELL", 1, 1, NULL, NULL, CLI_HOST, false, completion_run,
      "Print the completion of commands and options for a shell",
      "SHELL is bash or zsh. `make install` installs both where the shells look for them."},
@@ -140,7 +140,8 @@ const struct cli_verb cli_verbs[] = {
      "Print an identity provider, without its secret", NULL},
     {"idp update", "IDP", 1, 1, idp_update_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Change members of an identity provider and print it",
-     "Members that neither an option nor --file names stay as they are, and so does the secret."},
+     "Members that neither an option nor --file names stay as they are, and so does the secret. If somebody else changes the "
+     "provider meanwhile, nothing is changed."},
     {"keys list", "", 0, 0, NULL, database, CLI_DATABASE, false, keys_list_run,
      "List the signing keys: next, active and retired", NULL},
     {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_DATABASE, false, keys_rotate_run,

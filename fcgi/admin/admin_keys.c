@@ -47,7 +47,8 @@ admin_key_create_handle(struct request *req)
 {
     struct op *op = &req->op;
     struct admin_key_request given = {.label = NULL};
-    const char *plaintext, *id, *dto = NULL;
+    struct json_shown shown = {.dto = NULL};
+    const char *plaintext, *id;
     json_t *body = NULL;
     if (fields_read(op->mem, &admin_key_table, req->json, request_field_fault, req, &given, NULL)
         != AZ_OK)
@@ -56,10 +57,11 @@ admin_key_create_handle(struct request *req)
     if (st != AZ_OK)
         return st;
     resource_note(req, "adminKey", id);
-    if ((st = json_rows_fetch(op, &admin_key_rows, id, &dto)) != AZ_OK)
+    if ((st = json_rows_fetch(op, &admin_key_rows, id, &shown)) != AZ_OK)
         return st;
-    if (dto == NULL
-        || jsonx_parse(op->mem, dto, strlen(dto), HTTP_JSON_DEPTH_MAX, &body, NULL) != AZ_OK)
+    if (shown.dto == NULL
+        || jsonx_parse(op->mem, shown.dto, strlen(shown.dto), HTTP_JSON_DEPTH_MAX, &body, NULL)
+               != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "cannot read back the stored admin key");
     return respond_key(req, 201, body, plaintext);
 }

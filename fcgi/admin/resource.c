@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/path_id.h"
+#include "admin/policy_request.h"
 #include "base/jsonx.h"
 #include "crypto/secret.h"
 
@@ -38,6 +39,30 @@ resource_path_key(struct request *req, const char **ret)
     return st;
 }
 
+/* Set the version as ETag, if the row has one. */
+static void
+resource_tag(struct request *req, const struct json_shown *shown)
+{
+    if (shown->version != NULL)
+        respond_header(req, "ETag", talloc_asprintf(req->op.mem, "\"%s\"", shown->version));
+}
+
+/* Check If-Match. *ret is the version that the statement compares again, because the row may change
+ * until then; NULL: the caller sent no If-Match, or there is no row. */
+static enum az_status
+resource_match(struct request *req, const char *key, const char **ret)
+{
+    struct json_shown shown = {.dto = NULL};
+    *ret = NULL;
+    if (!policy_has_if_match(req) || resource_of(req)->rows->fetch == NULL)
+        return AZ_OK;
+    enum az_status st = json_rows_fetch(&req->op, resource_of(req)->rows, key, &shown);
+    if (st != AZ_OK || shown.version == NULL)
+        return st;
+    *ret = shown.version;
+    return policy_if_match(req, shown.version);
+}
+
 /* ---- reading ---- */
 
 enum az_status
@@ -56,11 +81,13 @@ enum az_status
 resource_get_handle(struct request *req)
 {
     const struct json_rows *rows = resource_of(req)->rows;
-    const char *key, *dto = NULL;
+    struct json_shown shown = {.dto = NULL};
+    const char *key;
     enum az_status st = resource_path_key(req, &key);
     if (st == AZ_OK)
-        st = json_rows_fetch(&req->op, rows, key, &dto);
-    return st == AZ_OK ? resource_respond(req, rows->noun, dto) : st;
+        st = json_rows_fetch(&req->op, rows, key, &shown);
+    resource_tag(req, &shown);
+    return st == AZ_OK ? resource_respond(req, rows->noun, shown.dto) : st;
 }
 
 /* ---- writing ---- */
@@ -94,12 +121,12 @@ static enum az_status
 resource_load(struct request *req, const char *key, const void **ret)
 {
     const struct admin_resource *resource = resource_of(req);
-    const char *dto = NULL;
+    struct json_shown shown = {.dto = NULL};
     enum az_status st = AZ_OK;
     if (resource->load != NULL)
         st = resource->load(&req->op, key, ret);
-    else if ((st = json_rows_fetch(&req->op, resource->rows, key, &dto)) == AZ_OK)
-        *ret = dto;
+    else if ((st = json_rows_fetch(&req->op, resource->rows, key, &shown)) == AZ_OK)
+        *ret = shown.dto;
     if (st == AZ_OK && *ret == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such %s", resource->rows->noun);
     return st;
@@ -143,12 +170,13 @@ resource_seal(struct request *req, const struct resource_reading *reading, struc
     return AZ_OK;
 }
 
-/* Read, seal and store a row; *ret_dto is the row as stored. */
+/* Read, seal and store a row; *ret is the row as stored. */
 static enum az_status
-resource_write(struct request *req, struct resource_reading *reading, const char **ret_dto)
+resource_write(struct request *req, struct resource_reading *reading, const char *version,
+               struct json_shown *ret)
 {
     const struct admin_resource *resource = resource_of(req);
-    struct json_row row = {.sealed = NULL};
+    struct json_row row = {.version = version};
     enum az_status st = resource_read(req, reading);
     if (st == AZ_OK)
         st = resource_seal(req, reading, &row);
@@ -158,8 +186,9 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     row.columns = jsonx_dump(req->op.mem, reading->columns);
     if (row.columns == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    st = reading->path_key != NULL ? json_rows_replace(&req->op, resource->rows, &row, ret_dto)
-                                   : json_rows_insert(&req->op, resource->rows, &row, ret_dto);
+    st = reading->path_key != NULL ? json_rows_replace(&req->op, resource->rows, &row, ret)
+                                   : json_rows_insert(&req->op, resource->rows, &row, ret);
+    resource_tag(req, ret);
     if (resource->written != NULL)
         resource->written(&req->op, row.key);
     return st;
@@ -214,13 +243,13 @@ enum az_status
 resource_create_handle(struct request *req)
 {
     struct resource_reading reading = resource_begin(req);
-    const char *dto = NULL;
-    enum az_status st = resource_write(req, &reading, &dto);
+    struct json_shown shown = {.dto = NULL};
+    enum az_status st = resource_write(req, &reading, NULL, &shown);
     if (st == AZ_OK)
-        st = resource_respond_created(req, dto, reading.secret);
+        st = resource_respond_created(req, shown.dto, reading.secret);
     resource_wipe(req); /* before the warnings, which may take seconds */
     if (st == AZ_OK)
-        resource_warn(req, dto);
+        resource_warn(req, shown.dto);
     return st;
 }
 
@@ -228,17 +257,20 @@ enum az_status
 resource_put_handle(struct request *req)
 {
     struct resource_reading reading = resource_begin(req);
-    const char *dto = NULL;
+    const char *version = NULL;
+    struct json_shown shown = {.dto = NULL};
     enum az_status st = resource_path_key(req, &reading.path_key);
     if (st == AZ_OK) {
         resource_note(req, resource_of(req)->body->key, reading.path_key);
-        st = resource_load(req, reading.path_key, &reading.stored);
+        st = resource_match(req, reading.path_key, &version);
     }
     if (st == AZ_OK)
-        st = resource_write(req, &reading, &dto);
+        st = resource_load(req, reading.path_key, &reading.stored);
+    if (st == AZ_OK)
+        st = resource_write(req, &reading, version, &shown);
     resource_wipe(req);
-    if (st == AZ_OK && (st = respond_json_text(req, 200, dto)) == AZ_OK)
-        resource_warn(req, dto);
+    if (st == AZ_OK && (st = respond_json_text(req, 200, shown.dto)) == AZ_OK)
+        resource_warn(req, shown.dto);
     return st;
 }
 
@@ -246,13 +278,15 @@ enum az_status
 resource_delete_handle(struct request *req)
 {
     const struct admin_resource *resource = resource_of(req);
-    const char *key;
+    const char *key, *version = NULL;
     enum az_status st = resource_path_key(req, &key);
+    if (st == AZ_OK && resource->body != NULL)
+        resource_note(req, resource->body->key, key);
+    if (st == AZ_OK)
+        st = resource_match(req, key, &version);
     if (st != AZ_OK)
         return st;
-    if (resource->body != NULL)
-        resource_note(req, resource->body->key, key);
-    st = json_rows_delete(&req->op, resource->rows, key);
+    st = json_rows_delete(&req->op, resource->rows, key, version);
     if (resource->written != NULL)
         resource->written(&req->op, key);
     return st == AZ_OK ? respond_empty(req, 204) : st;

@@ -46,6 +46,9 @@ struct admin_resource {
  * the parameters of the statement. */
 enum az_status resource_list_handle(struct request *req);
 
+/* The row of a resource that has versions is answered with its version as ETag. A write with
+ * If-Match is 412 unless the stored row has that version (RFC 9110 13.1.1). */
+
 /* Answer 200 with the row of the path, or 404. */
 enum az_status resource_get_handle(struct request *req);
 
@@ -53,10 +56,10 @@ enum az_status resource_get_handle(struct request *req);
  * 409. */
 enum az_status resource_create_handle(struct request *req);
 
-/* Replace the row of the path. Answer 200 with the row as stored; 400, 404, 409. */
+/* Replace the row of the path. Answer 200 with the row as stored; 400, 404, 409, 412. */
 enum az_status resource_put_handle(struct request *req);
 
-/* Delete the row of the path. Answer 204 or 404. */
+/* Delete the row of the path. Answer 204, 404 or 412. */
 enum az_status resource_delete_handle(struct request *req);
 
 /* Answer 200 with a row as JSON text, or 404 for NULL; the noun is for the log. */

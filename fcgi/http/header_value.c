@@ -7,20 +7,18 @@
 
 #include "base/digits.h"
 
-/* Octets between the quotes of the entity tags that this server makes: a SHA-256 in hex. */
-#define HEADER_DIGEST_LENGTH 64
-
 /* Blanks and commas between the members of a list, in any number (RFC 9110 section 5.6.1). */
 #define BETWEEN " \t,"
 
-/* True if a list of entity tags contains the digest. */
+/* True if a list of entity tags contains the tag. */
 static bool
-tags_name(const char *list, const char *digest)
+tags_name(const char *list, const char *tag)
 {
+    size_t wanted = strlen(tag);
     for (const char *at = list; *at != '\0'; at += strspn(at, BETWEEN)) {
         size_t length = strcspn(at, BETWEEN);
-        if (length == HEADER_DIGEST_LENGTH + 2 && at[0] == '"' && at[length - 1] == '"'
-            && memcmp(at + 1, digest, HEADER_DIGEST_LENGTH) == 0)
+        if (length == wanted + 2 && at[0] == '"' && at[length - 1] == '"'
+            && memcmp(at + 1, tag, wanted) == 0)
             return true;
         at += length;
     }
@@ -28,14 +26,14 @@ tags_name(const char *list, const char *digest)
 }
 
 bool
-header_if_match(const char *value, const char *digest)
+header_if_match(const char *value, const char *tag)
 {
-    if (digest == NULL)
+    if (tag == NULL)
         return false;
     value += strspn(value, BETWEEN);
     if (value[0] == '*' && value[1 + strspn(value + 1, " \t")] == '\0')
         return true;
-    return tags_name(value, digest);
+    return tags_name(value, tag);
 }
 
 char *

@@ -6,10 +6,11 @@
 #include <talloc.h>
 
 /*
- * True if If-Match (RFC 9110 section 13.1.1) holds for content with this digest (hex SHA-256);
- * NULL: the content does not exist. `*` holds for any content that exists. Weak tags never match.
+ * True if If-Match (RFC 9110 section 13.1.1) holds for content whose entity tag has this text, of
+ * letters and digits; NULL: the content does not exist. `*` holds for any content that exists. Weak
+ * tags never match.
  */
-bool header_if_match(const char *value, const char *digest);
+bool header_if_match(const char *value, const char *tag);
 
 /* Return the first entity tag of If-None-Match without quotes and W/, on mem; "" if there is no
  * header (NULL). NULL: no memory. */

@@ -22,6 +22,7 @@
 static struct {
     enum az_status outcome;
     char *columns;
+    const char *version;
     bool sealed, sealed_is_plain, replaced;
     const char *filter[2];
     int filters;
@@ -38,12 +39,13 @@ holds(const void *octets, size_t length, const char *text)
 }
 
 static enum az_status
-play(struct op *op, const struct json_row *row, const char **ret_dto)
+play(struct op *op, const struct json_row *row, struct json_shown *ret)
 {
     played.columns = talloc_strdup(op->mem, row->columns);
     played.sealed = row->sealed != NULL;
     played.sealed_is_plain = row->sealed != NULL && holds(row->sealed, row->sealed_length, SECRET);
-    *ret_dto = talloc_asprintf(op->mem, "{\"name\":\"%s\"}", row->key);
+    played.version = row->version;
+    *ret = (struct json_shown){talloc_asprintf(op->mem, "{\"name\":\"%s\"}", row->key), "8"};
     return played.outcome == AZ_OK ? AZ_OK : op_fail(op, played.outcome, NULL, NULL);
 }
 
@@ -60,35 +62,39 @@ json_rows_list(struct op *op, const struct json_rows *rows, const char *const *f
 }
 
 enum az_status
-json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key, const char **ret_dto)
+json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
+                struct json_shown *ret)
 {
     (void) op, (void) rows;
-    *ret_dto = strcmp(key, "unknown") != 0 ? "{}" : NULL;
+    *ret = (struct json_shown){.dto = NULL};
+    if (strcmp(key, "unknown") != 0)
+        *ret = (struct json_shown){"{}", "7"};
     return AZ_OK;
 }
 
 enum az_status
 json_rows_insert(struct op *op, const struct json_rows *rows, const struct json_row *row,
-                 const char **ret_dto)
+                 struct json_shown *ret)
 {
     (void) rows;
     played.replaced = false;
-    return play(op, row, ret_dto);
+    return play(op, row, ret);
 }
 
 enum az_status
 json_rows_replace(struct op *op, const struct json_rows *rows, const struct json_row *row,
-                  const char **ret_dto)
+                  struct json_shown *ret)
 {
     (void) rows;
     played.replaced = true;
-    return play(op, row, ret_dto);
+    return play(op, row, ret);
 }
 
 enum az_status
-json_rows_delete(struct op *op, const struct json_rows *rows, const char *key)
+json_rows_delete(struct op *op, const struct json_rows *rows, const char *key, const char *version)
 {
     (void) rows;
+    played.version = version;
     return strcmp(key, "unknown") != 0 ? AZ_OK : op_fail(op, AZ_NOT_FOUND, NULL, NULL);
 }
 
@@ -127,7 +133,8 @@ static const struct field thing_fields[] = {
 };
 static const struct resource_body thing_body = {
     .fields = FIELDS(thing_fields, 0), .key = "name", .key_fixed = true, .secret = "secret"};
-static const struct json_rows thing_rows = {.noun = "thing"};
+static const struct db_stmt any_stmt = {"any", "", 1};
+static const struct json_rows thing_rows = {.noun = "thing", .fetch = &any_stmt};
 static const struct resource_secret secret_kept = {KEYRING_CLIENT_SECRET, place_of, false},
                                     secret_shown = {KEYRING_CLIENT_SECRET, place_of, true};
 static const struct admin_resource kept = {.rows = &thing_rows,
@@ -300,6 +307,43 @@ test_filters(void)
     talloc_free(mem);
 }
 
+/* ---- If-Match ---- */
+
+static const struct {
+    const char *tag; /* value of If-Match; NULL: it was not sent */
+    enum az_status status;
+    const char *version; /* that the statement compares */
+    const char *name;
+} conditions[] = {
+    {NULL,          AZ_OK,                  NULL, "without If-Match any version is written"        },
+    {"\"7\"",       AZ_OK,                  "7",  "the version of the row is written, and no other"},
+    {"\"6\"",       AZ_PRECONDITION_FAILED, "-",  "another version is refused"                     },
+    {"W/\"7\"",     AZ_PRECONDITION_FAILED, "-",  "... and a weak tag (RFC 9110 13.1.1)"           },
+    {"\"77\"",      AZ_PRECONDITION_FAILED, "-",  "... and a longer one"                           },
+    {"7",           AZ_PRECONDITION_FAILED, "-",  "... and one without quotes"                     },
+    {"",            AZ_PRECONDITION_FAILED, "-",  "... and an empty one"                           },
+    {"\"6\",\"7\"", AZ_OK,                  "7",  "one of several"                                 },
+    {"*",           AZ_OK,                  "7",  "any version, if there is a row"                 },
+};
+
+static void
+test_conditions(void)
+{
+    for (size_t i = 0; i < 2 * sizeof(conditions) / sizeof(conditions[0]); i++) {
+        const bool put = i % 2 == 0;
+        const char *const set[] = {"HTTP_IF_MATCH", conditions[i / 2].tag, NULL}, *none[] = {NULL};
+        TALLOC_CTX *mem = talloc_new(NULL);
+        struct request *req = make_request(mem, &kept, "a", "{'label':'l'}");
+        struct fake *fake = fake_new(mem, conditions[i / 2].tag != NULL ? set : none, "");
+        req->io = &fake->io;
+        played.version = "-";
+        is_int(put ? resource_put_handle(req) : resource_delete_handle(req),
+               conditions[i / 2].status, "%s: %s", put ? "PUT" : "DELETE", conditions[i / 2].name);
+        is_str(played.version, conditions[i / 2].version, "... in the statement too");
+        talloc_free(mem);
+    }
+}
+
 /* ---- warnings ---- */
 
 static bool alarmed;       /* `warn` has something to say */
@@ -357,6 +401,7 @@ main(void)
     test_sealed();
     test_keys();
     test_filters();
+    test_conditions();
     test_warned();
     return done();
 }

@@ -7,6 +7,7 @@ use warnings;
 use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use IO::Socket::INET ();
+use POSIX            ();
 use Test::More;
 
 use Authz::Process ();
@@ -106,6 +107,31 @@ both( 0, [ qw(client create --type public), "{}-$odd" ], 'a name with characters
 both( 0, [ qw(client show),                 "{}-$odd" ], '... is found' );
 both( 0, [ qw(client delete),               "{}-$odd" ], '... and deleted' );
 both( 1, [qw(client show ../clients)], 'a name that would be another path is a name' );
+
+# A verb that changes a row reads it, then its file: this one comes after somebody else has changed the row.
+for my $way ( [ 'on the database', $env ], [ 'over the API', $far, '--server', $url ] ) {
+    my ( $name, $set, @more ) = @$way;
+    my $pipe = Authz::Process::directory() . '/raced';
+    POSIX::mkfifo( $pipe, oct 600 ) if !-p $pipe;
+    ctl( [qw(client create raced --type public --name Old)], env => $env );
+    my $other = Authz::Process->start(
+        name => 'other',
+        code => sub {
+            open my $out, '>', $pipe or die "$pipe: $!";
+            $stack->sql(q{UPDATE client SET client_name = 'Other' WHERE client_id = 'raced'});
+            print {$out} '{"clientUri": "https://r.example"}';
+            close $out;
+        } );
+    my $lost =
+      ctl_is( 1, [ qw(client update raced --file), $pipe, @more ], "client update, $name, loses a race", env => $set );
+    like( $lost->{err}, qr/somebody else changed it meanwhile; nothing was changed/, '... and says so' );
+    $other->wait(30);
+    my $row = ctl( [qw(client show raced --json)], env => $env )->{json};
+    is( $row->{clientName}, 'Other', "... and the other's change stays" );
+    ok( !exists $row->{clientUri}, '... alone' );
+    ctl_is( 0, [ qw(client update raced --name Mine), @more ], '... run again it passes', env => $set );
+    ctl( [qw(client delete raced)], env => $env );
+}
 
 # ---- sessions and consents
 

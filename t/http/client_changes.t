@@ -73,4 +73,53 @@ my @refused = Authz::Client::together( map { request( $_, '/introspect', \@rs, t
 is( scalar( grep { $_->status == 401 } @refused ), 16,
     'a client that was disabled is refused by every process at once' );
 
+# ---- If-Match on clients and identity providers (RFC 9110 13.1.1; decisions.md "ETag")
+
+my %row = (
+    '/admin/api/clients/crm'             => { clientId => 'crm',  clientType => 'confidential' },
+    '/admin/api/identity-providers/corp' => { idpId    => 'corp', issuer => 'https://corp.example', clientId => 'us' }
+);
+$one->admin( POST => '/admin/api/identity-providers', json => $row{'/admin/api/identity-providers/corp'} );
+
+# A PUT or DELETE; `tag` is If-Match.
+sub conditional {
+    my ( $method, $path, $tag, $json ) = @_;
+    return $one->admin( $method, $path, json => $json, headers => [ 'If-Match' => $tag ] );
+}
+for my $path ( sort keys %row ) {
+    my $name = $path =~ /clients/ ? 'clientName' : 'name';
+    my $dto  = sub { return { %{ $row{$path} }, $name => $_[0] } };
+    my $now  = sub { return $one->admin( GET => $path ) };
+    my $tag  = $now->()->header('ETag');
+    like( $tag, qr/\A"\w+"\z/, "$path has a strong ETag" );
+    is( $now->()->header('ETag'), $tag, '... which stays while the row does' );
+    my $put = conditional( PUT => $path, $tag, $dto->('one') );
+    is( $put->status, 200, '... and lets a PUT pass' );
+    isnt( $put->header('ETag'), $tag, '... whose answer has another' );
+    is( $now->()->header('ETag'), $put->header('ETag'), '... that of the row as stored' );
+
+    for my $bad ( $tag, '"x"', ',', 'W/' . $put->header('ETag'), $put->header('ETag') =~ tr/"//dr ) {
+        my $refused = conditional( PUT => $path, $bad, $dto->('two') );
+        is( $refused->status,                             412, "... and the PUT with If-Match: $bad is refused" );
+        is( conditional( DELETE => $path, $bad )->status, 412, '... and such a DELETE' );
+    }
+    is( $now->()->json->{$name}, 'one', '... and nothing is written' );
+    is( conditional( PUT => $path, "$tag, " . $put->header('ETag'), $dto->('two') )->status, 200,
+        'one of several tags' );
+    is( conditional( PUT => $path,        '*', $dto->('three') )->status, 200, '... or *' );
+    is( conditional( PUT => "$path-none", '*', {} )->status,              404, 'an unknown row is 404' );
+    is( $one->admin( PUT => $path, json => $dto->('four') )->status, 200, 'without If-Match the last writer wins' );
+    $tag = $now->()->header('ETag');
+    my @writer = map {
+        [   $http[ $_ % 2 ],
+            $http[ $_ % 2 ]
+              ->octets( 'PUT', $path, headers => [ @$admin, 'If-Match' => $tag ], json => $dto->("w$_"), close => 1 ) ]
+    } 1 .. 4;
+    my %status;
+    $status{ $_->status }++ for Authz::Client::together(@writer);
+    is_deeply( \%status, { 200 => 1, 412 => 3 }, 'of four writers at once with the same ETag one wins' );
+    is( conditional( DELETE => $path, $now->()->header('ETag') )->status, 204,
+        'the ETag of the row lets a DELETE pass' );
+}
+
 done_testing;

@@ -12,9 +12,11 @@
 /* clang-format off */
 static const struct db_stmt clients_admin_list_stmt = {
     "clients_list", "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " ORDER BY d.id", 0};
+enum client_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt clients_admin_fetch_stmt = {
     "client_dto_fetch",
-    "SELECT " JSON_ROWS_DTO " AS dto FROM " CLIENTS_ADMIN_DTO " WHERE d.\"clientId\" = $1", 1};
+    "SELECT " JSON_ROWS_DTO " AS dto, o.version FROM " CLIENTS_ADMIN_DTO " JOIN client o ON o.id = d.id"
+    " WHERE d.\"clientId\" = $1", 1};
 
 enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG };
 static const struct db_stmt client_state_stmt = {
@@ -51,9 +53,10 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "  || CASE WHEN c.registration_type = 'STATEMENT' THEN jsonb_build_object("
     "   'software_statement', c.software_statement,"
     "   'software_statement_json', c.software_statement_json) ELSE '{}' END))"
-    " WHERE c.client_id = $1 RETURNING c.id", 3};
+    " WHERE c.client_id = $1 AND ($4::bigint IS NULL OR c.version = $4::bigint) RETURNING c.id", 4};
 static const struct db_stmt clients_admin_delete_stmt = {
-    "client_delete", "DELETE FROM client WHERE client_id = $1 RETURNING id", 1};
+    "client_delete", "DELETE FROM client WHERE client_id = $1 AND ($2::bigint IS NULL OR version = $2::bigint)"
+    " RETURNING id", 2};
 
 /* The secret that was good until now stays good until $3, or is dropped. */
 enum client_rotate_secret_column { ROTATE_DONE, ROTATE_UNTIL };

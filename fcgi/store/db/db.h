@@ -150,12 +150,12 @@ enum az_status db_fetch_array(struct op *op, const struct db_stmt *stmt,
 
 /*
  * Write a row and read it back, in one trip and one transaction. `write` returns one row if it
- * wrote; `read` takes the first parameter of `write` and gives one text, *ret, which is NULL if
+ * wrote; `read` takes the first parameter of `write`, and *ret is its result, which is NULL if
  * nothing was written. AZ_CONFLICT with the public text `taken`: a unique key is in use.
  */
 enum az_status db_write_read(struct op *op, const struct db_stmt *write,
                              const struct db_params *params, const struct db_stmt *read,
-                             const char *taken, const char **ret);
+                             const char *taken, PGresult **ret);
 
 /* Run statements of a script (migrations, housekeeping) by the simple protocol. The text is ours,
  * never input; NULL fails with "out of memory". */

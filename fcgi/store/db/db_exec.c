@@ -73,7 +73,7 @@ db_fetch_array(struct op *op, const struct db_stmt *stmt, const struct db_params
 
 enum az_status
 db_write_read(struct op *op, const struct db_stmt *write, const struct db_params *params,
-              const struct db_stmt *read, const char *taken, const char **ret)
+              const struct db_stmt *read, const char *taken, PGresult **ret)
 {
     struct db_batch *batch = db_batch_new(op);
     struct db_step *first = db_batch_add(batch, write), *second = db_batch_add(batch, read);
@@ -83,6 +83,6 @@ db_write_read(struct op *op, const struct db_stmt *write, const struct db_params
     if (st == AZ_RETRY)
         return op_fail(op, AZ_CONFLICT, taken, NULL);
     if (st == AZ_OK)
-        *ret = PQntuples(first->result) == 1 ? db_get(second->result, 0, 0) : NULL;
+        *ret = PQntuples(first->result) == 1 ? second->result : NULL;
     return st;
 }

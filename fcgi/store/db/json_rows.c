@@ -12,18 +12,36 @@ json_rows_list(struct op *op, const struct json_rows *rows, const char *const *f
     return db_fetch_list(op, rows->list, &params, ret_array);
 }
 
-enum az_status
-json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key, const char **ret_dto)
+/* Columns of `fetch`. */
+enum { SHOWN_DTO, SHOWN_VERSION };
+
+static struct json_shown
+json_rows_shown(const PGresult *result)
 {
-    struct db_params params = {.count = 0};
-    db_text(&params, key);
-    return db_fetch_text(op, rows->fetch, &params, ret_dto);
+    return (struct json_shown){
+        .dto = db_get(result, 0, SHOWN_DTO),
+        .version = PQnfields(result) > SHOWN_VERSION ? db_get(result, 0, SHOWN_VERSION) : NULL};
 }
 
-static enum az_status
-json_rows_missing(struct op *op, const struct json_rows *rows)
+enum az_status
+json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
+                struct json_shown *ret)
 {
-    return op_fail(op, AZ_NOT_FOUND, NULL, "no such %s", rows->noun);
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, key);
+    enum az_status st = db_exec(op, rows->fetch, &params, true, &result);
+    if (st == AZ_OK)
+        *ret = json_rows_shown(result);
+    return st;
+}
+
+/* Fail because no row was written: there is none, or it has another version. */
+static enum az_status
+json_rows_missing(struct op *op, const struct json_rows *rows, const char *version)
+{
+    return version != NULL ? op_fail(op, AZ_PRECONDITION_FAILED, NULL, NULL)
+                           : op_fail(op, AZ_NOT_FOUND, NULL, "no such %s", rows->noun);
 }
 
 static enum az_status
@@ -32,59 +50,67 @@ json_rows_after(struct op *op, const struct json_rows *rows)
     return rows->after != NULL ? db_exec(op, rows->after, NULL, false, NULL) : AZ_OK;
 }
 
-/* Write a row and read it back. *ret_dto is NULL when the statement wrote nothing. */
+/* Write a row and read it back. ret->dto is NULL when the statement wrote nothing. */
 static enum az_status
 json_rows_write(struct op *op, const struct json_rows *rows, const struct db_stmt *stmt,
-                const struct json_row *row, const char **ret_dto)
+                const struct json_row *row, struct json_shown *ret)
 {
     struct db_params params = {.count = 0};
+    PGresult *read = NULL;
     db_text(&params, row->key);
     db_text(&params, row->columns);
     if (row->sealed != NULL)
         db_octets(&params, row->sealed, row->sealed_length);
     else if (stmt->params > params.count)
         db_text(&params, NULL);
-    enum az_status st = db_write_read(op, stmt, &params, rows->fetch, rows->taken, ret_dto);
-    return st == AZ_OK && *ret_dto != NULL ? json_rows_after(op, rows) : st;
+    if (stmt->params > params.count)
+        db_text(&params, row->version);
+    enum az_status st = db_write_read(op, stmt, &params, rows->fetch, rows->taken, &read);
+    if (st != AZ_OK || read == NULL)
+        return st;
+    *ret = json_rows_shown(read);
+    return json_rows_after(op, rows);
 }
 
 enum az_status
 json_rows_insert(struct op *op, const struct json_rows *rows, const struct json_row *row,
-                 const char **ret_dto)
+                 struct json_shown *ret)
 {
-    const char *dto = NULL;
-    enum az_status st = json_rows_write(op, rows, rows->insert, row, &dto);
-    if (st == AZ_OK && dto == NULL)
+    struct json_shown shown = {.dto = NULL};
+    enum az_status st = json_rows_write(op, rows, rows->insert, row, &shown);
+    if (st == AZ_OK && shown.dto == NULL)
         return op_fail(op, AZ_CONFLICT,
                        talloc_asprintf(op->mem, "%s '%.*s'%s is already in use", rows->key,
                                        JSON_ROWS_KEY_SHOWN, row->key, rows->besides),
                        NULL);
     if (st == AZ_OK)
-        *ret_dto = dto;
+        *ret = shown;
     return st;
 }
 
 enum az_status
 json_rows_replace(struct op *op, const struct json_rows *rows, const struct json_row *row,
-                  const char **ret_dto)
+                  struct json_shown *ret)
 {
-    const char *dto = NULL;
-    enum az_status st = json_rows_write(op, rows, rows->replace, row, &dto);
-    if (st == AZ_OK && dto == NULL)
-        return json_rows_missing(op, rows);
+    struct json_shown shown = {.dto = NULL};
+    enum az_status st = json_rows_write(op, rows, rows->replace, row, &shown);
+    if (st == AZ_OK && shown.dto == NULL)
+        return json_rows_missing(op, rows, row->version);
     if (st == AZ_OK)
-        *ret_dto = dto;
+        *ret = shown;
     return st;
 }
 
 enum az_status
-json_rows_delete(struct op *op, const struct json_rows *rows, const char *key)
+json_rows_delete(struct op *op, const struct json_rows *rows, const char *key, const char *version)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, key);
+    if (rows->remove->params > params.count)
+        db_text(&params, version);
     enum az_status st = db_exec(op, rows->remove, &params, false, &result);
     if (st != AZ_OK)
         return st;
-    return PQntuples(result) > 0 ? json_rows_after(op, rows) : json_rows_missing(op, rows);
+    return PQntuples(result) > 0 ? json_rows_after(op, rows) : json_rows_missing(op, rows, version);
 }

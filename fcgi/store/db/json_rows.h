@@ -24,11 +24,13 @@ struct json_rows {
                                       " or its issuer"; "": there is none */
     const char *taken;             /* public text of a 409 when that other member is taken */
     const struct db_stmt *list;    /* $1.. filters, NULL: any; one column: the DTO */
-    const struct db_stmt *fetch;   /* $1 key; one column: the DTO */
+    const struct db_stmt *fetch;   /* $1 key; the DTO, and the version if rows have one */
     const struct db_stmt *insert;  /* $1 key, $2 columns as JSON, $3 sealed secret if the table has
                                       one; returns a row unless the key is taken */
-    const struct db_stmt *replace; /* the same parameters; returns a row unless there is none */
-    const struct db_stmt *remove;  /* $1 key; returns a row unless there was none */
+    const struct db_stmt *replace; /* the same parameters, and $4 the version that the row must
+                                      have, NULL: any; returns a row unless there is none */
+    const struct db_stmt *remove;  /* $1 key, $2 the version if rows have one; returns a row unless
+                                      there was none */
     const struct db_stmt *after;   /* run when a write is committed, or NULL: nothing is */
 };
 
@@ -38,6 +40,13 @@ struct json_row {
     const char *columns;         /* JSON object; an absent column gets its default */
     const unsigned char *sealed; /* new secret, sealed; NULL: none was given */
     size_t sealed_length;        /* octets */
+    const char *version;         /* version that the stored row must have, or NULL: any */
+};
+
+/* A row as it is shown; on op->mem. */
+struct json_shown {
+    const char *dto;     /* JSON text; NULL: there is no such row */
+    const char *version; /* changes with each write of the row; NULL: rows have none */
 };
 
 /* Read all rows that match the filters (`count` values in the order of the statement) as a JSON
@@ -45,21 +54,23 @@ struct json_row {
 enum az_status json_rows_list(struct op *op, const struct json_rows *rows,
                               const char *const *filters, int count, const char **ret_array);
 
-/* Read one row as JSON text on op->mem; *ret_dto is NULL when there is none. One trip. */
+/* Read one row. One trip. */
 enum az_status json_rows_fetch(struct op *op, const struct json_rows *rows, const char *key,
-                               const char **ret_dto);
+                               struct json_shown *ret);
 
 /* Insert a row and read it back. AZ_CONFLICT: the key, or another unique value, is taken. One trip,
  * and one for `after`. */
 enum az_status json_rows_insert(struct op *op, const struct json_rows *rows,
-                                const struct json_row *row, const char **ret_dto);
+                                const struct json_row *row, struct json_shown *ret);
 
-/* Replace a row and read it back. AZ_NOT_FOUND; AZ_CONFLICT: a unique value is taken. One trip, and
- * one for `after`. */
+/* Replace a row and read it back. AZ_NOT_FOUND; AZ_PRECONDITION_FAILED: it has another version, or
+ * is gone; AZ_CONFLICT: a unique value is taken. One trip, and one for `after`. */
 enum az_status json_rows_replace(struct op *op, const struct json_rows *rows,
-                                 const struct json_row *row, const char **ret_dto);
+                                 const struct json_row *row, struct json_shown *ret);
 
-/* Delete a row. AZ_NOT_FOUND. One trip, and one for `after`. */
-enum az_status json_rows_delete(struct op *op, const struct json_rows *rows, const char *key);
+/* Delete a row, with `version` only that one (NULL: any). AZ_NOT_FOUND, AZ_PRECONDITION_FAILED. One
+ * trip, and one for `after`. */
+enum az_status json_rows_delete(struct op *op, const struct json_rows *rows, const char *key,
+                                const char *version);
 
 #endif

@@ -5,9 +5,11 @@
 /* clang-format off */
 static const struct db_stmt identity_providers_admin_list_stmt = {
     "identity_provider_dto_list", "SELECT " JSON_ROWS_DTO " AS dto FROM identity_provider_dto d ORDER BY d.id", 0};
+enum identity_provider_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
 static const struct db_stmt identity_providers_admin_fetch_stmt = {
     "identity_provider_dto_fetch",
-    "SELECT " JSON_ROWS_DTO " AS dto FROM identity_provider_dto d WHERE d.\"idpId\" = $1", 1};
+    "SELECT " JSON_ROWS_DTO " AS dto, o.version FROM identity_provider_dto d"
+    " JOIN identity_provider o ON o.id = d.id WHERE d.\"idpId\" = $1", 1};
 
 /* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt identity_providers_admin_insert_stmt = {
@@ -19,7 +21,8 @@ static const struct db_stmt identity_providers_admin_insert_stmt = {
 /* `was` is the row before the update: statements of one WITH see the same snapshot. */
 static const struct db_stmt identity_providers_admin_replace_stmt = {
     "identity_provider_replace",
-    "WITH was AS (SELECT id, issuer FROM identity_provider WHERE idp_id = $1 FOR UPDATE),"
+    "WITH was AS (SELECT id, issuer FROM identity_provider WHERE idp_id = $1"
+    "  AND ($4::bigint IS NULL OR version = $4::bigint) FOR UPDATE),"
     " u AS (UPDATE identity_provider p SET (" IDENTITY_PROVIDERS_ADMIN_COLUMNS ", secret_sealed)"
     " = (SELECT " IDENTITY_PROVIDERS_ADMIN_COLUMNS ", coalesce($3::bytea, p.secret_sealed)"
     "  FROM jsonb_populate_record(NULL::identity_provider,"
@@ -27,9 +30,10 @@ static const struct db_stmt identity_providers_admin_replace_stmt = {
     "  FROM was WHERE p.id = was.id RETURNING p.id, p.enabled, p.issuer = was.issuer AS same),"
     " ended AS (DELETE FROM browser_session s USING u"
     "  WHERE s.idp = u.id AND NOT (u.enabled AND u.same) RETURNING s.idp)"
-    " SELECT u.id, (SELECT count(*) FROM ended) FROM u", 3};
+    " SELECT u.id, (SELECT count(*) FROM ended) FROM u", 4};
 static const struct db_stmt identity_providers_admin_delete_stmt = {
-    "identity_provider_delete", "DELETE FROM identity_provider WHERE idp_id = $1 RETURNING id", 1};
+    "identity_provider_delete", "DELETE FROM identity_provider"
+    " WHERE idp_id = $1 AND ($2::bigint IS NULL OR version = $2::bigint) RETURNING id", 2};
 
 /*
  * A sequence moves before the rows it counts are committed. A process that read it in between
