@@ -144,6 +144,17 @@ help_verbs(FILE *out, TALLOC_CTX *mem, const struct cli *cli)
                        row->help);
 }
 
+const char *
+help_place(const struct cli_verb *verb)
+{
+    static const char *const places[] = {
+        [CLI_HOST] = "It works on this host alone, and refuses --server.",
+        [CLI_DATABASE] = "It works on the database alone, and refuses --server.",
+        [CLI_ANYWHERE] = NULL,
+    };
+    return places[verb->place];
+}
+
 static void
 help_verb(FILE *out, TALLOC_CTX *mem, const struct cli_verb *verb)
 {
@@ -151,6 +162,8 @@ help_verb(FILE *out, TALLOC_CTX *mem, const struct cli_verb *verb)
     put_wrapped(out, talloc_asprintf(mem, "%s.", verb->help), 0, 0);
     if (verb->more != NULL)
         put_wrapped(out, verb->more, 0, 0);
+    if (help_place(verb) != NULL)
+        put_wrapped(out, help_place(verb), 0, 0);
     help_options(out, mem, "Options of this verb", verb->options);
 }
 

@@ -20,6 +20,9 @@ void help_print(FILE *out, const struct cli *cli);
  * [FILE|-]`. */
 char *help_synopsis(TALLOC_CTX *mem, const struct cli_verb *verb);
 
+/* Return the sentence that says where a verb works; NULL: with --server too. */
+const char *help_place(const struct cli_verb *verb);
+
 /* Return an option as help and manual print it: `-q, --quiet` or `--config FILE`. */
 char *help_option(TALLOC_CTX *mem, const struct cli_option *option);
 

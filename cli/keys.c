@@ -1,11 +1,15 @@
-/* keys: list and rotate the keys that sign ID tokens and software statements. */
+/* keys: list and rotate the keys that sign ID tokens and software statements, by the admin API
+ * (call.h). */
 #include "config.h"
 
-#include <string.h>
-
+#include "base/jsonx.h"
+#include "base/words.h"
+#include "call.h"
 #include "output.h"
-#include "store/tokens/signing_keys_turn.h"
+#include "store/tokens/signing_keys.h"
 #include "verbs.h"
+
+#define KEYS_PATH "/admin/api/keys"
 
 const struct cli_option keys_rotate_options[] = {
     {"use", 0, "USE", offsetof(struct cli_choices, use), false,
@@ -14,57 +18,55 @@ const struct cli_option keys_rotate_options[] = {
     {NULL,     0,   NULL,   0,                        false,                         NULL },
 };
 
-int
-keys_list_run(struct cli *cli)
+static const char *const key_uses[] = {"oidc", "statement", NULL};
+
+/* Send the request, and print the keys of the answer. */
+static int
+keys_call(struct cli *cli, const struct call *call)
 {
     static const struct output_column columns[] = {
-        {"kid",         "KID"    },
-        {"use",         "USE"    },
-        {"alg",         "ALG"    },
-        {"state",       "STATE"  },
-        {"createdAt",   "CREATED"},
-        {"activatedAt", "ACTIVE" },
-        {"retiredAt",   "RETIRED"},
-        {NULL,          NULL     }
+        {"kid",            "KID"            },
+        {"use",            "USE"            },
+        {"alg",            "ALG"            },
+        {"state",          "STATE"          },
+        {"createdAt",      "CREATED"        },
+        {"activatedAt",    "ACTIVE"         },
+        {"retiredAt",      "RETIRED"        },
+        {"publishedUntil", "PUBLISHED UNTIL"},
+        {NULL,             NULL             }
     };
-    json_t *rows;
-    if (signing_keys_list(&cli->op, &rows) != AZ_OK)
-        return output_fault(cli);
-    output_rows(cli, rows, columns);
+    struct answer answer;
+    int status = call_run(cli, call, NULL, &answer);
+    if (status != CLI_OK)
+        return status;
+    if (call->body != NULL)
+        output_line(cli, "the next keys are now active; the previous ones are retired");
+    if (call->body == NULL || !cli->choice.quiet)
+        output_rows(cli, answer.json, columns);
     return CLI_OK;
 }
 
-static const struct use {
-    const char *word;     /* value of --use */
-    enum signing_use use; /* its meaning */
-} uses[] = {
-    {"oidc",      SIGNING_OIDC     },
-    {"statement", SIGNING_STATEMENT},
-};
-
-static const struct use *
-find_use(const char *word)
+int
+keys_list_run(struct cli *cli)
 {
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
-        if (strcmp(uses[i].word, word) == 0)
-            return &uses[i];
-    return NULL;
+    const struct call call = {.method = "GET", .path = KEYS_PATH};
+    return keys_call(cli, &call);
 }
 
-/* Check first that the stored keys open: the service could not read a new key sealed under another
- * credential key. */
 int
 keys_rotate_run(struct cli *cli)
 {
-    const struct use *use = find_use(cli->choice.use != NULL ? cli->choice.use : "oidc");
-    if (use == NULL) {
+    const char *use = cli->choice.use != NULL ? cli->choice.use : "oidc";
+    json_t *body = jsonx_own(cli->mem, json_pack("{s:o}", "use", output_string(use)));
+    const struct call call = {.method = "POST", .path = KEYS_PATH "/rotate", .body = body};
+    if (!words_has(key_uses, use)) {
         output_error("keys rotate: --use must be oidc or statement, not '%s'; see `authzctl keys "
                      "rotate --help`",
-                     cli->choice.use);
+                     use);
         return CLI_USAGE;
     }
-    if (signing_keys_check(&cli->op) != AZ_OK || signing_keys_rotate(&cli->op, use->use) != AZ_OK)
+    /* The operator of the database learns which setting is wrong; the API does not say it. */
+    if (cli->choice.server == NULL && signing_keys_check(&cli->op) != AZ_OK)
         return output_fault(cli);
-    output_line(cli, "the next keys are now active; the previous ones are retired");
-    return cli->choice.quiet ? CLI_OK : keys_list_run(cli);
+    return body != NULL ? keys_call(cli, &call) : output_no_memory(cli);
 }

@@ -63,6 +63,8 @@ man_verb(FILE *out, TALLOC_CTX *mem, const struct cli_verb *verb)
     man_entry(out, help_synopsis(mem, verb), talloc_asprintf(mem, "%s.", verb->help));
     if (verb->more != NULL)
         man_line(out, verb->more);
+    if (help_place(verb) != NULL)
+        man_line(out, help_place(verb));
     if (verb->options != NULL) {
         fputs(".RS\n", out);
         man_options(out, mem, verb->options);

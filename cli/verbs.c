@@ -13,7 +13,10 @@ static const char *const database[] = {DATABASE, NULL};
 static const char *const migrations[] = {DATABASE, "SVC_DATA_DIR", NULL};
 static const char *const describing[] = {"SVC_OIDC_ISSUER", NULL};
 static const char *const minting[] = {DATABASE, KEYRING, "SVC_OIDC_ISSUER", NULL};
-static const char *const rotating[] = {DATABASE, KEYRING, "SVC_OIDC_JWKS_CACHE_SECONDS", NULL};
+#define RETIREMENT "SVC_OIDC_KEY_RETIREMENT_SECONDS", "SVC_OIDC_STATEMENT_KEY_RETIREMENT_SECONDS"
+static const char *const signing[] = {DATABASE, "SVC_OIDC_ISSUER", RETIREMENT, NULL};
+static const char *const rotating[] = {
+    DATABASE, KEYRING, "SVC_OIDC_ISSUER", "SVC_OIDC_JWKS_CACHE_SECONDS", RETIREMENT, NULL};
 /* The dispatcher of the service reads these for every request. */
 static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
 #define SAVING                                                                                     \
@@ -142,9 +145,10 @@ const struct cli_verb cli_verbs[] = {
      "Change members of an identity provider and print it",
      "Members that neither an option nor --file names stay as they are, and so does the secret. If somebody else changes the "
      "provider meanwhile, nothing is changed."},
-    {"keys list", "", 0, 0, NULL, database, CLI_DATABASE, false, keys_list_run,
-     "List the signing keys: next, active and retired", NULL},
-    {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_DATABASE, false, keys_rotate_run,
+    {"keys list", "", 0, 0, NULL, signing, CLI_ANYWHERE, false, keys_list_run,
+     "List the signing keys: next, active and retired",
+     "The keys themselves are never shown. A retired key stays published until the time of the last column."},
+    {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_ANYWHERE, false, keys_rotate_run,
      "Activate the next signing keys, retire the active ones and create new next keys",
      "There is one key for each algorithm in SVC_OIDC_ID_TOKEN_ALGS; all are rotated together. The next keys must have "
      "been published for SVC_OIDC_JWKS_CACHE_SECONDS, so that verifiers know them; until then the rotation is refused. "

@@ -65,6 +65,19 @@ static const struct field token_facts_fields[] = {
 };
 const struct field_table answer_token_facts = ANSWER("TokenFacts", token_facts_fields);
 
+static const struct field key_fields[] = {
+    {"kid",            FIELD_TEXT,    .required = true, .help = "Its name in the key set and in headers of tokens", .example = "\"Zk6UL2_example\""},
+    {"use",            FIELD_TEXT,    .required = true, .help = "oidc: ID tokens; statement: software statements", .example = "\"oidc\""},
+    {"alg",            FIELD_TEXT,    .help = "Algorithm of its signatures", .example = "\"RS256\""},
+    {"state",          FIELD_TEXT,    .required = true, .help = "next: published, and not used yet; active: signs; retired: only verifies", .example = "\"active\""},
+    {"createdAt",      FIELD_TEXT,    .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
+    {"activatedAt",    FIELD_TEXT,    .help = "Absent while it is next"},
+    {"retiredAt",      FIELD_TEXT,    .help = "Absent before it is retired"},
+    {"ageSeconds",     FIELD_INTEGER, .required = true, .help = "Seconds since it became active; of a next key, since it was made", .example = "86400"},
+    {"publishedUntil", FIELD_TEXT,    .help = "Of a retired key: the end of its publication"},
+};
+const struct field_table answer_key = ANSWER("SigningKey", key_fields);
+
 static const struct field live_token_fields[] = {
     {"kind",      FIELD_TEXT, .required = true, .help = "access or refresh", .example = "\"access\""},
     {"tokenId",   FIELD_TEXT, .required = true, .help = "Id of the token in audit rows, and no credential", .example = "\"01a203bf-f3df-7ccb-8af8-2718d30dbf12\""},

@@ -19,6 +19,7 @@
 #include "admin/health.h"
 #include "admin/identity_provider_dto.h"
 #include "admin/identity_providers.h"
+#include "admin/keys.h"
 #include "admin/metrics.h"
 #include "admin/policy_bundle.h"
 #include "admin/policy_data.h"
@@ -159,6 +160,9 @@ const struct route routes[] = {
 
     {GET("/admin/api/governance/report", "getGovernanceReport", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
     {GET("/admin/api/governance-report", "getGovernanceReportAlias", governance_handle), ADMIN, QUERY(governance_params), ABOUT("Report what policy decided in a period"), ANSWERS(GIVES(200, answer_governance, "The report"))},
+
+    {GET("/admin/api/keys", "listKeys", keys_list_handle), ADMIN, ABOUT("List the signing keys: next, active and retired"), ANSWERS(GIVES_LIST(answer_key, "The keys, without key material"))},
+    {POST("/admin/api/keys/rotate", "rotateKeys", keys_rotate_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(key_rotation_table), ABOUT("Make the next signing key active"), ANSWERS(GIVES_LIST(answer_key, "The keys afterwards"))},
 
     {GET("/admin/api/clients", "listClients", resource_list_handle), ADMIN, OF(clients_resource), ABOUT("List the clients"), ANSWERS(GIVES_LIST(client_table, "The clients"))},
     {POST("/admin/api/clients", "createClient", resource_create_handle), ADMIN_WRITE, JSON, OF(clients_resource), FIELDS_OF(client_table), ABOUT("Create a client"), ANSWERS(GIVES(201, client_table, "The client, with its secret this once"))},

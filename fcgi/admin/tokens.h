@@ -10,7 +10,7 @@
 #define TOKENS_SIZE_MAX 200
 
 /* The last token that a page can begin with: the database passes over those before it. */
-#define TOKENS_OFFSET_MAX 10000
+#define TOKENS_OFFSET_MAX 2000
 
 /* Parameters of the list. */
 extern const struct route_param tokens_params[];

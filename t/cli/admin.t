@@ -273,7 +273,7 @@ for my $way (@ways) {
 # ---- verbs of this host
 
 for my $words (
-    'config show', 'db status', 'keys list', 'maintain', 'setup', 'completion bash', 'openapi',
+    'config show', 'db status', 'maintain', 'setup', 'completion bash', 'openapi',
     'policy test .' )
 {
     my $got = ctl_is( 64, [ split( / /, $words ), '--server', $url ], "$words refuses --server", env => $far );

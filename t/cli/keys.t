@@ -106,6 +106,61 @@ my $locked = ctl_is(
     env => { %$env, SVC_CREDENTIAL_KEY => 'w' x 20 } );
 is_deeply( signing(), $after, '... makes no key that the service could not open' );
 
+# The same over the admin API.
+my $stack = Authz::Stack->start;
+my $set   = $stack->settings;
+my $far   = { SVC_CONFIG => '/dev/null', AUTHZ_ADMIN_KEY => $Authz::Stack::KEY{SVC_ADMIN_API_KEY} };
+my @way   = ( [ 'on the database', $set ], [ 'over the API', $far, '--server', $stack->base ] );
+for my $use (qw(oidc statement)) {
+    for my $way (@way) {
+        my ( $where, $its, @more ) = @$way;
+        my $list = sub {
+            return {
+                map  { ( $_->{state} => $_ ) }
+                grep { $_->{use} eq $use } @{ ctl( [ qw(keys list --json), @more ], env => $its )->{json} } };
+        };
+        $stack->sql(q{DELETE FROM signing_key WHERE state = 'retired'});
+        $stack->sql(q{UPDATE signing_key SET created_at = now() WHERE state = 'next'});
+        my $old  = $list->();
+        my $wait = ctl_is( 1, [ qw(keys rotate --use), $use, @more ], "rotate of $use too early, $where", env => $its );
+        like( $wait->{err}, qr/Not all verifiers know the next key yet; try again in \d+ seconds/, '... says when' );
+        is( $list->()->{active}{kid}, $old->{active}{kid}, '... and changes nothing' );
+        $stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
+        my $done = ctl_is( 0, [ qw(keys rotate --use), $use, @more ], "rotate of $use, $where", env => $its );
+        like(
+            $done->{out}, qr/^the next keys are now active; the previous ones are retired\nKID +USE +ALG +STATE/,
+            '... and the keys' );
+        my $new = $list->();
+        is( $new->{active}{kid},  $old->{next}{kid},   '... the next key signs' );
+        is( $new->{retired}{kid}, $old->{active}{kid}, '... the active one is retired' );
+        ok( $new->{retired}{publishedUntil} gt $new->{retired}{retiredAt},      '... and published for a while' );
+        ok( $new->{active}{ageSeconds} < 60 && $old->{active}{ageSeconds} >= 0, '... ages begin with the state' );
+        is( $new->{active}{alg}, 'RS256', '... the algorithm' );
+        is( ctl( [ qw(keys list), @more ], env => $its )->{out} =~ tr/\n//, keys(%$new) + 3,
+            '... of five keys with a head' );
+        ctl_is( 64, [ qw(keys rotate --use other), @more ], "another use, $where", env => $its );
+        is( $stack->sql(
+                q{SELECT client_id || ' ' || (request_summary::json ->> 'keyUse') FROM audit_log WHERE operation = 'rotateKeys' AND outcome = 'allowed' ORDER BY id DESC LIMIT 1}
+            ),
+            ( @more ? 'SVC_ADMIN_API_KEY' : 'authzctl' ) . " $use",
+            '... the audit row says who rotated what' );
+    }
+}
+my $text = $stack->admin( GET => '/admin/api/keys' )->text;
+unlike( $text, qr/private|sealed|"[ndepq]":/, 'the list of the API has no key material' );
+is( $stack->admin( GET  => '/admin/api/keys',        key => undef )->status, 401, '... and is for administrators' );
+is( $stack->admin( POST => '/admin/api/keys/rotate', key => undef )->status, 401, '... as the rotation is' );
+for my $bad ( { use => 'other' }, { use => 1 }, { use => '' }, { kid => 'x' }, [] ) {
+    is( $stack->admin( POST => '/admin/api/keys/rotate', json => $bad )->status, 400, 'the API refuses a wrong body' );
+}
+$stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '301 seconds'});
+my $kids = sub { return $stack->sql(qq{SELECT kid FROM signing_key WHERE state = 'active' AND use = '$_[0]'}) };
+my %was  = map { ( $_ => $kids->($_) ) } qw(oidc statement);
+is( $stack->admin( POST => '/admin/api/keys/rotate' )->status, 200,
+    'without a body the keys of ID tokens are rotated' );
+isnt( $kids->('oidc'), $was{oidc}, '... which have another active key' );
+is( $kids->('statement'), $was{statement}, '... and those of statements have not' );
+
 # maintain runs what is due and what is not.
 sql(q{UPDATE signing_key SET retired_at = now() - interval '2 days' WHERE state = 'retired'});
 sql( 'SELECT partition_create(q.t, q.n) FROM (VALUES (' . q{'access_token', 5), ('access_token', 6)) q(t, n)} );

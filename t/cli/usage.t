@@ -13,7 +13,7 @@ use Authzctl;
 my $help  = ctl_is( 0, ['--help'], '--help needs no configuration' );
 my @verbs = map { /^  ((?:[a-z-]+ ?)+)(?= |\n|[A-Z])/ ? $1 =~ s/ +\z//r : () } split /^/,
   ( $help->{out} =~ /\n\n(.*?)\n\nOptions:/s )[0];
-is( scalar @verbs, 53, 'help lists every verb' ) or diag explain \@verbs;
+is( scalar @verbs, 54, 'help lists every verb' ) or diag explain \@verbs;
 is( $help->{err},  '', '... on standard output alone' );
 unlike( $help->{out}, qr/^  manual\b/m, 'the hidden verb is not listed' );
 is( ( grep { length > 80 && !m{\A/\S+\z} } split /\n/, $help->{out} ), 0, 'help fits 80 columns, but for a path' );
@@ -23,6 +23,13 @@ for my $verb (@verbs) {
     my $text = ctl_is( 0, [ split( / /, $verb ), '--help' ], "$verb --help" )->{out};
     like( $text, qr/\Ausage: authzctl \[OPTION\.\.\.\] \Q$verb\E\b/, '... begins with its usage' );
 }
+like(
+    ctl( [qw(db status --help)] )->{out}, qr/on this host alone, and refuses --server/,
+    'help of a verb of the host says so' );
+like(
+    ctl( [qw(maintain --help)] )->{out}, qr/on the database alone, and refuses --server/,
+    '... and of one of the database' );
+unlike( ctl( [qw(keys list --help)] )->{out}, qr/refuses/, '... and of no other' );
 for my $noun (
     'admin-key',   'bundle',  'client', 'config', 'consent', 'db', 'idp', 'keys', 'policy', 'policy data',
     'policy rule', 'session', 'token' )

@@ -1,0 +1,109 @@
+#include "config.h"
+
+#include "admin/keys.h"
+
+#include <string.h>
+
+#include "admin/resource.h"
+#include "base/field_rules.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "store/tokens/signing_keys_turn.h"
+
+/* ---- the list ---- */
+
+/* Read a time of a key. False: it has none. */
+static bool
+key_time(const json_t *key, const char *member, int64_t *ret_ms)
+{
+    const char *text = json_string_value(json_object_get(key, member));
+    return text != NULL && iso8601_parse(text, strlen(text), ret_ms) == AZ_OK;
+}
+
+/* Return for how many seconds a retired key of the use stays published. */
+static int64_t
+key_retirement(const struct settings *cfg, const json_t *key)
+{
+    const char *use = json_string_value(json_object_get(key, "use"));
+    return use != NULL && strcmp(use, signing_use_name(SIGNING_STATEMENT)) == 0
+               ? cfg->statement_key_retirement
+               : cfg->key_retirement_seconds;
+}
+
+/* Add the age of a key, and the end of its publication. */
+static void
+describe_key(const struct op *op, json_t *key)
+{
+    struct jsonx_build build = {key, false};
+    char until[ISO8601_MS_SIZE];
+    int64_t since, retired;
+    if (key_time(key, "activatedAt", &since) || key_time(key, "createdAt", &since))
+        jsonx_set(&build, "ageSeconds",
+                  json_integer(op->now_ms > since ? (op->now_ms - since) / 1000 : 0));
+    if (key_time(key, "retiredAt", &retired)
+        && iso8601_format_ms(retired + key_retirement(op->az->cfg, key) * 1000, until) == AZ_OK)
+        jsonx_set(&build, "publishedUntil", json_string(until));
+}
+
+enum az_status
+keys_list_handle(struct request *req)
+{
+    json_t *keys, *key;
+    size_t index;
+    enum az_status st = signing_keys_list(&req->op, &keys);
+    if (st != AZ_OK)
+        return st;
+    json_array_foreach (keys, index, key)
+        describe_key(&req->op, key);
+    return respond_json(req, 200, keys);
+}
+
+/* ---- the rotation ---- */
+
+/* The body {"use": USE}, which is optional. */
+struct rotation_asked {
+    const char *use;
+};
+
+/* In the order of enum signing_use; the first one is the default. */
+static const char *const key_uses[] = {"oidc", "statement", NULL};
+
+static const struct field key_rotation_fields[] = {
+    {"use", FIELD_TEXT, .words = key_uses, FIELD_INTO(struct rotation_asked, use),
+     .help = "oidc: keys of ID tokens, the default; statement: keys of software statements",
+     .example = "\"statement\""},
+};
+const struct field_table key_rotation_table = FIELD_TABLE("KeyRotation", key_rotation_fields, 0);
+
+static enum az_status
+read_use(struct request *req, enum signing_use *ret)
+{
+    struct rotation_asked asked = {.use = NULL};
+    enum az_status st = req->json != NULL ? fields_read(req->op.mem, &key_rotation_table, req->json,
+                                                        request_field_fault, req, &asked, NULL)
+                                          : AZ_OK;
+    if (st != AZ_OK)
+        return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL,
+                       NULL);
+    *ret = SIGNING_OIDC;
+    for (int use = 0; use < SIGNING_USES && asked.use != NULL; use++)
+        if (strcmp(asked.use, signing_use_name((enum signing_use) use)) == 0)
+            *ret = (enum signing_use) use;
+    resource_note(req, "keyUse", signing_use_name(*ret));
+    return AZ_OK;
+}
+
+/* Check first that the stored keys open: a new key would be sealed under another credential key
+ * than they, and some processes could not read it. */
+enum az_status
+keys_rotate_handle(struct request *req)
+{
+    enum signing_use use;
+    enum az_status st = read_use(req, &use);
+    if (st == AZ_OK)
+        st = signing_keys_check(&req->op);
+    if (st == AZ_OK)
+        st = signing_keys_rotate(&req->op, use);
+    return st == AZ_OK ? keys_list_handle(req) : st;
+}
