@@ -43,6 +43,9 @@ struct admin_verb {
 /* The table, ended by a row without words. */
 extern const struct admin_verb admin_verbs[];
 
+/* Columns of a signing key. */
+extern const struct output_column key_columns[];
+
 /* Filters of the audit log and the report, and the columns of a row of the log. */
 extern const struct admin_member audit_export_filters[], audit_tail_filters[], report_filters[];
 extern const struct output_column audit_columns[];

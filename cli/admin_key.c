@@ -77,25 +77,6 @@ admin_key_mint_run(struct cli *cli)
 }
 
 int
-admin_key_list_run(struct cli *cli)
-{
-    static const struct output_column columns[] = {
-        {"id",        "ID"        },
-        {"managedBy", "MANAGED BY"},
-        {"createdAt", "CREATED"   },
-        {"revokedAt", "REVOKED"   },
-        {"label",     "LABEL"     },
-        {NULL,        NULL        }
-    };
-    const struct call call = {.method = "GET", .path = KEYS};
-    struct answer answer;
-    int status = call_run(cli, &call, NULL, &answer);
-    if (status == CLI_OK)
-        output_rows(cli, answer.json, columns);
-    return status;
-}
-
-int
 admin_key_revoke_run(struct cli *cli)
 {
     const char *id = call_escape(cli->mem, cli->args[0]);

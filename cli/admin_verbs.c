@@ -9,6 +9,28 @@
 
 /* clang-format off */
 
+/* ---- keys */
+
+static const struct output_column admin_key_columns[] = {
+    {"id",        "ID"},
+    {"managedBy", "MANAGED BY"},
+    {"createdAt", "CREATED"},
+    {"revokedAt", "REVOKED"},
+    {"label",     "LABEL"},
+    {NULL, NULL},
+};
+const struct output_column key_columns[] = {
+    {"kid",            "KID"},
+    {"use",            "USE"},
+    {"alg",            "ALG"},
+    {"state",          "STATE"},
+    {"createdAt",      "CREATED"},
+    {"activatedAt",    "ACTIVE"},
+    {"retiredAt",      "RETIRED"},
+    {"publishedUntil", "PUBLISHED UNTIL"},
+    {NULL, NULL},
+};
+
 /* ---- clients */
 
 #define CLIENT_OPTIONS \
@@ -264,6 +286,7 @@ const struct output_column audit_columns[] = {
 #define API "/admin/api/"
 
 const struct admin_verb admin_verbs[] = {
+    {"admin-key list", "GET", API "admin-keys", NULL, NULL, admin_key_columns, NULL, NULL, NULL, false},
     {"audit list", "GET", API "audit-logs", NULL, audit_list_filters, audit_columns, "content", NULL, NULL, false},
     {"audit replay", "POST", API "policy-rules/evaluate", "auditId", NULL, NULL, NULL, NULL, NO_AUDIT, true},
     {"audit show", "GET", API "audit-logs/{}", NULL, NULL, NULL, NULL, NULL, NO_AUDIT, false},
@@ -280,6 +303,7 @@ const struct admin_verb admin_verbs[] = {
     {"idp list", "GET", API "identity-providers", NULL, NULL, idp_columns, NULL, NULL, NULL, false},
     {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP, false},
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
+    {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
     {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
     {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
     {"token list", "GET", API "tokens", NULL, token_filters, token_columns, "content", NULL, NULL, false},

@@ -36,7 +36,7 @@ static const char *const entitling[] = {SAVING, "SVC_OIDC_ISSUER", NULL};
 
 /* clang-format off */
 const struct cli_verb cli_verbs[] = {
-    {"admin-key list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_key_list_run,
+    {"admin-key list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "List the admin keys, including revoked ones",
      "The keys themselves are never shown."},
     {"admin-key mint", "", 0, 0, admin_key_mint_options, minting, CLI_ANYWHERE, false, admin_key_mint_run,
@@ -145,7 +145,7 @@ const struct cli_verb cli_verbs[] = {
      "Change members of an identity provider and print it",
      "Members that neither an option nor --file names stay as they are, and so does the secret. If somebody else changes the "
      "provider meanwhile, nothing is changed."},
-    {"keys list", "", 0, 0, NULL, signing, CLI_ANYWHERE, false, keys_list_run,
+    {"keys list", "", 0, 0, NULL, signing, CLI_ANYWHERE, false, admin_run,
      "List the signing keys: next, active and retired",
      "The keys themselves are never shown. A retired key stays published until the time of the last column."},
     {"keys rotate", "", 0, 0, keys_rotate_options, rotating, CLI_ANYWHERE, false, keys_rotate_run,

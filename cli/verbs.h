@@ -40,7 +40,6 @@ extern const struct cli_option token_revoke_options[];
 extern const struct cli_option unentitle_options[];
 
 int admin_key_mint_run(struct cli *cli);
-int admin_key_list_run(struct cli *cli);
 int admin_key_revoke_run(struct cli *cli);
 int admin_run(struct cli *cli);
 int audit_export_run(struct cli *cli);
@@ -57,7 +56,6 @@ int config_show_run(struct cli *cli);
 int db_migrate_run(struct cli *cli);
 int db_status_run(struct cli *cli);
 int entitle_run(struct cli *cli);
-int keys_list_run(struct cli *cli);
 int keys_rotate_run(struct cli *cli);
 int maintain_run(struct cli *cli);
 int manual_run(struct cli *cli);

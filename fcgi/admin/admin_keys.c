@@ -50,10 +50,9 @@ admin_key_create_handle(struct request *req)
     struct json_shown shown = {.dto = NULL};
     const char *plaintext, *id;
     json_t *body = NULL;
-    if (fields_read(op->mem, &admin_key_table, req->json, request_field_fault, req, &given, NULL)
-        != AZ_OK)
-        return op_fail(op, AZ_INVALID_FIELDS, NULL, NULL);
-    enum az_status st = admin_key_mint(op, given.label, &plaintext, &id);
+    enum az_status st = resource_read_fields(req, &admin_key_table, &given);
+    if (st == AZ_OK)
+        st = admin_key_mint(op, given.label, &plaintext, &id);
     if (st != AZ_OK)
         return st;
     resource_note(req, "adminKey", id);

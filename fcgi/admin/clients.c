@@ -84,17 +84,6 @@ static const struct field rotation_fields[] = {
 const struct field_table client_rotation_table = FIELD_TABLE("SecretRotation", rotation_fields, 0);
 
 static enum az_status
-client_read_rotation(struct request *req, struct rotation_request *ret)
-{
-    if (req->json != NULL
-        && fields_read(req->op.mem, &client_rotation_table, req->json, request_field_fault, req,
-                       ret, NULL)
-               != AZ_OK)
-        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
-    return AZ_OK;
-}
-
-static enum az_status
 client_respond_rotated(struct request *req, const char *secret, const char *previous_until)
 {
     char now[ISO8601_MS_SIZE];
@@ -116,7 +105,7 @@ client_rotate_handle(struct request *req)
     struct client_rotation rotation = {.previous_until_ms = 0};
     struct rotation_request given = {.previous_ttl = 0};
     resource_note(req, client_body.key, client_id);
-    enum az_status st = client_read_rotation(req, &given);
+    enum az_status st = resource_read_fields(req, &client_rotation_table, &given);
     if (st == AZ_OK)
         st = client_secret_make(&req->op, &secret);
     if (st == AZ_OK)

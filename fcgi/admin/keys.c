@@ -80,12 +80,9 @@ static enum az_status
 read_use(struct request *req, enum signing_use *ret)
 {
     struct rotation_asked asked = {.use = NULL};
-    enum az_status st = req->json != NULL ? fields_read(req->op.mem, &key_rotation_table, req->json,
-                                                        request_field_fault, req, &asked, NULL)
-                                          : AZ_OK;
+    enum az_status st = resource_read_fields(req, &key_rotation_table, &asked);
     if (st != AZ_OK)
-        return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL,
-                       NULL);
+        return st;
     *ret = SIGNING_OIDC;
     for (int use = 0; use < SIGNING_USES && asked.use != NULL; use++)
         if (strcmp(asked.use, signing_use_name((enum signing_use) use)) == 0)

@@ -92,6 +92,17 @@ resource_get_handle(struct request *req)
 
 /* ---- writing ---- */
 
+enum az_status
+resource_read_fields(struct request *req, const struct field_table *table, void *ret)
+{
+    enum az_status st = req->json != NULL ? fields_read(req->op.mem, table, req->json,
+                                                        request_field_fault, req, ret, NULL)
+                                          : AZ_OK;
+    if (st == AZ_OK)
+        return st;
+    return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL, NULL);
+}
+
 void
 resource_wipe_json(const json_t *value)
 {

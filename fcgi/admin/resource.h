@@ -65,6 +65,11 @@ enum az_status resource_delete_handle(struct request *req);
 /* Answer 200 with a row as JSON text, or 404 for NULL; the noun is for the log. */
 enum az_status resource_respond(struct request *req, const char *noun, const char *dto);
 
+/* Read the members of the body into *ret; an absent body (BODY_JSON_OPTIONAL) has none. Every fault
+ * is in the answer's fieldErrors. */
+enum az_status resource_read_fields(struct request *req, const struct field_table *table,
+                                    void *ret);
+
 /* Wipe every text of a value: a secret may be in a list, or in a member that was misspelt. */
 void resource_wipe_json(const json_t *value);
 

@@ -82,12 +82,10 @@ tokens_find(struct request *req, struct asked *asked)
 static enum az_status
 tokens_read(struct request *req, const struct field_table *table, struct token_question *ret)
 {
-    enum az_status st =
-        fields_read(req->op.mem, table, req->json, request_field_fault, req, ret, NULL);
-    if (st == AZ_OK)
-        return st;
-    resource_wipe_json(req->json);
-    return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_FIELDS : AZ_SERVER_ERROR, NULL, NULL);
+    enum az_status st = resource_read_fields(req, table, ret);
+    if (st != AZ_OK)
+        resource_wipe_json(req->json);
+    return st;
 }
 
 /* Read the text of the token, wipe what was sent, and find its row. A text that is none is an
