@@ -9,16 +9,13 @@
 #include "base/uri.h"
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
-#include "http/fetch/documents.h"
+#include "oauth/issuer_keys.h"
 #include "oauth/statement_kind.h"
 #include "policy/decide/trust.h"
 #include "store/clients/clients_statement.h"
 #include "store/tokens/signing_keys.h"
 #include "token/software_statement.h"
 
-/* Asymmetric algorithms alone (oauth.md J3). */
-static const char *const statement_algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
-                                             "ES256", "ES384", "ES512", "EdDSA", NULL};
 static const char *const our_algs[] = {"RS256", NULL};
 
 static const char *const our_types[] = {SOFTWARE_STATEMENT_TYP, NULL};
@@ -69,7 +66,8 @@ find_issuer(struct statement_reading *reading)
     reading->own = strcmp(reading->claims.iss, op->az->cfg->oidc_issuer) == 0;
     if (reading->own)
         return AZ_OK;
-    enum az_status st = trust_find(op, reading->claims.iss, &reading->trusted, &found);
+    enum az_status st =
+        trust_find(op, TRUST_STATEMENTS, reading->claims.iss, &reading->trusted, &found);
     if (st == AZ_OK && !found)
         return op_fail(op, AZ_UNAPPROVED_SOFTWARE_STATEMENT,
                        "The issuer of the software statement is not trusted", NULL);
@@ -124,109 +122,7 @@ check_claims(struct statement_reading *reading)
     return AZ_OK;
 }
 
-/* ---- keys */
-
-/* Check a fetched key set. AZ_INVALID: the host answered with something else. */
-static enum az_status
-statement_check_keys(struct op *op, const char *url, const json_t *document)
-{
-    struct jwk_set *set;
-    const char *why = NULL;
-    enum az_status st = jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why);
-    if (st == AZ_INVALID)
-        return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
-    return st == AZ_OK ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-}
-
-static enum az_status
-check_metadata(struct op *op, const char *url, const json_t *document)
-{
-    if (json_is_string(json_object_get(document, "issuer"))
-        && json_is_string(json_object_get(document, "jwks_uri")))
-        return AZ_OK;
-    return op_fail(op, AZ_INVALID, NULL, "metadata of %.160s: no issuer or jwks_uri", url);
-}
-
-/* Report a failed fetch. If the host of the issuer does not deliver, the statement cannot be
- * checked, and the sender is told so. A full pool and the like are failures of this service. */
-static enum az_status
-tell_fetch(struct op *op, enum az_status st, enum fetch_fault fault)
-{
-    struct az_fault before = op->fault;
-    bool theirs = st == AZ_INVALID
-                  || (st == AZ_UNAVAILABLE && fault != FETCH_OK && fault != FETCH_FAULT_BUSY
-                      && fault != FETCH_FAULT_OURS);
-    if (!theirs)
-        return st;
-    az_fault_clear(&op->fault);
-    return statement_refuse(
-        op, "The keys of the issuer of the software statement cannot be fetched", before.detail);
-}
-
-/* Return one of the two addresses of the metadata of an issuer: OpenID Connect Discovery 4
- * appends the name, RFC 8414 3 puts it before the path. */
-static const char *
-metadata_url(TALLOC_CTX *mem, const char *issuer, bool oauth)
-{
-    size_t length = strlen(issuer);
-    while (length > 0 && issuer[length - 1] == '/')
-        length--;
-    if (!oauth)
-        return talloc_asprintf(mem, "%.*s/.well-known/openid-configuration", (int) length, issuer);
-    const char *host = strstr(issuer, "://");
-    size_t origin = host != NULL ? (size_t) (host + 3 - issuer) : length;
-    origin += host != NULL ? strcspn(host + 3, "/") : 0;
-    if (origin > length)
-        origin = length;
-    return talloc_asprintf(mem, "%.*s/.well-known/oauth-authorization-server%.*s", (int) origin,
-                           issuer, (int) (length - origin), issuer + origin);
-}
-
-/* Find the address of the keys by discovery. Metadata of another issuer is refused (RFC 8414
- * 3.3). */
-static enum az_status
-discover(struct op *op, const char *issuer, const char **ret_url)
-{
-    struct document document;
-    enum fetch_fault fault = FETCH_OK;
-    enum az_status st = AZ_UNAVAILABLE;
-    for (int oauth = 0; oauth < 2; oauth++) {
-        const char *url = metadata_url(op->mem, issuer, oauth == 1);
-        if (url == NULL)
-            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-        az_fault_clear(&op->fault);
-        st = document_get(op, DOCUMENT_DISCOVERY, url, 0, check_metadata, &document, &fault);
-        const char *its =
-            st == AZ_OK ? json_string_value(json_object_get(document.json, "issuer")) : NULL;
-        if (its != NULL && strcmp(its, issuer) == 0) {
-            *ret_url = json_string_value(json_object_get(document.json, "jwks_uri"));
-            return AZ_OK;
-        }
-        if (st == AZ_OK)
-            st = op_fail(op, AZ_INVALID, NULL, "%.160s names another issuer", url);
-        if (st != AZ_INVALID && fault != FETCH_FAULT_HTTP)
-            break;
-    }
-    return tell_fetch(op, st, fault);
-}
-
-static enum az_status
-fetch_keys(struct statement_reading *reading, int64_t not_before, struct jwk_set **ret)
-{
-    struct op *op = reading->op;
-    struct document document;
-    enum fetch_fault fault = FETCH_OK;
-    const char *url = reading->trusted.jwks_uri;
-    enum az_status st = url != NULL ? AZ_OK : discover(op, reading->trusted.issuer, &url);
-    if (st != AZ_OK)
-        return st;
-    st = document_get(op, DOCUMENT_KEYS, url, not_before, statement_check_keys, &document, &fault);
-    if (st != AZ_OK)
-        return tell_fetch(op, st, fault);
-    if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return AZ_OK;
-}
+/* ---- signature */
 
 /* Read our own keys: from the database, never over HTTP, and never those of ID tokens. */
 static enum az_status
@@ -242,51 +138,42 @@ own_keys(struct op *op, struct jwk_set **ret)
     return AZ_OK;
 }
 
-/* ---- signature */
-
+/* Verify with the statement keys: another one fits no statement of ours. */
 static enum az_status
-verify_with(const struct statement_reading *reading, const struct jwk_set *keys,
-            enum jws_fault *ret_fault)
+verify_own(const struct statement_reading *reading, struct jws_policy *policy)
 {
-    const struct jws_policy policy = {
-        .keys = keys,
-        .algs = reading->own ? our_algs : statement_algs,
-        .types = reading->own ? our_types : statement_types,
-        .typ_optional = !reading->own,
-    };
-    return jws_verify(reading->jws, &policy, NULL, ret_fault);
-}
-
-/* True if the key may be a new one, so that the set is fetched again. documents.c limits how
- * often, because anyone can send an unknown kid. */
-static bool
-may_be_new(const struct statement_reading *reading, enum jws_fault fault)
-{
-    return !reading->own
-           && (fault == JWS_FAULT_KEY
-               || (fault == JWS_FAULT_SIGNATURE && reading->jws->kid == NULL));
+    struct op *op = reading->op;
+    struct jwk_set *keys = NULL;
+    enum jws_fault fault = JWS_FAULT_OURS;
+    enum az_status st = own_keys(op, &keys);
+    if (st != AZ_OK)
+        return st;
+    policy->keys = keys;
+    st = jws_verify(reading->jws, policy, NULL, &fault);
+    return st == AZ_OK ? AZ_OK
+                       : op_fail(op, st == AZ_INVALID ? AZ_INVALID : AZ_SERVER_ERROR, NULL, "%s",
+                                 jws_fault_text(fault));
 }
 
 static enum az_status
 statement_verify(struct statement_reading *reading)
 {
     struct op *op = reading->op;
-    struct jwk_set *keys = NULL;
-    enum jws_fault fault = JWS_FAULT_OURS;
-    enum az_status st = reading->own ? own_keys(op, &keys) : fetch_keys(reading, 0, &keys);
-    if (st != AZ_OK)
+    struct jws_policy policy = {
+        .algs = reading->own ? our_algs : issuer_algs,
+        .types = reading->own ? our_types : statement_types,
+        .typ_optional = !reading->own,
+    };
+    bool unreachable = false;
+    enum az_status st =
+        reading->own ? verify_own(reading, &policy)
+                     : issuer_verify(op, &reading->trusted, reading->jws, &policy, &unreachable);
+    if (st != AZ_INVALID)
         return st;
-    st = verify_with(reading, keys, &fault);
-    if (st == AZ_INVALID && may_be_new(reading, fault)) {
-        if ((st = fetch_keys(reading, op->now_ms, &keys)) != AZ_OK)
-            return st;
-        st = verify_with(reading, keys, &fault);
-    }
-    if (st == AZ_INVALID)
-        return statement_refuse(op, "The signature of the software statement is not valid",
-                                jws_fault_text(fault));
-    return st == AZ_OK ? AZ_OK
-                       : op_fail(op, AZ_SERVER_ERROR, NULL, "a statement cannot be verified");
+    return az_fail_as(&op->fault, AZ_INVALID_SOFTWARE_STATEMENT,
+                      unreachable
+                          ? "The keys of the issuer of the software statement cannot be fetched"
+                          : "The signature of the software statement is not valid");
 }
 
 /* Read and check everything but the signature. */

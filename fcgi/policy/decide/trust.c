@@ -45,11 +45,11 @@ read_entry(const json_t *entry, struct trust_issuer *ret)
 }
 
 static bool
-find_entry(const json_t *row, const char *issuer, struct trust_issuer *ret)
+find_entry(const json_t *list, const char *issuer, struct trust_issuer *ret)
 {
     size_t index;
     const json_t *entry;
-    json_array_foreach (json_object_get(row, "statement_issuers"), index, entry) {
+    json_array_foreach (list, index, entry) {
         if (json_text_is(entry, issuer)) {
             *ret = (struct trust_issuer){.issuer = json_string_value(entry)};
             return true;
@@ -60,12 +60,29 @@ find_entry(const json_t *row, const char *issuer, struct trust_issuer *ret)
     return false;
 }
 
+/* Return the address of an entry; NULL: it is malformed. */
+static const char *
+entry_issuer(const json_t *entry)
+{
+    return json_string_value(json_is_string(entry) ? entry : json_object_get(entry, "issuer"));
+}
+
+static const char *const list_names[] = {
+    [TRUST_STATEMENTS] = "statement_issuers",
+    [TRUST_ID_TOKENS] = "trusted_issuers",
+};
+
 enum az_status
-trust_find(struct op *op, const char *issuer, struct trust_issuer *ret, bool *ret_found)
+trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust_issuer *ret,
+           bool *ret_found)
 {
     json_t *row;
     enum az_status st = published_row(op, ROW, &row);
-    if (st == AZ_OK)
-        *ret_found = find_entry(row, issuer, ret);
-    return st;
+    if (st != AZ_OK)
+        return st;
+    const json_t *entries = json_object_get(row, list_names[list]);
+    *ret_found = find_entry(entries, issuer, ret);
+    if (*ret_found)
+        ret->first = entry_issuer(json_array_get(entries, 0));
+    return AZ_OK;
 }

@@ -1,5 +1,5 @@
 /* Reading the trust row (svc.operator.controls.trust), which names the issuers whose software
- * statements are trusted. Nothing is fetched from an issuer that is not in it. */
+ * statements and ID tokens are trusted. Nothing is fetched from an issuer that is not in it. */
 #ifndef AZ_POLICY_DECIDE_TRUST_H
 #define AZ_POLICY_DECIDE_TRUST_H
 
@@ -8,20 +8,27 @@
 
 #include "base/op.h"
 
-/* An entry of statement_issuers. Texts live as long as the row. */
+/* The lists of the row. */
+enum trust_list {
+    TRUST_STATEMENTS, /* statement_issuers: software statements */
+    TRUST_ID_TOKENS,  /* trusted_issuers: ID tokens that may be exchanged */
+};
+
+/* An entry of a list. Texts live as long as the row. */
 struct trust_issuer {
-    const char *issuer;      /* as in its statements */
+    const char *issuer;      /* as in its tokens */
     const char *jwks_uri;    /* address of its keys; NULL: found by discovery */
-    const json_t *audiences; /* array: its statements must name one of them; NULL: any or none */
+    const json_t *audiences; /* array: its tokens must name one of them; NULL: any or none */
+    const char *first;       /* address of the first entry of the list */
 };
 
 /*
- * Find an issuer in the published row: the first entry with its name, compared octet by octet. An
- * entry is an address, or an object with further members. *ret_found is false if there is none, or
- * if the entry is malformed, so that its conditions are unknown. Takes one trip to the database
- * each time: statements are rare, and a removed issuer must not be contacted again.
+ * Find an issuer in a list of the published row: the first entry with its name, compared octet by
+ * octet. An entry is an address, or an object with further members. *ret_found is false if there is
+ * none, or if the entry is malformed, so that its conditions are unknown. Takes one trip to the
+ * database each time: such tokens are rare, and a removed issuer must not be contacted again.
  */
-enum az_status trust_find(struct op *op, const char *issuer, struct trust_issuer *ret,
-                          bool *ret_found);
+enum az_status trust_find(struct op *op, enum trust_list list, const char *issuer,
+                          struct trust_issuer *ret, bool *ret_found);
 
 #endif
