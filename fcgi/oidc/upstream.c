@@ -12,6 +12,7 @@
 #include "oidc/upstream_id_token.h"
 #include "oidc/upstream_tokens.h"
 #include "token/authorization.h"
+#include "token/person_claims.h"
 
 /* Longest code, in octets; more than fits into the callback's query. */
 #define CODE_MAX 4096
@@ -202,7 +203,7 @@ upstream_redeem(struct op *op, const struct identity_provider *provider,
         st = upstream_userinfo_get(op, provider, &endpoints, &tokens, claims.sub, &userinfo);
     if (st != AZ_OK)
         return st;
-    if ((kept = upstream_claims_keep(op->mem, claims.object, userinfo)) == NULL)
+    if ((kept = person_claims_keep(op->mem, claims.object, userinfo)) == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     *ret = (struct upstream_identity){
         .sub = claims.sub,

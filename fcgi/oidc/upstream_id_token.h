@@ -27,10 +27,6 @@ struct jwk_set;
 /* Greatest number of words in amr. */
 #define UPSTREAM_AMR_MAX 16
 
-/* Most octets of kept claims, as JSON text: they are in a row, in the policy input and in each
- * answer of /userinfo. */
-#define UPSTREAM_CLAIMS_MAX (16 * 1024)
-
 /* The values that a token must match. All pointers are borrowed. */
 struct upstream_expected {
     const char *issuer;       /* of the provider's row, octet for octet */
@@ -64,13 +60,5 @@ enum az_status upstream_id_token_check(TALLOC_CTX *mem, const char *text,
                                        const struct upstream_expected *expected,
                                        struct upstream_claims *ret, const char **ret_why,
                                        bool *ret_stale);
-
-/*
- * Collect the claims that are kept of a user: those of the ID token, then those of userinfo (or
- * NULL) that the ID token lacks, without `sub` and the claims of the protocol. Claims that do not
- * fit into UPSTREAM_CLAIMS_MAX are left out; name, email, email_verified, preferred_username and
- * groups come first. Belongs to mem; NULL: no memory.
- */
-json_t *upstream_claims_keep(TALLOC_CTX *mem, const json_t *id_token, const json_t *userinfo);
 
 #endif

@@ -11,6 +11,7 @@
 #include "keys.h"
 #include "oidc/upstream_id_token.h"
 #include "token/authorization.h"
+#include "token/person_claims.h"
 
 #define NOW 1795258800
 
@@ -53,9 +54,9 @@ check_good(TALLOC_CTX *mem, const struct upstream_claims *claims,
     if (held->max_age != AUTHORIZATION_NO_MAX_AGE)
         MUST(claims->has_auth_time && claims->auth_time >= NOW - held->max_age - UPSTREAM_SKEW
              && claims->auth_time <= NOW + UPSTREAM_SKEW);
-    json_t *kept = upstream_claims_keep(mem, claims->object, claims->object);
+    json_t *kept = person_claims_keep(mem, claims->object, claims->object);
     const char *text = jsonx_dump(mem, kept);
-    MUST(text != NULL && strlen(text) <= UPSTREAM_CLAIMS_MAX);
+    MUST(text != NULL && strlen(text) <= PERSON_CLAIMS_MAX);
     for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
         MUST(json_object_get(kept, gone[i]) == NULL);
 }

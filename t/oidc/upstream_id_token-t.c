@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "oidc/upstream_id_token.h"
+#include "token/person_claims.h"
 
 #include <string.h>
 
@@ -318,7 +319,7 @@ is_kept(TALLOC_CTX *mem, const char *id_token, const char *userinfo, const char 
         const char *name)
 {
     json_t *more = userinfo != NULL ? env_json(mem, userinfo) : NULL;
-    is_str(jsonx_dump_sorted(mem, upstream_claims_keep(mem, env_json(mem, id_token), more)),
+    is_str(jsonx_dump_sorted(mem, person_claims_keep(mem, env_json(mem, id_token), more)),
            jsonx_dump_sorted(mem, env_json(mem, wanted)), "%s", name);
 }
 
@@ -335,8 +336,8 @@ test_keep(TALLOC_CTX *mem)
             "{'name':'Ann','email':'e@x'}",
             "userinfo adds what the ID token has not, and never a claim of the protocol");
     /* {"name":"Ann","x":"..."} of exactly the maximum, then one octet more. */
-    char *text = talloc_zero_array(mem, char, UPSTREAM_CLAIMS_MAX);
-    size_t room = UPSTREAM_CLAIMS_MAX - strlen("{\"name\":\"Ann\"}") - strlen("{\"x\":\"\"}");
+    char *text = talloc_zero_array(mem, char, PERSON_CLAIMS_MAX);
+    size_t room = PERSON_CLAIMS_MAX - strlen("{\"name\":\"Ann\"}") - strlen("{\"x\":\"\"}");
     memset(text, 'x', room);
     const char *exact = talloc_asprintf(mem, "{'x':'%s','name':'Ann'}", text);
     is_kept(mem, exact, NULL, exact, "claims of the maximum are kept");
@@ -344,7 +345,7 @@ test_keep(TALLOC_CTX *mem)
             "{'name':'Ann','y':1}", "... and of one octet more what does not fit is left out");
     is_kept(mem, talloc_asprintf(mem, "{'x':'%s'}", text), "{'groups':['a','b']}",
             "{'groups':['a','b']}", "groups are taken before other claims, also from userinfo");
-    json_t *huge = upstream_claims_keep(
+    json_t *huge = person_claims_keep(
         mem, env_json(mem, talloc_asprintf(mem, "{'groups':['%s%s']}", text, text)), NULL);
     ok(json_object_size(huge) == 0, "groups that are too many are not cut in the middle");
 }
