@@ -47,6 +47,13 @@ plain(name, path, other, evaluation, over) := member(control(name), path, path, 
 
 orders := {"resource": {"types": ["urn:r:orders"]}}
 
+exchange := {
+	"actor": {"type": "client", "id": "crm"}, "act": {"sub": "crm", "act": {"sub": "web"}},
+	"subject_token": {"type": "access_token", "client_id": "web", "scopes": ["orders.read"]},
+}
+
+of_id_token := object.union(exchange, {"subject_token": {"claims": {"iss": "https://idp.example"}}})
+
 control_cases := [
 	plain("authentication", ["by_resource_type"], {"urn:r:orders": {"acr": ["high"]}}, "issue", orders),
 	member(
@@ -58,6 +65,10 @@ control_cases := [
 		["by_resource_type", "{resource_type}", "acr"], ["high"], "issue", orders,
 	),
 	plain("authentication", ["dpop_required_resource_types"], ["urn:r:orders"], "issue", orders),
+	plain("exchange", ["allowed"], [{"actor": "other", "resource_types": [], "scopes": []}], "issue", exchange),
+	plain("exchange", ["max_depth"], 1, "issue", exchange),
+	plain("exchange", ["require_may_act"], true, "issue", exchange),
+	plain("trust", ["trusted_issuers"], ["https://idp.example"], "issue", of_id_token),
 	plain("environment", ["allow_cidrs"], ["198.51.100.0/24"], "issue", {}),
 	plain("environment", ["deny_cidrs"], ["192.0.2.0/24"], "introspect", {}),
 	plain("lifetime", ["by_resource_type"], {"urn:r:orders": 30}, "issue", orders),
@@ -180,6 +191,7 @@ no_rows := {
 	control("authzen"): fixture.roles,
 	control("client"): {},
 	control("environment"): {},
+	control("exchange"): {},
 	control("introspection"): {},
 	control("lifetime"): {},
 	control("public_client_policy"): {"dcr": {}, "redirect": {}},
@@ -197,6 +209,7 @@ decide(c, data_rows) := answer if {
 		with data.svc.operator.controls.authzen as data_rows[control("authzen")]
 		with data.svc.operator.controls.client as data_rows[control("client")]
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
+		with data.svc.operator.controls.exchange as data_rows[control("exchange")]
 		with data.svc.operator.controls.introspection as data_rows[control("introspection")]
 		with data.svc.operator.controls.lifetime as data_rows[control("lifetime")]
 		with data.svc.operator.controls.public_client_policy as data_rows[control("public_client_policy")]
@@ -219,9 +232,6 @@ test_there_is_a_case_for_every_default_of_a_row_that_is_read if {
 	tried := {c.setting | some c in cases}
 	tried == {setting | some setting, _ in defaults; not of_unread_row(setting)}
 }
-
-# No endpoint exchanges tokens of other issuers yet.
-of_unread_row("svc.operator.controls.trust#/trusted_issuers")
 
 of_unread_row(setting) if {
 	some c in shipped.catalogue

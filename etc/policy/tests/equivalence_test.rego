@@ -94,6 +94,9 @@ issue_changes := [
 	change(["input", "issue", "authorization_details"], []),
 	change(["input", "issue", "authorization_details"], [{"type": "payment"}]),
 	change(["input", "issue", "authorization_details"], false),
+	change(["input", "issue", "subject_token"], {"type": "access_token", "scopes": ["orders.read"]}),
+	change(["input", "issue", "subject_token"], {"type": "id_token", "claims": {"iss": "https://idp.example"}}),
+	change(["input", "issue", "subject_token"], false),
 	change(["input", "issue", "scopes", "requested"], []),
 	change(["input", "issue", "scopes"], {"requested": [], "default": ["orders.write"]}),
 	change(["input", "issue", "scopes", "requested"], ["orders.write", "orders.read"]),
@@ -129,6 +132,9 @@ issue_changes := [
 ]
 
 introspect_changes := [
+	change(["input", "introspect", "issued", "subject_token"], {"type": "access_token", "claims": {"iss": "https://idp.example"}}),
+	change(["input", "introspect", "issued", "subject_token"], {"type": "access_token"}),
+	change(["input", "introspect", "issued", "subject_token"], false),
 	gone(["input", "introspect", "token"]),
 	change(["input", "introspect", "token"], false),
 	change(["input", "introspect", "token", "jit_single_use"], true),

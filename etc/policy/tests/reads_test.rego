@@ -145,7 +145,7 @@ elsewhere("issue") := [
 
 elsewhere("introspect") := [
 	"input.authorization_details", "input.environment", "input.registration", "input.request.grant_type",
-	"input.resource", "input.scopes", "input.statement", "input.subject",
+	"input.resource", "input.scopes", "input.statement", "input.subject", "input.subject_token",
 ]
 
 elsewhere("register") := [

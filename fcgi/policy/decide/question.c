@@ -196,6 +196,25 @@ question_subject(const char *id, const struct question_user *user)
     return part;
 }
 
+/* Set the members of a token exchange. The client that asks is the actor. */
+static void
+set_exchange(struct draft *draft, json_t *input, const struct issue_question *question)
+{
+    const struct question_exchange *exchange = question->exchange;
+    json_t *token = json_object();
+    draft_set_text(draft, token, "type", exchange->type);
+    draft_set_text(draft, token, "client_id", exchange->client_id);
+    draft_set_text(draft, token, "resource", exchange->resource);
+    draft_set_value(draft, token, "scopes", exchange->scopes);
+    draft_set_value(draft, token, "claims", exchange->claims);
+    draft_set_new(draft, input, "subject_token", token);
+    draft_set_new(
+        draft, input, "actor",
+        json_pack("{s:s,s:s}", "type", "client", "id", question->frame.client->client_id));
+    draft_set_value(draft, input, "act", question->act);
+    draft_set_value(draft, input, "may_act", exchange->may_act);
+}
+
 json_t *
 question_issue(struct op *op, const struct issue_question *question)
 {
@@ -221,6 +240,8 @@ question_issue(struct op *op, const struct issue_question *question)
     draft_set_value(&draft, scopes, "ceiling", question->ceiling);
     draft_set_new(&draft, input, "scopes", scopes);
     draft_set_value(&draft, input, "authorization_details", question->details);
+    if (question->exchange != NULL)
+        set_exchange(&draft, input, question);
     draft_set_new(&draft, input, "baseline", json_null());
     return draft.lost ? NULL : input;
 }
@@ -229,7 +250,8 @@ question_issue(struct op *op, const struct issue_question *question)
 static json_t *
 issued_part(struct draft *draft, const json_t *stored)
 {
-    static const char *const members[] = {"client", "subject", "resource", "environment"};
+    static const char *const members[] = {"client",      "subject",       "resource",
+                                          "environment", "subject_token", "act"};
     json_t *part = json_object();
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         draft_set_value(draft, part, members[i], json_object_get(stored, members[i]));

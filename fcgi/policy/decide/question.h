@@ -38,6 +38,16 @@ struct question_user {
     json_t *claims;    /* object */
 };
 
+/* A token exchange (RFC 8693). NULL members are left out of the document. */
+struct question_exchange {
+    const char *type;      /* kind of the subject token: access_token or id_token */
+    const char *client_id; /* client that it was issued to */
+    const char *resource;  /* resource that it names */
+    json_t *scopes;        /* array: its scopes */
+    json_t *claims;        /* object: its further claims */
+    json_t *may_act;       /* object: its may_act claim (RFC 8693 4.4) */
+};
+
 /* Evaluation 1. */
 struct issue_question {
     struct question frame;            /* common part */
@@ -52,12 +62,15 @@ struct issue_question {
     json_t *default_scopes;           /* array: used if the request has no scope; never NULL */
     json_t *ceiling; /* array: the most that the server may grant; NULL: no ceiling */
     json_t *details; /* RFC 9396 array, or NULL */
-    /* These do not reach the document. */
+    const struct question_exchange
+        *exchange; /* NULL: another grant; else `act` is in the document */
+    /* These do not reach the document otherwise. */
     const char *jkt;        /* thumbprint of the sender's DPoP key, or NULL */
     json_t *act;            /* act claim of the token (RFC 8693 4.1), object, or NULL */
     int64_t expires_before; /* the token does not live longer, seconds since 1970; 0: no limit */
     const unsigned char *grant; /* family that the token is bound to without being issued from it,
                                  * of UUID7_OCTETS, or NULL */
+    int64_t idp;                /* provider of a person whose token has no family, or 0 */
 };
 
 /* Evaluation 2. Without `token` it asks about the caller alone. */

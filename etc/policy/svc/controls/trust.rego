@@ -1,6 +1,6 @@
 # METADATA
 # title: Trust
-# description: The issuers of trusted software statements, now and for the bindings of registered clients.
+# description: The issuers of trusted software statements, now and for the bindings of registered clients, and of ID tokens that are exchanged.
 package svc.controls.trust
 
 import data.svc.operator.controls.public_client_policy
@@ -35,6 +35,27 @@ statement_trusted if {
 statement_trusted if {
 	input.registration.mode == "statement"
 	holds(input.statement)
+}
+
+# ---- ID tokens that are exchanged, and the tokens that were issued for them
+
+# The service judges the issuer of an ID token before it fetches its keys. This rule makes the tokens end
+# that were exchanged for one of an issuer that is not listed any more, along the whole chain.
+deny_issuer contains {
+	"code": "issuer_not_trusted", "category": "trust", "control": "trust",
+	"message": "the issuer of the exchanged token is not trusted",
+} if {
+	iss := subject_token.claims.iss
+	not iss in token_issuers
+}
+
+subject_token := input.subject_token if input.evaluation in {"issue", "preview"}
+
+subject_token := input.issued.subject_token if input.evaluation == "introspect"
+
+token_issuers contains name(entry) if {
+	is_array(row.trusted_issuers)
+	some entry in row.trusted_issuers
 }
 
 # ---- statements, of the registration itself or of a client that registered earlier

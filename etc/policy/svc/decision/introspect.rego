@@ -11,6 +11,7 @@ import data.svc.controls.entitlements
 import data.svc.controls.environment
 import data.svc.controls.introspection
 import data.svc.controls.registry
+import data.svc.controls.trust
 import data.svc.entitlements.bindings
 import data.svc.lib.answer
 import data.svc.lib.hooks
@@ -36,6 +37,7 @@ result := {
 
 	own := bindings.clients[id]
 	input.issued.grant_type in own.grants
+	not input.issued.subject_token == input.issued.subject_token
 	not own.resource_types == own.resource_types
 	type_name(bindings.scopes) == "object"
 	asked := input.baseline.scopes
@@ -119,6 +121,12 @@ deny contains r if some r in client.deny
 deny contains r if some r in entitlements.deny
 
 deny contains r if some r in hooks.introspect_deny
+
+# A token that was exchanged for an ID token ends with the trust in its issuer.
+deny contains r if {
+	_ := input.issued.subject_token
+	some r in trust.deny_issuer
+}
 
 # The control is evaluated only if the context names a delegation, whatever its value.
 deny contains r if {

@@ -8,8 +8,10 @@ import data.svc.controls.authentication
 import data.svc.controls.client
 import data.svc.controls.entitlements
 import data.svc.controls.environment
+import data.svc.controls.exchange
 import data.svc.controls.lifetime
 import data.svc.controls.registry
+import data.svc.controls.trust
 import data.svc.entitlements.bindings
 import data.svc.lib.answer
 import data.svc.lib.ask
@@ -37,6 +39,7 @@ result := object.union(
 	client.type_ok
 	not input.resource == input.resource
 	not input.authorization_details == input.authorization_details
+	not input.subject_token == input.subject_token
 	asked := input.scopes.requested
 	is_array(asked)
 	ceiling := object.get(input.scopes, "ceiling", asked)
@@ -127,6 +130,17 @@ deny contains r if {
 deny contains r if {
 	not data.svc.operator.controls.environment == {}
 	some r in environment.deny
+}
+
+# The controls of a token exchange are evaluated only for one.
+deny contains r if {
+	_ := input.subject_token
+	some r in exchange.deny
+}
+
+deny contains r if {
+	_ := input.subject_token
+	some r in trust.deny_issuer
 }
 
 # The controls that check resources are evaluated only if the request names one.
