@@ -180,7 +180,7 @@ try_session(struct proved *proved, bool fresh)
     struct op *op = &proved->req->op;
     const struct identity_provider *provider = proved->provider;
     const struct upstream_identity *who = proved->who;
-    const struct subject_person person = {provider->issuer, who->sub, provider->idp_id};
+    const struct subject_person person = {provider->issuer, who->sub, provider->idp_id, NULL};
     const struct identity_providers *providers;
     struct subject_names names;
     enum az_status st = identity_providers_get(op, fresh, &providers);
@@ -195,7 +195,7 @@ try_session(struct proved *proved, bool fresh)
         .upstream_sub = who->sub,
         .subject_name = names.name,
         .subject_other = names.other,
-        .home_issuer = subject_home(op, providers),
+        .home_issuer = subject_home(op, providers, NULL),
         .claims = who->claims,
         .auth_time = who->auth_time,
         .acr = who->acr,

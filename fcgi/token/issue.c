@@ -225,6 +225,7 @@ make_and_store(struct op *op, const struct issue_question *question,
         .jkt = question->jkt,
         .act = question->act != NULL ? jsonx_dump(op->mem, question->act) : NULL,
         .grant = question->grant,
+        .idp = question->idp,
     };
     if (st == AZ_OK && question->act != NULL && token.act == NULL)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a token");

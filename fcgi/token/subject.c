@@ -10,21 +10,23 @@
 #include "store/people/identity_providers.h"
 
 const char *
-subject_home(const struct op *op, const struct identity_providers *providers)
+subject_home(const struct op *op, const struct identity_providers *providers,
+             const char *first_trusted)
 {
     const char *set = op->az->cfg->subject_home_issuer;
     if (set != NULL)
         return set;
     if (providers->home != NULL)
         return providers->home;
-    return providers->count > 0 ? providers->provider[0].issuer : NULL;
+    return providers->count > 0 ? providers->provider[0].issuer : first_trusted;
 }
 
 static bool
-is_home(const struct op *op, const struct identity_providers *providers, const char *issuer)
+is_home(const struct op *op, const struct identity_providers *providers,
+        const struct subject_person *person)
 {
-    const char *home = subject_home(op, providers);
-    return home != NULL && strcmp(home, issuer) == 0;
+    const char *home = subject_home(op, providers, person->first_trusted);
+    return home != NULL && strcmp(home, person->issuer) == 0;
 }
 
 /* True if the sub starts with `<idpId>|` of a provider, so that it could be taken for the name of
@@ -88,7 +90,7 @@ subject_names(struct op *op, const struct identity_providers *providers,
               const struct subject_person *person, struct subject_names *ret)
 {
     const char *sub = person->upstream_sub, *hash = hash_person(op->mem, person);
-    bool home = is_home(op, providers, person->issuer);
+    bool home = is_home(op, providers, person);
     const char *prefix = home ? "" : prefix_of(op->mem, person);
     if (hash == NULL || prefix == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the name of a subject");

@@ -14,17 +14,20 @@ struct identity_providers;
 
 /*
  * Return the home issuer: that of SVC_SUBJECT_HOME_ISSUER, else the one that was stored at the
- * first sign-in, else that of the oldest provider; NULL if there is none. A stored one stays when
- * its provider is deleted: if the next provider became the home then, its users would get the names
+ * first sign-in or exchange, else that of the oldest provider, else `first_trusted` (or NULL), the
+ * first trusted issuer of the trust row; NULL if there is none. A stored one stays when its
+ * provider is deleted: if the next provider became the home then, its users would get the names
  * that policy knows for those of the first.
  */
-const char *subject_home(const struct op *op, const struct identity_providers *providers);
+const char *subject_home(const struct op *op, const struct identity_providers *providers,
+                         const char *first_trusted);
 
 /* The input of a name. */
 struct subject_person {
-    const char *issuer;       /* issuer of the identity provider */
-    const char *upstream_sub; /* `sub` at that issuer */
-    const char *idp_id;       /* idpId of the provider; NULL: a trusted issuer without one */
+    const char *issuer;        /* issuer of the identity provider */
+    const char *upstream_sub;  /* `sub` at that issuer */
+    const char *idp_id;        /* idpId of the provider; NULL: a trusted issuer without one */
+    const char *first_trusted; /* first trusted issuer of the trust row; NULL: not read */
 };
 
 /* The two names of a person, tried in this order at the first sign-in. */

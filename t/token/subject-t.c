@@ -35,7 +35,7 @@ hash(TALLOC_CTX *mem, const char *issuer, const char *sub)
 static struct subject_names
 names_of(struct op *op, const char *issuer, const char *idp_id, const char *sub)
 {
-    const struct subject_person person = {issuer, sub, idp_id};
+    const struct subject_person person = {issuer, sub, idp_id, "https://listed.example"};
     struct subject_names names = {"failed", "failed"};
     subject_names(op, &providers, &person, &names);
     return names;
@@ -113,17 +113,22 @@ main(void)
     test_length(&op);
     struct identity_providers stored = providers;
     stored.home = "https://first.example";
-    is_str(subject_home(&op, &providers), HOME,
+    is_str(subject_home(&op, &providers, NULL), HOME,
            "before the first sign-in the home issuer is the oldest provider's");
-    is_str(subject_home(&op, &stored), "https://first.example",
+    is_str(subject_home(&op, &stored, NULL), "https://first.example",
            "then the stored one, which need not have a provider any more");
     stored.count = 0;
-    is_str(subject_home(&op, &stored), "https://first.example", "... nor need anybody else");
+    is_str(subject_home(&op, &stored, NULL), "https://first.example", "... nor need anybody else");
     stored.home = NULL;
-    ok(subject_home(&op, &stored) == NULL, "without a provider there is none");
+    ok(subject_home(&op, &stored, NULL) == NULL, "without a provider there is none");
+    is_str(subject_home(&op, &stored, "https://listed.example"), "https://listed.example",
+           "... but the first trusted issuer");
+    is_str(subject_home(&op, &providers, "https://listed.example"), HOME,
+           "... which counts for nothing beside a provider");
     env_settings(az)->subject_home_issuer = OTHER;
     stored.home = HOME;
-    is_str(subject_home(&op, &stored), OTHER, "SVC_SUBJECT_HOME_ISSUER wins over the stored one");
+    is_str(subject_home(&op, &stored, NULL), OTHER,
+           "SVC_SUBJECT_HOME_ISSUER wins over the stored one");
     is_str(names_of(&op, OTHER, "other", "alice").name, "alice",
            "SVC_SUBJECT_HOME_ISSUER names the home issuer");
     is_str(names_of(&op, HOME, "home", "alice").name, "home|alice",

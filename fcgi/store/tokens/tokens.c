@@ -19,10 +19,10 @@ static const struct db_stmt token_insert_stmt = {
     "$21::inet, $22, $23, $24, $25 FROM ok)"
     " INSERT INTO access_token_p%P"
     "  (id, expires_at, issued_at, secret_hash, client, audit_id, jit, subject, scope, resource, "
-    "pdp_output, jkt, act, grant_id)"
+    "pdp_output, jkt, act, grant_id, idp)"
     " SELECT $4::uuid, $5::timestamptz, $6::timestamptz, $7, $1, audit_id, $8, $9, $10, $11, $25, "
-    "$26, $27, $28::uuid FROM ok",
-    28};
+    "$26, $27, $28::uuid, nullif($29::bigint, 0) FROM ok",
+    29};
 
 static const struct db_stmt token_denial_stmt = {
     "token_denial",
@@ -123,6 +123,7 @@ token_try_insert(struct op *op, const struct token_new *token, const struct audi
         db_octets(&step->params, token->grant, UUID7_OCTETS);
     else
         db_text(&step->params, NULL);
+    db_number(&step->params, token->idp);
     enum az_status st = token_run(op, batch, bucket, day, first);
     if (st == AZ_OK) {
         client_use_done(op, token->client, use);

@@ -26,6 +26,7 @@ struct token_new {
     const char *act;                 /* JSON of its act claim; NULL: none */
     const unsigned char *grant;      /* family, of UUID7_OCTETS; NULL: none. Not for grant_use(),
                                       * which names it itself */
+    int64_t idp;                     /* provider of a token of a person without a family; 0: none */
 };
 
 /*

@@ -44,10 +44,13 @@ enum token_find_column {
     FIND_DEAD,
     FIND_FLOW_ID,
     FIND_JKT,
-    FIND_ACT
+    FIND_ACT,
+    FIND_GRANT,
+    FIND_PROVIDER
 };
-/* A person's token has a family, and lives only while the family and its identity provider do; both
- * are rows, so that a provider that is enabled again revives its tokens. A family that was deleted
+/* A person's token lives only while its family and the identity provider do; both are rows, so that
+ * a provider that is enabled again revives its tokens. A token that was exchanged for an ID token
+ * has no family, and names the provider itself, if the issuer is one. A family that was deleted
  * has no provider here. A token that is not live is found too, with the reason for the log. */
 static const struct db_stmt token_find_stmt = {
     "token_find",
@@ -59,12 +62,14 @@ static const struct db_stmt token_find_stmt = {
     " CASE WHEN t.revoked_at IS NOT NULL OR g.revoked_at IS NOT NULL"
     "   OR " TOKEN_REVOKED_BEFORE " THEN 'revoked'"
     "  WHEN t.expires_at <= now() THEN 'expired' WHEN NOT c.enabled THEN 'client_disabled'"
-    "  WHEN t.grant_id IS NOT NULL AND p.enabled IS NOT TRUE THEN 'provider_disabled' END AS dead,"
-    " a.flow_id, t.jkt, t.act"
+    "  WHEN (t.grant_id IS NOT NULL OR t.idp IS NOT NULL) AND p.enabled IS NOT TRUE"
+    "   THEN 'provider_disabled' END AS dead,"
+    " a.flow_id, t.jkt, t.act, uuid_send(t.grant_id) AS family, p.id AS provider"
     " FROM access_token_p%P t JOIN client c ON c.id = t.client LEFT JOIN audit_log_p%D a ON a.id = "
     "t.audit_id"
-    " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"
-    " LEFT JOIN subject s ON s.subject = g.subject"
+    " LEFT JOIN token_grant g ON g.id = t.grant_id"
+    " LEFT JOIN identity_provider p ON p.id = coalesce(g.idp, t.idp)"
+    " LEFT JOIN subject s ON s.subject = t.subject"
     " WHERE t.id = $1::uuid",
     1};
 
@@ -134,6 +139,10 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     row.jkt = db_get(result, 0, FIND_JKT);
     if (st == AZ_OK)
         st = db_read_json(op, result, 0, FIND_ACT, &row.act);
+    size_t family_length = 0;
+    if (st == AZ_OK && db_get(result, 0, FIND_GRANT) != NULL)
+        st = db_read_octets(op, result, 0, FIND_GRANT, &row.family, &family_length);
+    row.provider = db_get_number(result, 0, FIND_PROVIDER, 0);
     if (st == AZ_OK)
         *ret = row;
     return st;

@@ -26,11 +26,13 @@ struct token_row {
     json_t *act;                   /* its act claim, object, or NULL */
     const unsigned char *output;   /* packed pdpOutput */
     size_t output_length;          /* octets */
-    const unsigned char *input; /* packed pdpInput from the audit row; NULL if that row is gone */
-    size_t input_length;        /* octets */
-    const char *idp;            /* idpId of its user's provider, or NULL */
-    const json_t *claims;       /* claims of the user, object, or NULL */
-    json_t *delegation;         /* active delegations to its client and subject: array, or NULL */
+    const unsigned char *input;  /* packed pdpInput from the audit row; NULL if that row is gone */
+    size_t input_length;         /* octets */
+    const unsigned char *family; /* id of its family, UUID7_OCTETS; NULL: none */
+    int64_t provider;            /* row of its person\'s identity provider, or 0 */
+    const char *idp;             /* idpId of its user's provider, or NULL */
+    const json_t *claims;        /* claims of the user, object, or NULL */
+    json_t *delegation;          /* active delegations to its client and subject: array, or NULL */
     const struct grant_row *grant; /* family of a refresh token; NULL for an access token */
 };
 

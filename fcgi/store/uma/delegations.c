@@ -60,6 +60,13 @@ static const struct db_stmt delegation_get_stmt = {
     " AND d.grantor_subject = $3",
     3};
 
+enum delegations_of_column { OF_DELEGATIONS };
+static const struct db_stmt delegations_of_stmt = {
+    "delegations_of",
+    "SELECT " DELEGATED_TO_TOKEN
+    " AS delegations FROM (SELECT $1::bigint AS client, $2::text AS subject) t",
+    2};
+
 static const struct db_stmt delegation_list_stmt = {
     "delegation_list",
     "SELECT " DELEGATION_JSON " FROM delegation d WHERE d.grantor_client = $1 AND"
@@ -176,4 +183,15 @@ enum az_status
 delegations_purge(struct op *op, int64_t *removed)
 {
     return uma_purge(op, &delegation_purge_stmt, DELEGATION_KEPT_DAYS, removed);
+}
+
+enum az_status
+delegations_of(struct op *op, int64_t client, const char *subject, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_number(&params, client);
+    db_text(&params, subject);
+    enum az_status st = db_exec(op, &delegations_of_stmt, &params, true, &result);
+    return st == AZ_OK ? db_read_json(op, result, 0, OF_DELEGATIONS, ret) : st;
 }

@@ -42,6 +42,10 @@
     " JOIN client o ON o.id = d.grantor_client AND o.enabled"                                      \
     " JOIN uma_resource r ON r.id = d.resource)"
 
+/* Read the same for a token that is not issued yet: the active delegations to a client and to a
+ * subject, an array, or NULL. One trip. */
+enum az_status delegations_of(struct op *op, int64_t client, const char *subject, json_t **ret);
+
 /* A delegation to be stored. */
 struct delegation {
     const unsigned char *resource; /* id of a UMA resource, UUID7_OCTETS */

@@ -1,0 +1,64 @@
+#include "config.h"
+
+#include "store/people/subjects.h"
+
+#include "base/jsonx.h"
+#include "store/db/db.h"
+
+/* The writes of session_create_stmt (sessions.c) without a session. A name that a subject or a
+ * client has is not taken. */
+enum subject_meet_column { MEET_SUBJECT, MEET_STALE };
+static const struct db_stmt subject_meet_stmt = {
+    "subject_meet",
+    "WITH list AS (SELECT last_value <> $8 AS stale FROM identity_provider_version_seq),"
+    " known AS (SELECT s.subject FROM subject s, list"
+    "   WHERE s.issuer = $1 AND s.upstream_sub = $2 AND NOT list.stale),"
+    " person AS (INSERT INTO subject (subject, issuer, upstream_sub, idp_id, claims)"
+    "   SELECT CASE WHEN EXISTS (SELECT 1 FROM subject WHERE subject = $4)"
+    "     OR EXISTS (SELECT 1 FROM client WHERE client_id = $4) THEN $5 ELSE $4 END,"
+    "    $1, $2, $3, $6::json FROM list"
+    "   WHERE NOT list.stale AND NOT EXISTS (SELECT 1 FROM known)"
+    "   ON CONFLICT DO NOTHING RETURNING subject),"
+    " home AS (INSERT INTO home_issuer (issuer) SELECT $7 FROM list"
+    "   WHERE NOT list.stale AND $7::text IS NOT NULL"
+    "    AND NOT EXISTS (SELECT 1 FROM home_issuer) ON CONFLICT DO NOTHING)"
+    " SELECT coalesce(k.subject, n.subject) AS subject, list.stale"
+    " FROM list LEFT JOIN known k ON true LEFT JOIN person n ON true",
+    8};
+
+static enum az_status
+try_meet(struct op *op, const struct subject_met *met, const char *claims, const char **ret,
+         bool *ret_stale)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, met->issuer);
+    db_text(&params, met->upstream_sub);
+    db_text(&params, met->idp_id);
+    db_text(&params, met->name);
+    db_text(&params, met->other);
+    db_text(&params, claims);
+    db_text(&params, met->home_issuer);
+    db_number(&params, met->providers_version);
+    enum az_status st = db_exec(op, &subject_meet_stmt, &params, false, &result);
+    if (st == AZ_OK) {
+        *ret = db_get(result, 0, MEET_SUBJECT);
+        *ret_stale = db_get_bool(result, 0, MEET_STALE);
+    }
+    return st;
+}
+
+enum az_status
+subject_meet(struct op *op, const struct subject_met *met, const char **ret, bool *ret_stale)
+{
+    const char *claims = jsonx_dump(op->mem, met->claims);
+    if (claims == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
+    enum az_status st = try_meet(op, met, claims, ret, ret_stale);
+    /* Another request has stored the person at this moment; the statement could not see that. */
+    if (st == AZ_OK && *ret == NULL && !*ret_stale)
+        st = try_meet(op, met, claims, ret, ret_stale);
+    if (st == AZ_OK && *ret == NULL && !*ret_stale)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "a subject could not be stored");
+    return st;
+}

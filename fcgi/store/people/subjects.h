@@ -1,0 +1,31 @@
+/* Subjects that are met outside a sign-in: the people of ID tokens that are exchanged. */
+#ifndef AZ_STORE_PEOPLE_SUBJECTS_H
+#define AZ_STORE_PEOPLE_SUBJECTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/op.h"
+
+/* A person, with the names for the first sight (token/subject.h). */
+struct subject_met {
+    const char *issuer;        /* of the ID token */
+    const char *upstream_sub;  /* `sub` at that issuer */
+    const char *idp_id;        /* idpId of the provider with that issuer, or NULL */
+    const char *name, *other;  /* the name, and the one if that is taken */
+    const char *home_issuer;   /* stored as such if none is stored yet; NULL: there is none */
+    json_t *claims;            /* of the ID token, object; stored at first sight alone */
+    int64_t providers_version; /* of the list that name and idp_id were made from */
+};
+
+/*
+ * Return the name of a person, who is stored at first sight, so that an exchange and a sign-in of
+ * one person give one `sub`. Claims that are stored stay, because only a sign-in at this service
+ * changes them. *ret_stale: the list of providers has changed, and nothing was written; *ret is
+ * then NULL. One trip.
+ */
+enum az_status subject_meet(struct op *op, const struct subject_met *met, const char **ret,
+                            bool *ret_stale);
+
+#endif
