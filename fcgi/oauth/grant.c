@@ -8,17 +8,34 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "crypto/random.h"
+#include "oauth/default_scope.h"
 #include "oauth/dpop/dpop.h"
+#include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "policy/decide/details.h"
 #include "policy/decide/registry.h"
+
+/* True if the grant of the request has a parameter of this name. A form may have those of other
+ * grants beside its own; they are ignored. */
+static bool
+grant_has_param(struct request *req, const char *name)
+{
+    const char *type = request_param(req, "grant_type");
+    const struct grant *grant = type != NULL ? grant_of_type(type) : NULL;
+    for (size_t i = 0; grant != NULL && grant->params[i].name != NULL; i++)
+        if (strcmp(grant->params[i].name, name) == 0)
+            return true;
+    return false;
+}
 
 enum az_status
 grant_read_resource(struct request *req, const char **ret)
 {
     const char *resource = NULL;
+    bool audience = grant_has_param(req, "audience");
     for (size_t i = 0; i < req->params; i++) {
-        if (strcmp(req->param[i].name, "resource") != 0)
+        if (strcmp(req->param[i].name, "resource") != 0
+            && !(audience && strcmp(req->param[i].name, "audience") == 0))
             continue;
         enum az_status st = resource_check(&req->op, req->param[i].value);
         if (st != AZ_OK)
@@ -31,6 +48,29 @@ grant_read_resource(struct request *req, const char **ret)
     }
     *ret = resource;
     return AZ_OK;
+}
+
+enum az_status
+grant_read_target(struct request *req, struct issue_question *question)
+{
+    enum az_status st = grant_read_resource(req, &question->resource);
+    return st == AZ_OK ? resource_types_parse(&req->op, request_param(req, "resource_types"),
+                                              &question->resource_types)
+                       : st;
+}
+
+enum az_status
+grant_read_request(struct request *req, struct issue_question *question)
+{
+    enum az_status st = grant_read_target(req, question);
+    if (st == AZ_OK)
+        st = details_parse(&req->op, request_param(req, "authorization_details"),
+                           &question->details);
+    if (st == AZ_OK)
+        st = grant_read_scopes(req, request_param(req, "scope"), question);
+    if (st == AZ_OK && request_param(req, "scope") == NULL)
+        st = default_scope_read(&req->op, req->client, &question->default_scopes);
+    return st;
 }
 
 enum az_status
@@ -55,6 +95,32 @@ grant_read_scopes(struct request *req, const char *asked, struct issue_question 
         return op_fail(&req->op, AZ_INVALID_SCOPE,
                        "None of the requested scopes is registered for the client", NULL);
     return AZ_OK;
+}
+
+enum az_status
+grant_narrow_scopes(struct request *req, const char *granted, struct issue_question *question)
+{
+    const char *asked = request_param(req, "scope");
+    json_t *within = words_split(req->op.mem, granted), *words;
+    if (within == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = scope_parse(&req->op, asked, &words);
+    if (st != AZ_OK)
+        return st;
+    if (!words_array_is_within(words, within))
+        return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
+                       NULL);
+    st = grant_read_scopes(req, asked != NULL ? asked : granted, question);
+    if (st != AZ_OK)
+        return st;
+    question->ceiling = question->ceiling != NULL
+                            ? words_array_within(req->op.mem, within, question->ceiling)
+                            : within;
+    question->default_scopes = jsonx_own(req->op.mem, json_array());
+    /* Without memory there must not be no ceiling. */
+    return question->ceiling != NULL && question->default_scopes != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
 }
 
 enum az_status

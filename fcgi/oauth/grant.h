@@ -11,9 +11,28 @@ enum az_status grant_client_credentials(struct request *req, struct issued *ret)
 enum az_status grant_authorization_code(struct request *req, struct issued *ret);
 enum az_status grant_refresh_token(struct request *req, struct issued *ret);
 
+/* RFC 8693. */
+enum az_status grant_token_exchange(struct request *req, struct issued *ret);
+
 /* Read the resource (RFC 8707), NULL if none was sent. A token has one resource: equal repetitions
- * count once, and two different ones are AZ_INVALID_TARGET. */
+ * count once, and two different ones are AZ_INVALID_TARGET. A grant with the parameter `audience`
+ * (RFC 8693 2.1) takes it as another name of `resource`. */
 enum az_status grant_read_resource(struct request *req, const char **ret);
+
+/* Set the requested resource and resource_types. */
+enum az_status grant_read_target(struct request *req, struct issue_question *question);
+
+/* Set all that a request asks for, with the client's default for scopes that it does not name. No
+ * other token limits it. */
+enum az_status grant_read_request(struct request *req, struct issue_question *question);
+
+/*
+ * Set the requested scopes, which must be within those of `granted` (RFC 6749 6, RFC 8693 2.1), or
+ * all of these if none were sent. Scopes that are no longer registered for the client are left out.
+ * AZ_INVALID_SCOPE: one is outside.
+ */
+enum az_status grant_narrow_scopes(struct request *req, const char *granted,
+                                   struct issue_question *question);
 
 /* Set the requested scopes (NULL: none were sent) within the registered ceiling. The registered
  * scopes are the default (policy.md 6.2). */

@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsonx.h"
-#include "base/words.h"
 #include "oauth/grant.h"
-#include "oauth/parameters.h"
 #include "token/redeem.h"
 
 /* Find the family of a token that may be used. A token that was replaced ends its family. */
@@ -33,37 +30,6 @@ find_refresh(struct request *req, struct token_parts *shown, struct grant_row *r
     return op_fail(&req->op, AZ_INVALID_GRANT, NULL, "refresh token: %s", why);
 }
 
-/*
- * Set the requested scopes, which must be within the original grant (RFC 6749 6), or all of that
- * grant. Scopes that are no longer registered for the client are left out.
- */
-static enum az_status
-read_refresh_scopes(struct request *req, const struct grant_row *grant,
-                    struct issue_question *question)
-{
-    const char *asked = request_param(req, "scope");
-    json_t *granted = words_split(req->op.mem, grant->granted_scope), *words;
-    if (granted == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    enum az_status st = scope_parse(&req->op, asked, &words);
-    if (st != AZ_OK)
-        return st;
-    if (!words_array_is_within(words, granted))
-        return op_fail(&req->op, AZ_INVALID_SCOPE, "The scope exceeds the scope that was granted",
-                       NULL);
-    st = grant_read_scopes(req, asked != NULL ? asked : grant->granted_scope, question);
-    if (st != AZ_OK)
-        return st;
-    question->ceiling = question->ceiling != NULL
-                            ? words_array_within(req->op.mem, granted, question->ceiling)
-                            : granted;
-    question->default_scopes = jsonx_own(req->op.mem, json_array());
-    /* Without memory there must not be no ceiling. */
-    return question->ceiling != NULL && question->default_scopes != NULL
-               ? AZ_OK
-               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-}
-
 enum az_status
 grant_refresh_token(struct request *req, struct issued *ret)
 {
@@ -74,7 +40,7 @@ grant_refresh_token(struct request *req, struct issued *ret)
     if (st == AZ_OK)
         st = grant_read_family(req, &grant, false, &question);
     if (st == AZ_OK)
-        st = read_refresh_scopes(req, &grant, &question);
+        st = grant_narrow_scopes(req, grant.granted_scope, &question);
     if (st != AZ_OK)
         return st;
     const struct question_user user = token_user(&grant);

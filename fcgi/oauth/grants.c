@@ -52,8 +52,27 @@ const struct grant grant_table[] = {
             OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396), no more than was authorized"),
         },
     },
-    /* Known, so that registration can say that they do not work yet (specification 4.4). */
-    {.type = "urn:ietf:params:oauth:grant-type:token-exchange"},
+    {
+        .type = "urn:ietf:params:oauth:grant-type:token-exchange",
+        .issue = grant_token_exchange,
+        .confidential_only = true,
+        .registered_only = true,
+        .advertised = true,
+        .registrable = true,
+        .params = {
+            REQUIRED("subject_token", .help = "Token of the subject (RFC 8693)"),
+            REQUIRED("subject_token_type", .help = "Kind of the subject token: urn:ietf:params:oauth:token-type:access_token or urn:ietf:params:oauth:token-type:id_token"),
+            OPTIONAL("requested_token_type", .help = "urn:ietf:params:oauth:token-type:access_token, if it is sent"),
+            OPTIONAL("actor_token", .help = "Refused: the client that authenticates is the actor"),
+            OPTIONAL("actor_token_type", .help = "Refused, as actor_token"),
+            OPTIONAL("scope", .help = "Scopes separated by spaces, within those of an access token"),
+            REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
+            REPEATABLE("audience", .help = "Another name of resource"),
+            OPTIONAL("resource_types", .help = "URIs of resource types, separated by spaces"),
+            OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
+        },
+    },
+    /* Known, so that registration can say that it does not work yet (specification 4.4). */
     {.type = "urn:openid:params:grant-type:ciba"},
 };
 /* clang-format on */

@@ -23,9 +23,10 @@ struct issued {
     const char *kept_refresh;  /* set by the caller: the refresh token that stays valid, or NULL */
     const char *id_token;      /* or NULL */
     bool bound;                /* to the sender's DPoP key */
-    int64_t expires_in;        /* seconds */
-    const char *scope;         /* granted, space-separated */
-    json_t *details;           /* granted authorization_details, or NULL */
+    const char *issued_token_type; /* set by the caller (RFC 8693 2.2.1), or NULL */
+    int64_t expires_in;            /* seconds */
+    const char *scope;             /* granted, space-separated */
+    json_t *details;               /* granted authorization_details, or NULL */
 };
 
 /*

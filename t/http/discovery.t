@@ -33,7 +33,8 @@ my %endpoint = (
 );
 is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the issuer" ) for sort keys %endpoint;
 my %list = (
-    grant_types_supported                         => 'authorization_code client_credentials refresh_token',
+    grant_types_supported =>
+      'authorization_code client_credentials refresh_token urn:ietf:params:oauth:grant-type:token-exchange',
     response_types_supported                      => 'code',
     response_modes_supported                      => 'query',
     subject_types_supported                       => 'public',

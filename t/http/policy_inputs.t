@@ -19,7 +19,9 @@ my $idp = Authz::Idp->start;
 $idp->user( { sub => 'ann', email => 'ann@example.org', groups => ['staff'], acr => 'urn:loa:1', amr => ['pwd'] } );
 my $stack = Authz::Stack->start( settings => { Authz::Idp::settings() } );
 $idp->register($stack);
-$stack->patch_row( 'svc.operator.controls.trust', { statement_issuers => [ $idp->issuer ] } );
+$stack->patch_row(
+    'svc.operator.controls.trust',
+    { statement_issuers => [ $idp->issuer ], trusted_issuers => [ $idp->issuer ] } );
 my $name    = 'https://api.example/orders';
 my $details = JSON::PP->new->encode( [ { type => 'payment', actions => ['initiate'] } ] );
 $stack->patch_row(
@@ -27,7 +29,7 @@ $stack->patch_row(
     {   resource => { types => { 'urn:r:orders' => { scopes  => ['orders.read'], indicator => $name } } },
         rar      => { types => { payment        => { actions => ['initiate'] } } } } );
 my %all = (
-    grants => [qw(client_credentials authorization_code refresh_token)],
+    grants => [qw(client_credentials authorization_code refresh_token urn:ietf:params:oauth:grant-type:token-exchange)],
     scopes => [qw(openid orders.read introspection authzen)], resource_types => ['urn:r:orders'], resources => [$name],
     authorization_details => ['payment'],
     endpoints             => [qw(introspect authzen)],
@@ -130,6 +132,26 @@ my $given = $stack->http->post(
         expires_at   => '2035-01-01T00:00:00Z' } );
 is( $given->status, 201, '(a delegation)' ) or diag $given->text;
 oauth_ok( ask( \@shop, $text ), { active => true }, 'one of a client to which a resource is delegated' );
+
+sub exchange {
+    my ( $subject, $kind ) = @_;
+    my $urn = 'urn:ietf:params:oauth';
+    return post(
+        '/token', \@shop,
+        grant_type         => "$urn:grant-type:token-exchange", subject_token => $subject,
+        subject_token_type => "$urn:token-type:$kind" );
+}
+oauth_ok(
+    ask( \@shop, exchange( $text, 'access_token' )->member('access_token') ), { active => true },
+    'one that was exchanged for a token of a client to which a resource is delegated' );
+my $chained = exchange(
+    $idp->id_token(
+        {   iss => $idp->issuer, sub => 'bea', exp => time + 600, may_act => { sub => 'shop' },
+            act => { sub => 'before' } } ),
+    'id_token' )->member('access_token');
+oauth_ok(
+    ask( \@shop, exchange( $chained, 'access_token' )->member('access_token') ), { active => true },
+    'one of a chain that began with an ID token' );
 ok( ask( \@stated, $text )->status != 500, 'a caller with a statement' );
 oauth_ok( ask( \@shop, $user->member('access_token') ),  { active => true }, 'one of a user' );
 oauth_ok( ask( \@shop, $refresh ),                       { active => true }, 'a refresh token' );
@@ -201,7 +223,7 @@ sub open_with_members {
 is( join( ', ', open_with_members( Authz::Inputs::schema($_) ) ), '',
     "$_: an object with members of any name lists none" ) for Authz::Inputs::names();
 
-my $open = qr/\A(?:claims|context|detail|obligations|extensions|authorization_details|properties)\z/;
+my $open = qr/\A(?:act|claims|context|detail|may_act|obligations|extensions|authorization_details|properties)\z/;
 
 sub widened {
     my ( $value, $path ) = @_;

@@ -1,0 +1,261 @@
+/* An ID token of another issuer as subject token (specification 4.4 and 7.1). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "base/words.h"
+#include "oauth/exchange/exchange_subject.h"
+#include "oauth/exchange/subject_id_token.h"
+#include "oauth/issuer_keys.h"
+#include "policy/decide/trust.h"
+#include "store/people/identity_providers.h"
+#include "store/people/subjects.h"
+#include "token/person_claims.h"
+#include "token/subject.h"
+
+/* State of one reading. */
+struct id_token_reading {
+    struct request *req;
+    struct subject_id_token token;            /* split; proved at the end */
+    struct trust_issuer trusted;              /* entry of its issuer */
+    const struct identity_provider *provider; /* provider with its issuer, or NULL */
+    json_t *kept;                             /* claims about the person */
+};
+
+static enum az_status
+refuse_id_token(struct request *req, const char *text, const char *detail)
+{
+    return op_fail(&req->op, AZ_INVALID_GRANT, text, "subject token: %s", detail);
+}
+
+static enum az_status
+read_id_token(struct id_token_reading *reading, const char *text)
+{
+    struct request *req = reading->req;
+    const char *why, *detail;
+    enum az_status st = subject_id_token_read(req->op.mem, text, &reading->token, &why, &detail);
+    if (st == AZ_INVALID)
+        return refuse_id_token(req, why, detail);
+    return st == AZ_OK ? AZ_OK : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "%s", detail);
+}
+
+static const struct identity_provider *
+provider_of(const struct identity_providers *providers, const char *issuer)
+{
+    for (size_t i = 0; i < providers->count; i++)
+        if (strcmp(providers->provider[i].issuer, issuer) == 0)
+            return &providers->provider[i];
+    return NULL;
+}
+
+/*
+ * Judge the issuer before anything is fetched: an unknown sender must not choose an address that
+ * this service asks (oauth.md 0.4). The trust row alone decides, and our own issuer is not in it:
+ * our ID tokens are for their clients. While the administrator has a provider disabled, its people
+ * get no tokens.
+ */
+static enum az_status
+judge_issuer(struct id_token_reading *reading)
+{
+    struct request *req = reading->req;
+    const char *issuer = reading->token.claims.iss;
+    const struct identity_providers *providers;
+    bool found = false;
+    if (strcmp(issuer, req->op.az->cfg->oidc_issuer) == 0)
+        return refuse_id_token(req, SUBJECT_ID_TOKEN_UNTRUSTED, "its issuer is this service");
+    enum az_status st = trust_find(&req->op, TRUST_ID_TOKENS, issuer, &reading->trusted, &found);
+    if (st == AZ_OK && !found)
+        return refuse_id_token(req, SUBJECT_ID_TOKEN_UNTRUSTED, "its issuer is not trusted");
+    if (st == AZ_OK)
+        st = identity_providers_get(&req->op, false, &providers);
+    if (st != AZ_OK)
+        return st;
+    const struct identity_provider *provider = provider_of(providers, issuer);
+    if (provider == NULL || provider->enabled)
+        return AZ_OK;
+    st = identity_providers_get(&req->op, true, &providers);
+    if (st != AZ_OK)
+        return st;
+    provider = provider_of(providers, issuer);
+    return provider == NULL || provider->enabled
+               ? AZ_OK
+               : refuse_id_token(req, SUBJECT_ID_TOKEN_UNTRUSTED,
+                                 "the identity provider with its issuer is disabled");
+}
+
+static enum az_status
+judge_claims(struct id_token_reading *reading)
+{
+    struct op *op = &reading->req->op;
+    const json_t *listed = reading->trusted.audiences;
+    const char **audiences = NULL, *detail;
+    if (listed == NULL)
+        log_text(AZ_SEV_INFO, "an ID token for any audience is exchanged",
+                 "trusted_issuers lists no audiences for %.160s", reading->trusted.issuer);
+    if (listed != NULL && (audiences = words_array_list(op->mem, listed)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for audiences");
+    const char *text = subject_id_token_fault(&reading->token, (const char *const *) audiences,
+                                              op_now(op), &detail);
+    return text == NULL ? AZ_OK : refuse_id_token(reading->req, text, detail);
+}
+
+static enum az_status
+verify_id_token(struct id_token_reading *reading)
+{
+    struct op *op = &reading->req->op;
+    struct jws_policy policy = {
+        .algs = issuer_algs,
+        .types = subject_id_token_types,
+        .typ_optional = true,
+    };
+    bool unreachable = false;
+    enum az_status st =
+        issuer_verify(op, &reading->trusted, reading->token.jws, &policy, &unreachable);
+    return st != AZ_INVALID ? st
+                            : az_fail_as(&op->fault, AZ_INVALID_GRANT,
+                                         unreachable ? SUBJECT_ID_TOKEN_UNREACHABLE
+                                                     : SUBJECT_ID_TOKEN_SIGNATURE);
+}
+
+/* Find the person, by the list of providers as it is now: a name never changes. */
+static enum az_status
+meet_person(struct id_token_reading *reading, bool fresh, const char **ret_name, bool *ret_stale)
+{
+    struct op *op = &reading->req->op;
+    const struct jwt_claims *claims = &reading->token.claims;
+    const struct identity_providers *providers;
+    struct subject_names names;
+    enum az_status st = identity_providers_get(op, fresh, &providers);
+    if (st != AZ_OK)
+        return st;
+    reading->provider = provider_of(providers, claims->iss);
+    const struct subject_person person = {
+        .issuer = claims->iss,
+        .upstream_sub = claims->sub,
+        .idp_id = reading->provider != NULL ? reading->provider->idp_id : NULL,
+        .first_trusted = reading->trusted.first,
+    };
+    st = subject_names(op, providers, &person, &names);
+    if (st != AZ_OK)
+        return st;
+    const struct subject_met met = {
+        .issuer = person.issuer,
+        .upstream_sub = person.upstream_sub,
+        .idp_id = person.idp_id,
+        .name = names.name,
+        .other = names.other,
+        .home_issuer = subject_home(op, providers, person.first_trusted),
+        .claims = reading->kept,
+        .providers_version = providers->version,
+    };
+    return subject_meet(op, &met, ret_name, ret_stale);
+}
+
+static enum az_status
+find_person(struct id_token_reading *reading, const char **ret_name)
+{
+    struct request *req = reading->req;
+    bool stale = false;
+    reading->kept = person_claims_keep(req->op.mem, reading->token.claims.object, NULL);
+    if (reading->kept == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the claims");
+    enum az_status st = meet_person(reading, false, ret_name, &stale);
+    if (st == AZ_OK && stale)
+        st = meet_person(reading, true, ret_name, &stale);
+    if (st == AZ_OK && stale)
+        st = op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                     "the list of identity providers changed twice during the exchange");
+    if (st == AZ_OK && reading->provider != NULL && !reading->provider->enabled)
+        st = refuse_id_token(req, SUBJECT_ID_TOKEN_UNTRUSTED,
+                             "the identity provider with its issuer is disabled");
+    return st;
+}
+
+/* Return a text of acceptable length, or NULL. */
+static const char *
+short_text(const json_t *claims, const char *name)
+{
+    const json_t *value = json_object_get(claims, name);
+    size_t length = json_string_length(value);
+    return length > 0 && length <= SUBJECT_ID_TOKEN_TEXT_MAX ? json_string_value(value) : NULL;
+}
+
+/* Return the claims of the protocol that a rule of policy can read beside those about the person.
+ */
+static json_t *
+protocol_claims_of(struct op *op, const struct jwt_claims *claims)
+{
+    json_t *aud = json_object_get(claims->object, "aud");
+    return jsonx_own(op->mem, json_pack("{s:s,s:s,s:O*,s:s*}", "iss", claims->iss, "sub",
+                                        claims->sub, "aud", aud, "azp", claims->azp));
+}
+
+/* Return may_act. One that is no object names nobody, so nobody may act. */
+static json_t *
+may_act_of(struct op *op, const struct jwt_claims *claims)
+{
+    json_t *may_act = json_object_get(claims->object, "may_act");
+    return may_act == NULL || json_is_object(may_act) ? may_act : jsonx_own(op->mem, json_object());
+}
+
+/* Return the time of the sign-in, or 0. */
+static int64_t
+sign_in_time(const struct jwt_claims *claims)
+{
+    json_int_t time = json_integer_value(json_object_get(claims->object, "auth_time"));
+    return time > 0 ? time : 0;
+}
+
+static enum az_status
+fill_subject(struct id_token_reading *reading, const char *name, struct exchange_subject *ret)
+{
+    struct op *op = &reading->req->op;
+    const struct jwt_claims *claims = &reading->token.claims;
+    const struct identity_provider *provider = reading->provider;
+    struct exchange_subject subject = {
+        .name = name,
+        .is_user = true,
+        .user =
+            {
+                   .iss = claims->iss,
+                   .idp = provider != NULL ? provider->idp_id : NULL,
+                   .acr = short_text(claims->object, "acr"),
+                   .auth_time = sign_in_time(claims),
+                   .claims = reading->kept,
+                   },
+        .issuer = claims->iss,
+        .act = json_object_get(claims->object, "act"),
+        .may_act = may_act_of(op, claims),
+        .claims = protocol_claims_of(op, claims),
+        .expires_at = claims->exp.seconds,
+        .provider = provider != NULL ? provider->id : 0,
+    };
+    const json_t *amr = json_object_get(claims->object, "amr");
+    if (json_is_array(amr) && json_array_size(amr) <= SUBJECT_ID_TOKEN_AMR_MAX)
+        subject.user.amr = words_array_once(op->mem, amr);
+    if (subject.claims == NULL
+        || (subject.may_act == NULL && json_object_get(claims->object, "may_act") != NULL))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a subject");
+    *ret = subject;
+    return AZ_OK;
+}
+
+enum az_status
+exchange_read_id_token(struct request *req, const char *text, struct exchange_subject *ret)
+{
+    struct id_token_reading reading = {.req = req};
+    const char *name = NULL;
+    enum az_status st = read_id_token(&reading, text);
+    if (st == AZ_OK)
+        st = judge_issuer(&reading);
+    if (st == AZ_OK)
+        st = judge_claims(&reading);
+    if (st == AZ_OK)
+        st = verify_id_token(&reading);
+    if (st == AZ_OK)
+        st = find_person(&reading, &name);
+    return st == AZ_OK ? fill_subject(&reading, name, ret) : st;
+}
