@@ -263,6 +263,15 @@ refused( exchange($good), $untrusted, 'and its ID tokens are not exchanged (oaut
 $stack->sql("UPDATE identity_provider SET enabled = true WHERE id = $provider");
 shown( $second, { active => true }, 'an enabled one revives them' );
 oauth_ok( exchange($good), {}, 'and its ID tokens are exchanged again' );
+my $third  = exchanged($good);
+my $listed = $stack->admin( GET => '/admin/api/tokens?subjectId=ann' )->json->{content};
+ok( ( grep { $_->{subjectId} eq 'ann' && $_->{clientId} eq 'gate' } @$listed ), 'the list of her tokens has it' );
+is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { subjectId => 'ann' } )->status, 200,
+    'all tokens of a person are revoked' );
+inactive(
+    $stack->introspect( @rs, $third ),
+    '... those that were exchanged for ID tokens too (decisions.md "Tokens of a person")' );
+shown( $second = exchanged($good), { sub => 'ann' }, '... and later ones live' );
 trust( $partner->issuer );
 oauth_ok(
     $stack->introspect( @rs, $second ),

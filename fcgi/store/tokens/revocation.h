@@ -10,12 +10,13 @@
 /* True for a family g that was issued before its client c or its person s was revoked. */
 #define GRANT_REVOKED_BEFORE "g.number < greatest(c.revoked_before, s.revoked_before)"
 
-/* True for an access token t that was issued before its client c was revoked, or whose family g was
- * issued before its person s or its own client was: a token can be another client's than its
- * family. */
+/* True for an access token t that was issued before its client c or its person s was revoked, or
+ * whose family g was issued before its person s or its own client was: a token can be another
+ * client's than its family. */
 #define TOKEN_REVOKED_BEFORE                                                                       \
-    "(t.audit_id < c.revoked_before OR g.number < greatest(s.revoked_before,"                      \
-    " (SELECT o.revoked_before FROM client o WHERE o.id = g.client)))"
+    "(t.audit_id < greatest(c.revoked_before, s.revoked_before)"                                   \
+    " OR g.number < greatest(s.revoked_before,"                                                    \
+    "  (SELECT o.revoked_before FROM client o WHERE o.id = g.client)))"
 
 /*
  * Revoke all access tokens, refresh tokens and codes that were issued so far, and write the audit

@@ -13,10 +13,12 @@
     "(SELECT t.id, 'access' AS kind, c.client_id, coalesce(t.subject, c.client_id) AS subject,"    \
     "  t.scope, t.resource, t.issued_at, t.expires_at"                                             \
     " FROM access_token t JOIN client c ON c.id = t.client"                                        \
-    " LEFT JOIN token_grant g ON g.id = t.grant_id LEFT JOIN identity_provider p ON p.id = g.idp"  \
-    " LEFT JOIN subject s ON s.subject = g.subject"                                                \
+    " LEFT JOIN token_grant g ON g.id = t.grant_id"                                                \
+    " LEFT JOIN identity_provider p ON p.id = coalesce(g.idp, t.idp)"                              \
+    " LEFT JOIN subject s ON s.subject = t.subject"                                                \
     " WHERE t.expires_at > now() AND t.revoked_at IS NULL AND g.revoked_at IS NULL AND c.enabled"  \
-    "  AND (t.grant_id IS NULL OR p.enabled) AND " TOKEN_REVOKED_BEFORE " IS NOT TRUE"
+    "  AND ((t.grant_id IS NULL AND t.idp IS NULL) OR p.enabled) AND " TOKEN_REVOKED_BEFORE        \
+    " IS NOT TRUE"
 #define REFRESH                                                                                    \
     "(SELECT r.id, 'refresh', c.client_id, g.subject, g.granted_scope, g.resource, r.issued_at,"   \
     "  least(g.idle_expires_at, g.expires_at)"                                                     \
