@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "http/fetch/documents.h"
 #include "store/audit/counts.h"
+#include "store/clients/client_assertions.h"
 #include "store/clients/client_use.h"
 #include "store/db/jobs.h"
 #include "store/db/locks.h"
@@ -77,6 +78,15 @@ job_idle_clients(struct op *op, char *note, size_t size)
 }
 
 static enum az_status
+job_assertions(struct op *op, char *note, size_t size)
+{
+    int64_t removed = 0;
+    enum az_status st = client_assertions_purge(op, &removed);
+    snprintf(note, size, "%lld expired client assertions removed", (long long) removed);
+    return st;
+}
+
+static enum az_status
 job_sessions(struct op *op, char *note, size_t size)
 {
     int64_t removed = 0;
@@ -121,6 +131,7 @@ static const struct job {
     {"dpop_proofs",  60,      NULL,             proofs_purge,         "used DPoP proofs whose time is over forgotten"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
+    {"assertions",   600,     job_assertions,   NULL,                 NULL},
     {"uma",          600,     job_uma,          NULL,                 NULL},
     {"documents",    600,     NULL,             documents_prune,      "fetched documents that are no longer used removed"},
 };

@@ -11,6 +11,7 @@
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"
+#include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "store/clients/clients_admin.h"
 #include "token/software_statement.h"
@@ -19,6 +20,9 @@
 #define REDIRECT_URI_MAX URI_MAX
 /* Shortest secret that an administrator can give, in octets: 128 bits if it is random. */
 #define CLIENT_SECRET_MIN 16
+
+/* The method of clients that have keys in place of a secret (OpenID Connect Core 9). */
+#define CLIENT_KEYED "private_key_jwt"
 
 /* ---- rules of single fields ---- */
 
@@ -47,23 +51,22 @@ client_secret_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 static const char *const client_types[] = {"confidential", "public", NULL};
-/* private_key_jwt is refused until the service can verify client assertions. */
 static const char *const client_auth_methods[] = {"none", "client_secret_basic",
-                                                  "client_secret_post", NULL};
+                                                  "client_secret_post", CLIENT_KEYED, NULL};
 
 /* clang-format off */
 static const struct field client_fields[] = {
     {"id",                         FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
     {"clientId",                   FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests", .example = "\"shop\""},
     {"clientName",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_name", .help = "Shown to users on the consent page", .example = "\"Shop\""},
-    {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client; made by the service if it is left out, and shown this once"},
+    {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client without private_key_jwt; made by the service if it is left out, and shown this once"},
     {"clientType",                 FIELD_TEXT,      .required = true, .words = client_types, .column = "client_type", .help = "A public client cannot keep a secret", .example = "\"confidential\""},
     {"clientUri",                  FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "client_uri", .help = "Page about the client", .example = "\"https://shop.example/about\""},
     {"logoUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "logo_uri", .help = "Picture for the consent page"},
     {"enabled",                    FIELD_BOOLEAN,   .column = "enabled", .help = "A client that is not enabled gets no tokens, and its tokens are inactive", .example = "true"},
     {"redirectUris",               FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "redirect_uris", .help = "Where codes may be sent; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/callback\"]"},
     {"postLogoutRedirectUris",     FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "post_logout_redirect_uris", .help = "Where browsers may return after a logout; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/\"]"},
-    {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, .column = "jwks", .help = "Public keys of the client (RFC 7517)"},
+    {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, .column = "jwks", .help = "Public keys of the client (RFC 7517), by which it authenticates with private_key_jwt"},
     {"jwksUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_keys_uri, .column = "jwks_uri", .help = "Address of its public keys, in place of jwks"},
     {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = FIELD_WORD_MAX, .words = client_auth_methods, .column = "auth_method", .help = "How the client authenticates; none for a public client", .example = "\"client_secret_basic\""},
     {"registrationType",           FIELD_TEXT,      .max = FIELD_WORD_MAX, .help = "ADMIN for a new client; cannot be changed"},
@@ -96,27 +99,48 @@ client_check_registration(struct resource_reading *reading)
                       stored != NULL ? "cannot be changed" : "must be ADMIN for a new client");
 }
 
-/* RFC 6749 section 2.1: a public client cannot keep a secret, so it has none and sends none. */
+/* RFC 6749 section 2.1: a public client cannot keep a secret, so it has none and sends none. One
+ * with a metadata document may have keys there, and its document decides that. */
+static void
+client_check_public(struct resource_reading *reading, const char *method)
+{
+    const struct client_state *stored = client_stored(reading);
+    bool by_document = stored != NULL && strcmp(stored->registration, "CIMD") == 0
+                       && strcmp(stored->type, "public") == 0 && stored->auth_method != NULL;
+    const char *kept = by_document ? stored->auth_method : "none";
+    if (resource_text(reading, "clientSecret") != NULL)
+        resource_tell(reading, "clientSecret", "must be absent: a public client has no secret");
+    if (method != NULL && strcmp(method, kept) != 0)
+        resource_tell(reading, "tokenEndpointAuthMethod",
+                      by_document ? "cannot be changed: the client's metadata document decides it"
+                                  : "must be none for a public client");
+    resource_set_column(reading, "auth_method", json_string(kept));
+}
+
+static void
+client_check_confidential(struct resource_reading *reading, const char *method)
+{
+    bool given = resource_text(reading, "clientSecret") != NULL;
+    bool keyed = method != NULL && strcmp(method, CLIENT_KEYED) == 0;
+    const struct client_state *stored = client_stored(reading);
+    if (method != NULL && strcmp(method, "none") == 0)
+        resource_tell(reading, "tokenEndpointAuthMethod",
+                      "must not be none for a confidential client");
+    if (keyed && given)
+        resource_tell(reading, "clientSecret",
+                      "must be absent: the client has keys in place of a secret");
+    if (!keyed && stored != NULL && !stored->has_secret && !given)
+        resource_tell(reading, "clientSecret", "is required because the client has none yet");
+}
+
 static void
 client_check_secret(struct resource_reading *reading)
 {
-    bool given = resource_text(reading, "clientSecret") != NULL;
     const char *method = resource_text(reading, "tokenEndpointAuthMethod");
-    const struct client_state *stored = client_stored(reading);
-    if (resource_text_is(reading, "clientType", "public")) {
-        if (given)
-            resource_tell(reading, "clientSecret", "must be absent: a public client has no secret");
-        if (method != NULL && strcmp(method, "none") != 0)
-            resource_tell(reading, "tokenEndpointAuthMethod", "must be none for a public client");
-        resource_set_column(reading, "auth_method", json_string("none"));
-    } else if (resource_text_is(reading, "clientType", "confidential")) {
-        if (method != NULL && strcmp(method, "none") == 0)
-            resource_tell(reading, "tokenEndpointAuthMethod",
-                          "must not be none for a confidential client");
-        if (stored != NULL && !stored->has_secret && !given)
-            resource_tell(reading, "clientSecret",
-                          "is required when a public client becomes confidential");
-    }
+    if (resource_text_is(reading, "clientType", "public"))
+        client_check_public(reading, method);
+    else if (resource_text_is(reading, "clientType", "confidential"))
+        client_check_confidential(reading, method);
 }
 
 static void
@@ -132,19 +156,24 @@ client_check_lists(struct resource_reading *reading)
 }
 
 /* RFC 7591 section 2: jwks and jwks_uri are not used together. Keys that authenticate a client are
- * fetched over TLS (specification 4.7). */
+ * there, and are fetched over TLS (specification 4.7). */
 static void
 client_check_keys(struct resource_reading *reading)
 {
     const char *uri = resource_text(reading, "jwksUri"), *why = NULL;
-    if (uri == NULL)
-        return;
-    if (json_is_object(json_object_get(reading->object, "jwks")))
-        why = "cannot be given together with jwks";
-    else if (resource_text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt"))
-        why = uri_https_fault(uri);
-    if (why != NULL)
+    const json_t *jwks = json_object_get(reading->object, "jwks");
+    bool inline_keys = json_is_object(jwks);
+    bool keyed = resource_text_is(reading, "clientType", "confidential")
+                 && resource_text_is(reading, "tokenEndpointAuthMethod", CLIENT_KEYED);
+    if (uri != NULL && inline_keys)
+        resource_tell(reading, "jwksUri", "cannot be given together with jwks");
+    else if (keyed && uri != NULL && (why = uri_https_fault(uri)) != NULL)
         resource_tell(reading, "jwksUri", why);
+    else if (keyed && inline_keys && jwk_set_rule(reading->mem, jwks) == NULL
+             && (why = jws_set_fault(jwks)) != NULL)
+        resource_tell(reading, "jwks", why);
+    else if (keyed && uri == NULL && !inline_keys)
+        resource_tell(reading, "jwks", "or jwksUri is required for private_key_jwt");
 }
 
 /* A scope of null or of blanks removes the ceiling. As a ceiling it would let nothing through, and

@@ -43,13 +43,15 @@ client_sign_statement(struct op *op, struct resource_reading *reading)
     return st;
 }
 
-/* Make a secret for a new confidential client that was given none, and sign its statement. */
+/* Make a secret for a new confidential client that was given none and has no keys in its place, and
+ * sign its statement. */
 static enum az_status
 client_complete(struct op *op, struct resource_reading *reading)
 {
     enum az_status st = AZ_OK;
     if (reading->path_key == NULL && reading->secret == NULL
-        && resource_text_is(reading, "clientType", "confidential"))
+        && resource_text_is(reading, "clientType", "confidential")
+        && !resource_text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt"))
         st = client_secret_make(op, &reading->secret);
     return st == AZ_OK ? client_sign_statement(op, reading) : st;
 }

@@ -135,6 +135,8 @@ const struct setting settings_table[] = {
      "PEM file of certificate authorities for outbound HTTPS, used instead of those of the system"},
     {"SVC_SAFE_HTTP_TIMEOUT_SECONDS", NULL, SETTING_NUMBER, AT(safe_http_timeout), "5", 1, 60, NULL,
      "Time limit for a request to an identity provider or for a key set, in seconds"},
+    {"SVC_CLIENT_ASSERTION_STRICT_AUD", NULL, SETTING_BOOL, AT(client_assertion_strict_aud), "false", 0, 0, NULL,
+     "Accept a client assertion only if its aud is the issuer; if false, the token endpoint and the called endpoint are accepted too"},
     {"SVC_SOFTWARE_STATEMENT_VERIFY", NULL, SETTING_BOOL, AT(software_statement_verify), "true", 0, 0, NULL,
      "Verify the signatures of software statements; if false, statements of other issuers are trusted without verification"},
     {"SVC_SOFTWARE_STATEMENT_LIFETIME_SECONDS", NULL, SETTING_NUMBER, AT(software_statement_lifetime), "31536000", 60, 10L * 365 * 86400, NULL,

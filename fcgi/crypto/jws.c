@@ -26,6 +26,7 @@ static const struct jws_alg jws_algs[] = {
     {"ES384", JWK_EC,  GNUTLS_ECC_CURVE_SECP384R1, GNUTLS_SIGN_ECDSA_SECP384R1_SHA384},
     {"ES512", JWK_EC,  GNUTLS_ECC_CURVE_SECP521R1, GNUTLS_SIGN_ECDSA_SECP521R1_SHA512},
     {"EdDSA", JWK_OKP, GNUTLS_ECC_CURVE_ED25519,   GNUTLS_SIGN_EDDSA_ED25519},
+    {"Ed25519", JWK_OKP, GNUTLS_ECC_CURVE_ED25519, GNUTLS_SIGN_EDDSA_ED25519},
 };
 
 static const char *const jws_fault_texts[] = {
@@ -224,6 +225,27 @@ use_accepted(const struct jwk *key, const char *wanted)
     if (wanted != NULL)
         return key->use != NULL && strcmp(key->use, wanted) == 0;
     return key->use == NULL || strcmp(key->use, "sig") == 0;
+}
+
+/* True if the key may verify signatures by some algorithm. */
+static bool
+key_is_usable(const struct jwk *key)
+{
+    const struct jws_alg *alg = key->alg != NULL ? jws_alg_find(key->alg) : jws_alg_of_key(key);
+    return alg != NULL && jws_alg_fits(alg, key) && key->may_verify && use_accepted(key, NULL);
+}
+
+const char *
+jws_set_fault(const json_t *jwks)
+{
+    struct jwk_set *set;
+    TALLOC_CTX *scratch = talloc_new(NULL);
+    bool usable = false;
+    if (scratch != NULL && jwk_set_parse(scratch, jwks, JWK_SET_FETCHED, &set, NULL) == AZ_OK)
+        for (size_t i = 0; i < set->count; i++)
+            usable = usable || key_is_usable(set->keys[i]);
+    talloc_free(scratch);
+    return usable ? NULL : "must have a key that can verify signatures";
 }
 
 /* True if a key may verify this token: a key that states its kid, use or alg is used for nothing

@@ -26,7 +26,7 @@
  * cause. */
 #define JWS_TRIES_MAX 20
 
-/* One row per algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
+/* One row per algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1, RFC 9864 section 2.2). */
 struct jws_alg {
     const char *name;             /* alg */
     enum jwk_kty kty;             /* of its keys */
@@ -43,6 +43,10 @@ const struct jws_alg *jws_alg_of_key(const struct jwk *key);
 
 /* True if a key has the kind and the curve of an algorithm. */
 bool jws_alg_fits(const struct jws_alg *alg, const struct jwk *key);
+
+/* Return the fault of a JWK Set that was read (jwk_set_rule()) and has no key for the signatures of
+ * its owner, or NULL. The text fits after the name of the member that holds the set. */
+const char *jws_set_fault(const json_t *jwks);
 
 /* Reasons to refuse a token. */
 enum jws_fault {

@@ -81,7 +81,8 @@ struct request {
     const char *ip;                /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
     const char *user_agent;        /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;         /* set by the client credential */
-    const char *client_method;     /* client_secret_basic, client_secret_post or none */
+    const char *client_method;     /* client_secret_basic, ..._post, private_key_jwt or none */
+    bool assertion_used;           /* the request used up the jti of its client assertion */
     const struct own_token *token; /* set by the credential of our own resource endpoints */
     const struct dpop *dpop; /* the DPoP proof (oauth/dpop/dpop.h); NULL: none was sent or read */
     const char *admin_label; /* label of the admin key, set by the admin credential */

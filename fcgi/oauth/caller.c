@@ -34,7 +34,8 @@ caller_authenticate(struct request *req)
     const char *bearer = access_token_text(req);
     struct token_parts parts;
     if (bearer != NULL && request_param(req, "client_secret") == NULL
-        && request_param(req, "client_assertion") == NULL)
+        && request_param(req, "client_assertion") == NULL
+        && request_param(req, "client_assertion_type") == NULL)
         return caller_read_token(req, bearer, &parts);
     if (bearer != NULL)
         return op_fail(&req->op, AZ_INVALID_REQUEST, "Only one authentication method may be used",

@@ -118,23 +118,17 @@ unavailable_text(enum fetch_fault fault)
     }
 }
 
-/* True for faults of the client's host, which is missing, slow, or has no such document: a page
- * with 400 (oauth.md 3.2, order 1). Faults of this service, and full queues, are 503. */
-static bool
-is_of_the_client(enum fetch_fault fault)
-{
-    return fault != FETCH_OK && fault != FETCH_FAULT_BUSY && fault != FETCH_FAULT_OURS;
-}
-
+/* Get the document. A fault of the client's host is a page with 400 (oauth.md 3.2, order 1); faults
+ * of this service are 503. */
 static enum az_status
-get_document(struct op *op, const char *url, struct document *ret)
+get_document(struct op *op, const char *url, int64_t not_before, struct document *ret)
 {
     enum fetch_fault why = FETCH_OK;
     enum az_status st =
-        document_get(op, DOCUMENT_CLIENT_METADATA, url, 0, check_document, ret, &why);
+        document_get(op, DOCUMENT_CLIENT_METADATA, url, not_before, check_document, ret, &why);
     if (st != AZ_UNAVAILABLE)
         return st;
-    return az_fail_as(&op->fault, is_of_the_client(why) ? AZ_INVALID_CLIENT : AZ_UNAVAILABLE,
+    return az_fail_as(&op->fault, fetch_fault_of_host(why) ? AZ_INVALID_CLIENT : AZ_UNAVAILABLE,
                       unavailable_text(why));
 }
 
@@ -157,14 +151,15 @@ change_summary(struct op *op, const struct document *document)
  * could have codes sent elsewhere, so the administrator must be able to see since when.
  */
 static enum az_status
-audit_change(struct op *op, const char *url, const struct document *document)
+audit_change(struct op *op, const char *url, const char *method, const char *endpoint,
+             const struct document *document)
 {
     const struct audit_entry entry = {
         .request_id = op->request_id != NULL ? op->request_id : "-",
         .client_id = url,
-        .endpoint = "/authorize",
+        .endpoint = endpoint,
         .operation = "clientMetadataChanged",
-        .method = "GET",
+        .method = method,
         .http_status = 200,
         .outcome = "allowed",
         .summary = change_summary(op, document),
@@ -193,19 +188,34 @@ cimd_resolve(struct op *op, const char *client_id, struct client **ret)
     struct client *client = talloc_zero(op->mem, struct client);
     if (client == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    if ((st = get_document(op, client_id, &document)) != AZ_OK
+    if ((st = get_document(op, client_id, 0, &document)) != AZ_OK
         || (st = read_document(op, client_id, document.json, client)) != AZ_OK)
         return st;
-    if (document.changed && (st = audit_change(op, client_id, &document)) != AZ_OK)
+    if (document.changed
+        && (st = audit_change(op, client_id, "GET", "/authorize", &document)) != AZ_OK)
         return st;
     client->id = row != NULL ? row->id : 0;
     client->version = row != NULL ? row->version : 0;
     client->client_id = client_id;
     client->type = "public";
     client->registration = "CIMD";
-    client->auth_method = "none";
     client->enabled = true;
     *ret = client;
+    return AZ_OK;
+}
+
+enum az_status
+cimd_keys(struct op *op, const char *client_id, int64_t not_before, const char *endpoint,
+          const json_t **ret_jwks, const char **ret_uri)
+{
+    struct document document;
+    enum az_status st = get_document(op, client_id, not_before, &document);
+    if (st == AZ_OK && document.changed)
+        st = audit_change(op, client_id, "POST", endpoint, &document);
+    if (st != AZ_OK)
+        return st;
+    *ret_jwks = json_object_get(document.json, "jwks");
+    *ret_uri = json_string_value(json_object_get(document.json, "jwks_uri"));
     return AZ_OK;
 }
 

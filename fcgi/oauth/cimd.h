@@ -3,7 +3,9 @@
 #ifndef AZ_OAUTH_CIMD_H
 #define AZ_OAUTH_CIMD_H
 
+#include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/op.h"
 #include "store/clients/clients.h"
@@ -21,6 +23,16 @@ bool cimd_is_address(const struct op *op, const char *client_id);
  * service failed.
  */
 enum az_status cimd_resolve(struct op *op, const char *client_id, struct client **ret);
+
+/*
+ * Read the keys of a client from its document (`not_before`: document_get()), which is kept and
+ * fetched as in cimd_resolve(): a client that changes its keys need not wait for its next
+ * authorization. Either may be NULL: the document has no such member. `endpoint` was
+ * called; the audit row of a changed document names it. On op->mem. The failures are those of
+ * cimd_resolve().
+ */
+enum az_status cimd_keys(struct op *op, const char *client_id, int64_t not_before,
+                         const char *endpoint, const json_t **ret_jwks, const char **ret_uri);
 
 /* Create or update the row of such a client, so that a code can be issued for it; set id and
  * version. Concurrent calls make one row. AZ_UNAVAILABLE also means that there are already

@@ -10,6 +10,9 @@
 #include "base/settings.h"
 #include "base/uri.h"
 #include "base/words.h"
+#include "crypto/jwk_set.h"
+#include "crypto/jws.h"
+#include "oauth/client_assertion.h"
 #include "oauth/parameters.h"
 
 /* ---- the address ---- */
@@ -96,6 +99,8 @@ struct metadata {
     const char *auth_method;
     const char *scope;
     const char *id_token_alg;
+    const char *jwks_uri;
+    const json_t *jwks;
     const json_t *redirect_uris;
     const json_t *grant_types;
     const json_t *response_types;
@@ -113,6 +118,8 @@ static const struct field metadata_fields[] = {
     {"client_uri",                 FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(client_uri)},
     {"logo_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_web_uri, INTO(logo_uri)},
     {"token_endpoint_auth_method", FIELD_TEXT,      .max = CIMD_METHOD_MAX, INTO(auth_method)},
+    {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, INTO(jwks)},
+    {"jwks_uri",                   FIELD_TEXT,      .max = CIMD_URI_MAX, .rule = field_rule_keys_uri, INTO(jwks_uri)},
     {"grant_types",                FIELD_TEXT_LIST, .may_be_empty = true, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(grant_types)},
     {"response_types",             FIELD_TEXT_LIST, .may_be_empty = true, .max = CIMD_TYPES_MAX, .item_max = CIMD_TYPE_MAX, INTO(response_types)},
     {"dpop_bound_access_tokens",   FIELD_BOOLEAN,   INTO(dpop)},
@@ -136,11 +143,8 @@ tell(void *arg, const char *name, const char *why)
                                        *name != '\0' ? name : "the document", " ", why);
 }
 
-/*
- * Refuse a secret: the document is public, so a method that uses a secret in it would let any
- * reader in as the client. Keys would be safe, but a client that declares them must be asked for
- * them; to let it in without would be a downgrade (oauth.md 3.2).
- */
+/* Refuse a secret: the document is public, so a method that uses a secret in it would let any
+ * reader in as the client. */
 static const char *
 secret_fault(const json_t *document, const char *method)
 {
@@ -148,11 +152,28 @@ secret_fault(const json_t *document, const char *method)
         return "client_secret must not be in a public document";
     if (json_object_get(document, "client_secret_expires_at") != NULL)
         return "client_secret_expires_at is not allowed because the client has no secret";
-    if (method == NULL || strcmp(method, "none") == 0)
+    if (strcmp(method, "none") != 0 && strcmp(method, PRIVATE_KEY_JWT) != 0)
+        return "token_endpoint_auth_method must be none or private_key_jwt because the client has "
+               "no secret";
+    return NULL;
+}
+
+/* Check the keys of a client that declares them: it is asked for a signature, because to let it in
+ * without would be a downgrade (oauth.md 3.2). */
+static const char *
+keys_fault(TALLOC_CTX *mem, const struct metadata *data)
+{
+    if (data->jwks != NULL && data->jwks_uri != NULL)
+        return "jwks_uri cannot be given together with jwks";
+    if (strcmp(data->auth_method, PRIVATE_KEY_JWT) != 0)
         return NULL;
-    if (strcmp(method, "private_key_jwt") == 0)
-        return "token_endpoint_auth_method private_key_jwt is not supported yet for such clients";
-    return "token_endpoint_auth_method must be none because the client has no secret";
+    if (data->jwks == NULL && data->jwks_uri == NULL)
+        return "jwks or jwks_uri is required for private_key_jwt";
+    const char *why =
+        data->jwks != NULL ? jws_set_fault(data->jwks) : uri_https_fault(data->jwks_uri);
+    return why == NULL
+               ? NULL
+               : field_fault_text(mem, "%s %s", data->jwks != NULL ? "jwks" : "jwks_uri", why);
 }
 
 static const char *
@@ -189,6 +210,7 @@ cimd_fill(TALLOC_CTX *mem, const struct metadata *data, struct client *ret)
         grants = words_array_list(mem, data->grant_types);
     if (redirects == NULL || (data->grant_types != NULL && grants == NULL))
         return AZ_SERVER_ERROR;
+    ret->auth_method = data->auth_method;
     ret->name = data->client_name;
     ret->uri = data->client_uri;
     ret->logo = data->logo_uri;
@@ -213,7 +235,8 @@ members_fault(TALLOC_CTX *mem, const char *url, const json_t *document, const st
     /* The draft's section 4.1: simple string comparison (RFC 3986 6.2.1). */
     if (strcmp(data->client_id, url) != 0)
         return "client_id must be exactly the URL of the document";
-    if ((why = secret_fault(document, data->auth_method)) != NULL)
+    if ((why = secret_fault(document, data->auth_method)) != NULL
+        || (why = keys_fault(mem, data)) != NULL)
         return why;
     if ((why = types_fault(data)) != NULL)
         return why;
@@ -236,7 +259,9 @@ cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document, lon
         why = reading.why != NULL ? reading.why : "cannot be read";
     else if (st != AZ_OK)
         return st;
-    else
+    if (data.auth_method == NULL)
+        data.auth_method = "none";
+    if (why == NULL)
         why = members_fault(mem, url, document, &data, max_redirect_uris);
     if (why == NULL)
         return cimd_fill(mem, &data, ret);

@@ -12,7 +12,7 @@
 /* Limits of ClientDto (specification 8), so that the row can be shown and stored. */
 #define CIMD_ADDRESS_MAX 256 /* characters of the client_id, all of them ASCII */
 #define CIMD_NAME_MAX 256    /* characters of client_name */
-#define CIMD_URI_MAX 512     /* characters of client_uri and logo_uri */
+#define CIMD_URI_MAX 512     /* characters of client_uri, logo_uri and jwks_uri */
 #define CIMD_METHOD_MAX 64   /* characters of token_endpoint_auth_method */
 
 /* Most grant_types and response_types of one document, and characters of each; the IANA registry
@@ -27,10 +27,10 @@
 const char *cimd_document_address_fault(const char *text, const char *http_hosts);
 
 /*
- * Read the document at `url`: name, uri, logo, scope, redirect_uris, grant_types and algorithm of
- * ID tokens of a public client. The rest of *ret stays unchanged. Texts live as long as the
- * document, lists on mem. AZ_INVALID: *ret_why says which rule is broken, on mem or constant; it
- * contains nothing of the document but numbers. AZ_SERVER_ERROR: no memory.
+ * Read the document at `url`: auth_method, name, uri, logo, scope, redirect_uris, grant_types and
+ * algorithm of ID tokens of a public client. The rest of *ret stays unchanged. Texts live as long
+ * as the document, lists on mem. AZ_INVALID: *ret_why says which rule is broken, on mem or
+ * constant; it contains nothing of the document but numbers. AZ_SERVER_ERROR: no memory.
  */
 enum az_status cimd_document_read(TALLOC_CTX *mem, const char *url, const json_t *document,
                                   long max_redirect_uris, const char **ret_why, struct client *ret);

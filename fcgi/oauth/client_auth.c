@@ -11,6 +11,8 @@
 #include "crypto/digest.h"
 #include "crypto/secret.h"
 #include "http/form.h"
+#include "oauth/client_keys.h"
+#include "store/clients/client_assertions.h"
 
 static void
 set_challenge(struct request *req)
@@ -56,21 +58,55 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
     return *ret->id != '\0' ? AZ_OK : refuse_client(req, "Basic credentials have no client_id");
 }
 
+/* Read an assertion and make the checks that need no key. It may name as its audience the issuer,
+ * the token endpoint or the called endpoint, and nobody else (oauth.md J6). */
+static enum az_status
+read_assertion(struct request *req, const char *text, const char *type,
+               struct client_credentials *ret)
+{
+    struct op *op = &req->op;
+    const struct settings *cfg = op->az->cfg;
+    const struct assertion_kind *kind = type != NULL ? assertion_kind_find(type) : NULL;
+    if (text == NULL || type == NULL)
+        return op_fail(op, AZ_INVALID_REQUEST,
+                       "client_assertion and client_assertion_type must be given together", NULL);
+    if (kind == NULL)
+        return op_fail(op, AZ_INVALID_REQUEST, "client_assertion_type is not supported", NULL);
+    struct client_assertion *assertion = talloc_zero(op->mem, struct client_assertion);
+    const char *token_endpoint = talloc_asprintf(op->mem, "%s/token", cfg->oidc_issuer);
+    const char *called = talloc_asprintf(op->mem, "%s%s", cfg->oidc_issuer, req->route->path);
+    if (assertion == NULL || token_endpoint == NULL || called == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    const char *const audiences[] = {
+        cfg->oidc_issuer, cfg->client_assertion_strict_aud ? NULL : token_endpoint, called, NULL};
+    const struct assertion_request request = {
+        .client_id = ret->id, .audiences = audiences, .now = op_now(op)};
+    const char *why = NULL;
+    enum az_status st = client_assertion_read(op->mem, kind, text, &request, assertion, &why);
+    if (st == AZ_INVALID)
+        return refuse_client(req, talloc_asprintf(op->mem, "client assertion: %s", why));
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "out of memory");
+    ret->id = assertion->client_id;
+    ret->method = kind->method;
+    ret->assertion = assertion;
+    return AZ_OK;
+}
+
 enum az_status
 client_credentials_read(struct request *req, struct client_credentials *ret)
 {
     const char *header = request_header(req, "HTTP_AUTHORIZATION");
     const char *id = request_param(req, "client_id"), *secret = request_param(req, "client_secret");
-    bool assertion = request_param(req, "client_assertion") != NULL
-                     || request_param(req, "client_assertion_type") != NULL;
+    const char *assertion = request_param(req, "client_assertion"),
+               *type = request_param(req, "client_assertion_type");
+    bool asserted = assertion != NULL || type != NULL;
     bool basic = header != NULL && strncasecmp(header, "Basic", 5) == 0
                  && (header[5] == ' ' || header[5] == '\0');
     memset(ret, 0, sizeof(*ret));
-    if ((basic && (secret != NULL || assertion)) || (secret != NULL && assertion))
+    if ((basic && (secret != NULL || asserted)) || (secret != NULL && asserted))
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "Only one client authentication method may be used", NULL);
-    if (assertion)
-        return refuse_client(req, "client_assertion is not supported");
     if (basic) {
         enum az_status st = read_basic(req, header + 5, ret);
         if (st == AZ_OK && id != NULL && strcmp(id, ret->id) != 0 && strcmp(id, ret->raw_id) != 0)
@@ -82,7 +118,7 @@ client_credentials_read(struct request *req, struct client_credentials *ret)
     ret->id = id;
     ret->secret = secret;
     ret->method = secret != NULL ? "client_secret_post" : "none";
-    return AZ_OK;
+    return asserted ? read_assertion(req, assertion, type, ret) : AZ_OK;
 }
 
 static bool
@@ -111,23 +147,92 @@ client_credentials_match(const struct client *client, const struct client_creden
         good = secret_matches(compared, shown->raw_secret, now);
     if (client == NULL || !client->enabled)
         return false;
+    /* A client registered for an assertion may not authenticate with a secret, or with nothing
+     * (oauth.md C12). */
+    if (assertion_is_method(client->auth_method))
+        return false;
     if (client_is_public(client))
         return shown->secret == NULL || *shown->secret == '\0';
-    /* A client registered for private_key_jwt may not authenticate with a secret (oauth.md C12). */
-    if (client->auth_method != NULL && strcmp(client->auth_method, "private_key_jwt") == 0)
-        return false;
     return good;
+}
+
+/* Check an assertion. The cheap checks come before the keys are fetched and used. */
+static enum az_status
+judge_assertion(struct request *req, const struct client *client,
+                const struct client_assertion *assertion, const char **ret_why)
+{
+    if (client == NULL || !client->enabled)
+        *ret_why = client == NULL ? "unknown client" : "disabled client";
+    else if (client->auth_method == NULL
+             || strcmp(client->auth_method, assertion->kind->method) != 0)
+        *ret_why = "the client is not registered for assertions of this type";
+    else
+        return client_keys_verify(&req->op, client, assertion, req->route->path, ret_why);
+    return AZ_INVALID;
+}
+
+/* Check the credentials. AZ_INVALID: *ret_why says why they are not the client's. */
+static enum az_status
+judge_client(struct request *req, const struct client *client,
+             const struct client_credentials *shown, const char **ret_why)
+{
+    if (shown->assertion != NULL)
+        return judge_assertion(req, client, shown->assertion, ret_why);
+    *ret_why = client == NULL     ? "unknown client"
+               : !client->enabled ? "disabled client"
+                                  : "wrong secret or authentication method";
+    return client_credentials_match(client, shown, op_now(&req->op)) ? AZ_OK : AZ_INVALID;
+}
+
+/*
+ * Use up the jti of an assertion: as the last check, so that a stranger's bad assertion does not
+ * spoil the client's own (oauth.md J7), and once per request, which may authenticate again.
+ */
+static enum az_status
+use_assertion(struct request *req, const struct client_assertion *assertion)
+{
+    if (assertion == NULL || !assertion->kind->used_once || req->assertion_used)
+        return AZ_OK;
+    enum az_status st = client_assertion_use(&req->op, assertion->client_id, assertion->jti,
+                                             assertion->until, &req->assertion_used);
+    if (st != AZ_OK || req->assertion_used)
+        return st;
+    return refuse_client(req, "client assertion: its jti was used before");
+}
+
+/* Accept the client whose credentials are good. */
+static enum az_status
+accept_credentials(struct request *req, struct client *client,
+                   const struct client_credentials *shown)
+{
+    bool proved = shown->assertion != NULL || !client_is_public(client);
+    req->proved = req->proved || proved; /* anybody may name a client without credentials */
+    enum az_status st = use_assertion(req, shown->assertion);
+    if (st != AZ_OK)
+        return st;
+    req->client = client;
+    req->client_method = proved ? shown->method : "none";
+    return AZ_OK;
+}
+
+/* True if a row was judged already: another look gives the same answer, and costs a signature. */
+static bool
+same_row(const struct client *a, const struct client *b)
+{
+    return a != NULL && b != NULL && a->id == b->id && a->version == b->version;
 }
 
 /*
  * Authenticate against the cached row and, before refusing, against a fresh one. An unknown client,
- * a disabled client and a wrong secret get the same text at the same cost (oauth.md C9). Sets
- * req->client and req->client_method.
+ * a disabled client and wrong credentials get the same text; for a secret also at the same cost
+ * (oauth.md C9). Sets req->client and req->client_method.
  */
 static enum az_status
 authenticate_client(struct request *req, const struct client_credentials *shown, bool fresh)
 {
     struct client *client = NULL;
+    const struct client *judged = NULL;
+    const char *why = NULL;
     /* Without a cached row, the first pass would already read a fresh one: skip to the second. */
     bool cached = client_is_cached(&req->op, shown->id)
                   || (shown->raw_id != NULL && client_is_cached(&req->op, shown->raw_id));
@@ -140,16 +245,16 @@ authenticate_client(struct request *req, const struct client_credentials *shown,
             return st;
         if (client != NULL)
             req->audit.client_id = talloc_strdup(req->op.mem, client->client_id);
-        if (client_credentials_match(client, shown, op_now(&req->op))) {
-            req->proved = req->proved || !client_is_public(client); /* anybody may name that one */
-            req->client = client;
-            req->client_method = client_is_public(client) ? "none" : shown->method;
-            return AZ_OK;
-        }
+        if (same_row(client, judged))
+            break;
+        st = judge_client(req, client, shown, &why);
+        if (st != AZ_INVALID)
+            return st == AZ_OK ? accept_credentials(req, client, shown) : st;
+        judged = client;
     }
-    return refuse_client(req, client == NULL     ? "unknown client"
-                              : !client->enabled ? "disabled client"
-                                                 : "wrong secret or authentication method");
+    return refuse_client(req, shown->assertion == NULL
+                                  ? why
+                                  : talloc_asprintf(req->op.mem, "client assertion: %s", why));
 }
 
 enum az_status
@@ -190,7 +295,7 @@ client_authenticate_if_any(struct request *req, bool fresh)
     if (st != AZ_OK || shown.id == NULL)
         return st;
     st = authenticate_client(req, &shown, fresh);
-    if (st == AZ_INVALID_CLIENT && shown.secret == NULL) {
+    if (st == AZ_INVALID_CLIENT && shown.secret == NULL && shown.assertion == NULL) {
         az_fault_clear(&req->op.fault);
         return AZ_OK;
     }

@@ -1,18 +1,19 @@
-/* Client authentication (RFC 6749 2.3; oauth.md C9 to C13): Basic, form, or none for public
- * clients. */
+/* Client authentication (RFC 6749 2.3; oauth.md C9 to C13, J1 to J8): Basic, form,
+ * assertion, or none for public clients. */
 #ifndef AZ_OAUTH_CLIENT_AUTH_H
 #define AZ_OAUTH_CLIENT_AUTH_H
 
 #include "http/route.h"
+#include "oauth/client_assertion.h"
 #include "store/clients/clients.h"
 
 /* The form parameters of client authentication, for a list of struct route_param. */
 /* clang-format off */
 #define CLIENT_AUTH_PARAMS \
-    {.name = "client_id", .help = "Id of the client, unless it authenticates by Basic or a token"}, \
-    {.name = "client_secret", .help = "Secret of a confidential client, unless it authenticates by Basic"}, \
-    {.name = "client_assertion", .help = "Refused: client assertions are not supported"}, \
-    {.name = "client_assertion_type", .help = "Refused, as client_assertion is"}
+    {.name = "client_id", .help = "Id of the client, unless it authenticates by Basic, an assertion or a token"}, \
+    {.name = "client_secret", .help = "Secret of a confidential client, unless it authenticates by Basic or an assertion"}, \
+    {.name = "client_assertion", .help = "JWT that the client has signed, in place of a secret (RFC 7523 2.2)"}, \
+    {.name = "client_assertion_type", .help = "Kind of client_assertion, given together with it: urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}
 /* clang-format on */
 
 /* The client credentials of a request. */
@@ -21,17 +22,20 @@ struct client_credentials {
     const char *secret;     /* decoded secret, or NULL */
     const char *raw_id;     /* Basic only: as sent, for clients that do not encode (oauth.md C11) */
     const char *raw_secret; /* Basic only */
-    const char *method;     /* client_secret_basic, client_secret_post or none */
-    bool other_scheme;      /* the Authorization header has a scheme other than Basic */
+    const char *method;     /* client_secret_basic, client_secret_post, private_key_jwt or none */
+    const struct client_assertion *assertion; /* not verified; NULL: none was sent */
+    bool other_scheme; /* the Authorization header has a scheme other than Basic */
 };
 
-/* Read the credentials of a request. AZ_INVALID_REQUEST: more than one authentication method.
- * AZ_INVALID_CLIENT: malformed credentials. An endpoint that needs a client refuses other_scheme.
+/* Read the credentials of a request. AZ_INVALID_REQUEST: more than one authentication method, or an
+ * assertion without its type or of an unknown one. AZ_INVALID_CLIENT: malformed credentials, or an
+ * assertion that is refused whoever signed it. An endpoint that needs a client refuses
+ * other_scheme.
  */
 enum az_status client_credentials_read(struct request *req, struct client_credentials *ret);
 
-/* True if the credentials are the client's. A pure function, so that a test can try every
- * combination. */
+/* True if the credentials, which are no assertion, are the client's. A pure function, so that a
+ * test can try every combination. */
 bool client_credentials_match(const struct client *client, const struct client_credentials *shown,
                               int64_t now);
 

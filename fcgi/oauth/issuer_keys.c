@@ -37,10 +37,7 @@ check_metadata(struct op *op, const char *url, const json_t *document)
 static enum az_status
 fetch_failed(struct op *op, enum az_status st, enum fetch_fault fault, bool *ret_unreachable)
 {
-    bool theirs = st == AZ_INVALID
-                  || (st == AZ_UNAVAILABLE && fault != FETCH_OK && fault != FETCH_FAULT_BUSY
-                      && fault != FETCH_FAULT_OURS);
-    if (!theirs)
+    if (st != AZ_INVALID && (st != AZ_UNAVAILABLE || !fetch_fault_of_host(fault)))
         return st;
     *ret_unreachable = true;
     return az_fail_as(&op->fault, AZ_INVALID, NULL);

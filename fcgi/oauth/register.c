@@ -83,7 +83,6 @@ read_metadata(struct registering *reg)
         .max_redirect_uris = op->az->cfg->max_redirect_uris,
         .grant_types = grants_registrable(op->mem),
         .id_token_algs = op->az->cfg->id_token_algs,
-        .private_key_jwt = false,
         .dpop = op->az->dpop_algs != NULL,
     };
     if (rules.grant_types == NULL)
@@ -238,7 +237,7 @@ store(struct registering *reg, bool *ret_stored)
     enum az_status st = narrow(reg);
     if (st == AZ_OK)
         st = make_client_id(reg);
-    if (st == AZ_OK && reg->wanted.confidential)
+    if (st == AZ_OK && reg->wanted.confidential && !reg->wanted.keyed)
         st = client_secret_make(op, &reg->secret);
     if (st == AZ_OK && reg->secret != NULL)
         st = client_secret_seal(op, client.client_id, reg->secret, &client.sealed,

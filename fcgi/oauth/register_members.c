@@ -11,6 +11,7 @@
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"
+#include "oauth/client_assertion.h"
 #include "oauth/parameters.h"
 
 /* Most items of grant_types and of response_types in a request; fewer exist of either. */
@@ -22,9 +23,8 @@
 /* ---- the table ---- */
 
 static const char *const response_types[] = {"code", NULL};
-/* private_key_jwt is known, so that the refusal can say that it does not work yet. */
 static const char *const auth_methods[] = {"none", "client_secret_basic", "client_secret_post",
-                                           "private_key_jwt", NULL};
+                                           PRIVATE_KEY_JWT, NULL};
 /* The types of OpenID Connect Dynamic Client Registration 2. */
 static const char *const application_types[] = {"web", "native", NULL};
 

@@ -8,6 +8,8 @@
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
+#include "crypto/jws.h"
+#include "oauth/client_assertion.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
 #include "oauth/register_members.h"
@@ -98,21 +100,19 @@ register_check_keys(struct register_reading *reading, bool needed)
     const json_t *jwks = json_object_get(reading->members, "jwks");
     if (uri != NULL && jwks != NULL)
         return register_refuse(reading, "jwks_uri", "cannot be given together with jwks");
-    if (needed && uri == NULL && json_array_size(json_object_get(jwks, "keys")) == 0)
+    if (!needed)
+        return AZ_OK;
+    if (uri == NULL && jwks == NULL)
         return register_refuse(reading, "jwks", "or jwks_uri is required for private_key_jwt");
-    const char *why = needed && uri != NULL ? uri_https_fault(uri) : NULL;
-    return why != NULL ? register_refuse(reading, "jwks_uri", why) : AZ_OK;
+    const char *why = uri != NULL ? uri_https_fault(uri) : jws_set_fault(jwks);
+    return why != NULL ? register_refuse(reading, uri != NULL ? "jwks_uri" : "jwks", why) : AZ_OK;
 }
 
 static enum az_status
 check_authentication(struct register_reading *reading)
 {
     const char *method = register_text(reading, "token_endpoint_auth_method");
-    bool keyed = strcmp(method, "private_key_jwt") == 0;
-    enum az_status st = register_check_keys(reading, keyed);
-    if (st == AZ_OK && keyed && !reading->rules->private_key_jwt)
-        st = register_refuse(reading, "token_endpoint_auth_method",
-                             "private_key_jwt is not supported yet");
+    enum az_status st = register_check_keys(reading, strcmp(method, PRIVATE_KEY_JWT) == 0);
     if (st == AZ_OK && strcmp(method, "none") == 0
         && words_array_has(json_object_get(reading->members, "grant_types"), "client_credentials"))
         st = register_refuse(
@@ -196,6 +196,7 @@ register_metadata_read(struct op *op, const json_t *plain, const json_t *claims,
     metadata.auth_method = register_text(&reading, "token_endpoint_auth_method");
     metadata.client_name = register_text(&reading, "client_name");
     metadata.confidential = strcmp(metadata.auth_method, "none") != 0;
+    metadata.keyed = strcmp(metadata.auth_method, PRIVATE_KEY_JWT) == 0;
     *ret = metadata;
     return AZ_OK;
 }

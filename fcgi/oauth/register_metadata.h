@@ -20,7 +20,6 @@ struct register_rules {
     long max_redirect_uris;         /* SVC_MAX_REDIRECT_URIS */
     const char *const *grant_types; /* those that work, then NULL */
     const char **id_token_algs;     /* SVC_OIDC_ID_TOKEN_ALGS */
-    bool private_key_jwt;           /* client assertions work */
     bool dpop;                      /* SVC_DPOP_ENABLED */
 };
 
@@ -33,7 +32,8 @@ struct register_metadata {
     json_t *scopes;          /* words of scope, on op->mem; NULL: none */
     const char *auth_method; /* token_endpoint_auth_method */
     const char *client_name; /* or NULL */
-    bool confidential;       /* the client gets a secret, or has keys */
+    bool confidential;       /* the client has a secret or keys */
+    bool keyed;              /* it authenticates by its keys, and gets no secret */
 };
 
 /*

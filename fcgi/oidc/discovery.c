@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/words.h"
+#include "oauth/client_assertion.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
 #include "store/tokens/signing_keys.h"
@@ -40,10 +41,17 @@ static const struct {
     {"code_challenge_methods_supported",              {"S256"}                                                        },
     {"prompt_values_supported",                       {"none", "login", "consent"}                                    },
     {"token_endpoint_auth_methods_supported",
-     {"client_secret_basic", "client_secret_post", "none"}                                                            },
+     {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT, "none"}                                           },
     {"introspection_endpoint_auth_methods_supported",
-     {"client_secret_basic", "client_secret_post"}                                                                    },
+     {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT}                                                   },
+ /* As specification 4.1 has it; the endpoint takes private_key_jwt too. */
     {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}                   },
+};
+
+/* Lists of the algorithms of assertions, required beside private_key_jwt (RFC 8414 2). */
+static const char *const signing[] = {
+    "token_endpoint_auth_signing_alg_values_supported",
+    "introspection_endpoint_auth_signing_alg_values_supported",
 };
 
 /* Flags. If request_uri_parameter_supported were missing, it would mean true (OpenID Connect
@@ -69,6 +77,8 @@ build(struct request *req, json_t *details_types)
         jsonx_set(&document, endpoints[i].name, json_sprintf("%s%s", issuer, endpoints[i].path));
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         jsonx_set(&document, lists[i].name, words_array(lists[i].words));
+    for (size_t i = 0; i < sizeof(signing) / sizeof(signing[0]); i++)
+        jsonx_set(&document, signing[i], words_array(assertion_algs));
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         jsonx_set(&document, flags[i].name, json_boolean(flags[i].value));
     jsonx_set(&document, "id_token_signing_alg_values_supported",

@@ -33,7 +33,12 @@ check_client(const json_t *document, const struct client *client)
     MUST(json_object_get(document, "client_secret") == NULL);
     MUST(strcmp(json_string_value(json_object_get(document, "client_id")), URL) == 0);
     const char *method = json_string_value(json_object_get(document, "token_endpoint_auth_method"));
-    MUST(method == NULL || strcmp(method, "none") == 0);
+    bool keyed = method != NULL && strcmp(method, "private_key_jwt") == 0;
+    MUST(method == NULL || keyed || strcmp(method, "none") == 0);
+    MUST(strcmp(client->auth_method, keyed ? "private_key_jwt" : "none") == 0);
+    MUST(!keyed
+         || (json_object_get(document, "jwks") != NULL)
+                != (json_object_get(document, "jwks_uri") != NULL));
 }
 
 int

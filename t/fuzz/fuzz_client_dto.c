@@ -146,9 +146,16 @@ read_once(TALLOC_CTX *mem, const json_t *given, const struct rules *rules)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct client_state with = {true, "ADMIN", NULL, NULL, NULL},
-                                     without = {false, "DCR", NULL, NULL, "ES256"},
-                                     stated = {true, "STATEMENT", "{\"iss\":\"x\"}", NULL, NULL};
+    static const struct client_state with = {.has_secret = true,
+                                             .type = "confidential",
+                                             .registration = "ADMIN"},
+                                     without = {.type = "public",
+                                                .registration = "DCR",
+                                                .id_token_alg = "ES256"},
+                                     stated = {.has_secret = true,
+                                               .type = "confidential",
+                                               .registration = "STATEMENT",
+                                               .statement = "{\"iss\":\"x\"}"};
     static const struct rules rules[] = {
         {NULL, NULL    },
         {"c",  &with   },

@@ -59,7 +59,10 @@ check_good(const struct register_metadata *metadata, const json_t *claims)
     MUST(json_object_get(metadata->members, "jwks") == NULL
          || json_object_get(metadata->members, "jwks_uri") == NULL);
     MUST(!json_is_true(json_object_get(metadata->members, "dpop_bound_access_tokens")));
-    MUST(strcmp(metadata->auth_method, "private_key_jwt") != 0);
+    MUST(metadata->keyed == (strcmp(metadata->auth_method, "private_key_jwt") == 0));
+    MUST(!metadata->keyed || json_object_get(metadata->members, "jwks") != NULL
+         || uri_https_fault(json_string_value(json_object_get(metadata->members, "jwks_uri")))
+                == NULL);
     MUST(metadata->confidential == (strcmp(metadata->auth_method, "none") != 0));
     /* With a statement, software_id and software_version come from the statement alone. */
     if (claims != NULL && !json_is_string(json_object_get(claims, "software_id")))
@@ -72,7 +75,7 @@ read_once(TALLOC_CTX *mem, const json_t *plain, const json_t *claims)
     static const char *const grants[] = {"client_credentials", "authorization_code",
                                          "refresh_token", NULL};
     static const char *algs[] = {"RS256", NULL};
-    static const struct register_rules rules = {URIS, grants, algs, false, false};
+    static const struct register_rules rules = {URIS, grants, algs, false};
     struct op op = env_op(mem, NULL);
     struct register_metadata metadata = {.members = NULL};
     enum az_status st = register_metadata_read(&op, plain, claims, &rules, &metadata);

@@ -35,17 +35,21 @@ is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the i
 my %list = (
     grant_types_supported =>
       'authorization_code client_credentials refresh_token urn:ietf:params:oauth:grant-type:token-exchange',
-    response_types_supported                      => 'code',
-    response_modes_supported                      => 'query',
-    subject_types_supported                       => 'public',
-    id_token_signing_alg_values_supported         => 'RS256',
-    scopes_supported                              => 'email openid profile',
-    claims_supported                              => 'email email_verified name preferred_username sub',
-    code_challenge_methods_supported              => 'S256',
-    prompt_values_supported                       => 'consent login none',
-    token_endpoint_auth_methods_supported         => 'client_secret_basic client_secret_post none',
-    revocation_endpoint_auth_methods_supported    => 'client_secret_basic client_secret_post',
-    introspection_endpoint_auth_methods_supported => 'client_secret_basic client_secret_post',
+    response_types_supported                         => 'code',
+    response_modes_supported                         => 'query',
+    subject_types_supported                          => 'public',
+    id_token_signing_alg_values_supported            => 'RS256',
+    scopes_supported                                 => 'email openid profile',
+    claims_supported                                 => 'email email_verified name preferred_username sub',
+    code_challenge_methods_supported                 => 'S256',
+    prompt_values_supported                          => 'consent login none',
+    token_endpoint_auth_methods_supported            => 'client_secret_basic client_secret_post none private_key_jwt',
+    revocation_endpoint_auth_methods_supported       => 'client_secret_basic client_secret_post',
+    introspection_endpoint_auth_methods_supported    => 'client_secret_basic client_secret_post private_key_jwt',
+    token_endpoint_auth_signing_alg_values_supported =>
+      'ES256 ES384 ES512 Ed25519 EdDSA PS256 PS384 PS512 RS256 RS384 RS512',
+    introspection_endpoint_auth_signing_alg_values_supported =>
+      'ES256 ES384 ES512 Ed25519 EdDSA PS256 PS384 PS512 RS256 RS384 RS512',
 );
 is( $sorted->( $document->{$_} ), $list{$_}, "discovery: $_ holds what works (specification 4.1)" ) for sort keys %list;
 for my $flag (qw(authorization_response_iss_parameter_supported client_id_metadata_document_supported)) {

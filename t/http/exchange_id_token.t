@@ -270,7 +270,7 @@ is( $stack->admin( POST => '/admin/api/tokens/revoke', json => { subjectId => 'a
     'all tokens of a person are revoked' );
 inactive(
     $stack->introspect( @rs, $third ),
-    '... those that were exchanged for ID tokens too (decisions.md "Tokens of a person")' );
+    '... those that were exchanged for ID tokens too (decisions.md "Tokens of a person or a client")' );
 shown( $second = exchanged($good), { sub => 'ann' }, '... and later ones live' );
 trust( $partner->issuer );
 oauth_ok(

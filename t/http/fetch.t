@@ -253,7 +253,7 @@ my %cimd    = ( timeout => 6, hosts => 'cimd', env => { SVC_CIMD_ALLOW_INSECURE_
 my $connect = fault_is(
     $unmet, 'timeout', 'a connection to a host of client metadata takes too long (decisions.md "CIMD documents")',
     %cimd );
-cmp_ok( $connect->{took}, '>=', 3,   '... after FETCH_CIMD_CONNECT_SECONDS' );
+cmp_ok( $connect->{took}, '>=', 3,   '... after FETCH_CLIENT_CONNECT_SECONDS' );
 cmp_ok( $connect->{took}, '<',  5.5, '... and long before the time of the whole transfer' );
 cmp_ok(
     fault_is( $unmet, 'timeout', '... one to a provider', timeout => 5 )->{took},

@@ -30,6 +30,8 @@ test_numbers(void)
                "%d workers: %d may fetch", rows[i].workers, rows[i].places);
         is_int(fetch_places(rows[i].workers, FETCH_CIMD), rows[i].cimd,
                "... %d of them for client metadata", rows[i].cimd);
+        is_int(fetch_places(rows[i].workers, FETCH_CLIENT_KEYS), rows[i].cimd,
+               "... and as many for keys that clients name");
         is_int(fetch_places_of_address(rows[i].workers, FETCH_SAFE_HTTP), rows[i].address,
                "... %d for one client address (decisions.md \"Half of the pool fetches\")",
                rows[i].address);
@@ -51,10 +53,11 @@ test_shares(TALLOC_CTX *mem)
         enum fetch_fault fault;
         const char *name;
     } rows[] = {
-        {FETCH_CIMD,      FETCH_OK,         "of 4 workers one fetches client metadata"},
-        {FETCH_CIMD,      FETCH_FAULT_BUSY, "... and no second one does"              },
-        {FETCH_SAFE_HTTP, FETCH_OK,         "... the other place is for providers"    },
-        {FETCH_SAFE_HTTP, FETCH_FAULT_BUSY, "... and then all places are taken"       },
+        {FETCH_CIMD,        FETCH_OK,         "of 4 workers one fetches client metadata"},
+        {FETCH_CIMD,        FETCH_FAULT_BUSY, "... and no second one does"              },
+        {FETCH_CLIENT_KEYS, FETCH_FAULT_BUSY, "... nor keys that a client names"        },
+        {FETCH_SAFE_HTTP,   FETCH_OK,         "... the other place is for providers"    },
+        {FETCH_SAFE_HTTP,   FETCH_FAULT_BUSY, "... and then all places are taken"       },
     };
     const char *directory = env_directory(mem);
     struct op op[4];

@@ -82,7 +82,13 @@ is_deeply(
     'a document is fetched when first asked for' );
 $first = get( discovery => $peer->url('/first') );
 is( $peer->hits('/first'), 1, '... and then kept, for all processes' );
-for my $case ( [ discovery => '/first', 86400 ], [ keys => '/keys', 3600 ], [ client_metadata => '/cimd', 3600 ] ) {
+$peer->set( '/client-keys' => { body => { keys => [] } } );
+for my $case (
+    [ discovery       => '/first',       86400 ],
+    [ keys            => '/keys',        3600 ],
+    [ client_keys     => '/client-keys', 3600 ],
+    [ client_metadata => '/cimd',        3600 ] )
+{
     my ( $kind, $path, $life ) = @$case;
     get( $kind => $peer->url($path) );
     later( $path, $life - 20 );
@@ -417,6 +423,12 @@ is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_metadata'"),
 is( sql("SELECT count(*) FROM fetched_document WHERE url IN ('x10000', 'x9999', 'x9998')"), 1,
     '... those that were not used for longest' );
 is( column( '/keys', 'count(*)' ), 1, '... and not what the operator has named, however old' );
+sql("INSERT INTO fetched_document (key, kind, url, body, used_at) SELECT sha256(('k' || i)::bytea), 'client_keys', 'k' || i, '{}', now() - make_interval(secs => i) FROM generate_series(1, 10000) i"
+);
+get( client_keys => $peer->url('/client-keys') );
+is( sql("SELECT count(*) FROM fetched_document WHERE kind = 'client_keys'"), 10_000,
+    'key sets that clients name are bounded too (decisions.md "Keys of clients")' );
+sql("DELETE FROM fetched_document WHERE kind = 'client_keys'");
 sql(q{UPDATE fetched_document SET body = NULL, failure = 'x', used_at = now() WHERE url IN ('x1', 'x2')});
 $peer->set( '/bad-new' => { status => 404 } );
 get( client_metadata => $peer->url($_) ) for qw(/first /bad-new /bad-html);

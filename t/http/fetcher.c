@@ -3,7 +3,7 @@
  * environment, as those of the service do.
  *
  *   fetcher WORKERS fetch safe|cimd URL MAX_OCTETS TIMEOUT [FORM [AUTHORIZATION]]
- *   fetcher WORKERS document discovery|keys|client_metadata URL NOT_BEFORE...
+ *   fetcher WORKERS document discovery|keys|client_keys|client_metadata URL NOT_BEFORE...
  *   fetcher WORKERS prune
  *
  * With FETCHER_GATE=FILE it makes FILE.PID when it is ready and goes on when FILE exists. WORKERS
@@ -87,9 +87,10 @@ check_more(struct op *op, const char *url, const json_t *document)
 static void
 do_document(struct op *op, char **word, int count)
 {
-    enum document_kind kind = strcmp(word[0], "keys") == 0        ? DOCUMENT_KEYS
-                              : strcmp(word[0], "discovery") == 0 ? DOCUMENT_DISCOVERY
-                                                                  : DOCUMENT_CLIENT_METADATA;
+    enum document_kind kind = strcmp(word[0], "keys") == 0          ? DOCUMENT_KEYS
+                              : strcmp(word[0], "discovery") == 0   ? DOCUMENT_DISCOVERY
+                              : strcmp(word[0], "client_keys") == 0 ? DOCUMENT_CLIENT_KEYS
+                                                                    : DOCUMENT_CLIENT_METADATA;
     struct document document;
     enum fetch_fault fault = FETCH_OK;
     enum az_status st = AZ_OK;

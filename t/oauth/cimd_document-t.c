@@ -111,6 +111,12 @@ test_address_length(void)
 #define HEAD "\"client_id\":\"" URL "\""
 #define GOOD HEAD ",\"redirect_uris\":[\"https://app.example/cb\"]"
 
+#define KEYED ",\"token_endpoint_auth_method\":\"private_key_jwt\""
+/* RFC 7517 appendix A.1. */
+#define EC_PUBLIC                                                                                  \
+    "\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","      \
+    "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
+
 /* Each is the inside of an object; why NULL: it is taken. */
 /* clang-format off */
 static const struct { const char *text, *why, *name; } documents[] = {
@@ -151,7 +157,14 @@ static const struct { const char *text, *why, *name; } documents[] = {
     {GOOD ",\"token_endpoint_auth_method\":\"tls_client_auth\"", "must be none", "an unknown method"},
     {GOOD ",\"token_endpoint_auth_method\":\"\"", "token_endpoint_auth_method", "method empty"},
     {GOOD ",\"token_endpoint_auth_method\":[\"none\"]", "token_endpoint_auth_method", "method a list"},
-    {GOOD ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://app.example/keys\"", "not supported", "private_key_jwt: to let it in without would be a downgrade"},
+    {GOOD KEYED ",\"jwks_uri\":\"https://app.example/keys\"", NULL, "private_key_jwt with an address of keys"},
+    {GOOD KEYED ",\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}", NULL, "private_key_jwt with a key"},
+    {GOOD KEYED, "jwks or jwks_uri is required", "private_key_jwt without keys: to let it in without would be a downgrade"},
+    {GOOD KEYED ",\"jwks\":{\"keys\":[]}", "jwks must have a key", "... with an empty set"},
+    {GOOD KEYED ",\"jwks\":{\"keys\":[{" EC_PUBLIC ",\"d\":\"AA\"}]}", "jwks must be a JWK Set of public keys", "... with a private key"},
+    {GOOD KEYED ",\"jwks_uri\":\"http://app.example/keys\"", "jwks_uri must use https", "... with an http address of keys"},
+    {GOOD KEYED ",\"jwks_uri\":\"https://app.example/keys\",\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}", "jwks_uri cannot be given together", "... with keys in two places"},
+    {GOOD ",\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}", NULL, "a key that is not used"},
     {GOOD ",\"dpop_bound_access_tokens\":false", NULL, "no DPoP binding"},
     {GOOD ",\"dpop_bound_access_tokens\":true", NULL, "DPoP binding"},
     {GOOD ",\"dpop_bound_access_tokens\":\"true\"", "dpop_bound_access_tokens must be true or false", "DPoP binding as a text"},

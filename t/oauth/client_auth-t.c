@@ -64,7 +64,10 @@ read_shown(TALLOC_CTX *mem, const char *header, const char *form)
 
 #define TWICE "invalid_request: Only one client authentication method may be used"
 #define MISMATCH "invalid_request: client_id differs from the authenticated client"
-#define ASSERTION "client_assertion_type=urn:x&client_assertion=a.b.c"
+#define JWT_BEARER "client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+#define ASSERTION JWT_BEARER "&client_assertion=a.b.c"
+#define HALF "invalid_request: client_assertion and client_assertion_type must be given together"
+#define KIND "invalid_request: client_assertion_type is not supported"
 
 /* clang-format off */
 static const struct { const char *pair, *form, *wanted, *name; } pairs[] = {
@@ -104,7 +107,11 @@ static const struct { const char *header, *form, *wanted, *name; } headers[] = {
     {NULL, "client_id=crm&client_secret=", "none crm -", "an empty secret is none (oauth.md C12)"},
     {NULL, "client_id=crm&client_secret=s", "client_secret_post crm s", "a secret in the form"},
     {NULL, "client_secret=s", "client_secret_post - s", "a secret without a client_id"},
-    {NULL, "client_id=crm&" ASSERTION, "invalid_client", "an assertion: not supported yet"},
+    {NULL, "client_id=crm&" ASSERTION, "invalid_client", "an assertion that is no JWT (oauth.md J2)"},
+    {NULL, "client_id=crm&client_assertion=a.b.c", HALF, "an assertion without its type (oauth.md J1)"},
+    {NULL, "client_id=crm&" JWT_BEARER, HALF, "a type without an assertion (oauth.md J1)"},
+    {NULL, "client_assertion_type=urn:x&client_assertion=a.b.c", KIND, "an assertion of an unknown type (oauth.md J1)"},
+    {NULL, JWT_BEARER "&client_assertion=", HALF, "an empty assertion is none (oauth.md C4)"},
     {NULL, "client_secret=s&" ASSERTION, TWICE, "a secret and an assertion (oauth.md C10)"},
     {"basic Y3JtOnM=", NULL, "client_secret_basic crm s", "the scheme in small letters (RFC 9110 11.1)"},
     {"BASIC Y3JtOnM=", NULL, "client_secret_basic crm s", "... in capitals"},

@@ -17,6 +17,10 @@
     "\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","      \
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\""
 #define EC_PRIVATE EC_PUBLIC ",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\""
+#define JWKS_SORTED                                                                                \
+    "\"jwks\":{\"keys\":[{\"crv\":\"P-256\",\"kty\":\"EC\","                                       \
+    "\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\","                                       \
+    "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\"}]}"
 #define JWKS "\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}"
 
 static const char *const grants_now[] = {"client_credentials", "authorization_code",
@@ -28,9 +32,9 @@ static const char *const grants_later[] = {"client_credentials",
                                            "urn:openid:params:grant-type:ciba",
                                            NULL};
 static const char *algs_now[] = {"RS256", NULL}, *algs_later[] = {"RS256", "ES256", NULL};
-static const struct register_rules now = {MAX_URIS, grants_now, algs_now, false, false};
+static const struct register_rules now = {MAX_URIS, grants_now, algs_now, false};
 /* Rules that also allow what a later version will support. */
-static const struct register_rules later = {MAX_URIS, grants_later, algs_later, true, true};
+static const struct register_rules later = {MAX_URIS, grants_later, algs_later, true};
 
 static json_t *
 parse(TALLOC_CTX *mem, const char *text)
@@ -147,7 +151,6 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"token_endpoint_auth_method\":\"client_secret_jwt\"}", MD "token_endpoint_auth_method must be none", "an unknown method"},
     {"{" RU ",\"token_endpoint_auth_method\":\"tls_client_auth\"}", MD "token_endpoint_auth_method must be none", "another"},
     {"{" RU ",\"token_endpoint_auth_method\":\"NONE\"}", MD "token_endpoint_auth_method must be none", "another case"},
-    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}", MD "token_endpoint_auth_method private_key_jwt is not supported yet", "private_key_jwt, which is not supported yet"},
     {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"client_credentials\"]}", MD "grant_types must not contain client_credentials", "client_credentials without a secret"},
     {"{" RU ",\"id_token_signed_response_alg\":\"ES256\"}", MD "id_token_signed_response_alg must be one of id_token_signing_alg_values_supported", "ES256, which is not listed"},
     {"{" RU ",\"id_token_signed_response_alg\":\"none\"}", MD "id_token_signed_response_alg must be RS256 or ES256", "ID tokens without signature"},
@@ -178,6 +181,8 @@ static const struct { const char *plain, *claims, *wanted, *name; } taken[] = {
     {"{" RU ",\"grant_types\":[\"client_credentials\"]}", NULL, DEF("\"grant_types\":[\"client_credentials\"]," RU ",\"response_types\":[],"), "a client without codes has no response"},
     {"{" RU ",\"grant_types\":[\"refresh_token\",\"authorization_code\",\"refresh_token\"],\"response_types\":[\"code\",\"code\"]}", NULL, DEF("\"grant_types\":[\"refresh_token\",\"authorization_code\"]," RU ",\"response_types\":[\"code\"],"), "a repeated item counts once"},
     {"{" RU ",\"jwks_uri\":\"http://a.example/jwks\"}", NULL, DEF("\"grant_types\":[\"authorization_code\"],\"jwks_uri\":\"http://a.example/jwks\"," RU ",\"response_types\":[\"code\"],"), "an http jwks_uri without private_key_jwt (oauth.md S12)"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://a.example/k\"}", NULL, "{\"grant_types\":[\"authorization_code\"],\"jwks_uri\":\"https://a.example/k\"," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"private_key_jwt\"}", "private_key_jwt with an address of keys"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}", NULL, "{\"grant_types\":[\"authorization_code\"]," JWKS_SORTED "," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"private_key_jwt\"}", "private_key_jwt with keys"},
     {"{" RU ",\"dpop_bound_access_tokens\":false}", NULL, "{\"dpop_bound_access_tokens\":false,\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"client_secret_basic\"}", "DPoP that is not wanted"},
     {"{" RU ",\"id_token_signed_response_alg\":\"RS256\"}", NULL, "{\"grant_types\":[\"authorization_code\"],\"id_token_signed_response_alg\":\"RS256\"," RU ",\"response_types\":[\"code\"],\"token_endpoint_auth_method\":\"client_secret_basic\"}", "ID tokens by RS256, which is registered when it is sent"},
     {"{" RU ",\"id_token_signed_response_alg\":null}", NULL, DEF("\"grant_types\":[\"authorization_code\"]," RU ",\"response_types\":[\"code\"],"), "null for the algorithm"},
@@ -195,7 +200,9 @@ static const struct { const char *plain, *claims, *wanted, *name; } taken[] = {
 /* Members that need client assertions and DPoP, with the rules of a later version. */
 static const struct { const char *plain, *wanted, *name; } future[] = {
     {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"}", MD "jwks or jwks_uri is required", "private_key_jwt without keys"},
-    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks\":{\"keys\":[]}}", MD "jwks or jwks_uri is required", "private_key_jwt with an empty set"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks\":{\"keys\":[]}}", MD "jwks must have a key that can verify signatures", "private_key_jwt with an empty set"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks\":{\"keys\":[{" EC_PUBLIC ",\"use\":\"enc\"}]}}", MD "jwks must have a key that can verify signatures", "private_key_jwt with a key for encryption alone"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS ",\"jwks_uri\":\"https://a.example/jwks\"}", MD "jwks_uri cannot be given together with jwks", "private_key_jwt with keys in two places (RFC 7591 2)"},
     {"{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"http://a.example/jwks\"}", MD "jwks_uri must use https", "private_key_jwt with an http jwks_uri (specification 4.7)"},
 };
 /* clang-format on */
@@ -226,9 +233,6 @@ static void
 test_later(TALLOC_CTX *mem)
 {
     static const char *const good[] = {
-        "{" RU ",\"token_endpoint_auth_method\":\"private_key_jwt\"," JWKS "}",
-        "{" RU
-        ",\"token_endpoint_auth_method\":\"private_key_jwt\",\"jwks_uri\":\"https://a.example/k\"}",
         "{" RU ",\"dpop_bound_access_tokens\":true}",
         "{" RU ",\"id_token_signed_response_alg\":\"ES256\"}",
         "{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}",

@@ -34,6 +34,15 @@ limits_of(const struct settings *cfg, enum document_kind kind)
         return (struct limits){
             "keys", FETCH_SAFE_HTTP, DOCUMENT_KEYS_MAX, cfg->safe_http_timeout, 3600, 3600, DAY,
             false};
+    case DOCUMENT_CLIENT_KEYS:
+        return (struct limits){"client_keys",
+                               FETCH_CLIENT_KEYS,
+                               DOCUMENT_KEYS_MAX,
+                               cfg->safe_http_timeout,
+                               3600,
+                               3600,
+                               DAY,
+                               true};
     case DOCUMENT_CLIENT_METADATA:
         break;
     }
@@ -254,8 +263,9 @@ document_get(struct op *op, enum document_kind kind, const char *url, int64_t no
 enum az_status
 documents_prune(struct op *op)
 {
+    static const enum document_kind bounded[] = {DOCUMENT_CLIENT_KEYS, DOCUMENT_CLIENT_METADATA};
     enum az_status st = document_forget(op, FORGET_DAYS);
-    return st == AZ_OK ? document_evict(op, limits_of(op->az->cfg, DOCUMENT_CLIENT_METADATA).word,
-                                        DOCUMENTS_MAX)
-                       : st;
+    for (size_t i = 0; i < sizeof(bounded) / sizeof(bounded[0]) && st == AZ_OK; i++)
+        st = document_evict(op, limits_of(op->az->cfg, bounded[i]).word, DOCUMENTS_MAX);
+    return st;
 }

@@ -3,8 +3,8 @@
  * client metadata. The database keeps them with their age; lease rows allow one fetch at a time per
  * document, and per host of client metadata, and no lock is held over HTTP; failures and bad
  * documents are never kept. A process also remembers discovery and key sets for a moment
- * (document_memory.h). It does not remember client metadata: any client can name some and would
- * push out the others, and a changed redirect_uri must take effect on all hosts at once.
+ * (document_memory.h). It does not remember documents that clients name: any client can name some
+ * and would push out the others, and a changed redirect_uri must take effect on all hosts at once.
  */
 #ifndef AZ_HTTP_FETCH_DOCUMENTS_H
 #define AZ_HTTP_FETCH_DOCUMENTS_H
@@ -19,6 +19,7 @@
 enum document_kind {
     DOCUMENT_DISCOVERY,       /* of an identity provider: kept a day */
     DOCUMENT_KEYS,            /* a JWK Set: kept an hour, fetched again for an unknown kid */
+    DOCUMENT_CLIENT_KEYS,     /* the same, of a client that registered itself; bounded as below */
     DOCUMENT_CLIENT_METADATA, /* kept as its Cache-Control says, at most SVC_CIMD_CACHE_TTL_SECONDS
                                */
 };
@@ -54,8 +55,8 @@ char *document_discovery_url(TALLOC_CTX *mem, const char *issuer);
  * kB. */
 #define DOCUMENT_KEYS_MAX 65536
 
-/* Housekeeping: delete documents that were not used for a week, and client metadata beyond
- * DOCUMENTS_MAX. */
+/* Housekeeping: delete documents that were not used for a week, and those that clients name beyond
+ * DOCUMENTS_MAX of a kind. */
 enum az_status documents_prune(struct op *op);
 
 #endif

@@ -140,8 +140,8 @@ take_body(char *octets, size_t size, size_t count, void *arg)
 static long
 connect_seconds(const struct fetch_request *request)
 {
-    return request->hosts == FETCH_CIMD && request->timeout > FETCH_CIMD_CONNECT_SECONDS
-               ? FETCH_CIMD_CONNECT_SECONDS
+    return fetch_hosts_of_clients(request->hosts) && request->timeout > FETCH_CLIENT_CONNECT_SECONDS
+               ? FETCH_CLIENT_CONNECT_SECONDS
                : request->timeout;
 }
 

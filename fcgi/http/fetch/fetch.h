@@ -14,9 +14,18 @@
 
 /* The settings that say which hosts may use plain http or private addresses. */
 enum fetch_hosts {
-    FETCH_SAFE_HTTP, /* SVC_SAFE_HTTP_... */
-    FETCH_CIMD,      /* SVC_CIMD_... */
+    FETCH_SAFE_HTTP,   /* SVC_SAFE_HTTP_... */
+    FETCH_CLIENT_KEYS, /* the same, for addresses that any client can name */
+    FETCH_CIMD,        /* SVC_CIMD_...; any client can name these addresses too */
 };
+
+/* True for addresses that anybody may choose by registering a client: such a fetch must not keep
+ * those of the operator waiting. */
+static inline bool
+fetch_hosts_of_clients(enum fetch_hosts hosts)
+{
+    return hosts != FETCH_SAFE_HTTP;
+}
 
 /* A request. */
 struct fetch_request {
@@ -28,10 +37,11 @@ struct fetch_request {
     long timeout;              /* seconds for the whole transfer */
 };
 
-/* Longest time to connect to a host of client metadata, in seconds. Its name may come from anybody,
- * and addresses that drop packets are the cheapest way to make this service wait. Most hosts answer
- * within a tenth of that, also after one lost packet, which is sent again after 1 s. */
-#define FETCH_CIMD_CONNECT_SECONDS 3
+/* Longest time to connect to a host that a client names, in seconds. Its name may come from
+ * anybody, and addresses that drop packets are the cheapest way to make this service wait. Most
+ * hosts answer within a tenth of that, also after one lost packet, which is sent again after 1 s.
+ */
+#define FETCH_CLIENT_CONNECT_SECONDS 3
 
 /* Reasons why there is no answer. */
 enum fetch_fault {
@@ -46,6 +56,14 @@ enum fetch_fault {
     FETCH_FAULT_BUSY,    /* no place is free (fetch_places.h), or its host is being asked */
     FETCH_FAULT_OURS,    /* no memory or another fault of this process */
 };
+
+/* True for faults of the other host, which is missing, slow, or answers with something else. Faults
+ * of this service, and full queues, are not. */
+static inline bool
+fetch_fault_of_host(enum fetch_fault fault)
+{
+    return fault != FETCH_OK && fault != FETCH_FAULT_BUSY && fault != FETCH_FAULT_OURS;
+}
 
 /* The answer of the server; on op->mem. A redirect is an answer and is not followed. */
 struct fetch_answer {

@@ -31,7 +31,7 @@
 /* In the octets of an address. */
 #define ITS_PLACES 0
 #define ITS_WAITS 256
-#define ITS_METADATA 512
+#define ITS_CLIENTS 512
 
 /* Refresh header, in milliseconds: shortest, and the range above that in which the values are
  * spread, so that browsers which were sent away together do not come back together. While places
@@ -64,13 +64,13 @@ int
 fetch_places(int workers, enum fetch_hosts hosts)
 {
     int all = workers <= 0 ? FETCH_PLACES_SPAWNED : half(workers);
-    return hosts == FETCH_CIMD ? half(all) : all;
+    return fetch_hosts_of_clients(hosts) ? half(all) : all;
 }
 
 int
 fetch_places_of_address(int workers, enum fetch_hosts hosts)
 {
-    return hosts == FETCH_CIMD ? 1 : half(fetch_places(workers, hosts));
+    return fetch_hosts_of_clients(hosts) ? 1 : half(fetch_places(workers, hosts));
 }
 
 int
@@ -78,7 +78,7 @@ fetch_waits(int workers, enum fetch_hosts hosts)
 {
     int all =
         workers <= 0 ? FETCH_WAITS_SPAWNED : (workers - fetch_places(workers, FETCH_SAFE_HTTP)) / 2;
-    return hosts == FETCH_CIMD ? all / 2 : all;
+    return fetch_hosts_of_clients(hosts) ? all / 2 : all;
 }
 
 /* Lock one of `count` octets, the last free one. FETCH_FAULT_BUSY: all are locked by others. */
@@ -102,16 +102,16 @@ try_place(struct attempt *attempt)
 {
     enum fetch_fault fault = FETCH_OK;
     int share = fetch_places_of_address(attempt->workers, FETCH_SAFE_HTTP);
-    if (!attempt->counted && attempt->hosts == FETCH_CIMD)
-        fault = lock_one(attempt->fd, attempt->address + ITS_METADATA,
+    if (!attempt->counted && fetch_hosts_of_clients(attempt->hosts))
+        fault = lock_one(attempt->fd, attempt->address + ITS_CLIENTS,
                          fetch_places_of_address(attempt->workers, FETCH_CIMD));
     if (fault == FETCH_OK && !attempt->counted)
         fault = lock_one(attempt->fd, attempt->address + ITS_PLACES, share);
     if (fault != FETCH_OK)
         return fault;
     attempt->counted = true;
-    /* Take places from the last one down: fetches of client metadata may only use the first ones.
-     */
+    /* Take places from the last one down: fetches from hosts that clients name use the first ones
+     * only. */
     return lock_one(attempt->fd, PLACES_AT, fetch_places(attempt->workers, attempt->hosts));
 }
 

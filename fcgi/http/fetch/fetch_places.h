@@ -40,18 +40,19 @@ struct fetch_place {
 #define FETCH_PLACE_AUTO __attribute__((cleanup(fetch_place_drop))) struct fetch_place
 
 /*
- * Return the places of a pool of so many workers; 0 workers: the web server's pool. FETCH_CIMD: the
- * share for client metadata, which is half again. Any client can name slow hosts there, and they
- * must not keep the operator's own providers waiting.
+ * Return the places of a pool of so many workers; 0 workers: the web server's pool.
+ * FETCH_CLIENT_KEYS and FETCH_CIMD: their common share, which is half again. Any client can name
+ * slow hosts there, and they must not keep the operator's own providers waiting.
  */
 int fetch_places(int workers, enum fetch_hosts hosts);
 
-/* Return the number of places that one client address may hold: half, or one. For client metadata
- * one: each caller chooses the host that is asked, and can wait for the answer. */
+/* Return the number of places that one client address may hold: half, or one. For hosts that
+ * clients one: each caller chooses the host that is asked, and can wait for the answer. */
 int fetch_places_of_address(int workers, enum fetch_hosts hosts);
 
 /* Return the number of workers that may wait for a place: half of those that have none, so that the
- * other half serves what needs no other server. For client metadata half of that, or none. */
+ * other half serves what needs no other server. For hosts that clients name half of that, or none.
+ */
 int fetch_waits(int workers, enum fetch_hosts hosts);
 
 /*

@@ -29,16 +29,22 @@ enum client_fetch_column {
     FETCH_CLIENT_NAME,
     FETCH_CLIENT_URI,
     FETCH_LOGO_URI,
+    FETCH_JWKS,
+    FETCH_JWKS_URI,
     FETCH_REDIRECT_URIS,
     FETCH_GRANT_TYPES,
     FETCH_DPOP_BOUND
 };
+/* Keys that are not used would fill the cache. */
+#define KEYED "c.auth_method = 'private_key_jwt'"
 static const struct db_stmt client_fetch_stmt = {
     "client_fetch",
     "SELECT " CLIENT_COLUMNS ", c.scope, c.id_token_signed_response_alg AS id_token_alg, "
     "c.secret_sealed, c.previous_secret_sealed,"
     " extract(epoch FROM c.previous_secret_expires_at)::bigint AS previous_expires_at,"
-    " c.client_name, c.client_uri, c.logo_uri, to_json(c.redirect_uris) AS redirect_uris,"
+    " c.client_name, c.client_uri, c.logo_uri, CASE WHEN " KEYED " THEN c.jwks::text END AS jwks,"
+    " CASE WHEN " KEYED " THEN c.jwks_uri END AS jwks_uri,"
+    " to_json(c.redirect_uris) AS redirect_uris,"
     " to_json(c.grant_types) AS grant_types, c.dpop_bound FROM client c WHERE c.client_id = $1",
     1};
 
@@ -187,10 +193,13 @@ client_read_row(struct op *op, const PGresult *row, struct client_entry *entry)
     client->uri = db_get(row, 0, FETCH_CLIENT_URI);
     client->logo = db_get(row, 0, FETCH_LOGO_URI);
     client->dpop_bound = db_get_bool(row, 0, FETCH_DPOP_BOUND);
+    client->jwks = db_get(row, 0, FETCH_JWKS);
+    client->jwks_uri = db_get(row, 0, FETCH_JWKS_URI);
     const char **const texts[] = {
         &client->client_id, &client->type,         &client->registration, &client->auth_method,
         &client->scope,     &client->id_token_alg, &client->software_id,  &client->software_version,
-        &client->statement, &client->name,         &client->uri,          &client->logo};
+        &client->statement, &client->name,         &client->uri,          &client->logo,
+        &client->jwks,      &client->jwks_uri};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         if (*texts[i] != NULL && (*texts[i] = talloc_strdup(entry, *texts[i])) == NULL)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a client");

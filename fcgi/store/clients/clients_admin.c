@@ -18,15 +18,20 @@ static const struct db_stmt clients_admin_fetch_stmt = {
     "SELECT " JSON_ROWS_DTO " AS dto, o.version FROM " CLIENTS_ADMIN_DTO " JOIN client o ON o.id = d.id"
     " WHERE d.\"clientId\" = $1", 1};
 
-enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG };
+enum client_state_fetch_column { STATE_REGISTRATION_TYPE, STATE_HAS_SECRET, STATE_STATEMENT, STATE_ISSUED, STATE_ID_TOKEN_ALG, STATE_CLIENT_TYPE, STATE_AUTH_METHOD };
 static const struct db_stmt client_state_stmt = {
     "client_state_fetch",
     "SELECT registration_type, secret_sealed IS NOT NULL AS has_secret,"
     " software_statement::text AS statement, issued_statement AS issued,"
-    " id_token_signed_response_alg AS id_token_alg FROM client WHERE client_id = $1", 1};
+    " id_token_signed_response_alg AS id_token_alg, client_type, auth_method"
+    " FROM client WHERE client_id = $1", 1};
 
 /* The values of columns that may not be NULL and were not given. */
 #define CLIENTS_ADMIN_EMPTY "'{\"redirect_uris\": [], \"post_logout_redirect_uris\": []}'::jsonb"
+
+/* A client that has secrets (clients_admin.h). */
+#define CLIENTS_ADMIN_SECRET                                                                       \
+    "client_type = 'confidential' AND auth_method IS DISTINCT FROM 'private_key_jwt'"
 
 /* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt clients_admin_insert_stmt = {
@@ -42,10 +47,10 @@ static const struct db_stmt clients_admin_replace_stmt = {
     "UPDATE client c SET (" CLIENTS_ADMIN_COLUMNS ","
     "  secret_sealed, previous_secret_sealed, previous_secret_expires_at)"
     " = (SELECT " CLIENTS_ADMIN_COLUMNS ","
-    "  CASE WHEN client_type = 'confidential' THEN coalesce($3::bytea, c.secret_sealed) END,"
-    "  CASE WHEN client_type = 'confidential' AND $3::bytea IS NULL"
+    "  CASE WHEN " CLIENTS_ADMIN_SECRET " THEN coalesce($3::bytea, c.secret_sealed) END,"
+    "  CASE WHEN " CLIENTS_ADMIN_SECRET " AND $3::bytea IS NULL"
     "   THEN c.previous_secret_sealed END,"
-    "  CASE WHEN client_type = 'confidential' AND $3::bytea IS NULL"
+    "  CASE WHEN " CLIENTS_ADMIN_SECRET " AND $3::bytea IS NULL"
     "   THEN c.previous_secret_expires_at END"
     " FROM jsonb_populate_record(NULL::client,"
     "  " CLIENTS_ADMIN_EMPTY " || jsonb_build_object('enabled', c.enabled, 'scope', c.scope,"
@@ -67,7 +72,7 @@ static const struct db_stmt client_rotate_stmt = {
     "  previous_secret_sealed = CASE WHEN $3::timestamptz IS NOT NULL THEN secret_sealed END,"
     "  previous_secret_expires_at ="
     "   CASE WHEN secret_sealed IS NOT NULL THEN $3::timestamptz END"
-    "  WHERE client_id = $1 AND client_type = 'confidential'"
+    "  WHERE client_id = $1 AND " CLIENTS_ADMIN_SECRET
     "  RETURNING previous_secret_expires_at AS until)"
     " SELECT (SELECT count(*) FROM u) AS done,"
     "  (SELECT to_char(until" DB_TIME " FROM u) AS until"
@@ -102,6 +107,8 @@ client_state_fetch(struct op *op, const char *client_id, const struct client_sta
             .statement = db_get(result, 0, STATE_STATEMENT),
             .issued = db_get(result, 0, STATE_ISSUED),
             .id_token_alg = db_get(result, 0, STATE_ID_TOKEN_ALG),
+            .type = db_get(result, 0, STATE_CLIENT_TYPE),
+            .auth_method = db_get(result, 0, STATE_AUTH_METHOD),
         };
     }
     if (st == AZ_OK)
@@ -127,7 +134,7 @@ client_rotate_secret(struct op *op, const char *client_id, const struct client_r
     if (PQntuples(result) == 0)
         return op_fail(op, AZ_NOT_FOUND, NULL, "no such client");
     if (db_get_number(result, 0, ROTATE_DONE, 0) == 0)
-        return op_fail(op, AZ_INVALID_FIELDS, "A public client has no secret", NULL);
+        return op_fail(op, AZ_INVALID_FIELDS, "The client has no secret", NULL);
     *ret_previous_until = db_get(result, 0, ROTATE_UNTIL);
     return AZ_OK;
 }

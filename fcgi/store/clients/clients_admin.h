@@ -21,14 +21,16 @@
  * An insert makes an ADMIN client; it is refused when a client or a subject has the name, because
  * tokens of the two would look alike. A replace keeps `enabled`, the scope, the algorithm of ID
  * tokens and the secret when they are not given, always keeps the statement that a client
- * registered with, and drops the secret of a client that is public afterwards. Tokens of a deleted
- * client name a row that is gone, so they are inactive.
+ * registered with, and drops the secret of a client that is public afterwards, or has keys in its
+ * place. Tokens of a deleted client name a row that is gone, so they are inactive.
  */
 extern const struct json_rows clients_admin_rows;
 
 /* The stored client that a PUT replaces, as far as the rules of ClientDto depend on it. */
 struct client_state {
     bool has_secret;          /* a secret is stored */
+    const char *type;         /* confidential or public */
+    const char *auth_method;  /* token_endpoint_auth_method, or NULL */
     const char *registration; /* ADMIN, DCR, STATEMENT or CIMD */
     const char *statement;    /* stored claims as JSON text, or NULL */
     const char *issued;       /* the statement that was signed of them, or NULL */
@@ -47,7 +49,8 @@ struct client_rotation {
 };
 
 /*
- * Store a new secret. AZ_NOT_FOUND for an unknown client, AZ_INVALID_FIELDS for a public one.
+ * Store a new secret. AZ_NOT_FOUND for an unknown client, AZ_INVALID_FIELDS for one without
+ * secrets.
  * *ret_previous_until is the ISO 8601 time at which the previous secret expires, or NULL.
  */
 enum az_status client_rotate_secret(struct op *op, const char *client_id,

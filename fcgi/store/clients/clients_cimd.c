@@ -23,7 +23,7 @@ static const struct db_stmt client_cimd_put_stmt = {
     " put AS (INSERT INTO client (client_id, client_type, registration_type, auth_method,"
     "   client_name, client_uri, logo_uri, scope, redirect_uris, grant_types,"
     "   id_token_signed_response_alg, dpop_bound)"
-    "  SELECT $1, 'public', 'CIMD', 'none', $2, $3, $7, $4, $5::text[], $6::text[], $8, $9::boolean"
+    "  SELECT $1, 'public', 'CIMD', $10, $2, $3, $7, $4, $5::text[], $6::text[], $8, $9::boolean"
     "   FROM room WHERE free AND NOT EXISTS (SELECT 1 FROM taken)"
     "  ON CONFLICT (client_id) DO UPDATE SET auth_method = excluded.auth_method,"
     "   client_name = excluded.client_name, client_uri = excluded.client_uri,"
@@ -44,7 +44,7 @@ static const struct db_stmt client_cimd_put_stmt = {
     "   WHERE client_id = $1 AND NOT EXISTS (SELECT 1 FROM put))"
     " SELECT id, version, enabled, registration_type = 'CIMD' AND client_type = 'public' AS ours,"
     "  EXISTS (SELECT 1 FROM taken) AS taken, NOT free AS full,"
-    "  (SELECT client_id FROM gone) AS removed FROM room LEFT JOIN stands ON true", 9};
+    "  (SELECT client_id FROM gone) AS removed FROM room LEFT JOIN stands ON true", 10};
 /* clang-format on */
 
 static enum az_status
@@ -63,6 +63,7 @@ put_once(struct op *op, const struct client *client, struct client_cimd_row *ret
     db_text(&step->params, client->logo);
     db_text(&step->params, client->id_token_alg);
     db_bool(&step->params, client->dpop_bound);
+    db_text(&step->params, client->auth_method);
     enum az_status st = db_run(op, batch, false);
     if (st != AZ_OK)
         return st;

@@ -1,0 +1,23 @@
+/* The client assertions that were used (oauth.md J7): each is accepted once, on all hosts
+ * together. */
+#ifndef AZ_STORE_CLIENTS_CLIENT_ASSERTIONS_H
+#define AZ_STORE_CLIENTS_CLIENT_ASSERTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/op.h"
+
+/* An assertion is remembered this much longer than any host accepts it, in seconds. The clock of
+ * the database decides when it is forgotten, and those of hosts may be behind it. */
+#define CLIENT_ASSERTION_MARGIN 300
+
+/* Use the assertion of a client with this jti, which is refused from `until` on (seconds since
+ * 1970). *ret_first false: it was used before, or by another request at this moment. One trip. */
+enum az_status client_assertion_use(struct op *op, const char *client_id, const char *jti,
+                                    int64_t until, bool *ret_first);
+
+/* Delete assertions that have expired (housekeeping); adds to *removed. */
+enum az_status client_assertions_purge(struct op *op, int64_t *removed);
+
+#endif
