@@ -39,7 +39,8 @@ words_list(const char *text)
     return list;
 }
 
-/* Return the value of an option (new reference); NULL: not given, or a number that is none. */
+/* Return the value of an option (new reference); NULL: not given, a number that is none, or in a
+ * file. */
 static json_t *
 admin_member_value(const struct cli *cli, const struct admin_member *member)
 {
@@ -48,7 +49,7 @@ admin_member_value(const struct cli *cli, const struct admin_member *member)
         return *(const bool *) choice_at(cli, member) ? json_boolean(member->kind == ADMIN_TRUE)
                                                       : NULL;
     const char *text = choice_text(cli, member);
-    if (text == NULL)
+    if (text == NULL || member->kind == ADMIN_OBJECT)
         return NULL;
     if (member->kind == ADMIN_WORDS)
         return words_list(text);
@@ -85,22 +86,48 @@ admin_query(const struct cli *cli, const struct admin_member *members,
 
 /* ---- the body ---- */
 
-/* Read the members in the file of --file into the body. */
-static int
-admin_read_file(struct cli *cli, json_t *body)
+/* Read the JSON object in the file of an option; NULL after the error has been printed. */
+static json_t *
+admin_read_object(struct cli *cli, const char *option, const char *file)
 {
     static const char expected[] = "give one JSON object";
     size_t length = 0;
     const char *why = "is not an object";
     json_t *object = NULL;
-    char *text = input_read_file(cli, cli->choice.file, FILE_MAX, "1 MiB", expected, &length);
+    char *text = input_read_file(cli, file, FILE_MAX, "1 MiB", expected, &length);
     if (text == NULL)
-        return CLI_FAILED;
+        return NULL;
     if (jsonx_parse(cli->mem, text, length, CALL_DEPTH_MAX, &object, &why) == AZ_OK
         && json_is_object(object))
-        return json_object_update(body, object) == 0 ? CLI_OK : output_no_memory(cli);
-    output_error("%s: --file: %s; %s", cli->path, why, expected);
-    return CLI_FAILED;
+        return object;
+    output_error("%s: --%s: %s; %s", cli->path, option, why, expected);
+    return NULL;
+}
+
+/* Read the members in the file of --file into the body. */
+static int
+admin_read_file(struct cli *cli, json_t *body)
+{
+    json_t *object = admin_read_object(cli, "file", cli->choice.file);
+    if (object == NULL)
+        return CLI_FAILED;
+    return json_object_update(body, object) == 0 ? CLI_OK : output_no_memory(cli);
+}
+
+/* Read the members that have a file of their own into the body. */
+static int
+admin_read_members(struct cli *cli, const struct admin_member *members, json_t *body)
+{
+    for (; members != NULL && members->name != NULL; members++) {
+        if (members->kind != ADMIN_OBJECT || choice_text(cli, members) == NULL)
+            continue;
+        json_t *object = admin_read_object(cli, members->name, choice_text(cli, members));
+        if (object == NULL)
+            return CLI_FAILED;
+        if (json_object_set(body, members->name, object) != 0)
+            return output_no_memory(cli);
+    }
+    return CLI_OK;
 }
 
 /* Return the path of the verb with its argument. */
@@ -160,6 +187,8 @@ admin_make_body(struct cli *cli, const struct admin_verb *verb, struct call *cal
         status = admin_read_file(cli, body);
     if (status == CLI_OK && !admin_fill(cli, verb->members, body))
         status = CLI_USAGE;
+    if (status == CLI_OK)
+        status = admin_read_members(cli, verb->members, body);
     if (status == CLI_OK && verb->key != NULL)
         json_object_set_new(body, verb->key, key_value(verb, cli->args[0]));
     return status;

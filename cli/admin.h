@@ -13,6 +13,7 @@ enum admin_kind {
     ADMIN_NUMBER, /* digits */
     ADMIN_TRUE,   /* a switch: true */
     ADMIN_FALSE,  /* a switch: false */
+    ADMIN_OBJECT, /* a file with a JSON object */
 };
 
 /* An option that becomes a member of the body, or a parameter of the query. */

@@ -34,13 +34,14 @@ const struct output_column key_columns[] = {
 /* ---- clients */
 
 #define CLIENT_OPTIONS \
-    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic or client_secret_post"}, \
+    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic, client_secret_post or private_key_jwt"}, \
     {"client-uri", 0, "URL", AT(client_uri), false, "Web page of the client"}, \
     {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
     {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \
     {"file", 0, "FILE", AT(file), false, "Take members of the client from the JSON object in FILE, or - for standard input"}, \
     {"id-token-alg", 0, "ALG", AT(id_token_alg), false, "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS"}, \
-    {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Key set of the client"}, \
+    {"jwks", 0, "FILE", AT(jwks), false, "Take the public keys of the client from the JWK Set in FILE"}, \
+    {"jwks-uri", 0, "URL", AT(jwks_uri), false, "Address of the public keys of the client"}, \
     {"logo-uri", 0, "URL", AT(logo_uri), false, "Picture of the client"}, \
     {"logout-uri", 0, "URL...", AT(logout_uris), false, "Address to which a browser may go after a logout; may be repeated"}, \
     {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
@@ -64,6 +65,7 @@ static const struct admin_member client_members[] = {
     {AT(disable),       "enabled",                 ADMIN_FALSE},
     {AT(enable),        "enabled",                 ADMIN_TRUE},
     {AT(id_token_alg),  "idTokenSignedResponseAlg", ADMIN_TEXT},
+    {AT(jwks),          "jwks",                    ADMIN_OBJECT},
     {AT(jwks_uri),      "jwksUri",                 ADMIN_TEXT},
     {AT(logo_uri),      "logoUri",                 ADMIN_TEXT},
     {AT(logout_uris),   "postLogoutRedirectUris",  ADMIN_WORDS},

@@ -55,7 +55,7 @@ struct cli_choices {
     /* Members and filters of the verbs of the admin API (admin_verbs.c). */
     bool enable, disable, all;
     const char *name, *type, *auth_method, *redirect_uris, *logout_uris, *scopes, *client_uri;
-    const char *logo_uri, *jwks_uri, *id_token_alg, *file, *client, *subject,
+    const char *logo_uri, *jwks, *jwks_uri, *id_token_alg, *file, *client, *subject,
         *authorization_endpoint;
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
     const char *grants, *resources, *endpoints;

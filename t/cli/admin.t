@@ -102,6 +102,21 @@ both( 1, [qw(client create {}-f2 --file -)], 'a file that is no object', in => '
 both( 1, [qw(client create {}-f2 --file -)], 'a file that is no JSON',   in => '{' );
 both( 1, [qw(client create {}-f2 --file /nonexistent/f)], 'a file that does not exist' );
 
+# RFC 7517 appendix A.1.
+my $set = '{"keys": [{"kty": "EC", "crv": "P-256", "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",'
+  . ' "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}';
+my $tree  = tree( set => $set, 'empty' => '{"keys": []}' );
+my @keyed = qw(--type confidential --auth-method private_key_jwt);
+my $signs = both( 0, [ qw(client create {}-keys), @keyed, '--jwks', "$tree/set" ], 'client create --jwks FILE' );
+like( $signs->{out}, qr/^tokenEndpointAuthMethod +private_key_jwt$/m, '... authenticates with its keys' );
+unlike( $signs->{out}, qr/clientSecret/, '... and has no secret' );
+both( 1, [ qw(client create {}-k3), @keyed ],                            'private_key_jwt without keys' );
+both( 1, [ qw(client create {}-k3), @keyed, '--jwks', "$tree/empty" ],   'an empty set of keys' );
+both( 1, [ qw(client create {}-k3), @keyed, qw(--jwks /nonexistent/f) ], 'a file of keys that does not exist' );
+both( 0, [ qw(client create {}-k4), @keyed, qw(--jwks-uri https://app.example/keys) ], 'client create --jwks-uri' );
+both( 1, [ qw(client update {}-k4 --jwks), "$tree/set" ], 'keys beside an address of keys' );
+both( 1, [qw(client rotate-secret {}-k4 --yes)],          'client rotate-secret of a client with keys' );
+
 my $odd = 'a/b c?d#e%41';
 both( 0, [ qw(client create --type public), "{}-$odd" ], 'a name with characters that a path escapes' );
 both( 0, [ qw(client show),                 "{}-$odd" ], '... is found' );
