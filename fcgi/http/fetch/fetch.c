@@ -228,10 +228,12 @@ set_question(struct transfer *transfer)
     if (request->authorization != NULL
         && !add_field(transfer, "Authorization", request->authorization))
         return false;
-    if (request->form != NULL
-        && !(SET(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(request->form))
-             && SET(transfer, CURLOPT_POSTFIELDS, request->form)
-             && add_field(transfer, "Expect", "")))
+    const char *body = request->json != NULL ? request->json : request->form;
+    if (request->json != NULL && !add_field(transfer, "Content-Type", "application/json"))
+        return false;
+    if (body != NULL
+        && !(SET(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t) strlen(body))
+             && SET(transfer, CURLOPT_POSTFIELDS, body) && add_field(transfer, "Expect", "")))
         return false;
     return SET(transfer, CURLOPT_HTTPHEADER, transfer->fields);
 }

@@ -32,6 +32,7 @@ struct fetch_request {
     enum fetch_hosts hosts;    /* the settings whose exceptions hold */
     const char *url;           /* absolute, at most URI_MAX octets */
     const char *form;          /* body of a POST, form-urlencoded; NULL: a GET */
+    const char *json;          /* body of a POST, JSON, instead of a form; or NULL */
     const char *authorization; /* value of the header, secret; or NULL */
     size_t max_octets;         /* of the answer's body; a longer one is a failure */
     long timeout;              /* seconds for the whole transfer */
