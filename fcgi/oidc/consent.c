@@ -2,17 +2,15 @@
 
 #include "oidc/consent.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "base/uri.h"
-#include "base/visible.h"
 #include "base/words.h"
 #include "http/page/page.h"
 #include "oidc/authorize_link.h"
-#include "oidc/consent_details.h"
+#include "oidc/describe.h"
 #include "oidc/flow.h"
 #include "oidc/flow_client.h"
 #include "oidc/session.h"
@@ -74,86 +72,6 @@ find_waiting(struct request *req, bool take, struct waiting *ret)
     return AZ_OK;
 }
 
-/* Add an entry to a list of the page. Running out of memory is a failure: an entry that is missing
- * would be allowed unseen. */
-static bool
-show(json_t *list, json_t *entry)
-{
-    return json_array_append_new(list, entry) == 0;
-}
-
-/* List the words of a scope with their descriptions. */
-static bool
-show_scopes(const char *scope, json_t *list)
-{
-    static const struct {
-        const char *name, *text;
-    } known[] = {
-        {"openid",         "See who you are"               },
-        {"profile",        "See your name and profile"     },
-        {"email",          "See your email address"        },
-        {"address",        "See your postal address"       },
-        {"phone",          "See your phone number"         },
-        {"offline_access", "Keep access while you are away"},
-    };
-    const char *word;
-    size_t length;
-    bool shown = true;
-    while (shown && words_next(&scope, &word, &length)) {
-        const char *text = "";
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            if (strlen(known[i].name) == length && memcmp(word, known[i].name, length) == 0)
-                text = known[i].text;
-        shown = show(list, json_pack("{s:s%,s:s}", "name", word, length, "text", text));
-    }
-    return shown;
-}
-
-/* Describe what would be granted: all of it, or fail. */
-static enum az_status
-describe_request(struct request *req, const struct authorization *authorization,
-                 struct jsonx_build *values)
-{
-    json_t *scopes = json_array(), *details = json_array();
-    jsonx_set(values, "scopes", scopes);
-    jsonx_set(values, "details", details);
-    if (authorization->resource != NULL)
-        jsonx_set(values, "resource", json_string(authorization->resource));
-    if (!values->lost && show_scopes(authorization->scope, scopes)
-        && consent_show_details(req->op.mem, authorization->resource_types, authorization->details,
-                                details))
-        return AZ_OK;
-    return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for the consent page");
-}
-
-/* Return the text if all of it is visible, else the other one. */
-static const char *
-seen(const char *text, const char *other)
-{
-    return text != NULL && *text != '\0' && visible_fault(text) == NULL ? text : other;
-}
-
-/* Describe the client. Show a host only if it is proved: a metadata document was fetched from its
- * host, and an administrator has checked the address of a client that he registered. Any other
- * client could name a host that is not its own. */
-static void
-describe_client(struct request *req, struct jsonx_build *values)
-{
-    const struct client *client = req->client;
-    bool made_here = strcmp(client->registration, "ADMIN") == 0;
-    const char *address = strcmp(client->registration, "CIMD") == 0 ? client->client_id
-                          : made_here                               ? client->uri
-                                                                    : NULL;
-    const char *name = seen(client->name, NULL);
-    struct uri uri;
-    jsonx_set(values, "client_id", json_string(client->client_id));
-    if (name != NULL)
-        jsonx_set(values, "client_name", json_string(name));
-    jsonx_set(values, "verified", json_boolean(made_here));
-    if (address != NULL && uri_parse(req->op.mem, address, &uri) == AZ_OK && uri.host != NULL)
-        jsonx_set(values, "client_host", json_string(uri.host));
-}
-
 /* Describe the address to which the code goes; *ret_action: the origin to which the form may lead.
  * Any program on the user's machine can claim a loopback port or a private scheme, so the page
  * warns. */
@@ -174,15 +92,16 @@ describe_redirect(struct request *req, const struct authorization *authorization
 }
 
 static enum az_status
-describe_user(struct request *req, const struct session *session, struct jsonx_build *values)
+describe_asked(struct request *req, const struct authorization *authorization,
+               struct jsonx_build *values)
 {
-    const char *label = NULL, *idp = NULL;
-    enum az_status st = session_person(&req->op, session, &label, &idp);
-    if (st != AZ_OK)
-        return st;
-    jsonx_set(values, "subject_name", json_string(seen(label, session->subject)));
-    jsonx_set(values, "idp_name", json_string(seen(idp, session->idp_id)));
-    return AZ_OK;
+    const struct described_access access = {
+        .scope = authorization->scope,
+        .resource = authorization->resource,
+        .resource_types = authorization->resource_types,
+        .details = authorization->details,
+    };
+    return describe_access(req, &access, values);
 }
 
 /* Offer to sign in as somebody else: the same request with prompt=login and without the hints that
@@ -216,12 +135,12 @@ consent_show_handle(struct request *req)
     if (st == AZ_OK)
         st = describe_user(req, &waiting.session, &values);
     if (st == AZ_OK)
-        st = describe_request(req, authorization, &values);
+        st = describe_asked(req, authorization, &values);
     if (st == AZ_OK)
         st = describe_switch(req, authorization, &values);
     if (st != AZ_OK)
         return st;
-    describe_client(req, &values);
+    describe_client(req, req->client, &values);
     describe_redirect(req, authorization, &values, &form_action);
     jsonx_set(&values, "id", json_string(request_param(req, "id")));
     jsonx_set(&values, "action",
