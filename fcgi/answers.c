@@ -46,6 +46,13 @@ static const struct field token_fields[] = {
 };
 const struct field_table answer_token = ANSWER("Token", token_fields);
 
+static const struct field auth_request_fields[] = {
+    {"auth_req_id", FIELD_TEXT,    .required = true, .help = "Opaque; the client polls /token with it", .example = "\"ar_example\""},
+    {"expires_in",  FIELD_INTEGER, .required = true, .help = "Seconds in which the person must answer and the client must collect the tokens", .example = "300"},
+    {"interval",    FIELD_INTEGER, .required = true, .help = "Minimum seconds between two polls", .example = "5"},
+};
+const struct field_table answer_auth_request = ANSWER("AuthenticationRequest", auth_request_fields);
+
 static const struct field introspection_fields[] = {
     {"active",                FIELD_BOOLEAN,   .required = true, .help = "The token may be used now, for what the answer says", .example = "true"},
     {"inactive_reason",       FIELD_TEXT, .help = "policy_denied or invalid_token"},

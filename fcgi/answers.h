@@ -8,6 +8,7 @@
 extern const struct field_table answer_metadata;       /* RFC 8414 section 2 */
 extern const struct field_table answer_key_set;        /* RFC 7517 section 5 */
 extern const struct field_table answer_token;          /* specification 2.12 */
+extern const struct field_table answer_auth_request;   /* specification 4.3 */
 extern const struct field_table answer_introspection;  /* specification 2.13 */
 extern const struct field_table answer_registration;   /* RFC 7591 section 3.2.1 */
 extern const struct field_table answer_userinfo;       /* OpenID Connect Core 5.3.2 */

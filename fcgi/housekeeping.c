@@ -19,6 +19,7 @@
 #include "store/policy/bundle_history.h"
 #include "store/policy/bundles.h"
 #include "store/policy/engines.h"
+#include "store/tokens/ciba_requests.h"
 #include "store/tokens/grants.h"
 #include "store/tokens/proofs.h"
 #include "store/tokens/signing_keys_turn.h"
@@ -129,6 +130,7 @@ static const struct job {
     {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},
     {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
     {"dpop_proofs",  60,      NULL,             proofs_purge,         "used DPoP proofs whose time is over forgotten"},
+    {"ciba",         600,     NULL,             ciba_requests_purge,  "CIBA requests that ended an hour ago removed"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
     {"assertions",   600,     job_assertions,   NULL,                 NULL},

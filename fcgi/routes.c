@@ -34,6 +34,9 @@
 #include "http/api/document.h"
 #include "http/api/reader.h"
 #include "http/route.h"
+#include "oauth/ciba/bc_authorize.h"
+#include "oauth/ciba/bc_callback.h"
+#include "oauth/ciba/ciba_rules.h"
 #include "oauth/client_auth.h"
 #include "oauth/introspect.h"
 #include "oauth/register.h"
@@ -42,6 +45,7 @@
 #include "oauth/token.h"
 #include "oidc/authorize.h"
 #include "oidc/callback.h"
+#include "oidc/ciba_page.h"
 #include "oidc/consent.h"
 #include "oidc/discovery.h"
 #include "oidc/home.h"
@@ -119,6 +123,8 @@ const struct route routes[] = {
     {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
     {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},
     {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
+    {POST("/bc-authorize", "bcAuthorize", bc_authorize_handle), .credential = &credential_client, OAUTH, LIMITED, FORM(BODY_FORM, bc_authorize_params), ABOUT("Ask for the approval of a person on another device (OpenID Connect CIBA Core 1.0 section 7)"), ANSWERS(GIVES(200, answer_auth_request, "The person is asked; poll /token"))},
+    {POST("/bc-authorize/callback", "bcAuthorizeCallback", bc_callback_handle), BEARER, OAUTH, SMALL_JSON, FIELDS_OF(ciba_callback_table), ABOUT("Receive the answer of a person from the identity provider"), ANSWERS(GIVES_NOTHING(200, "The answer is stored"), FAILS(403, "The request does not wait for this answer"))},
     {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), FIELDS_OF(register_table), ABOUT("Register a client (RFC 7591)"), ANSWERS(GIVES(201, answer_registration, "The client as registered"), {403, "application/json", NULL, false, "Registration is switched off"})},
 
     {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = true, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
@@ -145,6 +151,8 @@ const struct route routes[] = {
     {GET("/authorize/callback/{idpId}", "authorizeCallback", callback_handle), BROWSER, .audited = true, QUERY(callback_params), ABOUT("Receive the answer of an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/authorize/consent", "showConsent", consent_show_handle), BROWSER, QUERY(consent_params), ABOUT("Show the consent page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {POST("/authorize/consent", "answerConsent", consent_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, consent_form_params), ABOUT("Accept the answer of the consent page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/authorize/ciba", "showApproval", ciba_show_handle), BROWSER, LIMITED, QUERY(ciba_page_params), ABOUT("Show what waits for the approval of the user (CIBA)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "The request does not wait for this user"})},
+    {POST("/authorize/ciba", "answerApproval", ciba_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, ciba_form_params), ABOUT("Accept the answer of the approval page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "The request does not wait for this user"})},
     {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},

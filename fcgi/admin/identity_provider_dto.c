@@ -134,7 +134,7 @@ static const struct field provider_fields[] = {
     {"tokenEndpoint",                   FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "token_endpoint", .help = "Where codes are exchanged"},
     {"userinfoEndpoint",                FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "userinfo_endpoint", .help = "Where claims are fetched"},
     {"jwksUri",                         FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "jwks_uri", .help = "Address of its public keys"},
-    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "backchannel_notification_endpoint", .help = "Stored and not used yet"},
+    {"backchannelNotificationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = endpoint_rule, .column = "backchannel_notification_endpoint", .help = "The provider gets a POST here when one of its people must answer a CIBA request"},
     {"scopes",                          FIELD_TEXT_LIST, .max = SCOPES_MAX, .item_max = SCOPE_OCTETS_MAX, .rule = scope_rule, .column = "scopes", .help = "Scopes to ask for; openid is always among them", .example = "[\"openid\", \"email\"]"},
     {"authorizeParams",                 FIELD_OBJECT,    .rule = params_rule, .column = "authorize_params", .help = "More parameters of the authorization request", .example = "{\"prompt\": \"select_account\"}"},
     {"enabled",                         FIELD_BOOLEAN,   .column = "enabled", .help = "Users can sign in there", .example = "true"},

@@ -19,6 +19,11 @@ extern const char *const settings_id_token_algs[];
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
 extern const char *const settings_dpop_algs[];
 
+/* Lifetimes of an auth_req_id, in seconds, for the setting and for requested_expiry: time enough to
+ * take a telephone out, and a request that nobody remembers must not wait for a mistaken answer. */
+#define SETTINGS_AUTH_REQ_LEAST 30
+#define SETTINGS_AUTH_REQ_MOST 600
+
 /* Type of a setting. */
 enum setting_type {
     SETTING_TEXT,     /* any text */
@@ -69,6 +74,8 @@ struct settings {
     long shutdown_phase_timeout;  /* time of a stopping process to finish its request, seconds */
     long code_validity;           /* lifetime of an authorization code, seconds */
     long ticket_validity;         /* lifetime of a UMA permission ticket, seconds */
+    long auth_req_validity;       /* lifetime of an auth_req_id, seconds */
+    long ciba_interval;           /* between two polls of a CIBA request, seconds */
     long id_token_validity;       /* seconds */
     const char **id_token_algs;   /* algorithms of ID tokens, RS256 among them; ends with NULL */
     long refresh_token_validity;  /* an unused refresh token expires, seconds */

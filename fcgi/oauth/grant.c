@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "crypto/random.h"
+#include "oauth/client_auth.h"
 #include "oauth/default_scope.h"
 #include "oauth/dpop/dpop.h"
 #include "oauth/grants.h"
@@ -222,4 +223,27 @@ grant_registered(const struct client *client, const char *grant_type)
     while (*at != NULL && strcmp(*at, grant_type) != 0)
         at++;
     return *at != NULL;
+}
+
+enum az_status
+grant_check_confidential(struct request *req, const struct grant *grant)
+{
+    if (!grant->confidential_only || !client_is_public(req->client))
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || !client_is_public(req->client))
+        return st;
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant", NULL);
+}
+
+enum az_status
+grant_check_registered(struct request *req, const struct grant *grant)
+{
+    if (!grant->registered_only || grant_registered(req->client, grant->type))
+        return AZ_OK;
+    enum az_status st = client_authenticate_again(req);
+    if (st != AZ_OK || grant_registered(req->client, grant->type))
+        return st;
+    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
+                   "The client is not registered for this grant type", NULL);
 }

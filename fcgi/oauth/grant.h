@@ -6,10 +6,22 @@
 #include "http/route.h"
 #include "token/issue.h"
 
-/* RFC 6749 4.4, 4.1.3 and 6. */
+struct grant;
+
+/* The grant of CIBA Core 10.1, at /token and at /bc-authorize. */
+#define GRANT_CIBA "urn:openid:params:grant-type:ciba"
+
+/* RFC 6749 4.4, 4.1.3 and 6, and CIBA Core 10.1. */
 enum az_status grant_client_credentials(struct request *req, struct issued *ret);
 enum az_status grant_authorization_code(struct request *req, struct issued *ret);
 enum az_status grant_refresh_token(struct request *req, struct issued *ret);
+enum az_status grant_ciba(struct request *req, struct issued *ret);
+
+/* Refuse a public client for a grant that needs a confidential one, and a client that registered
+ * grant types without this one: AZ_UNAUTHORIZED_CLIENT. The cached row alone is not enough to
+ * refuse a client. */
+enum az_status grant_check_confidential(struct request *req, const struct grant *grant);
+enum az_status grant_check_registered(struct request *req, const struct grant *grant);
 
 /* RFC 8693. */
 enum az_status grant_token_exchange(struct request *req, struct issued *ret);

@@ -53,6 +53,16 @@ const struct grant grant_table[] = {
         },
     },
     {
+        .type = GRANT_CIBA,
+        .issue = grant_ciba,
+        .confidential_only = true,
+        .registered_only = true,
+        .advertised = true,
+        .registrable = true,
+        .params = {
+            REQUIRED("auth_req_id", .help = "auth_req_id of /bc-authorize"),
+        },
+    }, {
         .type = "urn:ietf:params:oauth:grant-type:token-exchange",
         .issue = grant_token_exchange,
         .confidential_only = true,
@@ -72,8 +82,6 @@ const struct grant grant_table[] = {
             OPTIONAL("authorization_details", .help = "JSON array of details (RFC 9396)"),
         },
     },
-    /* Known, so that registration can say that it does not work yet (specification 4.4). */
-    {.type = "urn:openid:params:grant-type:ciba"},
 };
 /* clang-format on */
 

@@ -108,17 +108,27 @@ register_check_keys(struct register_reading *reading, bool needed)
     return why != NULL ? register_refuse(reading, uri != NULL ? "jwks_uri" : "jwks", why) : AZ_OK;
 }
 
+/* Refuse the grants that need a confidential client. */
+static enum az_status
+check_public_grants(struct register_reading *reading)
+{
+    const json_t *types = json_object_get(reading->members, "grant_types");
+    for (size_t i = 0; i < grant_table_count; i++)
+        if (grant_table[i].confidential_only && words_array_has(types, grant_table[i].type))
+            return register_refuse(
+                reading, "grant_types",
+                talloc_asprintf(reading->op->mem,
+                                "must not contain %s if token_endpoint_auth_method is none",
+                                grant_table[i].type));
+    return AZ_OK;
+}
+
 static enum az_status
 check_authentication(struct register_reading *reading)
 {
     const char *method = register_text(reading, "token_endpoint_auth_method");
     enum az_status st = register_check_keys(reading, strcmp(method, PRIVATE_KEY_JWT) == 0);
-    if (st == AZ_OK && strcmp(method, "none") == 0
-        && words_array_has(json_object_get(reading->members, "grant_types"), "client_credentials"))
-        st = register_refuse(
-            reading, "grant_types",
-            "must not contain client_credentials if token_endpoint_auth_method is none");
-    return st;
+    return st == AZ_OK && strcmp(method, "none") == 0 ? check_public_grants(reading) : st;
 }
 
 /* Refuse bound tokens: a client that asks for them and gets others would be less safe than it

@@ -78,19 +78,6 @@ token_precheck(struct request *req)
     return AZ_OK;
 }
 
-/* Refuse a public client for a grant that needs a confidential one. The cached row alone is not
- * enough to refuse a client. */
-static enum az_status
-check_confidential(struct request *req, const struct grant *grant)
-{
-    if (!grant->confidential_only || !client_is_public(req->client))
-        return AZ_OK;
-    enum az_status st = client_authenticate_again(req);
-    if (st != AZ_OK || !client_is_public(req->client))
-        return st;
-    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT, "Public clients may not use this grant", NULL);
-}
-
 static enum az_status
 check_grant_params(struct request *req, const struct grant *grant)
 {
@@ -99,19 +86,6 @@ check_grant_params(struct request *req, const struct grant *grant)
             return op_fail(&req->op, AZ_INVALID_REQUEST,
                            talloc_asprintf(req->op.mem, "%s is missing", param->name), NULL);
     return AZ_OK;
-}
-
-/* Refuse a client that registered grant types without this one; again, not by the cached row. */
-static enum az_status
-check_registered(struct request *req, const struct grant *grant)
-{
-    if (!grant->registered_only || grant_registered(req->client, grant->type))
-        return AZ_OK;
-    enum az_status st = client_authenticate_again(req);
-    if (st != AZ_OK || grant_registered(req->client, grant->type))
-        return st;
-    return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
-                   "The client is not registered for this grant type", NULL);
 }
 
 /* Refuse a client that registered dpop_bound_access_tokens and has no good proof (RFC 9449 5.2);
@@ -131,7 +105,7 @@ check_dpop_bound(struct request *req)
 static enum az_status
 run_grant_once(struct request *req, const struct grant *grant, struct issued *ret)
 {
-    enum az_status st = check_registered(req, grant);
+    enum az_status st = grant_check_registered(req, grant);
     if (st == AZ_OK)
         st = check_dpop_bound(req);
     return st == AZ_OK ? grant->issue(req, ret) : st;
@@ -176,7 +150,7 @@ token_handle(struct request *req)
     struct issued issued = {.scope = NULL};
     if (grant == NULL)
         return op_fail(&req->op, AZ_UNSUPPORTED_GRANT_TYPE, NULL, NULL);
-    enum az_status st = check_confidential(req, grant);
+    enum az_status st = grant_check_confidential(req, grant);
     if (st == AZ_OK)
         st = check_grant_params(req, grant);
     if (st == AZ_OK)

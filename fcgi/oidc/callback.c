@@ -232,6 +232,16 @@ make_session(struct proved *proved)
     return st;
 }
 
+/* Find the client of the request again; a page of ours has none. */
+static enum az_status
+resume(struct request *req, const struct authorization *authorization)
+{
+    if (!authorization->own_page)
+        return flow_resume(req, authorization);
+    req->audit.flow_id = authorization->flow_id;
+    return AZ_OK;
+}
+
 /* Record the provider and the reason of a failed sign-in in the audit row. */
 static enum az_status
 callback_note_failure(struct request *req, enum az_status st)
@@ -256,7 +266,7 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = authorization_load(&req->op, request, &authorization);
     if (st == AZ_OK)
-        st = flow_resume(req, &authorization);
+        st = resume(req, &authorization);
     if (st == AZ_OK)
         st = take_place(req, &place);
     if (st == AZ_OK)
@@ -264,13 +274,15 @@ callback_handle(struct request *req)
     if (st == AZ_OK)
         st = redeem(req, &place, &sign_in, &authorization, &who);
     fetch_place_drop(&place); /* what follows asks no other server */
-    if (st == AZ_OK) {
+    if (st == AZ_OK && !authorization.own_page)
         proved.place = flow_consent_place(req);
+    if (st == AZ_OK)
         st = make_session(&proved);
-    }
     if (st != AZ_OK)
         return callback_note_failure(req, st);
     req->audit.subject_id = proved.session.subject;
+    if (authorization.own_page)
+        return respond_redirect(req, authorization.redirect_uri);
     authorization.signed_in = true;
     return flow_continue(req, &authorization, &proved.session, proved.mode, false);
 }

@@ -16,16 +16,17 @@
 static const struct {
     const char *name, *path;
 } endpoints[] = {
-    {"authorization_endpoint",         "/authorize"                     },
-    {"token_endpoint",                 "/token"                         },
-    {"registration_endpoint",          "/register"                      },
-    {"jwks_uri",                       "/.well-known/jwks.json"         },
-    {"userinfo_endpoint",              "/userinfo"                      },
-    {"introspection_endpoint",         "/introspect"                    },
-    {"resource_registration_endpoint", "/resource_registration/resource"},
-    {"permission_endpoint",            "/permission"                    },
-    {"revocation_endpoint",            "/revoke"                        },
-    {"end_session_endpoint",           "/logout"                        },
+    {"authorization_endpoint",              "/authorize"                     },
+    {"token_endpoint",                      "/token"                         },
+    {"registration_endpoint",               "/register"                      },
+    {"jwks_uri",                            "/.well-known/jwks.json"         },
+    {"userinfo_endpoint",                   "/userinfo"                      },
+    {"introspection_endpoint",              "/introspect"                    },
+    {"resource_registration_endpoint",      "/resource_registration/resource"},
+    {"permission_endpoint",                 "/permission"                    },
+    {"revocation_endpoint",                 "/revoke"                        },
+    {"end_session_endpoint",                "/logout"                        },
+    {"backchannel_authentication_endpoint", "/bc-authorize"                  },
 };
 
 /* Lists that never change while the program runs. */
@@ -39,6 +40,7 @@ static const struct {
     {"scopes_supported",                              {"openid", "profile", "email"}                                  },
     {"claims_supported",                              {"sub", "name", "email", "preferred_username", "email_verified"}},
     {"code_challenge_methods_supported",              {"S256"}                                                        },
+    {"backchannel_token_delivery_modes_supported",    {"poll"}                                                        },
     {"prompt_values_supported",                       {"none", "login", "consent"}                                    },
     {"token_endpoint_auth_methods_supported",
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT, "none"}                                           },
@@ -65,6 +67,7 @@ static const struct {
     {"request_parameter_supported",                    false},
     {"request_uri_parameter_supported",                false},
     {"claims_parameter_supported",                     false},
+    {"backchannel_user_code_parameter_supported",      false},
 };
 
 static json_t *

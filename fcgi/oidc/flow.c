@@ -140,6 +140,7 @@ prepare_sign_in(struct flow_step *step, struct sign_in_new *sign_in,
 static enum az_status
 go_upstream(struct flow_step *step)
 {
+    static const struct client nobody = {.id = 0};
     struct request *req = step->req;
     unsigned char state_hash[SHA256_OCTETS];
     const char *url = NULL;
@@ -148,7 +149,7 @@ go_upstream(struct flow_step *step)
         .browser_hash = step->browser_hash,
         .provider = step->fit[0],
         .providers_version = step->list->version,
-        .client = req->client,
+        .client = req->client != NULL ? req->client : &nobody,
     };
     enum az_status st = prepare_sign_in(step, &sign_in, state_hash, &url);
     if (st == AZ_OK && !step->has_browser)
@@ -399,4 +400,26 @@ flow_continue(struct request *req, const struct authorization *authorization,
         if (!rows && (st = await_revision(&step, started)) != AZ_OK)
             return st;
     }
+}
+
+enum az_status
+flow_sign_in(struct request *req, const struct authorization *authorization)
+{
+    struct flow_step step = {.req = req, .asked = authorization, .authorization = authorization};
+    for (int i = 0; i < CLIENT_ATTEMPTS; i++) {
+        enum az_status st = find_providers(&step);
+        if (st != AZ_OK)
+            return st;
+        if (step.fits == 0)
+            return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "no identity provider is enabled");
+        if (step.fits > 1)
+            return choose_respond(req, authorization, step.fit, step.fits);
+        st = go_upstream(&step);
+        if (st != AZ_OK || !step.stale)
+            return st;
+        step.fresh = true;
+        step.stale = false;
+    }
+    return op_fail(&req->op, AZ_UNAVAILABLE, NULL,
+                   "the identity providers changed during each of %d attempts", CLIENT_ATTEMPTS);
 }

@@ -1,5 +1,6 @@
 /* The steps of an authorization request after its checks: sign-in, consent, code. The handlers of
- * /authorize, of the callback and of the consent page end here. */
+ * /authorize, of the callback and of the consent page end here. A page of ours that needs a session
+ * has the first step alone. */
 #ifndef AZ_OIDC_FLOW_H
 #define AZ_OIDC_FLOW_H
 
@@ -16,5 +17,12 @@
  */
 enum az_status flow_continue(struct request *req, const struct authorization *authorization,
                              const struct session *session, enum consent_mode mode, bool allowed);
+
+/*
+ * Send the browser to the provider for a page of ours that needs a session (own_page), or let the
+ * user choose a provider. The callback leads back to authorization->redirect_uri, an address of
+ * ours that the caller has made.
+ */
+enum az_status flow_sign_in(struct request *req, const struct authorization *authorization);
 
 #endif

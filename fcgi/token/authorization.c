@@ -40,6 +40,7 @@ static const struct field authorization_fields[] = {
     {"prompt_login",   FIELD_BOOLEAN, INTO(prompt_login)},
     {"prompt_consent", FIELD_BOOLEAN, INTO(prompt_consent)},
     {"signed_in",      FIELD_BOOLEAN, INTO(signed_in)},
+    {"own_page",       FIELD_BOOLEAN, INTO(own_page)},
     {"flow_id",        FIELD_TEXT,    .required = true,     INTO(flow_id)},
     {"asked_at",       FIELD_INTEGER, .required = true, INTO(asked_at)},
 };

@@ -193,6 +193,8 @@ use_family(struct op *op, const struct issue_family *family, const struct making
     enum az_status st = grant_use(op, &use, token, audit, &outcome);
     if (st != AZ_OK)
         return st;
+    if (outcome == GRANT_USED && family->polled)
+        return op_fail(op, AZ_INVALID_GRANT, NULL, "another poll has already got the tokens");
     if (outcome == GRANT_USED)
         return token_reused(op, family->grant, family->shown,
                             "another request has already used the code or refresh token", audit);
@@ -269,13 +271,9 @@ finish(struct op *op, enum az_status no, const char *text, const struct decision
                        : AZ_OK;
 }
 
-/*
- * Find out why nothing was written: the client changed (AZ_STALE), or the revision may not
- * decide. AZ_OK: ask once more.
- */
-static enum az_status
-after_nothing(struct op *op, const struct client *client, int64_t started, struct verdict *verdict,
-              struct audit_entry *audit)
+enum az_status
+token_after_nothing(struct op *op, const struct client *client, int64_t started,
+                    struct verdict *verdict, struct audit_entry *audit)
 {
     struct client *now;
     int64_t version = client->version;
@@ -317,7 +315,7 @@ token_issue(struct op *op, const struct issue_question *question, const struct i
             *ret_audited = true;
             return finish(op, no, text, &verdict.decision);
         }
-        if ((st = after_nothing(op, client, started, &verdict, audit)) != AZ_OK)
+        if ((st = token_after_nothing(op, client, started, &verdict, audit)) != AZ_OK)
             return st;
     }
 }

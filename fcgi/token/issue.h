@@ -13,6 +13,7 @@ struct issue_family {
     const struct token_parts *shown; /* the refresh token in use; NULL: the code */
     bool rotate;                     /* replace the refresh token */
     bool refreshable; /* by its registration, the client of a code may have a refresh token */
+    bool polled; /* the code is an auth_req_id: its second use is a late poll, and ends nothing */
 };
 
 /* Tokens that were issued and stored. Wipe with issued_done. */
@@ -60,6 +61,14 @@ enum az_status token_reused(struct op *op, const struct grant_row *grant,
  */
 enum az_status token_refusal(struct op *op, const struct issue_question *question,
                              const struct decision *decision, const char **ret_text);
+
+/*
+ * Find out why a decision was not written: the client changed (AZ_STALE without a fault), or the
+ * revision may not decide. AZ_OK: ask once more. `started` is the clock_monotonic_ms() of the first
+ * question.
+ */
+enum az_status token_after_nothing(struct op *op, const struct client *client, int64_t started,
+                                   struct verdict *verdict, struct audit_entry *audit);
 
 /* Add the question and the answer to the audit entry. */
 void token_note_verdict(struct op *op, struct audit_entry *audit, const struct verdict *verdict);

@@ -86,6 +86,20 @@ redeem_judge_code(const struct grant_row *grant, const struct client *client,
 }
 
 enum redeem_verdict
+redeem_judge_approval(const struct grant_row *grant, const struct client *client,
+                      const char **ret_why)
+{
+    enum redeem_verdict verdict = judge_owner(grant, client, NULL, NULL, ret_why);
+    if (verdict != REDEEM_GOOD)
+        return verdict;
+    *ret_why = grant->redeemed            ? "the tokens were already issued"
+               : !grant->code_live        ? "expired"
+               : !grant->provider_enabled ? "the identity provider is disabled"
+                                          : NULL;
+    return *ret_why == NULL ? REDEEM_GOOD : REDEEM_BAD;
+}
+
+enum redeem_verdict
 redeem_judge_refresh(const struct grant_row *grant, const struct client *client, const char *jkt,
                      const char **ret_why)
 {

@@ -27,6 +27,11 @@ enum redeem_verdict redeem_judge_code(const struct grant_row *grant, const struc
                                       const char *redirect_uri, const char *verifier,
                                       const char *jkt, const char **ret_why);
 
+/* Judge an auth_req_id that was approved (CIBA Core 11). It is never replayed: a client may poll
+ * once more because it lost the answer, and its id was never in a browser. */
+enum redeem_verdict redeem_judge_approval(const struct grant_row *grant,
+                                          const struct client *client, const char **ret_why);
+
 /* Judge a refresh token (RFC 6749 6, RFC 9700 4.14). It must be of this client, of a live family
  * whose provider is enabled, and of the DPoP key that it is bound to, if any (RFC 9449 5). A
  * rotated token is good only if it was rotated so recently that it may be used once more. One that

@@ -29,12 +29,15 @@ my %endpoint = (
     authorization_endpoint => '/authorize', token_endpoint => '/token', registration_endpoint => '/register',
     userinfo_endpoint      => '/userinfo',
     introspection_endpoint => '/introspect', revocation_endpoint => '/revoke', end_session_endpoint => '/logout',
-    jwks_uri               => '/.well-known/jwks.json',
+    backchannel_authentication_endpoint => '/bc-authorize',
+    jwks_uri                            => '/.well-known/jwks.json',
 );
 is( $document->{$_}, $issuer . $endpoint{$_}, "discovery: $_ is built from the issuer" ) for sort keys %endpoint;
 my %list = (
     grant_types_supported =>
-      'authorization_code client_credentials refresh_token urn:ietf:params:oauth:grant-type:token-exchange',
+      'authorization_code client_credentials refresh_token urn:ietf:params:oauth:grant-type:token-exchange '
+      . 'urn:openid:params:grant-type:ciba',
+    backchannel_token_delivery_modes_supported       => 'poll',
     response_types_supported                         => 'code',
     response_modes_supported                         => 'query',
     subject_types_supported                          => 'public',
@@ -55,7 +58,10 @@ is( $sorted->( $document->{$_} ), $list{$_}, "discovery: $_ holds what works (sp
 for my $flag (qw(authorization_response_iss_parameter_supported client_id_metadata_document_supported)) {
     ok( $document->{$flag}, "discovery: $flag is true" );
 }
-for my $flag (qw(request_parameter_supported request_uri_parameter_supported claims_parameter_supported)) {
+for my $flag (
+    qw(request_parameter_supported request_uri_parameter_supported claims_parameter_supported backchannel_user_code_parameter_supported)
+  )
+{
     ok( defined $document->{$flag} && !$document->{$flag},
         "discovery: $flag is false, not absent (OpenID Connect Discovery 3)" );
 }

@@ -8,6 +8,7 @@ use Test::More;
 
 use Authz::Api ();
 use Authz::Check;
+use Authz::Ciba   ();
 use Authz::Client ();
 use Authz::Grant  ();
 use Authz::Path   ();
@@ -140,8 +141,15 @@ my @drive = $stack->make_client(
 my $code =
   Authz::Grant->code( $stack, client => 'drive', subject => 'alice', scope => 'uma_protection delegation_management' );
 my @owner = Authz::Client::bearer( Authz::Grant->redeem( $stack, \@drive, $code )->member('access_token') );
-my %header =
-  ( access => [ Authz::Client::basic(@pep) ], map { $_ => \@owner } qw(resource_registration delegation permission) );
+
+# A request that waits for the answer of the example.
+my @till = $stack->make_client( 'till', { grants => [$Authz::Ciba::GRANT] } );
+Authz::Ciba::id_of( $stack, \@till, login_hint => 'alice' );
+$stack->sql("UPDATE ciba_request SET callback_hash = sha256('the callback token')");
+my %header = (
+    access         => [ Authz::Client::basic(@pep) ],
+    'bc-authorize' => [ Authz::Client::bearer('the callback token') ],
+    map { $_ => \@owner } qw(resource_registration delegation permission) );
 
 # Verifiers know the next key, so that the keys can be rotated.
 $stack->sql(q{UPDATE signing_key SET created_at = created_at - interval '1 day'});

@@ -5,6 +5,7 @@ use warnings;
 use Test::More;
 
 use Authz::Check;
+use Authz::Ciba   ();
 use Authz::Client ();
 use Authz::Stack  ();
 
@@ -158,7 +159,7 @@ oauth_error( register( %{ $_->[0] } ), 400, $md, $_->[1] )
   [ { grant_types => ['implicit'] }, 'the implicit grant' ], [ { grant_types => ['password'] }, 'the password grant' ],
   [ { grant_types => [] }, 'no grant' ],
   [ { grant_types => ['urn:ietf:params:oauth:grant-type:token-exchange'] }, 'token exchange, until it works' ],
-  [ { grant_types => ['urn:openid:params:grant-type:ciba'] },               'CIBA, until it works' ],
+  [ { grant_types => [$Authz::Ciba::GRANT] }, 'CIBA, which the shipped row does not allow' ],
   [ { application_type => 'other' }, 'another application_type' ], [ { scope => qq{a"b} }, 'a quote in scope' ];
 like(
     register( grant_types => ['urn:openid:params:grant-type:ciba'] )->member('error_description'),
@@ -236,6 +237,14 @@ oauth_error(
 oauth_error(
     register( grant_types => ['client_credentials'], token_endpoint_auth_method => 'none' ), 400, $md,
     'client_credentials without a secret is refused, whatever the row says' );
+policy( { dcr => { allowed_grant_types => [ $Authz::Ciba::GRANT, 'refresh_token' ] } } );
+registered(
+    register( grant_types => [ $Authz::Ciba::GRANT, 'refresh_token' ] ),
+    { grant_types => [ $Authz::Ciba::GRANT, 'refresh_token' ], response_types => [] },
+    'the CIBA grant is taken once the row lists it' );
+oauth_error(
+    register( grant_types => [$Authz::Ciba::GRANT], token_endpoint_auth_method => 'none' ), 400, $md,
+    '... and not without a secret: only a confidential client can use it (specification 4.3)' );
 policy(
     {   dcr => {
             allowed_grant_types  => [ 'authorization_code', 'refresh_token' ], default_scopes => ['openid'],
@@ -254,7 +263,7 @@ oauth_error(
     register( grant_types => ['client_credentials'] ), 403, 'access_denied',
     'switched off speaks before other reasons' );
 policy( { enabled => true } );
-is( sql('SELECT count(*) FROM client') - $before, 4, 'nothing that policy denied is stored' );
+is( sql('SELECT count(*) FROM client') - $before, 5, 'nothing that policy denied is stored' );
 
 # An operator's own rule.
 my $rule = $stack->admin(

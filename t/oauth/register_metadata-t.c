@@ -24,7 +24,8 @@
 #define JWKS "\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}"
 
 static const char *const grants_now[] = {"client_credentials", "authorization_code",
-                                         "refresh_token", NULL};
+                                         "refresh_token", "urn:openid:params:grant-type:ciba",
+                                         NULL};
 static const char *const grants_later[] = {"client_credentials",
                                            "authorization_code",
                                            "refresh_token",
@@ -141,7 +142,7 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"grant_types\":[\"Authorization_Code\"]}", MD "grant_types contains a grant type that is not supported", "another case"},
     {"{" RU ",\"grant_types\":[\"\"]}", MD "grant_types[0] must not be empty", "an empty one"},
     {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}", MD "grant_types contains a grant type that is not supported yet", "token exchange, which is not supported yet"},
-    {"{" RU ",\"grant_types\":[\"authorization_code\",\"urn:openid:params:grant-type:ciba\"]}", MD "grant_types contains a grant type that is not supported yet", "CIBA, which is not supported yet"},
+    {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"urn:openid:params:grant-type:ciba\"]}", MD "grant_types must not contain urn:openid:params:grant-type:ciba if token_endpoint_auth_method is none", "CIBA without a secret"},
     {"{" RU ",\"response_types\":[\"token\"]}", MD "response_types[0] must be code", "the implicit response"},
     {"{" RU ",\"response_types\":[\"code\",\"code id_token\"]}", MD "response_types[1] must be code", "a hybrid response"},
     {"{" RU ",\"response_types\":[]}", MD "response_types must be code with", "a code without response"},

@@ -13,6 +13,7 @@ const ADDRESS = 'https://api.example/a/very/long/path/that/no/blank/breaks/' + '
 const person = { subject_name: 'Ada Lovelace', idp_name: 'Example Corporation' };
 const scopes = [{ name: 'openid', text: 'See who you are' }, { name: 'notes.read', text: '' }];
 const consent = { ...person, client_name: 'Notebook Assistant', client_id: 'c1', client_host: 'assistant.example', redirect_host: 'assistant.example', scopes, resource: 'https://api.example/mcp', id: 'form-token', action: '/answer' };
+const ciba = { ...person, client_name: 'The till', client_id: 'till', client_host: 'till.example', verified: true, binding_message: 'W4SCT', scopes, resource: 'https://api.example/mcp', time_left: '4 minutes', logout_href: '/to/logout', request: '0193a7c2-6f3e-7b21-9d54-2f6a1c0e8b77', token: 'form-token', action: '/answer' };
 
 // A name and a logo of the operator. Its script, and the address that it loads, would show as faults and loads.
 const brandDir = fs.mkdtempSync(path.join(process.env.TMPDIR ?? os.tmpdir(), 'authz-brand-'));
@@ -25,6 +26,7 @@ const cases = {
   'error 400': ['error', { status: 400, error: 'invalid_request', text: 'The redirect_uri is not registered for this client' }],
   'error 400, declined, with a link': ['error', { status: 400, error: 'access_denied', text: 'The user denied the request', back_href: 'https://assistant.example/cb?error=access_denied', back_place: 'assistant.example' }],
   'error 503, with a long link': ['error', { status: 503, error: 'temporarily_unavailable', text: LONG, back_href: ADDRESS, back_place: LONG }],
+  'error 403': ['error', { status: 403, error: 'access_denied', text: 'This request does not wait any more: it was answered, or its time is over' }],
   'error 429': ['error', { status: 429, error: 'too_many_requests', text: 'Too many requests' }],
   'error 500': ['error', { status: 500, error: 'server_error', text: LONG }],
   'error 503': ['error', { status: 503, error: 'temporarily_unavailable', text: 'The service is not available' }],
@@ -35,6 +37,12 @@ const cases = {
   'consent, loopback and details': ['consent', { ...consent, loopback: true, switch_href: '/switch', details: [{ text: ADDRESS }, { text: '{}', title: ADDRESS, members: [{ name: 'actions', text: 'read, write' }, { name: LONG, text: ADDRESS }] }] }],
   'consent, private scheme, long': ['consent', { ...consent, client_name: LONG, client_host: LONG, redirect_host: LONG, private_scheme: true, resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }, { name: LONG, text: LONG }], subject_name: LONG, idp_name: LONG }],
   'consent, little': ['consent', { ...person, client_id: 'c1', verified: true, redirect_host: 'crm.example', id: 'x', action: '/answer' }],
+  'approval': ['ciba', ciba],
+  'approval, no message, registered itself': ['ciba', { ...ciba, binding_message: undefined, verified: false, client_name: undefined, scopes: [], resource: undefined }],
+  'approval, long': ['ciba', { ...ciba, client_name: LONG, client_host: LONG, binding_message: 'W'.repeat(64), resource: ADDRESS, scopes: [{ name: ADDRESS, text: '' }], details: [{ text: `{"type":"${ADDRESS}"}` }], subject_name: LONG, idp_name: LONG, list_href: '/to/list' }],
+  'approvals': ['ciba_list', { ...person, logout_href: '/to/logout', requests: [{ client: 'The till', message: 'W4SCT', time_left: '4 minutes', href: '/to/one' }, { client: LONG, message: '', time_left: '30 seconds', href: '/to/two' }] }],
+  'approvals, approved': ['ciba_list', { ...person, logout_href: '/to/logout', approved: true, requests: [] }],
+  'approvals, denied': ['ciba_list', { ...person, logout_href: '/to/logout', denied: true, requests: [] }],
   'logout': ['logout', { ...person, client_name: 'Expense Reports', token: 'logout-token', action: '/answer' }],
   'signed out': ['signed_out', { client_name: 'Expense Reports' }],
   'home': ['home', { issuer: 'https://login.example', discovery_href: '/to/discovery', health_href: '/to/health' }],

@@ -151,6 +151,36 @@ test_code(void)
 }
 
 static enum redeem_verdict
+judge_approval(struct grant_row grant, const struct client *client)
+{
+    const char *why;
+    return redeem_judge_approval(&grant, client, &why);
+}
+
+static void
+test_approval(void)
+{
+    struct grant_row bad = good_code();
+    is_int(judge_approval(bad, &owner), REDEEM_GOOD, "an approved auth_req_id");
+    is_int(judge_approval(bad, &stranger), REDEEM_BAD, "another client's");
+    bad.found = false;
+    is_int(judge_approval(bad, &owner), REDEEM_BAD, "one without an approval");
+    bad = good_code();
+    bad.code_live = false;
+    is_int(judge_approval(bad, &owner), REDEEM_BAD, "an expired one");
+    bad = good_code();
+    bad.provider_enabled = false;
+    is_int(judge_approval(bad, &owner), REDEEM_BAD, "of a disabled provider");
+    bad = good_code();
+    bad.revoked = true;
+    is_int(judge_approval(bad, &owner), REDEEM_BAD, "of a revoked family");
+    bad = good_code();
+    bad.redeemed = true;
+    is_int(judge_approval(bad, &owner), REDEEM_BAD,
+           "one that is polled again is refused, and ends nothing (gateway-admin.md 4.2)");
+}
+
+static enum redeem_verdict
 judge_refresh(struct grant_row grant, const struct client *client, const char **ret_why)
 {
     return redeem_judge_refresh(&grant, client, NULL, ret_why);
@@ -234,6 +264,7 @@ main(void)
         test_verifier(verifiers[i].challenge, verifiers[i].verifier, verifiers[i].fits,
                       verifiers[i].name);
     test_code();
+    test_approval();
     test_refresh();
     test_keys();
     return done();

@@ -35,8 +35,8 @@ struct page_row {
 /* clang-format off */
 static const struct page_row page_rows[] = {
     {"error",
-     {"refused", "declined", "busy", "unavailable", "broken", "error", "text", "request_id",
-      "back_href", "back_place", NULL}                                                   },
+     {"refused", "declined", "closed", "busy", "unavailable", "broken", "error", "text",
+      "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
     {"choose",     {"client_name", "providers", "providers.name", "providers.href", NULL}},
     {"consent",
@@ -44,6 +44,15 @@ static const struct page_row page_rows[] = {
       "loopback", "private_scheme", "scopes", "scopes.name", "scopes.text", "resource", "details",
       "details.text", "details.title", "details.members", "members.name", "members.text",
       "subject_name", "idp_name", "switch_href", NULL}                                   },
+    {"ciba",
+     {"action", "request", "token", "client_name", "client_id", "client_host", "verified",
+      "binding_message", "scopes", "scopes.name", "scopes.text", "resource", "details",
+      "details.text", "details.title", "details.members", "members.name", "members.text",
+      "time_left", "subject_name", "idp_name", "logout_href", "list_href", NULL}         },
+    {"ciba_list",
+     {"approved", "denied", "requests", "requests.client", "requests.message",
+      "requests.time_left", "requests.href", "subject_name", "idp_name", "logout_href",
+      NULL}                                                                              },
     {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
@@ -338,6 +347,8 @@ error_kind(int status, const char *error)
     switch (status) {
     case 400:
         return strcmp(error, "access_denied") == 0 ? "declined" : "refused";
+    case 403:
+        return "closed";
     case 429:
         return "busy";
     case 503:

@@ -31,11 +31,17 @@ struct pages *pages_load(TALLOC_CTX *mem, const struct settings *cfg, struct pro
  * href}] consent     action, id, client_name, client_id, client_host, verified, redirect_host,
  * loopback, private_scheme, scopes [{name, text}], resource, details [{text, title,
  *               members [{name, text}]}], subject_name, idp_name, switch_href
+ *   ciba        action, request, token, client_name, client_id, client_host, verified,
+ *               binding_message, scopes [{name, text}], resource, details (as of consent),
+ *               time_left, subject_name, idp_name, logout_href, list_href
+ *   ciba_list   approved, denied, requests [{client, message, time_left, href}], subject_name,
+ *               idp_name, logout_href
  *   home        issuer, discovery_href, health_href
  *   logout      action, token, client_name, subject_name
  *   not_found   request_id
  *   signed_out  client_name
- * The form of `consent` posts `id` and `decision` (allow or deny), that of `logout` posts `token`.
+ * The form of `consent` posts `id` and `decision` (allow or deny), that of `ciba` posts `request`,
+ * `token` and `decision` (approve or deny), that of `logout` posts `token`.
  * Pages are sent with Referrer-Policy: no-referrer, so a form arrives with `Origin: null`.
  */
 enum az_status respond_page(struct request *req, int status, const char *name, json_t *values,

@@ -21,6 +21,7 @@ enum lock_class {
     LOCK_EXPORT = 9,     /* one export of audit rows at a time (session level) */
     LOCK_ADMIN_KEY = 10, /* revoking an admin key */
     LOCK_OWNER = 11,     /* adding to what one owner has: UMA resources, delegations */
+    LOCK_CIBA = 12,      /* adding to the CIBA requests that wait for one person */
 };
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next

@@ -48,11 +48,18 @@ sub token {
       . pack( 'n', 0x8000 | ( unpack( 'n', substr $random, 2 ) & 0x3fff ) )
       . substr( $random, 4, 6 );
     my $secret = _random(32);
-    my $text   = "${kind}_" . base64url( pack( 'CC', 1, 0 ) . substr( pack( 'N', $bucket ), 1 ) . $id . $secret );
+    my $uuid   = join '-', unpack 'A8 A4 A4 A4 A12', unpack 'H*', $id;
+    my $text   = token_of( $kind, pack( 'CC', 1, 0 ) . substr( pack( 'N', $bucket ), 1 ) . $id . $secret );
+    return ( $text, $uuid, Digest::SHA::sha256_hex($secret) );
+}
+
+# The text of a token with these octets.
+sub token_of {
+    my ( $kind, $octets ) = @_;
+    my $text = "${kind}_" . base64url($octets);
     my ( $crc, $check ) = ( Compress::Zlib::crc32($text), '' );
     for ( 1 .. 6 ) { $check = ( 0 .. 9, 'A' .. 'Z', 'a' .. 'z' )[ $crc % 62 ] . $check; $crc = int( $crc / 62 ) }
-    my $uuid = join '-', unpack 'A8 A4 A4 A4 A12', unpack 'H*', $id;
-    return ( $text . $check, $uuid, Digest::SHA::sha256_hex($secret) );
+    return $text . $check;
 }
 
 sub quote { my ($text) = @_; return 'NULL' if !defined $text; return q{'} . ( $text =~ s/'/''/gr ) . q{'} }

@@ -33,8 +33,9 @@ sub note {
 
 sub _plain { my ($text) = @_; $text =~ tr/+/ /; return $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger }
 
-my $FORM = qr/client_secret|code|refresh_token|token|code_verifier|password|client_assertion|assertion|subject_token/;
-my $JSON = qr/"(?:access_token|refresh_token|id_token|clientSecret|client_secret)":"([^"\\]*)"/;
+my $FORM =
+  qr/client_secret|code|auth_req_id|refresh_token|token|code_verifier|password|client_assertion|assertion|subject_token/;
+my $JSON = qr/"(?:auth_req_id|access_token|refresh_token|id_token|clientSecret|client_secret)":"([^"\\]*)"/;
 
 # The admin API shows an admin key as `key`, and the keys of data rows by the same name.
 my $ADMIN_KEY = qr/"key":"(ak_[^"\\]*)"/;

@@ -1,0 +1,10 @@
+/* POST /bc-authorize/callback: the answer of a person, told by the identity provider
+ * (gateway-admin.md 4.2, channel A). */
+#ifndef AZ_OAUTH_CIBA_BC_CALLBACK_H
+#define AZ_OAUTH_CIBA_BC_CALLBACK_H
+
+#include "http/request.h"
+
+enum az_status bc_callback_handle(struct request *req);
+
+#endif

@@ -1,0 +1,308 @@
+#include "config.h"
+
+#include "oidc/ciba_page.h"
+
+#include <string.h>
+
+#include "base/query.h"
+#include "base/settings.h"
+#include "base/words.h"
+#include "crypto/random.h"
+#include "crypto/secret.h"
+#include "http/page/page.h"
+#include "oidc/describe.h"
+#include "oidc/flow.h"
+#include "oidc/session.h"
+#include "store/tokens/ciba_answers.h"
+#include "store/tokens/ciba_requests.h"
+
+static const char *const ciba_decisions[] = {"approve", "deny", NULL};
+static const char *const ciba_answers[] = {"approved", "denied", NULL};
+
+/* clang-format off */
+const struct route_param ciba_page_params[] = {
+    {.name = "request", .help = "Id of the request to show; without it, the list of requests"},
+    {.name = "idp_hint", .help = "idpId of the provider at which the person signs in"},
+    {.name = "answered", .words = ciba_answers, .help = "Answer that the person has just given, which the page confirms"},
+    {.name = NULL},
+};
+const struct route_param ciba_form_params[] = {
+    {.name = "request", .required = true, .help = "Id of the request that is answered"},
+    {.name = "token", .required = true, .help = "Token that the service put into the form"},
+    {.name = "decision", .required = true, .words = ciba_decisions, .help = "Answer of the person"},
+    {.name = NULL},
+};
+/* clang-format on */
+
+/* Seconds from which the time left is told in minutes. */
+#define MINUTES_FROM 120
+
+/* The name of a form token: the token is good for one request. */
+#define PURPOSE_SIZE (sizeof("ciba/") + UUID7_TEXT_LENGTH)
+static void
+form_purpose(const unsigned char id[UUID7_OCTETS], char ret[PURPOSE_SIZE])
+{
+    memcpy(ret, "ciba/", 5);
+    uuid7_format(id, ret + 5);
+}
+
+/* Return the address of the page with a parameter (value NULL: without). */
+static const char *
+page_href(struct request *req, const char *name, const char *value)
+{
+    const struct query_pair pair = {name, value};
+    const char *base =
+        talloc_asprintf(req->op.mem, "%s/authorize/ciba", req->op.az->cfg->oidc_issuer);
+    return base != NULL && value != NULL ? query_append(req->op.mem, base, &pair, 1) : base;
+}
+
+static enum az_status
+find_person(struct request *req, struct session *ret)
+{
+    unsigned char hash[SHA256_OCTETS];
+    enum consent_mode mode;
+    *ret = (struct session){.found = false};
+    if (!session_cookie_read(req, hash))
+        return AZ_OK;
+    enum az_status st = session_find(&req->op, hash, NULL, ret, &mode);
+    if (st == AZ_OK && ret->found) {
+        req->proved = true;
+        req->audit.subject_id = ret->subject;
+    }
+    return st;
+}
+
+/* Let the person sign in; the callback leads back to the page. */
+static enum az_status
+sign_in_first(struct request *req)
+{
+    struct authorization authorization = {
+        .client_id = req->op.az->cfg->oidc_issuer,
+        .redirect_uri = page_href(req, "request", request_param(req, "request")),
+        .idp_hint = request_param(req, "idp_hint"),
+        .max_age = AUTHORIZATION_NO_MAX_AGE,
+        .own_page = true,
+        .flow_id = random_uuid7(req->op.mem, req->op.now_ms),
+        .asked_at = op_now(&req->op),
+    };
+    if (authorization.redirect_uri == NULL || authorization.flow_id == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "the random number generator failed, or out of memory");
+    req->audit.flow_id = authorization.flow_id;
+    return flow_sign_in(req, &authorization);
+}
+
+/* Refuse a request that waits for another person (a link that was sent to the wrong one, or a
+ * guess). A GET leaves no audit row otherwise. */
+static enum az_status
+refuse_other(struct request *req, const struct ciba_waiting *waiting)
+{
+    req->audit.client_id = waiting->client_id;
+    req->audit.flow_id = waiting->flow_id;
+    request_fill_audit(req, az_status_row(AZ_NOT_WAITING)->http, "rejected");
+    enum az_status st = audit_insert(&req->op, &req->audit);
+    if (st != AZ_OK)
+        return st;
+    req->audited = true;
+    return op_fail(&req->op, AZ_NOT_WAITING,
+                   "This request is for another account than the one that is signed in",
+                   "the request waits for another subject");
+}
+
+static enum az_status
+refuse_gone(struct request *req)
+{
+    return op_fail(&req->op, AZ_NOT_WAITING,
+                   "This request does not wait any more: it was answered, or its time is over",
+                   NULL);
+}
+
+/* Find the request of an id for the signed-in person, while it waits. */
+static enum az_status
+find_own(struct request *req, const struct session *session, const char *text,
+         struct ciba_waiting *ret)
+{
+    unsigned char id[UUID7_OCTETS];
+    bool found = false;
+    if (text == NULL || uuid7_parse(text, id) != AZ_OK)
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The id of the request is not valid", NULL);
+    enum az_status st = ciba_waiting_find(&req->op, id, ret, &found);
+    if (st != AZ_OK)
+        return st;
+    if (found && strcmp(ret->subject, session->subject) != 0)
+        return refuse_other(req, ret);
+    return found && ret->pending ? AZ_OK : refuse_gone(req);
+}
+
+static const char *
+time_left(struct request *req, int64_t seconds)
+{
+    long long left = seconds > 0 ? (long long) seconds : 0;
+    return left >= MINUTES_FROM ? talloc_asprintf(req->op.mem, "%lld minutes", left / 60)
+                                : talloc_asprintf(req->op.mem, "%lld seconds", left);
+}
+
+/* Set what both pages show. */
+static enum az_status
+describe_frame(struct request *req, const struct session *session, struct jsonx_build *values)
+{
+    jsonx_set(values, "logout_href", json_sprintf("%s/logout", req->op.az->cfg->oidc_issuer));
+    return describe_user(req, session, values);
+}
+
+static enum az_status
+show_one(struct request *req, const struct session *session, const struct ciba_waiting *waiting,
+         bool several)
+{
+    char purpose[PURPOSE_SIZE], token[SESSION_FORM_TOKEN_SIZE];
+    struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
+    const struct client client = {
+        .client_id = waiting->client_id,
+        .name = waiting->client_name,
+        .uri = waiting->client_uri,
+        .registration = waiting->registration,
+    };
+    const struct described_access access = {
+        .scope = waiting->scope,
+        .resource = waiting->resource,
+        .details = waiting->details,
+    };
+    form_purpose(waiting->id, purpose);
+    if (!session_form_token(req, purpose, token))
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
+    enum az_status st = describe_frame(req, session, &values);
+    if (st == AZ_OK)
+        st = describe_access(req, &access, &values);
+    if (st != AZ_OK)
+        return st;
+    describe_client(req, &client, &values);
+    jsonx_set(&values, "action", json_string(page_href(req, "request", NULL)));
+    jsonx_set(&values, "request", json_string(purpose + 5));
+    jsonx_set(&values, "token", json_string(token));
+    jsonx_set(&values, "time_left", json_string(time_left(req, waiting->seconds)));
+    if (waiting->binding_message != NULL)
+        jsonx_set(&values, "binding_message", json_string(waiting->binding_message));
+    if (several)
+        jsonx_set(&values, "list_href", json_string(page_href(req, "request", NULL)));
+    return respond_page(req, 200, "ciba", jsonx_built(&values), NULL);
+}
+
+static void
+add_to_list(struct request *req, const struct ciba_waiting *waiting, struct jsonx_build *list)
+{
+    char id[UUID7_TEXT_LENGTH + 1];
+    uuid7_format(waiting->id, id);
+    jsonx_append(list,
+                 json_pack("{s:s,s:s*,s:s,s:s}", "client",
+                           describe_seen(waiting->client_name, waiting->client_id), "message",
+                           waiting->binding_message, "time_left", time_left(req, waiting->seconds),
+                           "href", page_href(req, "request", id)));
+}
+
+static enum az_status
+show_list(struct request *req, const struct session *session, const struct ciba_waiting *waiting,
+          size_t count)
+{
+    const char *answered = request_param(req, "answered");
+    struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
+    struct jsonx_build list = {json_array(), false};
+    jsonx_set(&values, "requests", list.value);
+    enum az_status st = describe_frame(req, session, &values);
+    for (size_t i = 0; st == AZ_OK && i < count; i++)
+        add_to_list(req, &waiting[i], &list);
+    if (st != AZ_OK)
+        return st;
+    if (answered != NULL && words_has(ciba_answers, answered))
+        jsonx_set(&values, answered, json_true());
+    return respond_page(req, 200, "ciba_list", list.lost ? NULL : jsonx_built(&values), NULL);
+}
+
+enum az_status
+ciba_show_handle(struct request *req)
+{
+    const char *id = request_param(req, "request");
+    struct session session;
+    struct ciba_waiting one, waiting[CIBA_OPEN_MAX];
+    size_t count = 0;
+    enum az_status st = find_person(req, &session);
+    if (st != AZ_OK)
+        return st;
+    if (!session.found)
+        return sign_in_first(req);
+    if (id != NULL) {
+        st = find_own(req, &session, id, &one);
+        return st == AZ_OK ? show_one(req, &session, &one, true) : st;
+    }
+    if ((st = ciba_waiting_list(&req->op, session.subject, waiting, &count)) != AZ_OK)
+        return st;
+    return count == 1 && request_param(req, "answered") == NULL
+               ? show_one(req, &session, &waiting[0], false)
+               : show_list(req, &session, waiting, count);
+}
+
+/* Check the form: it is from this session's page of this request. Of several answers, the row lets
+ * one count. */
+static enum az_status
+check_answer_form(struct request *req)
+{
+    const char *id = request_param(req, "request"), *token = request_param(req, "token");
+    const char *decision = request_param(req, "decision");
+    char purpose[PURPOSE_SIZE], made[SESSION_FORM_TOKEN_SIZE];
+    unsigned char octets[UUID7_OCTETS];
+    if (!session_form_is_ours(req))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The form was sent from another site", NULL);
+    if (decision == NULL || !words_has(ciba_decisions, decision))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "decision must be approve or deny", NULL);
+    if (id != NULL && token != NULL && uuid7_parse(id, octets) == AZ_OK) {
+        form_purpose(octets, purpose);
+        if (session_form_token(req, purpose, made)
+            && secret_equal(token, strlen(token), made, strlen(made)))
+            return AZ_OK;
+    }
+    return op_fail(&req->op, AZ_INVALID_REQUEST,
+                   "This page belongs to another session. Open the page of the request again",
+                   "the form token does not belong to session and request");
+}
+
+static enum az_status
+accept_answer(struct request *req, const struct session *session,
+              const struct ciba_waiting *waiting)
+{
+    bool done = false;
+    const struct ciba_answer answer = {
+        .approved = strcmp(request_param(req, "decision"), "approve") == 0,
+        .session = session->id_hash,
+        .auth_time = session->auth_time,
+        .acr = session->acr,
+        .amr = session->amr,
+    };
+    req->audit.client_id = waiting->client_id;
+    req->audit.flow_id = waiting->flow_id;
+    req->audit.summary = answer.approved ? "{\"answer\":\"approved\"}" : "{\"answer\":\"denied\"}";
+    request_fill_audit(req, 302, "allowed");
+    enum az_status st = ciba_request_answer(&req->op, waiting->id, &answer, &req->audit, &done);
+    if (st != AZ_OK)
+        return st;
+    req->audited = done;
+    if (!done)
+        return refuse_gone(req);
+    const char *url = page_href(req, "answered", ciba_answers[answer.approved ? 0 : 1]);
+    return url != NULL ? respond_redirect(req, url)
+                       : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
+
+enum az_status
+ciba_answer_handle(struct request *req)
+{
+    struct session session;
+    struct ciba_waiting waiting;
+    enum az_status st = check_answer_form(req);
+    if (st == AZ_OK)
+        st = find_person(req, &session);
+    if (st == AZ_OK && !session.found)
+        return op_fail(&req->op, AZ_INVALID_REQUEST,
+                       "You are not signed in any more. Open the page of the request again", NULL);
+    if (st == AZ_OK)
+        st = find_own(req, &session, request_param(req, "request"), &waiting);
+    return st == AZ_OK ? accept_answer(req, &session, &waiting) : st;
+}
