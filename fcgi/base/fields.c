@@ -145,8 +145,6 @@ fields_kind_fault(enum field_kind kind, const json_t *value)
     case FIELD_ANY:
     case FIELD_READ_ONLY:
         return NULL;
-    case FIELD_UNSUPPORTED:
-        return "is not supported yet";
     }
     return "has an unknown type";
 }
@@ -251,7 +249,7 @@ fields_unknown_text(const struct fields_reading *reading)
     char *text = talloc_strdup(reading->mem, FIELDS_UNKNOWN);
     for (size_t i = 0; i < reading->table->count; i++) {
         const struct field *field = &reading->table->row[i];
-        if (text == NULL || field->kind == FIELD_READ_ONLY || field->kind == FIELD_UNSUPPORTED)
+        if (text == NULL || field->kind == FIELD_READ_ONLY)
             continue;
         text = talloc_asprintf_append_buffer(text, "%s%s", before, field->name);
         before = ", ";

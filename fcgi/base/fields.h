@@ -14,16 +14,15 @@
 #include "base/status.h"
 
 enum field_kind {
-    FIELD_TEXT,        /* string */
-    FIELD_INTEGER,     /* integer */
-    FIELD_BOOLEAN,     /* true or false */
-    FIELD_OBJECT,      /* object */
-    FIELD_ARRAY,       /* array of anything */
-    FIELD_TEXT_LIST,   /* array of strings; the rule holds for each of them */
-    FIELD_ANY,         /* any value, null too */
-    FIELD_READ_ONLY,   /* set by the service: ignored, so that a client can send back the answer to
-                          its GET; a text still keeps the maximum of the row */
-    FIELD_UNSUPPORTED, /* refused, so that the client does not believe that it was stored */
+    FIELD_TEXT,      /* string */
+    FIELD_INTEGER,   /* integer */
+    FIELD_BOOLEAN,   /* true or false */
+    FIELD_OBJECT,    /* object */
+    FIELD_ARRAY,     /* array of anything */
+    FIELD_TEXT_LIST, /* array of strings; the rule holds for each of them */
+    FIELD_ANY,       /* any value, null too */
+    FIELD_READ_ONLY, /* set by the service: ignored, so that a client can send back the answer to
+                        its GET; a text still keeps the maximum of the row */
 };
 
 /* C type of a target. */

@@ -239,7 +239,7 @@ grant_check_confidential(struct request *req, const struct grant *grant)
 enum az_status
 grant_check_registered(struct request *req, const struct grant *grant)
 {
-    if (!grant->registered_only || grant_registered(req->client, grant->type))
+    if (grant_registered(req->client, grant->type))
         return AZ_OK;
     enum az_status st = client_authenticate_again(req);
     if (st != AZ_OK || grant_registered(req->client, grant->type))

@@ -16,9 +16,6 @@ const struct grant grant_table[] = {
         .type = "client_credentials",
         .issue = grant_client_credentials,
         .confidential_only = true,
-        .registered_only = true,
-        .advertised = true,
-        .registrable = true,
         .params = {
             OPTIONAL("scope", .help = "Scopes separated by spaces"),
             REPEATABLE("resource", .help = "Indicator of a resource (RFC 8707)"),
@@ -28,9 +25,6 @@ const struct grant grant_table[] = {
     }, {
         .type = "authorization_code",
         .issue = grant_authorization_code,
-        .registered_only = true,
-        .advertised = true,
-        .registrable = true,
         .params = {
             REQUIRED("code", .help = "Authorization code"),
             REQUIRED("redirect_uri", .help = "The one of the authorization request"),
@@ -42,9 +36,6 @@ const struct grant grant_table[] = {
     }, {
         .type = "refresh_token",
         .issue = grant_refresh_token,
-        .registered_only = true,
-        .advertised = true,
-        .registrable = true,
         .params = {
             REQUIRED("refresh_token", .help = "Refresh token; the answer may have a new one"),
             OPTIONAL("scope", .help = "Scopes separated by spaces"),
@@ -56,9 +47,6 @@ const struct grant grant_table[] = {
         .type = GRANT_CIBA,
         .issue = grant_ciba,
         .confidential_only = true,
-        .registered_only = true,
-        .advertised = true,
-        .registrable = true,
         .params = {
             REQUIRED("auth_req_id", .help = "auth_req_id of /bc-authorize"),
         },
@@ -66,9 +54,6 @@ const struct grant grant_table[] = {
         .type = "urn:ietf:params:oauth:grant-type:token-exchange",
         .issue = grant_token_exchange,
         .confidential_only = true,
-        .registered_only = true,
-        .advertised = true,
-        .registrable = true,
         .params = {
             REQUIRED("subject_token", .help = "Token of the subject (RFC 8693)"),
             REQUIRED("subject_token_type", .help = "Kind of the subject token: urn:ietf:params:oauth:token-type:access_token or urn:ietf:params:oauth:token-type:id_token"),
@@ -106,37 +91,11 @@ grants_find_param(const char *name)
     return NULL;
 }
 
-static bool
-is_advertised(const struct grant *grant)
+const char *const *
+grant_types(TALLOC_CTX *mem)
 {
-    return grant->advertised;
-}
-
-static bool
-is_registrable(const struct grant *grant)
-{
-    return grant->registrable;
-}
-
-static const char *const *
-types_where(TALLOC_CTX *mem, bool (*wanted)(const struct grant *grant))
-{
-    size_t count = 0;
     const char **types = talloc_zero_array(mem, const char *, (unsigned) grant_table_count + 1);
     for (size_t i = 0; i < grant_table_count && types != NULL; i++)
-        if (wanted(&grant_table[i]))
-            types[count++] = grant_table[i].type;
+        types[i] = grant_table[i].type;
     return types;
-}
-
-const char *const *
-grants_advertised(TALLOC_CTX *mem)
-{
-    return types_where(mem, is_advertised);
-}
-
-const char *const *
-grants_registrable(TALLOC_CTX *mem)
-{
-    return types_where(mem, is_registrable);
 }

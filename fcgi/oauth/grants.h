@@ -16,18 +16,15 @@ struct issued;
  * client is out of date, and is then called again with the client as it is now.
  */
 struct grant {
-    const char *type;                                                 /* wire value of grant_type */
-    enum az_status (*issue)(struct request *req, struct issued *ret); /* NULL: not available yet */
+    const char *type; /* wire value of grant_type */
+    enum az_status (*issue)(struct request *req, struct issued *ret);
     bool confidential_only; /* public clients may not use it */
-    bool registered_only;   /* a client that registered grant types must have registered this one */
-    bool advertised;        /* listed in grant_types_supported */
-    bool registrable;       /* a client may register for it */
     /* Form parameters, ending with a name that is NULL. A request without a required one is refused
      * by token.c. */
     struct route_param params[GRANT_PARAMS_MAX + 1];
 };
 
-/* THE table of grants, those that are not available yet included. */
+/* THE table of grants. */
 extern const struct grant grant_table[];
 extern const size_t grant_table_count;
 
@@ -37,9 +34,7 @@ const struct grant *grant_of_type(const char *type);
 /* Return the parameter of this name of any grant, or NULL. */
 const struct route_param *grants_find_param(const char *name);
 
-/* Return the grant types for discovery and for registration: a list on mem that ends with NULL, or
- * NULL without memory. */
-const char *const *grants_advertised(TALLOC_CTX *mem);
-const char *const *grants_registrable(TALLOC_CTX *mem);
+/* Return all grant types: a list on mem that ends with NULL, or NULL without memory. */
+const char *const *grant_types(TALLOC_CTX *mem);
 
 #endif

@@ -77,16 +77,12 @@ static enum az_status
 read_metadata(struct registering *reg)
 {
     struct op *op = &reg->req->op;
-    /* Grants and methods that do not work yet are refused (decisions.md "What works is
-     * advertised"). */
+    /* A setting may turn things off (decisions.md "What works is advertised"). */
     const struct register_rules rules = {
         .max_redirect_uris = op->az->cfg->max_redirect_uris,
-        .grant_types = grants_registrable(op->mem),
         .id_token_algs = op->az->cfg->id_token_algs,
         .dpop = op->az->dpop_algs != NULL,
     };
-    if (rules.grant_types == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     return register_metadata_read(op, reg->body, reg->statement.claims, &rules, &reg->wanted);
 }
 

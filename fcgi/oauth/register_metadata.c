@@ -77,11 +77,9 @@ check_grants(struct register_reading *reading)
         return register_refuse(reading, "grant_types", "must have at least 1 item");
     json_array_foreach (list, index, value) {
         const char *grant = json_string_value(value);
-        if (!words_has(reading->rules->grant_types, grant))
+        if (grant_of_type(grant) == NULL)
             return register_refuse(reading, "grant_types",
-                                   grant_of_type(grant) != NULL
-                                       ? "contains a grant type that is not supported yet"
-                                       : "contains a grant type that is not supported");
+                                   "contains a grant type that is not supported");
     }
     /* The two lists must agree (RFC 7591 2.1). */
     if (words_array_has(list, "authorization_code") != (json_array_size(responses) > 0))

@@ -17,10 +17,9 @@
 
 /* Parameters of the rules. */
 struct register_rules {
-    long max_redirect_uris;         /* SVC_MAX_REDIRECT_URIS */
-    const char *const *grant_types; /* those that work, then NULL */
-    const char **id_token_algs;     /* SVC_OIDC_ID_TOKEN_ALGS */
-    bool dpop;                      /* SVC_DPOP_ENABLED */
+    long max_redirect_uris;     /* SVC_MAX_REDIRECT_URIS */
+    const char **id_token_algs; /* SVC_OIDC_ID_TOKEN_ALGS */
+    bool dpop;                  /* SVC_DPOP_ENABLED */
 };
 
 /* Valid metadata with defaults. Values are borrowed from `members`. */

@@ -53,19 +53,16 @@ token_body_schema(void)
 {
     struct jsonx_build grants = {json_array(), false};
     for (size_t i = 0; i < grant_table_count; i++)
-        if (grant_table[i].issue != NULL)
-            jsonx_append(&grants, grant_schema(&grant_table[i]));
+        jsonx_append(&grants, grant_schema(&grant_table[i]));
     if (grants.lost)
         json_decref(grants.value);
     return grants.lost ? NULL : json_pack("{s:o}", "oneOf", grants.value);
 }
 
-/* Return the grant that the request asks for, or NULL if it is unknown or not available yet. */
 static const struct grant *
 requested_grant(const struct request *req)
 {
-    const struct grant *grant = grant_of_type(request_param(req, "grant_type"));
-    return grant != NULL && grant->issue != NULL ? grant : NULL;
+    return grant_of_type(request_param(req, "grant_type"));
 }
 
 enum az_status

@@ -86,7 +86,7 @@ build(struct request *req, json_t *details_types)
         jsonx_set(&document, flags[i].name, json_boolean(flags[i].value));
     jsonx_set(&document, "id_token_signing_alg_values_supported",
               words_array(req->op.az->cfg->id_token_algs));
-    jsonx_set(&document, "grant_types_supported", words_array(grants_advertised(req->op.mem)));
+    jsonx_set(&document, "grant_types_supported", words_array(grant_types(req->op.mem)));
     jsonx_set(&document, "authorization_details_types_supported", json_incref(details_types));
     if (req->op.az->dpop_algs != NULL) /* RFC 9449 5.1 */
         jsonx_set(&document, "dpop_signing_alg_values_supported",

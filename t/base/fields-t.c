@@ -40,7 +40,6 @@ static const struct field rows[] = {
     {"array",  FIELD_ARRAY,       .min = 2, .max = 3, .column = "array_column"},
     {"object", FIELD_OBJECT,      .rule = no_x, .column = "object_column"},
     {"any",    FIELD_ANY,         .column = "any_column", FIELD_INTO(struct sample, any)},
-    {"later",  FIELD_UNSUPPORTED, .max = 0},
 };
 
 /* A text with ' for "; unless `flags` has NAMELESS, {'name':'a', … } is put around it. */
@@ -58,7 +57,7 @@ static const struct {
     {"'on':false,'list':['b'],'object':{'k':1},'free':'f','count':7,'number':-1,'array':[1,{}],'any':[0]", 0,
      "{'name_column':'a','count_column':7,'number_column':-1,'on_column':false,'list_column':['b'],'array_column':[1,{}],"
      "'object_column':{'k':1},'any_column':[0]}", "all kinds; only those with a column become columns"},
-    {"'on':null,'list':null,'later':null,'count':null", 0, "{'name_column':'a'}", "null counts as absent"},
+    {"'on':null,'list':null,'count':null", 0, "{'name_column':'a'}", "null counts as absent"},
     {"'any':null", 0, "{'name_column':'a','any_column':null}", "but not where any value may be"},
     {"'id':{'any':1}", 0, "{'name_column':'a'}", "a read-only field is ignored"},
     {"'mark':'abc'", 0, "{'name_column':'a'}", "one with a maximum, at it"},
@@ -101,7 +100,6 @@ static const struct {
     {"'array':[1,2,3,4]", 0, "array: must have at most 3 items;", "an array of 4"},
     {"'object':[]", 0, "object: must be an object;", "an array for an object"},
     {"'object':{'x':1}", 0, "object: has an x;", "an object that breaks its rule"},
-    {"'later':'b'", 0, "later: is not supported yet;", "an unsupported field"},
     {"'nmae':1", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";", "a misspelt field: those that can be set are listed"},
     {"'nmae':null", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";", "a misspelt field that is null"},
     {"'nmae':1,'idd':1", 0, "nmae: " UNKNOWN FIELDS_THERE_ARE ";idd: " UNKNOWN ";", "two: they are listed once"},

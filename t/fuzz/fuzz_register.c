@@ -72,10 +72,8 @@ check_good(const struct register_metadata *metadata, const json_t *claims)
 static void
 read_once(TALLOC_CTX *mem, const json_t *plain, const json_t *claims)
 {
-    static const char *const grants[] = {"client_credentials", "authorization_code",
-                                         "refresh_token", NULL};
     static const char *algs[] = {"RS256", NULL};
-    static const struct register_rules rules = {URIS, grants, algs, false};
+    static const struct register_rules rules = {URIS, algs, false};
     struct op op = env_op(mem, NULL);
     struct register_metadata metadata = {.members = NULL};
     enum az_status st = register_metadata_read(&op, plain, claims, &rules, &metadata);

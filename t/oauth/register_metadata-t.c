@@ -23,19 +23,10 @@
     "\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\"}]}"
 #define JWKS "\"jwks\":{\"keys\":[{" EC_PUBLIC "}]}"
 
-static const char *const grants_now[] = {"client_credentials", "authorization_code",
-                                         "refresh_token", "urn:openid:params:grant-type:ciba",
-                                         NULL};
-static const char *const grants_later[] = {"client_credentials",
-                                           "authorization_code",
-                                           "refresh_token",
-                                           "urn:ietf:params:oauth:grant-type:token-exchange",
-                                           "urn:openid:params:grant-type:ciba",
-                                           NULL};
 static const char *algs_now[] = {"RS256", NULL}, *algs_later[] = {"RS256", "ES256", NULL};
-static const struct register_rules now = {MAX_URIS, grants_now, algs_now, false};
-/* Rules that also allow what a later version will support. */
-static const struct register_rules later = {MAX_URIS, grants_later, algs_later, true};
+static const struct register_rules now = {MAX_URIS, algs_now, false};
+/* Rules with everything that a setting can turn on. */
+static const struct register_rules later = {MAX_URIS, algs_later, true};
 
 static json_t *
 parse(TALLOC_CTX *mem, const char *text)
@@ -141,7 +132,6 @@ static const struct { const char *plain, *wanted, *name; } refused[] = {
     {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:uma-ticket\"]}", MD "grant_types contains a grant type that is not supported", "uma-ticket"},
     {"{" RU ",\"grant_types\":[\"Authorization_Code\"]}", MD "grant_types contains a grant type that is not supported", "another case"},
     {"{" RU ",\"grant_types\":[\"\"]}", MD "grant_types[0] must not be empty", "an empty one"},
-    {"{" RU ",\"grant_types\":[\"urn:ietf:params:oauth:grant-type:token-exchange\"]}", MD "grant_types contains a grant type that is not supported yet", "token exchange, which is not supported yet"},
     {"{" RU ",\"token_endpoint_auth_method\":\"none\",\"grant_types\":[\"urn:openid:params:grant-type:ciba\"]}", MD "grant_types must not contain urn:openid:params:grant-type:ciba if token_endpoint_auth_method is none", "CIBA without a secret"},
     {"{" RU ",\"response_types\":[\"token\"]}", MD "response_types[0] must be code", "the implicit response"},
     {"{" RU ",\"response_types\":[\"code\",\"code id_token\"]}", MD "response_types[1] must be code", "a hybrid response"},

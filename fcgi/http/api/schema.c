@@ -121,8 +121,6 @@ schema_of_object(struct jsonx_build *schemas, const struct field_table *table)
     struct jsonx_build members = {json_object(), false}, required = {json_array(), false};
     for (size_t i = 0; i < table->count; i++) {
         const struct field *field = &table->row[i];
-        if (field->kind == FIELD_UNSUPPORTED)
-            continue;
         jsonx_set(&members, field->name, schema_of_field(schemas, table, field));
         if (field->required)
             jsonx_append(&required, json_string(field->name));
