@@ -1,0 +1,11 @@
+/* Canonical text of policies. */
+#ifndef AZ_CEDAR_FORMAT_H
+#define AZ_CEDAR_FORMAT_H
+
+#include "cedar/ast.h"
+
+/* Return the policies as text that is parsed to the same tree; comments are lost. NULL: no memory.
+ */
+char *cedar_format(TALLOC_CTX *mem, const struct cedar_file *file);
+
+#endif
