@@ -117,14 +117,15 @@ become_engine(const struct opa_call *call, char **arguments, char **environment)
 
 /* Return the arguments of the program, its name first; NULL: no memory. */
 static char **
-make_arguments(TALLOC_CTX *mem, const char *const *given)
+make_arguments(TALLOC_CTX *mem, const char *program, const char *const *given)
 {
+    const char *slash = strrchr(program, '/'), *name = slash != NULL ? slash + 1 : program;
     size_t count = 0;
     while (given[count] != NULL)
         count++;
     char **arguments = talloc_zero_array(mem, char *, (unsigned) count + 2);
     for (size_t i = 0; arguments != NULL && i <= count; i++)
-        if ((arguments[i] = talloc_strdup(mem, i == 0 ? "opa" : given[i - 1])) == NULL)
+        if ((arguments[i] = talloc_strdup(mem, i == 0 ? name : given[i - 1])) == NULL)
             return NULL;
     return arguments;
 }
@@ -165,7 +166,7 @@ int
 opa_run(const struct cli *cli, const struct opa_call *call, int *ret_signal)
 {
     char **environment = make_environment(cli->mem),
-         **arguments = make_arguments(cli->mem, call->arguments);
+         **arguments = make_arguments(cli->mem, call->program, call->arguments);
     fflush(stdout);
     pid_t child = environment != NULL && arguments != NULL ? fork() : -1;
     if (child == 0)

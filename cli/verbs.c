@@ -85,6 +85,19 @@ const struct cli_verb cli_verbs[] = {
     {"bundle rollback", "ID", 1, 1, bundle_rollback_options, saving, CLI_ANYWHERE, false, bundle_rollback_run,
      "Restore the rules and data rows of an earlier bundle",
      "ID is an id from `bundle history`. Disabled rules, data rows outside the bundle and shipped rules do not change."},
+    {"cedar authorize", "", 0, 0, cedar_authorize_options, NULL, CLI_HOST, false, cedar_authorize_run,
+     "Decide a request by policies in Cedar",
+     "Prints the decision, the ids of the policies that made it, and the ids of those whose evaluation failed. The id of a "
+     "policy is its annotation @id, or policy0, policy1 and so on. Entities and request have the format of Cedar's own "
+     "tools. The service is not asked, and it does not take Cedar rules yet."},
+    {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_format_run,
+     "Print policies in Cedar as canonical text",
+     "Comments are lost."},
+    {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, NULL, NULL, CLI_HOST, false, cedar_test_run,
+     "Run the cases of Cedar's integration tests",
+     "CASES is a directory, or an archive that tar can read. A case in it is a JSON file that names its policies and "
+     "entities and has requests with their answers. Each wrong answer is printed, and then how many cases passed, failed and were refused. Schemas are not "
+     "read: an object with only the strings type and id is an entity if the case has a schema."},
     {"client create", "CLIENT", 1, 1, client_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Create a client and print it, with its secret if it has one",
      "The secret cannot be shown again. CLIENT has no rights until `authzctl entitle` gives it some. Options take "
