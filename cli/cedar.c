@@ -1,24 +1,29 @@
-/* cedar authorize and format: one file of policies. */
+/* cedar authorize, compile and format: one file of policies. */
 #include "config.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "cedar/authorize.h"
 #include "cedar/format.h"
 #include "cedar/parse.h"
 #include "cedar/read.h"
-#include "cedar_case.h"
+#include "cedar/rego.h"
+#include "cedar_opa.h"
 #include "input.h"
+#include "opa_run.h"
 #include "output.h"
 #include "verbs.h"
 
 #define AT(member) offsetof(struct cli_choices, member)
 
 const struct cli_option cedar_authorize_options[] = {
+    CEDAR_ENGINE_OPTION,
     {"entities", 0, "FILE", AT(entities), true,  "List of entities in JSON"},
+    OPA_OPTION,
     {"policies", 0, "FILE", AT(policies), true,  "Policies in Cedar"       },
     {"request",  0, "FILE", AT(request),  true,
-     "Request in JSON: principal, action, resource, context"               },
+      "Request in JSON: principal, action, resource, context"               },
     {NULL,       0, NULL,   0,            false, NULL                      },
 };
 
@@ -59,29 +64,65 @@ read_json(const struct cli *cli, const char *name, struct cedar_json *ret)
     return false;
 }
 
-int
-cedar_authorize_run(struct cli *cli)
+/* Read the files of the options as a case with one request. */
+static bool
+read_authorize_files(struct cli *cli, struct cedar_case *ret)
 {
     const char *names[] = {cli->choice.entities, cli->choice.request};
     struct cedar_json json[2];
     struct cedar_reader reader = {.mem = cli->mem};
-    struct cedar_entities entities;
-    struct cedar_request request;
-    struct cedar_answer answer;
-    const struct cedar_file *file = read_policies_file(cli, cli->choice.policies);
-    if (file == NULL || !read_json(cli, names[0], &json[0]) || !read_json(cli, names[1], &json[1]))
+    ret->file = read_policies_file(cli, cli->choice.policies);
+    if (ret->file == NULL || !read_json(cli, names[0], &json[0])
+        || !read_json(cli, names[1], &json[1]))
+        return false;
+    bool known = cedar_read_entities(&reader, &json[0], &ret->entities);
+    if (known && cedar_read_request(&reader, &json[1], &ret->trial->request))
+        return true;
+    output_error("%s: %s: %s", cli->path, names[known], reader.why);
+    return false;
+}
+
+int
+cedar_authorize_run(struct cli *cli)
+{
+    struct cedar_trial trial = {.description = CEDAR_TEXT("")};
+    struct cedar_case one = {.trial = &trial, .trials = 1}, *cases[] = {&one};
+    struct cedar_opa engine;
+    bool by_opa;
+    int status = cedar_engine(cli, &engine, &by_opa);
+    if (status != CLI_OK)
+        return status;
+    if (!read_authorize_files(cli, &one))
         return CLI_FAILED;
-    bool known = cedar_read_entities(&reader, &json[0], &entities);
-    if (!known || !cedar_read_request(&reader, &json[1], &request)) {
-        output_error("%s: %s: %s", cli->path, names[known], reader.why);
+    if (by_opa && !cedar_opa_run(&engine, cli->mem, cases, 1)) {
+        if (engine.signal != 0)
+            raise(engine.signal);
+        return CLI_UNAVAILABLE;
+    }
+    if (one.refused != NULL) {
+        output_error("%s: %s: %s", cli->path, cli->choice.policies, one.refused);
         return CLI_FAILED;
     }
-    const char *text = cedar_authorize(cli->mem, file, &entities, &request, &answer)
-                           ? cedar_answer_text(cli->mem, &answer)
-                           : NULL;
+    if (!by_opa && !cedar_authorize(cli->mem, one.file, &one.entities, &trial.request, &trial.seen))
+        return output_no_memory(cli);
+    const char *text = cedar_answer_text(cli->mem, &trial.seen);
     if (text == NULL)
         return output_no_memory(cli);
     output_text(talloc_asprintf(cli->mem, "%s\n", text));
+    return CLI_OK;
+}
+
+int
+cedar_compile_run(struct cli *cli)
+{
+    struct cedar_fault fault;
+    const struct cedar_file *file = read_policies_file(cli, cli->args[0]);
+    const char *text = file != NULL ? cedar_rego(cli->mem, file, "svc.cedar.rule", &fault) : NULL;
+    if (file != NULL && text == NULL)
+        print_fault(cli, cli->args[0], &fault);
+    if (text == NULL)
+        return CLI_FAILED;
+    output_text(text);
     return CLI_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cedar_case.h"
+#include "cedar_opa.h"
 #include "dir.h"
 #include "opa_run.h"
 #include "output.h"
@@ -23,6 +23,17 @@ struct cedar_run {
     int signal;       /* that ended a program, or 0 */
     bool broken;      /* something could not be read, and the error was printed */
     size_t passed, failed, refused;
+    bool by_opa; /* --engine opa */
+    struct cedar_opa engine;
+    TALLOC_CTX *batch;                        /* owns the cases that wait */
+    struct cedar_case *wait[CEDAR_BATCH_MAX]; /* for a run of the engine */
+    size_t waiting;
+};
+
+const struct cli_option cedar_test_options[] = {
+    CEDAR_ENGINE_OPTION,
+    OPA_OPTION,
+    {NULL, 0, NULL, 0, false, NULL},
 };
 
 /* Return a text on one line, for output. */
@@ -63,18 +74,39 @@ refuse_case(struct cedar_run *run, TALLOC_CTX *mem, const struct cedar_case *one
     output_text(talloc_asprintf(mem, "refused: %s: %s\n", one->name, one->refused));
 }
 
+/* Print the result of a case whose requests were answered, or that is refused. */
+static void
+report_case(struct cedar_run *run, TALLOC_CTX *mem, const struct cedar_case *one)
+{
+    if (one->refused != NULL)
+        refuse_case(run, mem, one);
+    else
+        judge_case(run, mem, one);
+}
+
+/* Ask the engine about the cases that wait. */
+static void
+run_batch(struct cedar_run *run)
+{
+    bool fine =
+        run->waiting == 0 || cedar_opa_run(&run->engine, run->batch, run->wait, run->waiting);
+    for (size_t i = 0; i < run->waiting && fine; i++)
+        report_case(run, run->batch, run->wait[i]);
+    run->signal = run->engine.signal;
+    run->broken = run->broken || !fine;
+    run->waiting = 0;
+    talloc_free(run->batch);
+    run->batch = talloc_new(run->cli->mem);
+}
+
 /* Ask the evaluator of this program. */
 static void
-run_builtin(struct cedar_run *run, TALLOC_CTX *mem, struct cedar_case *one)
+run_builtin(TALLOC_CTX *mem, struct cedar_case *one)
 {
     for (size_t i = 0; i < one->trials && one->refused == NULL; i++)
         if (!cedar_authorize(mem, one->file, &one->entities, &one->trial[i].request,
                              &one->trial[i].seen))
             one->refused = "out of memory";
-    if (one->refused != NULL)
-        refuse_case(run, mem, one);
-    else
-        judge_case(run, mem, one);
 }
 
 static void
@@ -82,14 +114,27 @@ take_case(void *arg, const struct dir_entry *entry)
 {
     struct cedar_run *run = arg;
     const char *dot = strrchr(entry->name, '.');
-    if (!entry->regular || dot == NULL || strcmp(dot, ".json") != 0
+    if (!entry->regular || dot == NULL || strcmp(dot, ".json") != 0 || run->signal != 0
         || strstr(entry->name, ".entities.json") != NULL)
         return;
-    TALLOC_CTX *mem = talloc_new(run->cli->mem);
-    struct cedar_case one;
-    cedar_case_read(mem, run->root, entry->path, &one);
-    if (one.is_case)
-        run_builtin(run, mem, &one);
+    TALLOC_CTX *mem = talloc_new(run->batch);
+    struct cedar_case *one = talloc_zero(mem, struct cedar_case);
+    if (one != NULL)
+        cedar_case_read(mem, run->root, entry->path, one);
+    else
+        run->broken = true;
+    if (one == NULL || !one->is_case) {
+        talloc_free(mem);
+        return;
+    }
+    if (run->by_opa && one->refused == NULL) {
+        run->wait[run->waiting++] = one;
+        if (run->waiting == CEDAR_BATCH_MAX)
+            run_batch(run);
+        return;
+    }
+    run_builtin(mem, one);
+    report_case(run, mem, one);
     talloc_free(mem);
 }
 
@@ -112,6 +157,7 @@ run_directory(struct cedar_run *run, const char *dir)
         dir_walk(&walk);
     else
         hear_fault(run, "", "cannot be read");
+    run_batch(run);
     if (run->root >= 0)
         close(run->root);
 }
@@ -154,7 +200,10 @@ run_archive(struct cedar_run *run)
 int
 cedar_test_run(struct cli *cli)
 {
-    struct cedar_run run = {.cli = cli, .root = -1};
+    struct cedar_run run = {.cli = cli, .root = -1, .batch = talloc_new(cli->mem)};
+    int status = cedar_engine(cli, &run.engine, &run.by_opa);
+    if (status != CLI_OK)
+        return status;
     for (int i = 0; i < cli->argc && run.signal == 0; i++) {
         struct stat about;
         run.name = cli->args[i];

@@ -47,6 +47,7 @@ struct cli_choices {
     const char *opa;        /* policy test: program of the policy engine */
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
+    const char *engine;     /* cedar: builtin or opa */
     const char *use;        /* keys rotate: oidc or statement */
     const char *issuer;     /* setup: public URL */
     const char *uri;        /* setup: database as a libpq URI */

@@ -90,10 +90,14 @@ const struct cli_verb cli_verbs[] = {
      "Prints the decision, the ids of the policies that made it, and the ids of those whose evaluation failed. The id of a "
      "policy is its annotation @id, or policy0, policy1 and so on. Entities and request have the format of Cedar's own "
      "tools. The service is not asked, and it does not take Cedar rules yet."},
+    {"cedar compile", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_compile_run,
+     "Print the Rego that policies in Cedar are compiled to",
+     "A comment before the rules of each policy has its line in FILE. What cannot be compiled exactly is refused with line "
+     "and column."},
     {"cedar format", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_format_run,
      "Print policies in Cedar as canonical text",
      "Comments are lost."},
-    {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, NULL, NULL, CLI_HOST, false, cedar_test_run,
+    {"cedar test", "CASES [CASES] [CASES] [CASES]", 1, CLI_ARGUMENTS_MAX, cedar_test_options, NULL, CLI_HOST, false, cedar_test_run,
      "Run the cases of Cedar's integration tests",
      "CASES is a directory, or an archive that tar can read. A case in it is a JSON file that names its policies and "
      "entities and has requests with their answers. Each wrong answer is printed, and then how many cases passed, failed and were refused. Schemas are not "

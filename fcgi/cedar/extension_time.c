@@ -18,7 +18,7 @@ is_ascii_digit(char c)
 /* Read all digits at the beginning of a text. False: there is none, or the number has more than 63
  * bits. `limit` is INT64_MAX, or one more for the number behind a minus sign. */
 static bool
-take_digits(struct cedar_text *text, uint64_t limit, uint64_t *ret)
+take_whole_number(struct cedar_text *text, uint64_t limit, uint64_t *ret)
 {
     uint64_t number = 0;
     if (text->length == 0 || !is_ascii_digit(*text->at))
@@ -50,11 +50,11 @@ cedar_read_decimal(struct cedar_text text, struct cedar_value *ret)
     uint64_t whole, part;
     bool negative = take(&text, '-');
     int64_t number, fraction;
-    if (!take_digits(&text, (uint64_t) INT64_MAX + negative, &whole) || !take(&text, '.')
+    if (!take_whole_number(&text, (uint64_t) INT64_MAX + negative, &whole) || !take(&text, '.')
         || text.length > DECIMAL_DIGITS)
         return false;
     size_t digits = text.length;
-    if (!take_digits(&text, INT64_MAX, &part) || text.length != 0)
+    if (!take_whole_number(&text, INT64_MAX, &part) || text.length != 0)
         return false;
     for (; digits < DECIMAL_DIGITS; digits++)
         part *= 10;
@@ -176,7 +176,7 @@ cedar_read_duration(struct cedar_text text, struct cedar_value *ret)
     for (size_t next = 0; text.length > 0; next++) {
         uint64_t number;
         int64_t part;
-        if (!take_digits(&text, (uint64_t) INT64_MAX + negative, &number)
+        if (!take_whole_number(&text, (uint64_t) INT64_MAX + negative, &number)
             || (next = unit_of(text, next)) == UNITS)
             return false;
         text.at += strlen(units[next].name);

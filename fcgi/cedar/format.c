@@ -56,7 +56,7 @@ static const struct {
 static void put_node(struct buf *buf, const struct cedar_node *node, enum binding least);
 
 static void
-put_plain(struct buf *buf, struct cedar_text text)
+put_octets(struct buf *buf, struct cedar_text text)
 {
     buf_append(buf, text.at, text.length);
 }
@@ -115,7 +115,7 @@ put_literal(struct buf *buf, const struct cedar_value *value)
     else if (value->type == CEDAR_STRING)
         put_quoted(buf, value->text);
     else {
-        put_plain(buf, value->uid.type);
+        put_octets(buf, value->uid.type);
         buf_append_text(buf, "::");
         put_quoted(buf, value->uid.id);
     }
@@ -128,7 +128,7 @@ put_list(struct buf *buf, const struct cedar_node *node, size_t first)
         buf_append_text(buf, i > first ? ", " : "");
         if (node->kind == CEDAR_RECORD_OF) {
             if (plain_name(node->text[i]))
-                put_plain(buf, node->text[i]);
+                put_octets(buf, node->text[i]);
             else
                 put_quoted(buf, node->text[i]);
             buf_append_text(buf, ": ");
@@ -187,7 +187,7 @@ put_attribute(struct buf *buf, const struct cedar_node *node)
     put_node(buf, node->child[0], BIND_MEMBER);
     if (plain_name(node->text[0])) {
         buf_append_char(buf, '.');
-        put_plain(buf, node->text[0]);
+        put_octets(buf, node->text[0]);
         return;
     }
     buf_append_char(buf, '[');
@@ -202,7 +202,7 @@ put_test(struct buf *buf, const struct cedar_node *node)
     put_node(buf, node->child[0], BIND_SUM);
     if (node->kind == CEDAR_IS) {
         buf_append_text(buf, " is ");
-        put_plain(buf, node->text[0]);
+        put_octets(buf, node->text[0]);
         if (node->children == 2) {
             buf_append_text(buf, " in ");
             put_node(buf, node->child[1], BIND_SUM);
@@ -218,7 +218,7 @@ put_test(struct buf *buf, const struct cedar_node *node)
             put_quoted(buf, node->text[i]);
         else {
             buf_append_text(buf, i > 0 ? "." : "");
-            put_plain(buf, node->text[i]);
+            put_octets(buf, node->text[i]);
         }
     buf_append_text(buf, node->kind == CEDAR_LIKE ? "\"" : "");
 }
@@ -286,7 +286,7 @@ put_policy(struct buf *buf, const struct cedar_policy *policy)
 {
     for (size_t i = 0; i < policy->annotations; i++) {
         buf_append_char(buf, '@');
-        put_plain(buf, policy->annotation[i].name);
+        put_octets(buf, policy->annotation[i].name);
         buf_append_char(buf, '(');
         put_quoted(buf, policy->annotation[i].value);
         buf_append_text(buf, ")\n");

@@ -259,18 +259,18 @@ DURATION_IN(to_days, CEDAR_DAY)
 /* clang-format off */
 /* Rows by name. */
 static const struct cedar_function functions[] = {
-    {"contains",           true,  true,  2, 2, "contains",        call_contains             },
+    {"contains",           true,  true,  2, 2, "contains_",       call_contains             },
     {"containsAll",        true,  true,  2, 2, "contains_all",    call_contains_all         },
     {"containsAny",        true,  true,  2, 2, "contains_any",    call_contains_any         },
-    {"datetime",           false, false, 1, 1, NULL,              call_datetime             },
-    {"decimal",            false, false, 1, 1, NULL,              call_decimal              },
-    {"duration",           false, false, 1, 1, NULL,              call_duration             },
+    {"datetime",           false, false, 1, 1, "datetime_of",             call_datetime             },
+    {"decimal",            false, false, 1, 1, "decimal",             call_decimal              },
+    {"duration",           false, false, 1, 1, "duration_of",             call_duration             },
     {"durationSince",      true,  false, 2, 2, "duration_since",  call_duration_since       },
     {"getTag",             true,  true,  2, 2, "get_tag",         call_get_tag              },
     {"greaterThan",        true,  false, 2, 2, "greater",         call_greater_than         },
     {"greaterThanOrEqual", true,  false, 2, 2, "greater_equal",   call_greater_than_or_equal},
     {"hasTag",             true,  true,  2, 2, "has_tag",         call_has_tag              },
-    {"ip",                 false, false, 1, 1, NULL,              call_ip                   },
+    {"ip",                 false, false, 1, 1, "ip",             call_ip                   },
     {"isEmpty",            true,  true,  1, 1, "is_empty",        call_is_empty             },
     {"isInRange",          true,  false, 2, 2, "is_in_range",     call_is_in_range          },
     {"isIpv4",             true,  false, 1, 1, "is_ipv4",         call_is_ipv4              },

@@ -13,7 +13,7 @@ struct cedar_function {
     bool checked;   /* the parser checks the number of arguments; if false, the evaluation errors */
     size_t minimum; /* arguments, of a method with the receiver */
     size_t maximum;
-    const char *rego; /* function of svc.cedar.rt; NULL: only literals are compiled */
+    const char *rego; /* function of svc.cedar.rt */
     /* False: the evaluation errors. */
     bool (*call)(const struct cedar_entities *entities, const struct cedar_value *argument,
                  size_t count, struct cedar_value *ret);

@@ -185,7 +185,7 @@ read_json_number(struct json_reader *reader, struct cedar_json *ret)
 
 /* Make room for one more item. */
 static bool
-make_room(struct json_reader *reader, struct cedar_json *list, size_t *room)
+room_for_child(struct json_reader *reader, struct cedar_json *list, size_t *room)
 {
     if (list->count < *room)
         return true;
@@ -207,7 +207,7 @@ read_list(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
     if (take_sign(reader, close))
         return true;
     do {
-        if (!make_room(reader, ret, &room))
+        if (!room_for_child(reader, ret, &room))
             return false;
         if (object) {
             if (!take_sign(reader, '"'))

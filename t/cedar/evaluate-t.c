@@ -1,4 +1,4 @@
-/* Values of expressions (Cedar 4: evaluator and authorization rules, policy.md 4.2). */
+/* Values of expressions, and decisions (Cedar 4: operators, functions and authorization). */
 #include "config.h"
 
 #include <stdio.h>

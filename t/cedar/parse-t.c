@@ -187,7 +187,7 @@ test_printed(void)
     ok(file != NULL && cedar_text_is(file->policy[0].id, "policy0")
            && cedar_text_is(file->policy[1].id, "own")
            && cedar_text_is(file->policy[2].id, "policy2"),
-       "the id is @id, or policy and the position (policy.md 4.2)");
+       "the id is @id, or policy and the position");
     talloc_free(file);
 }
 

@@ -7,10 +7,14 @@ use FindBin ();
 use lib $FindBin::Bin, "$FindBin::Bin/../lib";
 use Test::More;
 
+use Authz::Path    ();
 use Authz::Process ();
+use Authz::Stack   ();
 use Authzctl;
 
 my $vectors = "$FindBin::Bin/../vectors/cedar";
+my %opa =
+  ( env => { SVC_CONFIG => '/dev/null', SVC_DATA_DIR => Authz::Stack::data_dir(), AUTHZ_OPA => Authz::Path::opa() } );
 
 my $dir = tree(
         'p.cedar' => qq{\@id("own") permit (principal, action, resource)\nwhen { principal == resource.owner };\n}
@@ -27,6 +31,7 @@ my $dir = tree(
     'slot.cedar'    => "permit (principal == ?principal, action, resource);\n",
     'null.json'     => '[{"uid": {"type": "Doc", "id": "1"}, "attrs": {"a": null}}]',
     'no-json.json'  => "[\n  1,,\n]",
+    'mimic.cedar'   => "permit (principal, action, resource)\nwhen { {__entity: 1} == context };\n",
     'no-such.cedar' => '' );
 
 sub authorize {
@@ -71,6 +76,93 @@ is( ctl_is( 0, [ 'cedar', 'test', $vectors ], 'hand-written cases' )->{out}, "22
     'all hand-written cases pass' );
 is( ctl_is( 0, [ 'cedar', 'test', "$vectors/corpus-tenth.tar.xz" ], 'a tenth of the corpus' )->{out},
     "624 passed, 0 failed, 0 refused\n", 'decision, reason and errors are equal in a tenth of the corpus' );
+
+# The same by the policy engine.
+is( ctl_is( 0, [ 'cedar', 'test', '--engine', 'opa', $vectors ], 'hand-written cases by OPA', %opa )->{out},
+    "22 passed, 0 failed, 0 refused\n", 'OPA: all hand-written cases pass' );
+is( ctl_is(
+        0,
+        [   'cedar', 'authorize', '--engine=opa', map { ( "--$_->[0]", "$dir/$_->[1]" ) } [ policies => 'p.cedar' ],
+            [ entities => 'e.json' ], [ request => 'bare.json' ] ],
+        'authorize by OPA',
+        %opa )->{out},
+    qq({"decision":"allow","reason":["own"],"errors":["policy1"]}\n),
+    'OPA: a policy that errors is listed and skipped' );
+my $tenth = ctl( [ 'cedar', 'test', '--engine', 'opa', "$vectors/corpus-tenth.tar.xz" ], %opa );
+is( $tenth->{status}, 0, 'OPA: a tenth of the corpus' ) or diag $tenth->{err};
+is( $tenth->{out}, "624 passed, 0 failed, 0 refused\n",
+    'OPA: decision, reason and errors are equal in a tenth of the corpus' );
+
+# Constructors of arguments that are no literals are functions of the runtime; a literal becomes a value when it is
+# compiled. Both must be one value, and have one for the same texts.
+my %good = (
+    ip => [
+        qw(1.2.3.4 1.2.3.4/0 1.2.3.4/8 255.255.255.255/31 0.0.0.0 :: ::1 1:: ::1/128 ::1/0 1:2:3:4:5:6:7:8 1:2:3:4:5:6:7::
+          ::2:3:4:5:6:7:8 1::3:4:5:6:7:8 ABCD:ef01::/17 fe80::1/10 2001:db8:0:0:0:0:0:1/33 1:2:3:4:5:6:7:8/127),
+        '0000:0000:0000:0000:0000:0000:0000:0001/128' ],
+    decimal  => [qw(0.0 -0.0 1.5 -1.5 00012.3400 922337203685477.5807 -922337203685477.5808 -0.0001)],
+    duration => [
+        qw(0ms 1d 1h 1m 1s 1ms 1m1ms 1d2h3m4s5ms -1d2h3m4s5ms 9223372036854775807ms -9223372036854775808ms 106751991167d
+          -106751991167d7h12m55s808ms 106751991167d7h12m55s807ms 00001s -0d) ],
+    datetime => [
+        qw(1970-01-01 2024-02-29 2000-02-29 0000-01-01 0000-02-29 9999-12-31 2024-01-01T00:00:00Z 2024-01-01T23:59:59.999Z
+          2024-01-01T00:00:00+0130 2024-01-01T00:00:00-2359 2024-01-01T00:00:00.500-0100 1969-12-31T23:59:59.999Z 2024-03-01
+          2023-12-31 0000-01-01T00:00:00+2359) ] );
+my %bad = (
+    ip => [
+        qw(256.1.1.1 1.2.3 1.2.3.4.5 01.2.3.4 1.2.3.4/33 1.2.3.4/08 1.2.3.4/ /8 1.2.3.4/8/9 ::1/129 1:2:3:4:5:6:7:8::
+          1:2:3:4:5:6:7:8::zz 1:2:3:4:5:6:7:8:9 1::2::3 ::: 1:::2 :1::2 1::2: 12345:: g:: ::ffff:1.2.3.4 00000::1 999.1.1.1
+          1.2.3.4/032 1.2.3.4\0),
+        '', '1.2.3.4 ', ' 1.2.3.4', '1.2.3.4\n', '::\n' ],
+    decimal => [
+        qw(1.50000 1 1. .1 -.1 +1.0 922337203685477.5808 -922337203685477.5809 99999999999999999999999999999.0 1.2.3
+          0.00001 1e1 --1.0), '', '1,2', '1.0 ', '1.0\n' ],
+    duration => [
+        qw(- 1ms1m 1 1x 1d1d 1h1d 9223372036854775808ms -9223372036854775809ms 106751991168d
+          -106751991167d7h12m55s809ms 106751991167d7h12m55s808ms +1s --1s 1.5s 99999999999999999999999d), '', '1s ',
+        '1s\n' ],
+    datetime => [
+        qw(2023-02-29 1900-02-29 2024-13-01 2024-00-01 2024-01-00 2024-01-32 2024-04-31 2024-1-1 2024-01-01T24:00:00Z
+          2024-01-01T00:60:00Z 2024-01-01T00:00:60Z 2024-01-01T00:00:00 2024-01-01T00:00:00.1Z 2024-01-01T00:00:00.1234Z
+          2024-01-01T00:00:00+2400 2024-01-01T00:00:00+0060 2024-01-01T00:00:00+01:30 2024-01-01t00:00:00z -2024-01-01
+          12024-01-01), '', '2024-01-01 ', '2024-01-01\n' ] );
+my %made = ( 'e.json' => '[]' );
+for my $good ( 1, 0 ) {
+    my $texts = $good ? \%good : \%bad;
+    for my $type ( sort keys %$texts ) {
+        for my $text ( @{ $texts->{$type} } ) {
+            my $name = ( $good ? 'good' : 'bad' ) . "-$type-" . keys %made;
+            my $answer =
+              $good
+              ? '"allow", "reason": ["policy1"], "errors": []'
+              : '"deny", "reason": [], "errors": ["policy0", "policy1"]';
+            $made{"$name.cedar"} = "permit (principal, action, resource) when { $type(context.s) == 1 };\n"
+              . qq{permit (principal, action, resource) when { $type(context.s) == $type("$text") };\n};
+            my $json = $text =~ s{\\0}{\\u0000}r;
+            $made{"$name.json"} =
+              qq({"policies": "$name.cedar", "entities": "e.json", "requests": [{"description": "$name", "decision": $answer,)
+              . qq( "principal": "U::\\"a\\"", "action": "Action::\\"a\\"", "resource": "R::\\"a\\"", "context": {"s": "$json"}}]});
+        }
+    }
+}
+my $made  = tree(%made);
+my $cases = int( keys(%made) / 2 );
+is( ctl( [ 'cedar', 'test', $made ] )->{out}, "$cases passed, 0 failed, 0 refused\n",
+    'constructors take what they must, and no more' );
+is( ctl( [ 'cedar', 'test', '--engine', 'opa', $made ], %opa )->{out}, "$cases passed, 0 failed, 0 refused\n",
+    'OPA: the same' );
+
+like(
+    ctl_is( 0, [ 'cedar', 'compile', "$dir/p.cedar" ], 'compile' )->{out},
+    qr{^package\ svc\.cedar\.rule\n.*^\#\ line\ 1\n.*^\#\ line\ 3\n}msx, 'the module has the lines of the policies' );
+like(
+    ctl_is( 1, [ 'cedar', 'compile', "$dir/mimic.cedar" ], 'compile what has no Rego' )->{err},
+    qr{mimic\.cedar:2:19: a record with the member `__entity` cannot be compiled},
+    'what cannot be compiled is refused with line and column' );
+ctl_is( 64, [ 'cedar', 'test', '--engine', 'wasm', $vectors ], 'another engine is refused' );
+ctl_is(
+    69, [ 'cedar', 'test', '--engine', 'opa', $vectors ], 'an engine that does not exist',
+    env => { SVC_CONFIG => '/dev/null', AUTHZ_OPA => '/nonexistent/opa' } );
 
 # A case whose answers are wrong in turn: decision, reason and errors are all compared.
 sub wrong {
