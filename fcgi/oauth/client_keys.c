@@ -6,7 +6,7 @@
 
 #include "base/jsonx.h"
 #include "http/fetch/documents.h"
-#include "oauth/cimd.h"
+#include "oauth/registration/cimd.h"
 
 /* Nesting of a registered key set: set, keys, key and x5c are 4; the rest is for other members. */
 #define REGISTERED_KEYS_DEPTH 16

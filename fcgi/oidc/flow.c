@@ -11,7 +11,7 @@
 #include "base/settings.h"
 #include "crypto/random.h"
 #include "crypto/secret.h"
-#include "oauth/cimd.h"
+#include "oauth/registration/cimd.h"
 #include "oauth/client_auth.h"
 #include "oidc/choose.h"
 #include "oidc/flow_client.h"

@@ -6,8 +6,8 @@
 
 #include "base/uri.h"
 #include "base/words.h"
-#include "oauth/cimd.h"
-#include "oauth/redirect_uri.h"
+#include "oauth/registration/cimd.h"
+#include "oauth/registration/redirect_uri.h"
 #include "oidc/session.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "base/uri.h"
 #include "base/visible.h"
 #include "http/page/page.h"
-#include "oauth/redirect_uri.h"
+#include "oauth/registration/redirect_uri.h"
 #include "oidc/logout_upstream.h"
 #include "oidc/session.h"
 #include "store/people/session_ends.h"

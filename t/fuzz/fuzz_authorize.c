@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
 #include "http/form.h"
-#include "oauth/redirect_uri.h"
+#include "oauth/registration/redirect_uri.h"
 #include "oidc/authorize_params.h"
 
 static struct request *

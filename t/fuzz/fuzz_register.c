@@ -8,7 +8,7 @@
 #include "base/uri.h"
 #include "env.h"
 #include "fuzz/fuzz.h"
-#include "oauth/register_metadata.h"
+#include "oauth/registration/register_metadata.h"
 
 #define DEPTH 32
 #define URIS 3 /* SVC_MAX_REDIRECT_URIS */

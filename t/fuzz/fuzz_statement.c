@@ -10,7 +10,7 @@
 #include "crypto/jwt.h"
 #include "env.h"
 #include "fuzz/fuzz.h"
-#include "oauth/statement.c" /* for statement_read_claims(), which no other file may call */
+#include "oauth/registration/statement.c" /* for statement_read_claims(), which no other file may call */
 #include "token/software_statement.h"
 
 #define ISSUER "https://as.example"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/redirect_uri.h"
+#include "oauth/registration/redirect_uri.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/register_metadata.h"
+#include "oauth/registration/register_metadata.h"
 
 #include <stdio.h>
 #include <stdlib.h>

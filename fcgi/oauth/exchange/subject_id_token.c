@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 #include "oauth/issuer_keys.h"
-#include "oauth/statement_kind.h"
+#include "oauth/registration/statement_kind.h"
 
 const char *const subject_id_token_types[] = {"JWT", NULL};
 

@@ -1,6 +1,6 @@
 /* POST /register (specification 2.2, 4.7; RFC 7591; oauth.md 3.5). */
-#ifndef AZ_OAUTH_REGISTER_H
-#define AZ_OAUTH_REGISTER_H
+#ifndef AZ_OAUTH_REGISTRATION_REGISTER_H
+#define AZ_OAUTH_REGISTRATION_REGISTER_H
 
 #include "http/route.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/statement.h"
+#include "oauth/registration/statement.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "crypto/jws.h"
 #include "crypto/jwt.h"
 #include "oauth/issuer_keys.h"
-#include "oauth/statement_kind.h"
+#include "oauth/registration/statement_kind.h"
 #include "policy/decide/trust.h"
 #include "store/clients/clients_statement.h"
 #include "store/tokens/signing_keys.h"

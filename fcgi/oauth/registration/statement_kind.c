@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/statement_kind.h"
+#include "oauth/registration/statement_kind.h"
 
 #include <string.h>
 #include <strings.h>

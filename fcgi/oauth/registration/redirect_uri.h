@@ -1,6 +1,6 @@
 /* Comparison of a redirect_uri with those of a client (RFC 6749 3.1.2.3, oauth.md 3.2). */
-#ifndef AZ_OAUTH_REDIRECT_URI_H
-#define AZ_OAUTH_REDIRECT_URI_H
+#ifndef AZ_OAUTH_REGISTRATION_REDIRECT_URI_H
+#define AZ_OAUTH_REGISTRATION_REDIRECT_URI_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/register_metadata.h"
+#include "oauth/registration/register_metadata.h"
 
 #include <string.h>
 #include <strings.h>
@@ -12,7 +12,7 @@
 #include "oauth/client_assertion.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
-#include "oauth/register_members.h"
+#include "oauth/registration/register_members.h"
 
 /* Defaults, and the rules between members; register_members.c has those of single members. */
 

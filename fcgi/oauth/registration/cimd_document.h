@@ -1,8 +1,8 @@
 /* The rules of client metadata documents: the form of a client_id that is an address, and the
  * members of its document (specification 4.2, oauth.md 3.2,
  * draft-ietf-oauth-client-id-metadata-document). This module does not depend on HTTP. */
-#ifndef AZ_OAUTH_CIMD_DOCUMENT_H
-#define AZ_OAUTH_CIMD_DOCUMENT_H
+#ifndef AZ_OAUTH_REGISTRATION_CIMD_DOCUMENT_H
+#define AZ_OAUTH_REGISTRATION_CIMD_DOCUMENT_H
 
 #include <jansson.h>
 

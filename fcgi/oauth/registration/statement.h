@@ -2,8 +2,8 @@
  * Software statements of other issuers and of this service (RFC 7591 section 2.3). The issuer must
  * be trusted before anything is fetched; then times and signature are checked.
  */
-#ifndef AZ_OAUTH_STATEMENT_H
-#define AZ_OAUTH_STATEMENT_H
+#ifndef AZ_OAUTH_REGISTRATION_STATEMENT_H
+#define AZ_OAUTH_REGISTRATION_STATEMENT_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * other tokens registered clients, any user of that issuer could do so with an ID token, and any of
  * its services with an access token (RFC 8725 3.12). Plain rules, without HTTP or database.
  */
-#ifndef AZ_OAUTH_STATEMENT_KIND_H
-#define AZ_OAUTH_STATEMENT_KIND_H
+#ifndef AZ_OAUTH_REGISTRATION_STATEMENT_KIND_H
+#define AZ_OAUTH_REGISTRATION_STATEMENT_KIND_H
 
 #include <talloc.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/cimd_document.h"
+#include "oauth/registration/cimd_document.h"
 
 #include <string.h>
 #include <strings.h>

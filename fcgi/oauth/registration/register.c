@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/register.h"
+#include "oauth/registration/register.h"
 
 #include <string.h>
 
@@ -15,8 +15,8 @@
 #include "http/form.h"
 #include "oauth/grants.h"
 #include "oauth/parameters.h"
-#include "oauth/register_metadata.h"
-#include "oauth/statement.h"
+#include "oauth/registration/register_metadata.h"
+#include "oauth/registration/statement.h"
 #include "policy/decide/registration.h"
 #include "store/clients/client_secrets.h"
 #include "store/clients/clients_dynamic.h"

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "oauth/register_members.h"
+#include "oauth/registration/register_members.h"
 
 #include <string.h>
 

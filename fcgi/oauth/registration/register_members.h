@@ -2,11 +2,11 @@
  * The single members of client metadata: a table of the rules of each. register_metadata.c has the
  * rules between members.
  */
-#ifndef AZ_OAUTH_REGISTER_MEMBERS_H
-#define AZ_OAUTH_REGISTER_MEMBERS_H
+#ifndef AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H
+#define AZ_OAUTH_REGISTRATION_REGISTER_MEMBERS_H
 
 #include "base/fields.h"
-#include "oauth/register_metadata.h"
+#include "oauth/registration/register_metadata.h"
 
 /* State of one reading. */
 struct register_reading {

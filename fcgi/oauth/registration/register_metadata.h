@@ -3,8 +3,8 @@
  * members, their rules, and the rules between them. This module does not depend on HTTP or on
  * policy.
  */
-#ifndef AZ_OAUTH_REGISTER_METADATA_H
-#define AZ_OAUTH_REGISTER_METADATA_H
+#ifndef AZ_OAUTH_REGISTRATION_REGISTER_METADATA_H
+#define AZ_OAUTH_REGISTRATION_REGISTER_METADATA_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Clients with a metadata document at their client_id
  * (draft-ietf-oauth-client-id-metadata-document; specification 4.2, oauth.md 3.2). */
-#ifndef AZ_OAUTH_CIMD_H
-#define AZ_OAUTH_CIMD_H
+#ifndef AZ_OAUTH_REGISTRATION_CIMD_H
+#define AZ_OAUTH_REGISTRATION_CIMD_H
 
 #include <jansson.h>
 #include <stdbool.h>
