@@ -14,7 +14,7 @@ struct json_reader {
     struct cedar_fault *fault;
 };
 
-static bool read_value(struct json_reader *reader, unsigned nesting, struct cedar_json *ret);
+static bool json_read_any(struct json_reader *reader, unsigned nesting, struct cedar_json *ret);
 
 /* Return the line and column of an octet. */
 static struct cedar_place
@@ -29,7 +29,7 @@ octet_place(const struct json_reader *reader, const char *at)
 }
 
 static bool
-refuse(struct json_reader *reader, const char *why)
+json_refuse(struct json_reader *reader, const char *why)
 {
     return cedar_fail(reader->fault, octet_place(reader, reader->at), "%s", why);
 }
@@ -112,14 +112,14 @@ read_json_text(struct json_reader *reader, struct cedar_text *ret)
     while (close < reader->end && *close != '"')
         close += *close == '\\' && close + 1 < reader->end ? 2 : 1;
     if (close >= reader->end)
-        return refuse(reader, "the string has no end");
+        return json_refuse(reader, "the string has no end");
     char *room = talloc_array(reader->mem, char, (size_t) (close - reader->at) + 1), *out = room;
     if (room == NULL)
-        return refuse(reader, "out of memory");
+        return json_refuse(reader, "out of memory");
     while (*reader->at != '"') {
         const char *sign;
         if ((unsigned char) *reader->at < 0x20)
-            return refuse(reader, "a control character in a string needs an escape");
+            return json_refuse(reader, "a control character in a string needs an escape");
         if (*reader->at != '\\') {
             *out++ = *reader->at++;
             continue;
@@ -128,12 +128,13 @@ read_json_text(struct json_reader *reader, struct cedar_text *ret)
         if (*reader->at == 'u') {
             reader->at++;
             if (!read_unicode(reader, &out))
-                return refuse(reader, "expected \\u and four hexadecimal digits of a character");
+                return json_refuse(reader,
+                                   "expected \\u and four hexadecimal digits of a character");
         } else if (*reader->at != '\0' && (sign = strchr(signs, *reader->at)) != NULL) {
             *out++ = values[sign - signs];
             reader->at++;
         } else
-            return refuse(reader, "unknown escape in a string");
+            return json_refuse(reader, "unknown escape in a string");
     }
     reader->at++;
     *ret = (struct cedar_text){room, (size_t) (out - room)};
@@ -159,7 +160,7 @@ read_json_number(struct json_reader *reader, struct cedar_json *ret)
     size_t digits = skip_digits(reader);
     int64_t number = 0;
     if (digits == 0 || (*begin == '0' && digits > 1))
-        return refuse(reader, "expected a JSON value");
+        return json_refuse(reader, "expected a JSON value");
     for (size_t i = 0; i < digits; i++)
         fits =
             fits && !__builtin_mul_overflow(number, 10, &number)
@@ -168,7 +169,7 @@ read_json_number(struct json_reader *reader, struct cedar_json *ret)
         reader->at++;
         fits = false;
         if (skip_digits(reader) == 0)
-            return refuse(reader, "expected a digit after the dot");
+            return json_refuse(reader, "expected a digit after the dot");
     }
     if (reader->at < reader->end && (*reader->at == 'e' || *reader->at == 'E')) {
         reader->at++;
@@ -176,7 +177,7 @@ read_json_number(struct json_reader *reader, struct cedar_json *ret)
         if (reader->at < reader->end && (*reader->at == '+' || *reader->at == '-'))
             reader->at++;
         if (skip_digits(reader) == 0)
-            return refuse(reader, "expected a digit in the exponent");
+            return json_refuse(reader, "expected a digit in the exponent");
     }
     ret->kind = fits ? CEDAR_JSON_LONG : CEDAR_JSON_REAL;
     ret->number = number;
@@ -192,18 +193,18 @@ room_for_child(struct json_reader *reader, struct cedar_json *list, size_t *room
     *room = *room > 0 ? *room * 2 : 4;
     list->child = talloc_realloc(reader->mem, list->child, struct cedar_json, *room);
     list->name = talloc_realloc(reader->mem, list->name, struct cedar_text, *room);
-    return (list->child != NULL && list->name != NULL) || refuse(reader, "out of memory");
+    return (list->child != NULL && list->name != NULL) || json_refuse(reader, "out of memory");
 }
 
 /* Read an array or object, behind its bracket. */
 static bool
-read_list(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
+json_read_list(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
 {
     bool object = ret->kind == CEDAR_JSON_OBJECT;
     char close = object ? '}' : ']';
     size_t room = 0;
     if (nesting >= CEDAR_NESTING_MAX)
-        return refuse(reader, "the value is nested too deeply");
+        return json_refuse(reader, "the value is nested too deeply");
     if (take_sign(reader, close))
         return true;
     do {
@@ -211,22 +212,22 @@ read_list(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
             return false;
         if (object) {
             if (!take_sign(reader, '"'))
-                return refuse(reader, "expected the name of a member");
+                return json_refuse(reader, "expected the name of a member");
             if (!read_json_text(reader, &ret->name[ret->count]))
                 return false;
             if (!take_sign(reader, ':'))
-                return refuse(reader, "expected `:`");
+                return json_refuse(reader, "expected `:`");
         }
-        if (!read_value(reader, nesting + 1, &ret->child[ret->count]))
+        if (!json_read_any(reader, nesting + 1, &ret->child[ret->count]))
             return false;
         ret->count++;
     } while (take_sign(reader, ','));
     return take_sign(reader, close)
-           || refuse(reader, object ? "expected `,` or `}`" : "expected `,` or `]`");
+           || json_refuse(reader, object ? "expected `,` or `}`" : "expected `,` or `]`");
 }
 
 static bool
-read_value(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
+json_read_any(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
 {
     static const struct {
         const char *word;
@@ -245,7 +246,7 @@ read_value(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
     }
     if (take_sign(reader, '[') || take_sign(reader, '{')) {
         ret->kind = reader->at[-1] == '[' ? CEDAR_JSON_ARRAY : CEDAR_JSON_OBJECT;
-        return read_list(reader, nesting, ret);
+        return json_read_list(reader, nesting, ret);
     }
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         size_t length = strlen(words[i].word);
@@ -258,7 +259,7 @@ read_value(struct json_reader *reader, unsigned nesting, struct cedar_json *ret)
         return true;
     }
     if (reader->at >= reader->end)
-        return refuse(reader, "expected a JSON value, found the end");
+        return json_refuse(reader, "expected a JSON value, found the end");
     return read_json_number(reader, ret);
 }
 
@@ -272,10 +273,10 @@ cedar_json_parse(TALLOC_CTX *mem, const char *text, size_t length, struct cedar_
     };
     if (!utf8_valid(text, length))
         return cedar_fail(ret_fault, (struct cedar_place){1, 1}, "the text is not UTF-8");
-    if (!read_value(&reader, 0, ret))
+    if (!json_read_any(&reader, 0, ret))
         return false;
     skip_json_space(&reader);
-    return reader.at == reader.end || refuse(&reader, "expected the end of the text");
+    return reader.at == reader.end || json_refuse(&reader, "expected the end of the text");
 }
 
 const struct cedar_json *

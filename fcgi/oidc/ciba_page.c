@@ -57,7 +57,7 @@ page_href(struct request *req, const char *name, const char *value)
 }
 
 static enum az_status
-find_person(struct request *req, struct session *ret)
+ciba_find_person(struct request *req, struct session *ret)
 {
     unsigned char hash[SHA256_OCTETS];
     enum consent_mode mode;
@@ -224,7 +224,7 @@ ciba_show_handle(struct request *req)
     struct session session;
     struct ciba_waiting one, waiting[CIBA_OPEN_MAX];
     size_t count = 0;
-    enum az_status st = find_person(req, &session);
+    enum az_status st = ciba_find_person(req, &session);
     if (st != AZ_OK)
         return st;
     if (!session.found)
@@ -298,7 +298,7 @@ ciba_answer_handle(struct request *req)
     struct ciba_waiting waiting;
     enum az_status st = check_answer_form(req);
     if (st == AZ_OK)
-        st = find_person(req, &session);
+        st = ciba_find_person(req, &session);
     if (st == AZ_OK && !session.found)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "You are not signed in any more. Open the page of the request again", NULL);

@@ -46,7 +46,7 @@ static const struct {
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT, "none"}                                           },
     {"introspection_endpoint_auth_methods_supported",
      {"client_secret_basic", "client_secret_post", PRIVATE_KEY_JWT}                                                   },
- /* As specification 4.1 has it; the endpoint takes private_key_jwt too. */
+ /* Specification 4.1 fixes this list; the endpoint takes private_key_jwt too. */
     {"revocation_endpoint_auth_methods_supported",    {"client_secret_basic", "client_secret_post"}                   },
 };
 

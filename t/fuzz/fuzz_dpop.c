@@ -21,7 +21,7 @@
 static const char *const algs[] = {"ES256", "RS256", NULL};
 static const struct dpop_rule rule = {algs, "POST", URL, NULL, NOW, WINDOW};
 
-/* What holds of every proof that is taken. */
+/* Check the members of a proof that is taken. */
 static void
 check_taken(TALLOC_CTX *mem, const char *text, const struct dpop_proof *proof)
 {

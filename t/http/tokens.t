@@ -23,7 +23,7 @@ sub code_of {
     return Authz::Grant->code( $stack, client => $client, subject => $subject );
 }
 
-# What a sign-in of a person at a client gives: {access_token, refresh_token, ...}.
+# Sign a person in at a client. Returns {access_token, refresh_token, ...}.
 sub sign_in {
     my ( $client, $subject ) = @_;
     my $answer = Authz::Grant->redeem( $stack, $who{$client}, code_of( $client, $subject ) );

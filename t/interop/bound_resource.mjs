@@ -13,7 +13,7 @@ async function introspect(token) {
     return answer.json();
 }
 
-// What speaks against a request; undefined: nothing.
+// Return the fault of a request, or undefined.
 async function fault(request) {
     const [scheme, token] = (request.headers.authorization ?? '').split(' ');
     if (scheme.toLowerCase() !== 'dpop' || !token) return 'no token with the scheme DPoP';

@@ -182,7 +182,8 @@ refusal(struct asking *asking, const struct decision *decision, const char **ret
 
 /* Write the audit row of a refusal, and fail with it. AZ_OK: nothing was written. */
 static enum az_status
-refuse(struct asking *asking, const struct decision *decision, enum az_status no, const char *text)
+bc_refuse(struct asking *asking, const struct decision *decision, enum az_status no,
+          const char *text)
 {
     struct request *req = asking->req;
     bool stored = false;
@@ -251,7 +252,7 @@ ask_and_store(struct asking *asking)
         if (st != AZ_OK)
             return st;
         enum az_status no = refusal(asking, &verdict.decision, &text);
-        st = no != AZ_OK ? refuse(asking, &verdict.decision, no, text)
+        st = no != AZ_OK ? bc_refuse(asking, &verdict.decision, no, text)
                          : keep_request(asking, &verdict.decision, &stored);
         if (st != AZ_OK)
             return st;

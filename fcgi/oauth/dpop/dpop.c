@@ -12,7 +12,7 @@
 
 /* ---- the proof */
 
-/* What a proof must be beside what the rule for every proof says. */
+/* The demands of one request on its proof, beside the rule for every proof. */
 struct demand {
     const char *access_token; /* that the request shows, or NULL */
     const char *jkt;          /* key that it must be made with; NULL: any */
@@ -26,7 +26,7 @@ struct reading {
 };
 
 static enum az_status
-no_memory(struct request *req)
+dpop_no_memory(struct request *req)
 {
     return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a DPoP proof");
 }
@@ -40,7 +40,7 @@ send_nonce(struct request *req)
     if (nonce == NULL
         || dpop_nonce_make(req->op.az->keyring, op_now(&req->op), cfg->dpop_nonce_ttl, nonce)
                != AZ_OK)
-        return no_memory(req);
+        return dpop_no_memory(req);
     respond_header(req, "DPoP-Nonce", nonce);
     return AZ_OK;
 }
@@ -62,7 +62,7 @@ judge_proof(struct request *req, const char *text, const char *url, const struct
     enum az_status st = dpop_proof_read(req->op.mem, text, &rule, &reading->proof, &reading->why);
     if (st == AZ_OK && demand->jkt != NULL && strcmp(reading->proof.jkt, demand->jkt) != 0)
         reading->why = "it is made with another key";
-    return st == AZ_OK || st == AZ_INVALID ? AZ_OK : no_memory(req);
+    return st == AZ_OK || st == AZ_INVALID ? AZ_OK : dpop_no_memory(req);
 }
 
 /* Check the nonce of a proof that is good otherwise. */
@@ -91,7 +91,7 @@ use_once(struct request *req, const char *url, struct reading *reading)
     /* No part can hold a line break except the last one. */
     const char *text = talloc_asprintf(req->op.mem, "%s\n%s\n%s", proof->jkt, url, proof->jti);
     if (text == NULL || sha256(text, strlen(text), hash) != AZ_OK)
-        return no_memory(req);
+        return dpop_no_memory(req);
     enum az_status st =
         proof_remember(&req->op, hash, 2 * req->op.az->cfg->dpop_iat_window, &first);
     if (st == AZ_OK && !first)
@@ -107,7 +107,7 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
     struct dpop *dpop = talloc_zero(req->op.mem, struct dpop);
     const char *url = talloc_asprintf(req->op.mem, "%s%s", req->op.az->cfg->oidc_issuer, req->path);
     if (dpop == NULL || url == NULL)
-        return no_memory(req);
+        return dpop_no_memory(req);
     enum az_status st = judge_proof(req, text, url, demand, &reading);
     if (st == AZ_OK && reading.why == NULL)
         st = check_nonce(req, &reading.proof, demand->no_nonce);
@@ -117,7 +117,7 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
         return st;
     dpop->why = reading.why;
     if (dpop->why == NULL && (dpop->jkt = talloc_strdup(dpop, reading.proof.jkt)) == NULL)
-        return no_memory(req);
+        return dpop_no_memory(req);
     req->dpop = dpop;
     return AZ_OK;
 }
@@ -125,7 +125,7 @@ read_proof(struct request *req, const char *text, const struct demand *demand)
 /* Read the proof of the request if there is one and DPoP is on. Two headers come as one with a
  * comma, which no proof has. */
 static enum az_status
-read_header(struct request *req, const struct demand *demand)
+dpop_read_header(struct request *req, const struct demand *demand)
 {
     const char *text = req->op.az->dpop_algs != NULL ? request_header(req, "HTTP_DPOP") : NULL;
     if (text == NULL)
@@ -138,7 +138,7 @@ enum az_status
 dpop_read(struct request *req)
 {
     const struct demand demand = {.no_nonce = AZ_USE_DPOP_NONCE};
-    enum az_status st = read_header(req, &demand);
+    enum az_status st = dpop_read_header(req, &demand);
     if (st == AZ_OK && req->dpop != NULL && req->dpop->why != NULL)
         req->audit.summary = talloc_asprintf(req->op.mem, "{\"dpop\":\"%s\"}", req->dpop->why);
     return st;
@@ -207,7 +207,7 @@ dpop_check_token(struct request *req, const char *access_token, const char *jkt,
                            : NULL;
     if (*ret_why != NULL)
         return AZ_INVALID;
-    enum az_status st = read_header(req, &demand);
+    enum az_status st = dpop_read_header(req, &demand);
     if (st == AZ_DPOP_NONCE_NEEDED)
         /* Alone: a client looks for this one challenge (RFC 9449 9). */
         req->challenge = talloc_asprintf(req->op.mem, "DPoP error=\"use_dpop_nonce\", algs=\"%s\"",

@@ -20,7 +20,7 @@ proof_refuse(const char *why, const char **ret_why)
 
 /* Return the port of a URI; one that the scheme implies may be left out (RFC 3986 6.2.3). */
 static const char *
-port_of(const struct uri *uri)
+proof_port(const struct uri *uri)
 {
     if (uri->port != NULL && *uri->port != '\0')
         return uri->port;
@@ -42,7 +42,8 @@ is_our_url(TALLOC_CTX *mem, const char *htu, const char *url)
         || theirs.userinfo != NULL || theirs.host == NULL || ours.host == NULL)
         return false;
     return strcmp(theirs.scheme, ours.scheme) == 0 && strcmp(theirs.host, ours.host) == 0
-           && strcmp(port_of(&theirs), port_of(&ours)) == 0 && strcmp(theirs.path, ours.path) == 0;
+           && strcmp(proof_port(&theirs), proof_port(&ours)) == 0
+           && strcmp(theirs.path, ours.path) == 0;
 }
 
 /* Compare ath with the hash of the access token (RFC 9449 4.2). */
@@ -63,7 +64,7 @@ check_ath(const char *ath, const char *access_token, const char **ret_why)
 
 /* Read a claim that is absent or a text. */
 static bool
-read_claim(const struct jwt_claims *claims, const char *name, const char **ret)
+proof_read_claim(const struct jwt_claims *claims, const char *name, const char **ret)
 {
     const json_t *value = json_object_get(claims->object, name);
     *ret = json_string_value(value);
@@ -72,8 +73,8 @@ read_claim(const struct jwt_claims *claims, const char *name, const char **ret)
 
 /* Check the claims of a proof that is not verified yet, and set the members that come from them. */
 static enum az_status
-check_claims(TALLOC_CTX *mem, const struct jws *jws, const struct dpop_rule *rule,
-             struct dpop_proof *proof, const char **ret_why)
+proof_check_claims(TALLOC_CTX *mem, const struct jws *jws, const struct dpop_rule *rule,
+                   struct dpop_proof *proof, const char **ret_why)
 {
     struct jwt_claims claims;
     enum jwt_fault fault;
@@ -81,8 +82,9 @@ check_claims(TALLOC_CTX *mem, const struct jws *jws, const struct dpop_rule *rul
     enum az_status st = jwt_claims_parse(mem, jws, &claims, &fault);
     if (st != AZ_OK)
         return st == AZ_INVALID ? proof_refuse(jwt_fault_text(fault), ret_why) : st;
-    if (!read_claim(&claims, "htm", &htm) || !read_claim(&claims, "htu", &htu)
-        || !read_claim(&claims, "ath", &ath) || !read_claim(&claims, "nonce", &proof->nonce))
+    if (!proof_read_claim(&claims, "htm", &htm) || !proof_read_claim(&claims, "htu", &htu)
+        || !proof_read_claim(&claims, "ath", &ath)
+        || !proof_read_claim(&claims, "nonce", &proof->nonce))
         return proof_refuse("htm, htu, ath or nonce is not a text", ret_why);
     if (claims.jti == NULL || *claims.jti == '\0' || strlen(claims.jti) > DPOP_JTI_MAX)
         return proof_refuse("jti is missing, empty or too long", ret_why);
@@ -133,7 +135,7 @@ dpop_proof_read(TALLOC_CTX *mem, const char *text, const struct dpop_rule *rule,
         st = jws_check_header(jws, &policy, &fault);
     if (st != AZ_OK)
         return st == AZ_INVALID ? proof_refuse(jws_fault_text(fault), ret_why) : st;
-    st = check_claims(mem, jws, rule, &proof, ret_why);
+    st = proof_check_claims(mem, jws, rule, &proof, ret_why);
     if (st == AZ_OK)
         st = check_key(mem, jws, &policy, &proof, ret_why);
     if (st == AZ_OK)

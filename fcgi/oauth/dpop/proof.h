@@ -10,7 +10,7 @@
 /* Longest jti, in octets: it is hashed and remembered. 96 random bits are 16 characters. */
 #define DPOP_JTI_MAX 128
 
-/* What a proof must be made for. */
+/* The request that a proof must be made for. */
 struct dpop_rule {
     const char *const *algs;  /* names of the accepted algorithms, then NULL */
     const char *method;       /* method of the request */

@@ -155,7 +155,7 @@ meet_person(struct id_token_reading *reading, bool fresh, const char **ret_name,
 }
 
 static enum az_status
-find_person(struct id_token_reading *reading, const char **ret_name)
+exchange_find_person(struct id_token_reading *reading, const char **ret_name)
 {
     struct request *req = reading->req;
     bool stale = false;
@@ -256,6 +256,6 @@ exchange_read_id_token(struct request *req, const char *text, struct exchange_su
     if (st == AZ_OK)
         st = verify_id_token(&reading);
     if (st == AZ_OK)
-        st = find_person(&reading, &name);
+        st = exchange_find_person(&reading, &name);
     return st == AZ_OK ? fill_subject(&reading, name, ret) : st;
 }

@@ -5,7 +5,7 @@
 #include "http/route.h"
 #include "policy/decide/question.h"
 
-/* What a subject token says. Values live as long as the operation; NULL: it does not say. */
+/* The contents of a subject token. Values live as long as the operation; NULL: it does not say. */
 struct exchange_subject {
     const char *name;          /* subject of the new token */
     bool is_user;              /* it is a user, whom `user` describes; else a client */
