@@ -34,7 +34,7 @@ const struct output_column key_columns[] = {
 /* ---- clients */
 
 #define CLIENT_OPTIONS \
-    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic, client_secret_post or private_key_jwt"}, \
+    {"auth-method", 0, "METHOD", AT(auth_method), false, "Authentication at /token: none, client_secret_basic, client_secret_post, private_key_jwt or spiffe_jwt"}, \
     {"client-uri", 0, "URL", AT(client_uri), false, "Web page of the client"}, \
     {"disable", 0, NULL, AT(disable), false, "Refuse all requests of the client"}, \
     {"enable", 0, NULL, AT(enable), false, "Accept requests of the client"}, \

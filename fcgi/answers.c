@@ -159,12 +159,12 @@ const struct field_table answer_health = ANSWER("Health", health_fields);
 
 static const struct field check_fields[] = {
     {"name",   FIELD_TEXT, .required = true, .example = "\"database\""},
-    {"status", FIELD_TEXT, .required = true, .help = "UP or DOWN", .example = "\"UP\""},
+    {"status", FIELD_TEXT, .required = true, .help = "UP, DOWN or DEGRADED", .example = "\"UP\""},
     {"detail", FIELD_TEXT, .help = "Shown to local callers only"},
 };
 static const struct field_table check_table = ANSWER("HealthCheck", check_fields);
 static const struct field readiness_fields[] = {
-    {"status", FIELD_TEXT,  .required = true, .help = "UP, or DOWN when a check failed", .example = "\"UP\""},
+    {"status", FIELD_TEXT,  .required = true, .help = "UP; DOWN if a check is DOWN; DEGRADED if another server fails that only some clients need", .example = "\"UP\""},
     {"checks", FIELD_ARRAY, .required = true, .shape = &check_table},
 };
 const struct field_table answer_readiness = ANSWER("Readiness", readiness_fields);

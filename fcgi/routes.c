@@ -242,7 +242,7 @@ const struct route routes[] = {
 
     {GET("/health", "getHealth", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
     {GET("/health/live", "getHealthLive", health_live_handle), HEALTH, ABOUT("True while the process answers"), ANSWERS(GIVES(200, answer_health, "The process answers"))},
-    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready"), GIVES(503, answer_readiness, "A check failed"))},
+    {GET("/health/ready", "getHealthReady", health_ready_handle), HEALTH, ABOUT("Check everything that the service needs"), ANSWERS(GIVES(200, answer_readiness, "Ready, or degraded"), GIVES(503, answer_readiness, "A check is DOWN"))},
     {GET("/metrics", "getMetrics", metrics_handle), HEALTH, ABOUT("Counters in the text format of Prometheus"), ANSWERS({200, "text/plain", NULL, false, "The counters"}, {404, "application/json", NULL, false, "Not for this caller"})},
 };
 

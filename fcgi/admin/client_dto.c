@@ -8,6 +8,7 @@
 #include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "base/spiffe_id.h"
 #include "base/uri.h"
 #include "base/words.h"
 #include "crypto/jwk_set.h"
@@ -23,6 +24,8 @@
 
 /* The method of clients that have keys in place of a secret (OpenID Connect Core 9). */
 #define CLIENT_KEYED "private_key_jwt"
+/* The method of workloads, whose keys are in the SPIFFE trust bundle. */
+#define CLIENT_WORKLOAD "spiffe_jwt"
 
 /* ---- rules of single fields ---- */
 
@@ -51,15 +54,15 @@ client_secret_rule(TALLOC_CTX *mem, const json_t *value)
 }
 
 static const char *const client_types[] = {"confidential", "public", NULL};
-static const char *const client_auth_methods[] = {"none", "client_secret_basic",
-                                                  "client_secret_post", CLIENT_KEYED, NULL};
+static const char *const client_auth_methods[] = {
+    "none", "client_secret_basic", "client_secret_post", CLIENT_KEYED, CLIENT_WORKLOAD, NULL};
 
 /* clang-format off */
 static const struct field client_fields[] = {
     {"id",                         FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of the row"},
     {"clientId",                   FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = client_id_rule, .help = "client_id of its requests", .example = "\"shop\""},
     {"clientName",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, .column = "client_name", .help = "Shown to users on the consent page", .example = "\"Shop\""},
-    {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client without private_key_jwt; made by the service if it is left out, and shown this once"},
+    {"clientSecret",               FIELD_TEXT,      .max = FIELD_SECRET_MAX, .rule = client_secret_rule, .help = "Of a confidential client without private_key_jwt or spiffe_jwt; made by the service if it is left out, and shown this once"},
     {"clientType",                 FIELD_TEXT,      .required = true, .words = client_types, .column = "client_type", .help = "A public client cannot keep a secret", .example = "\"confidential\""},
     {"clientUri",                  FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "client_uri", .help = "Page about the client", .example = "\"https://shop.example/about\""},
     {"logoUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_web_uri, .column = "logo_uri", .help = "Picture for the consent page"},
@@ -68,7 +71,7 @@ static const struct field client_fields[] = {
     {"postLogoutRedirectUris",     FIELD_TEXT_LIST, .max = SETTINGS_REDIRECT_URIS_MAX, .item_max = REDIRECT_URI_MAX, .rule = field_rule_redirect_uri, .column = "post_logout_redirect_uris", .help = "Where browsers may return after a logout; at most SVC_MAX_REDIRECT_URIS", .example = "[\"https://shop.example/\"]"},
     {"jwks",                       FIELD_OBJECT,    .rule = jwk_set_rule, .column = "jwks", .help = "Public keys of the client (RFC 7517), by which it authenticates with private_key_jwt"},
     {"jwksUri",                    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_keys_uri, .column = "jwks_uri", .help = "Address of its public keys, in place of jwks"},
-    {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = FIELD_WORD_MAX, .words = client_auth_methods, .column = "auth_method", .help = "How the client authenticates; none for a public client", .example = "\"client_secret_basic\""},
+    {"tokenEndpointAuthMethod",    FIELD_TEXT,      .max = FIELD_WORD_MAX, .words = client_auth_methods, .column = "auth_method", .help = "How the client authenticates; none for a public client, spiffe_jwt for a workload whose clientId is its SPIFFE ID", .example = "\"client_secret_basic\""},
     {"registrationType",           FIELD_TEXT,      .max = FIELD_WORD_MAX, .help = "ADMIN for a new client; cannot be changed"},
     {"scope",                      FIELD_TEXT,      .may_be_empty = true, .max = SCOPE_TEXT_MAX, .rule = field_rule_scope, .column = "scope", .help = "Scopes that the client may ask for, separated by spaces; null: no limit", .example = "\"openid orders.read\""},
     {"idTokenSignedResponseAlg",   FIELD_TEXT,      .words = settings_id_token_algs, .column = "id_token_signed_response_alg", .help = "Algorithm of its ID tokens, one of SVC_OIDC_ID_TOKEN_ALGS; null: RS256", .example = "\"RS256\""},
@@ -121,7 +124,8 @@ static void
 client_check_confidential(struct resource_reading *reading, const char *method)
 {
     bool given = resource_text(reading, "clientSecret") != NULL;
-    bool keyed = method != NULL && strcmp(method, CLIENT_KEYED) == 0;
+    bool workload = method != NULL && strcmp(method, CLIENT_WORKLOAD) == 0;
+    bool keyed = workload || (method != NULL && strcmp(method, CLIENT_KEYED) == 0);
     const struct client_state *stored = client_stored(reading);
     if (method != NULL && strcmp(method, "none") == 0)
         resource_tell(reading, "tokenEndpointAuthMethod",
@@ -155,6 +159,35 @@ client_check_lists(struct resource_reading *reading)
             resource_tell(reading, lists[i], why);
 }
 
+/* Check the name and the keys of a workload (oauth.md J9). Its clientId is its SPIFFE ID and
+ * its keys are in the trust bundle, so an assertion by keys of its own would never be accepted. */
+static void
+client_check_workload(struct resource_reading *reading)
+{
+    const char *client_id = resource_text(reading, "clientId");
+    const char *fault = client_id != NULL ? spiffe_id_fault(client_id) : NULL;
+    if (fault != NULL)
+        resource_tell(reading, "clientId",
+                      field_fault_text(reading->mem, "must be a SPIFFE ID: it %s", fault));
+    if (json_is_object(json_object_get(reading->object, "jwks")))
+        resource_tell(reading, "jwks", "must be absent: its keys are in the SPIFFE trust bundle");
+    if (resource_text(reading, "jwksUri") != NULL)
+        resource_tell(reading, "jwksUri",
+                      "must be absent: its keys are in the SPIFFE trust bundle");
+}
+
+/* True if a confidential client is a workload: by its method, or by its clientId if it is
+ * registered for private_key_jwt. */
+static bool
+client_is_workload(const struct resource_reading *reading)
+{
+    const char *client_id = resource_text(reading, "clientId");
+    return resource_text_is(reading, "clientType", "confidential")
+           && (resource_text_is(reading, "tokenEndpointAuthMethod", CLIENT_WORKLOAD)
+               || (resource_text_is(reading, "tokenEndpointAuthMethod", CLIENT_KEYED)
+                   && client_id != NULL && spiffe_id_begins(client_id)));
+}
+
 /* RFC 7591 section 2: jwks and jwks_uri are not used together. Keys that authenticate a client are
  * there, and are fetched over TLS (specification 4.7). */
 static void
@@ -165,7 +198,9 @@ client_check_keys(struct resource_reading *reading)
     bool inline_keys = json_is_object(jwks);
     bool keyed = resource_text_is(reading, "clientType", "confidential")
                  && resource_text_is(reading, "tokenEndpointAuthMethod", CLIENT_KEYED);
-    if (uri != NULL && inline_keys)
+    if (client_is_workload(reading))
+        client_check_workload(reading);
+    else if (uri != NULL && inline_keys)
         resource_tell(reading, "jwksUri", "cannot be given together with jwks");
     else if (keyed && uri != NULL && (why = uri_https_fault(uri)) != NULL)
         resource_tell(reading, "jwksUri", why);

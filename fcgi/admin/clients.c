@@ -51,7 +51,8 @@ client_complete(struct op *op, struct resource_reading *reading)
     enum az_status st = AZ_OK;
     if (reading->path_key == NULL && reading->secret == NULL
         && resource_text_is(reading, "clientType", "confidential")
-        && !resource_text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt"))
+        && !resource_text_is(reading, "tokenEndpointAuthMethod", "private_key_jwt")
+        && !resource_text_is(reading, "tokenEndpointAuthMethod", "spiffe_jwt"))
         st = client_secret_make(op, &reading->secret);
     return st == AZ_OK ? client_sign_statement(op, reading) : st;
 }

@@ -9,7 +9,9 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "http/fetch/documents.h"
 #include "policy/decide/engine.h"
+#include "policy/decide/trust.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/policy/engines.h"
@@ -90,18 +92,37 @@ health_check_credential_key(struct op *op, struct health_findings *found)
     return found->key;
 }
 
+/* Check that the trust bundle of workloads can be refreshed, if one is set. */
+static enum az_status
+health_check_trust_bundle(struct op *op, struct health_findings *found)
+{
+    struct trust_spiffe trust;
+    (void) found;
+    enum az_status st = trust_spiffe(op, NULL, &trust);
+    return st == AZ_OK && trust.bundle_url != NULL
+               ? document_check_fresh(op, DOCUMENT_TRUST_BUNDLE, trust.bundle_url)
+               : st;
+}
+
+/* Status of a check that failed, and of the service then. */
+#define DOWN "DOWN"
+#define DEGRADED "DEGRADED"
+
 /* Checks that must pass before this instance should get requests, in the order of gateway-admin.md
- * 7.1: bundle uses the result of opa, credential_key that of signing_key. */
+ * 7.1: bundle uses the result of opa, credential_key that of signing_key. A check that degrades
+ * does not stop requests: another server failed, and all instances depend on it alike. */
 static const struct health_check {
     const char *name;
     enum az_status (*run)(struct op *op, struct health_findings *found);
+    const char *failed; /* status if it fails */
 } checks[] = {
-    {"database",       health_check_database      },
-    {"migrations",     health_check_migrations    },
-    {"opa",            health_check_engine        },
-    {"bundle",         health_check_bundle        },
-    {"signing_key",    health_check_signing_key   },
-    {"credential_key", health_check_credential_key},
+    {"database",            health_check_database,       DOWN    },
+    {"migrations",          health_check_migrations,     DOWN    },
+    {"opa",                 health_check_engine,         DOWN    },
+    {"bundle",              health_check_bundle,         DOWN    },
+    {"signing_key",         health_check_signing_key,    DOWN    },
+    {"credential_key",      health_check_credential_key, DOWN    },
+    {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED},
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
@@ -141,8 +162,9 @@ health_log(struct health *health)
     for (size_t i = 0; i < CHECKS; i++) {
         const struct log_field fields[] = {LOG_TEXT("check", checks[i].name),
                                            LOG_TEXT("detail", health->detail[i])};
+        const char *message = strcmp(checks[i].failed, DOWN) == 0 ? "not ready" : "degraded";
         if (health->detail[i] != NULL)
-            log_line(AZ_SEV_WARN, "not ready", fields, sizeof(fields) / sizeof(fields[0]));
+            log_line(AZ_SEV_WARN, message, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (health->failed == 0)
         log_line(AZ_SEV_INFO, "ready", NULL, 0);
@@ -186,6 +208,17 @@ health_result(struct op *op)
     return az->health;
 }
 
+/* Return the status of the service: the worst one of its checks. */
+static const char *
+health_status(const struct health *health)
+{
+    const char *status = "UP";
+    for (size_t i = 0; i < CHECKS; i++)
+        if ((health->failed & 1u << i) != 0 && strcmp(status, DOWN) != 0)
+            status = checks[i].failed;
+    return status;
+}
+
 enum az_status
 health_ready_handle(struct request *req)
 {
@@ -195,10 +228,10 @@ health_ready_handle(struct request *req)
     struct jsonx_build list = {json_array(), false};
     for (size_t i = 0; i < CHECKS; i++)
         jsonx_append(&list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
-                                      (health->failed & 1u << i) == 0 ? "UP" : "DOWN", "detail",
-                                      caller_is_local(req) ? health->detail[i] : NULL));
-    bool all = health->failed == 0;
-    json_t *body = jsonx_own(
-        req->op.mem, json_pack("{s:s,s:o}", "status", all ? "UP" : "DOWN", "checks", list.value));
-    return respond_json(req, all ? 200 : 503, list.lost ? NULL : body);
+                                      (health->failed & 1u << i) == 0 ? "UP" : checks[i].failed,
+                                      "detail", caller_is_local(req) ? health->detail[i] : NULL));
+    const char *status = health_status(health);
+    json_t *body =
+        jsonx_own(req->op.mem, json_pack("{s:s,s:o}", "status", status, "checks", list.value));
+    return respond_json(req, strcmp(status, DOWN) != 0 ? 200 : 503, list.lost ? NULL : body);
 }

@@ -16,7 +16,7 @@ struct shared;
 struct counters;
 struct metrics;
 struct client_cache;
-struct registry;
+struct published;
 struct identity_providers;
 struct document_memory;
 struct keyring;
@@ -41,7 +41,8 @@ struct az {
     struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;      /* the metrics in it, NULL in the CLI */
     struct client_cache *clients; /* clients by client_id, re-checked by every write */
-    struct registry *registry;    /* resource types as published with one revision, or NULL */
+    struct published *registry;   /* resource types as published with one revision, or NULL */
+    struct published *trust;      /* so the trust row */
     struct identity_providers *providers; /* identity providers as last read, or NULL */
     struct document_memory *documents;    /* discovery and key sets of others, or NULL */
     struct signing_key *signing_keys;     /* keys of ID tokens as last read, or NULL */

@@ -102,6 +102,8 @@ struct settings {
     const char *safe_http_ca_file;        /* PEM file of roots, NULL: those of the system */
     long safe_http_timeout;               /* whole transfer, seconds */
     bool client_assertion_strict_aud;     /* aud of a client assertion is the issuer alone */
+    const char *spiffe_audience;          /* aud of JWT-SVIDs; NULL: the issuer */
+    long spiffe_refresh;                  /* longest life of a trust bundle, seconds */
     bool software_statement_verify;       /* verify the signatures of software statements */
     long software_statement_lifetime;     /* of issued statements, seconds */
     long statement_key_retirement; /* time for which a retired key stays published, seconds */

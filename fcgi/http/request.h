@@ -81,7 +81,7 @@ struct request {
     const char *ip;                /* client address by SVC_TRUSTED_PROXY_COUNT, NULL if unknown */
     const char *user_agent;        /* cut to AUDIT_USER_AGENT_MAX, or NULL */
     struct client *client;         /* set by the client credential */
-    const char *client_method;     /* client_secret_basic, ..._post, private_key_jwt or none */
+    const char *client_method;     /* token_endpoint_auth_method by which it authenticated */
     bool assertion_used;           /* the request used up the jti of its client assertion */
     const struct own_token *token; /* set by the credential of our own resource endpoints */
     const struct dpop *dpop; /* the DPoP proof (oauth/dpop/dpop.h); NULL: none was sent or read */

@@ -59,7 +59,8 @@ read_basic(struct request *req, const char *encoded, struct client_credentials *
 }
 
 /* Read an assertion and make the checks that need no key. It may name as its audience the issuer,
- * the token endpoint or the called endpoint, and nobody else (oauth.md J6). */
+ * the token endpoint or the called endpoint, and nobody else (oauth.md J6); a JWT-SVID names
+ * SVC_SPIFFE_AUDIENCE (J9). */
 static enum az_status
 read_assertion(struct request *req, const char *text, const char *type,
                struct client_credentials *ret)
@@ -80,7 +81,10 @@ read_assertion(struct request *req, const char *text, const char *type,
     const char *const audiences[] = {
         cfg->oidc_issuer, cfg->client_assertion_strict_aud ? NULL : token_endpoint, called, NULL};
     const struct assertion_request request = {
-        .client_id = ret->id, .audiences = audiences, .now = op_now(op)};
+        .client_id = ret->id,
+        .audiences = audiences,
+        .spiffe_audience = cfg->spiffe_audience != NULL ? cfg->spiffe_audience : cfg->oidc_issuer,
+        .now = op_now(op)};
     const char *why = NULL;
     enum az_status st = client_assertion_read(op->mem, kind, text, &request, assertion, &why);
     if (st == AZ_INVALID)
@@ -88,7 +92,7 @@ read_assertion(struct request *req, const char *text, const char *type,
     if (st != AZ_OK)
         return op_fail(op, st, NULL, "out of memory");
     ret->id = assertion->client_id;
-    ret->method = kind->method;
+    ret->method = assertion->kind->method;
     ret->assertion = assertion;
     return AZ_OK;
 }
@@ -156,6 +160,18 @@ client_credentials_match(const struct client *client, const struct client_creden
     return good;
 }
 
+/* True if a client is registered for assertions of this kind. One that is registered for
+ * private_key_jwt and has no keys may be a workload, whose keys are in the trust bundle. */
+static bool
+client_may_assert(const struct client *client, const struct assertion_kind *kind)
+{
+    if (client->auth_method == NULL)
+        return false;
+    bool keyless = client->jwks == NULL && client->jwks_uri == NULL;
+    return strcmp(client->auth_method, kind->method) == 0
+           || (kind->svid && keyless && strcmp(client->auth_method, PRIVATE_KEY_JWT) == 0);
+}
+
 /* Check an assertion. The cheap checks come before the keys are fetched and used. */
 static enum az_status
 judge_assertion(struct request *req, const struct client *client,
@@ -163,8 +179,7 @@ judge_assertion(struct request *req, const struct client *client,
 {
     if (client == NULL || !client->enabled)
         *ret_why = client == NULL ? "unknown client" : "disabled client";
-    else if (client->auth_method == NULL
-             || strcmp(client->auth_method, assertion->kind->method) != 0)
+    else if (!client_may_assert(client, assertion->kind))
         *ret_why = "the client is not registered for assertions of this type";
     else
         return client_keys_verify(&req->op, client, assertion, req->route->path, ret_why);

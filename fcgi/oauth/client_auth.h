@@ -1,4 +1,4 @@
-/* Client authentication (RFC 6749 2.3; oauth.md C9 to C13, J1 to J8): Basic, form,
+/* Client authentication (RFC 6749 2.3; oauth.md C9 to C13, J1 to J9): Basic, form,
  * assertion, or none for public clients. */
 #ifndef AZ_OAUTH_CLIENT_AUTH_H
 #define AZ_OAUTH_CLIENT_AUTH_H
@@ -13,7 +13,7 @@
     {.name = "client_id", .help = "Id of the client, unless it authenticates by Basic, an assertion or a token"}, \
     {.name = "client_secret", .help = "Secret of a confidential client, unless it authenticates by Basic or an assertion"}, \
     {.name = "client_assertion", .help = "JWT that the client has signed, in place of a secret (RFC 7523 2.2)"}, \
-    {.name = "client_assertion_type", .help = "Kind of client_assertion, given together with it: urn:ietf:params:oauth:client-assertion-type:jwt-bearer"}
+    {.name = "client_assertion_type", .help = "Kind of client_assertion, given together with it: urn:ietf:params:oauth:client-assertion-type:jwt-bearer, or urn:ietf:params:oauth:client-assertion-type:jwt-spiffe for a JWT-SVID"}
 /* clang-format on */
 
 /* The client credentials of a request. */
@@ -22,7 +22,8 @@ struct client_credentials {
     const char *secret;     /* decoded secret, or NULL */
     const char *raw_id;     /* Basic only: as sent, for clients that do not encode (oauth.md C11) */
     const char *raw_secret; /* Basic only */
-    const char *method;     /* client_secret_basic, client_secret_post, private_key_jwt or none */
+    const char
+        *method; /* client_secret_basic, client_secret_post, private_key_jwt, spiffe_jwt or none */
     const struct client_assertion *assertion; /* not verified; NULL: none was sent */
     bool other_scheme; /* the Authorization header has a scheme other than Basic */
 };

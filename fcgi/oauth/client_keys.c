@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "http/fetch/documents.h"
 #include "oauth/registration/cimd.h"
+#include "oauth/svid_keys.h"
 
 /* Nesting of a registered key set: set, keys, key and x5c are 4; the rest is for other members. */
 #define REGISTERED_KEYS_DEPTH 16
@@ -16,6 +17,7 @@ struct key_wish {
     struct op *op;
     const struct client *client;
     const char *endpoint; /* called */
+    bool svid;            /* it is a workload that shows a JWT-SVID */
     int64_t not_before;   /* keys fetched earlier are not new enough (document_get()) */
 };
 
@@ -45,7 +47,7 @@ client_check_set(struct op *op, const char *url, const json_t *document)
     return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
 }
 
-/* Report a failed fetch. If the client's host does not deliver, the client cannot be authenticated;
+/* Report a failed fetch. If the host does not deliver, the client cannot be authenticated;
  * a full pool and the like are failures of this service. */
 static enum az_status
 tell_failure(struct op *op, enum az_status st, bool of_host, const char **ret_why)
@@ -81,6 +83,27 @@ find_source(const struct key_wish *wish, struct client_key_set *ret, const char 
                                  "the keys of client %.160s cannot be read", client->client_id);
 }
 
+/* True if the host of a document did not deliver it, or delivered something else. */
+static bool
+is_of_host(enum az_status st, enum fetch_fault fault)
+{
+    return st == AZ_INVALID || (st == AZ_UNAVAILABLE && fetch_fault_of_host(fault));
+}
+
+/* Find the keys of a workload, which are in the trust bundle of the operator and nowhere else. */
+static enum az_status
+find_svid_keys(const struct key_wish *wish, struct client_key_set *ret, const char **ret_why)
+{
+    enum fetch_fault fault = FETCH_OK;
+    const char *why = NULL;
+    enum az_status st =
+        svid_keys(wish->op, wish->client->client_id, wish->not_before, &ret->jwks, &fault, &why);
+    ret->fetched = true;
+    if (st == AZ_INVALID && why != NULL)
+        return no_keys(why, ret_why);
+    return st == AZ_OK ? st : tell_failure(wish->op, st, is_of_host(st, fault), ret_why);
+}
+
 /* Fetch the set at an address. The sets of clients that registered themselves are kept apart:
  * anybody can name them, and they must not push out those that the operator named. */
 static enum az_status
@@ -94,9 +117,7 @@ fetch_source(const struct key_wish *wish, struct client_key_set *keys, const cha
     enum az_status st = document_get(op, kind, keys->jwks_uri, wish->not_before, client_check_set,
                                      &document, &fault);
     if (st != AZ_OK)
-        return tell_failure(
-            op, st, st == AZ_INVALID || (st == AZ_UNAVAILABLE && fetch_fault_of_host(fault)),
-            ret_why);
+        return tell_failure(op, st, is_of_host(st, fault), ret_why);
     keys->jwks = document.json;
     keys->fetched = true;
     return AZ_OK;
@@ -107,7 +128,8 @@ client_get_keys(const struct key_wish *wish, struct client_key_set *ret, const c
 {
     struct op *op = wish->op;
     struct client_key_set keys = {.jwks = NULL};
-    enum az_status st = find_source(wish, &keys, ret_why);
+    enum az_status st =
+        wish->svid ? find_svid_keys(wish, &keys, ret_why) : find_source(wish, &keys, ret_why);
     if (st == AZ_OK && keys.jwks == NULL && keys.jwks_uri != NULL)
         st = fetch_source(wish, &keys, ret_why);
     if (st != AZ_OK)
@@ -136,7 +158,8 @@ client_keys_verify(struct op *op, const struct client *client,
                    const struct client_assertion *assertion, const char *endpoint,
                    const char **ret_why)
 {
-    struct key_wish wish = {.op = op, .client = client, .endpoint = endpoint};
+    struct key_wish wish = {
+        .op = op, .client = client, .endpoint = endpoint, .svid = assertion->kind->svid};
     struct client_key_set keys;
     enum jws_fault fault = JWS_FAULT_OURS;
     enum az_status st = client_get_keys(&wish, &keys, ret_why);

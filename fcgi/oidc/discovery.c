@@ -10,6 +10,7 @@
 #include "oauth/client_assertion.h"
 #include "oauth/grants.h"
 #include "policy/decide/registry.h"
+#include "policy/decide/trust.h"
 #include "store/tokens/signing_keys.h"
 
 /* Member names of the endpoints, and their paths below the issuer. */
@@ -70,8 +71,20 @@ static const struct {
     {"backchannel_user_code_parameter_supported",      false},
 };
 
+/* Lists to which the method of workloads is added while they are trusted. */
+static const char *const workload_lists[] = {
+    "token_endpoint_auth_methods_supported",
+    "introspection_endpoint_auth_methods_supported",
+};
+
+/* The parts of the document that change while the program runs. */
+struct discovery_parts {
+    json_t *details_types; /* array of authorization_details types */
+    bool workloads;        /* there is a SPIFFE trust bundle */
+};
+
 static json_t *
-build(struct request *req, json_t *details_types)
+build(struct request *req, const struct discovery_parts *parts)
 {
     const char *issuer = req->op.az->cfg->oidc_issuer;
     struct jsonx_build document = {jsonx_own(req->op.mem, json_pack("{s:s}", "issuer", issuer)),
@@ -87,7 +100,13 @@ build(struct request *req, json_t *details_types)
     jsonx_set(&document, "id_token_signing_alg_values_supported",
               words_array(req->op.az->cfg->id_token_algs));
     jsonx_set(&document, "grant_types_supported", words_array(grant_types(req->op.mem)));
-    jsonx_set(&document, "authorization_details_types_supported", json_incref(details_types));
+    jsonx_set(&document, "authorization_details_types_supported",
+              json_incref(parts->details_types));
+    for (size_t i = 0; parts->workloads && i < sizeof(workload_lists) / sizeof(workload_lists[0]);
+         i++)
+        document.lost |= json_array_append_new(json_object_get(document.value, workload_lists[i]),
+                                               json_string(SPIFFE_JWT))
+                         != 0;
     if (req->op.az->dpop_algs != NULL) /* RFC 9449 5.1 */
         jsonx_set(&document, "dpop_signing_alg_values_supported",
                   words_array(req->op.az->dpop_algs));
@@ -97,10 +116,15 @@ build(struct request *req, json_t *details_types)
 enum az_status
 discovery_handle(struct request *req)
 {
-    json_t *types;
-    enum az_status st = registry_type_names(&req->op, &types);
+    struct discovery_parts parts = {.workloads = false};
+    struct trust_spiffe trust;
+    enum az_status st = registry_type_names(&req->op, &parts.details_types);
     if (st == AZ_OK)
-        st = respond_json(req, 200, build(req, types));
+        st = trust_spiffe(&req->op, registry_revision(&req->op), &trust);
+    if (st != AZ_OK)
+        return st;
+    parts.workloads = trust.bundle_url != NULL;
+    st = respond_json(req, 200, build(req, &parts));
     return st == AZ_OK ? respond_cached(req, req->op.az->cfg->jwks_cache_seconds) : st;
 }
 

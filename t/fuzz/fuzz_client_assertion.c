@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "base/b64url.h"
+#include "base/spiffe_id.h"
 #include "fuzz/fuzz.h"
 #include "oauth/client_assertion.h"
 
 #define NOW 1795258800
 #define ISSUER "https://as.example"
+#define SPIFFE_AUDIENCE "https://workloads.example"
 
+static const char *const types[] = {"urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                                    "urn:ietf:params:oauth:client-assertion-type:jwt-spiffe"};
 static const char *const audiences[] = {ISSUER, ISSUER "/token", NULL};
 
 static bool
@@ -26,25 +30,28 @@ static void
 check_good(const struct client_assertion *assertion, const char *client_id)
 {
     const struct jwt_claims *claims = &assertion->claims;
-    MUST(strcmp(claims->iss, claims->sub) == 0 && *claims->sub != '\0');
+    bool svid = assertion->kind->svid;
+    MUST(svid == spiffe_id_begins(claims->sub));
+    MUST(svid || (strcmp(claims->iss, claims->sub) == 0 && *claims->sub != '\0'));
+    MUST(!svid || spiffe_id_fault(claims->sub) == NULL);
     MUST(strcmp(assertion->client_id, claims->sub) == 0);
     MUST(client_id == NULL || strcmp(client_id, claims->sub) == 0);
-    MUST(claims->aud_count == 1 && has(audiences, claims->aud[0]));
-    MUST(assertion->jti != NULL && *assertion->jti != '\0');
-    MUST(strlen(assertion->jti) <= JWT_NAME_MAX);
+    MUST(claims->aud_count == 1);
+    MUST(svid ? strcmp(claims->aud[0], SPIFFE_AUDIENCE) == 0 : has(audiences, claims->aud[0]));
+    MUST(svid || (assertion->jti != NULL && *assertion->jti != '\0'));
+    MUST(assertion->jti == NULL || strlen(assertion->jti) <= JWT_NAME_MAX);
     MUST(assertion->until > NOW
-         && assertion->until <= NOW + ASSERTION_LIFETIME_MAX + ASSERTION_SKEW_PAST);
-    MUST(has(assertion_algs, assertion->jws->alg));
+         && assertion->until <= NOW + ASSERTION_LIFETIME_MAX + SVID_SKEW_PAST);
+    MUST(has(assertion->kind->algs, assertion->jws->alg));
     MUST(json_object_get(assertion->jws->header, "crit") == NULL);
 }
 
 static void
-read_once(const char *text, const char *client_id)
+read_once(const char *type, const char *text, const char *client_id)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
-    const struct assertion_kind *kind =
-        assertion_kind_find("urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    const struct assertion_request request = {client_id, audiences, NOW};
+    const struct assertion_kind *kind = assertion_kind_find(type);
+    const struct assertion_request request = {client_id, audiences, SPIFFE_AUDIENCE, NOW};
     struct client_assertion assertion = {.kind = NULL};
     const struct jwk_set none = {.count = 0};
     enum jws_fault fault = JWS_FAULT_NONE;
@@ -65,9 +72,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     TALLOC_CTX *mem = talloc_new(NULL);
     char *payload = talloc_array(mem, char, (unsigned) B64URL_LENGTH(size) + 1);
     b64url_encode_into(data, size, payload);
-    read_once(talloc_asprintf(mem, "eyJhbGciOiJFUzI1NiJ9.%s.AA", payload), NULL);
-    read_once(talloc_asprintf(mem, "eyJhbGciOiJFUzI1NiJ9.%s.AA", payload), "crm");
-    read_once(talloc_strndup(mem, (const char *) data, size), "crm");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        read_once(types[i], talloc_asprintf(mem, "eyJhbGciOiJFUzI1NiJ9.%s.AA", payload), NULL);
+        read_once(types[i], talloc_asprintf(mem, "eyJhbGciOiJFUzI1NiJ9.%s.AA", payload), "crm");
+        read_once(types[i], talloc_strndup(mem, (const char *) data, size), "crm");
+    }
     talloc_free(mem);
     return 0;
 }

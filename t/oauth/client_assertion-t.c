@@ -42,7 +42,7 @@ static const char *
 why_refused(TALLOC_CTX *mem, const char *text, const char *client_id, const char *const *names,
             struct client_assertion *ret)
 {
-    const struct assertion_request request = {client_id, names, NOW};
+    const struct assertion_request request = {client_id, names, NULL, NOW};
     const char *why = NULL;
     enum az_status st = client_assertion_read(mem, jwt_bearer(), text, &request, ret, &why);
     if (st == AZ_OK)

@@ -11,8 +11,6 @@
 #include "http/fetch/fetch_head.h"
 #include "http/fetch/fetch_places.h"
 
-/* A host that timed out or refused the connection is not asked again for so long, in seconds. */
-#define FAILED_PAUSE 5
 /* Seconds by which a lease outlives the fetch, for the writes to the database. */
 #define LEASE_MORE 1
 /* Time between two looks at a document that another worker fetches, in milliseconds: first and
@@ -52,15 +50,14 @@ fetch_wanted(struct wanted *wanted, struct fetch_answer *ret)
 /* End our lease by storing the fetched document. */
 static enum az_status
 keep_wanted(struct wanted *wanted, const unsigned char *lease, const struct fetch_answer *answer,
-            json_t *json, const char *before)
+            json_t *json, const json_t *old)
 {
     struct op *op = wanted->op;
-    json_t *old = NULL;
-    if (before != NULL)
-        jsonx_parse(op->mem, before, strlen(before), DOCUMENT_DEPTH_MAX, &old, NULL);
     wanted->document = (struct document){
         .json = json, .fetched_ms = op->now_ms, .changed = old != NULL && !json_equal(old, json)};
-    int64_t seconds = lifetime(&wanted->limits, answer->max_age);
+    const struct limits *limits = &wanted->limits;
+    int64_t seconds = lifetime(limits, limits->refresh_hint != NULL ? limits->refresh_hint(json)
+                                                                    : answer->max_age);
     enum az_status st = document_keep(op, &wanted->wish, lease, answer->body, seconds,
                                       &wanted->document.fetched_ms);
     if (st == AZ_OK)
@@ -76,6 +73,17 @@ end_host(struct wanted *wanted, const unsigned char *lease)
     document_host_end(&after, wanted->host, lease);
 }
 
+/* Refuse a document that is older than the kept one. Once the kept one may not serve any more, an
+ * older one is taken: the other server may have lost its count. */
+static enum az_status
+refuse_older(struct wanted *wanted, const json_t *json, const json_t *old)
+{
+    return wanted->limits.is_older != NULL && wanted->look.kept && old != NULL
+                   && wanted->limits.is_older(json, old)
+               ? wanted_fail(wanted, FETCH_FAULT_HTTP, "it is older than the one that is kept")
+               : AZ_OK;
+}
+
 /* Fetch under our leases, and end them in any case. */
 static enum az_status
 fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *before)
@@ -83,17 +91,21 @@ fetch_leased(struct wanted *wanted, const unsigned char *lease, const char *befo
     /* The results of `after` do not count: if it fails, the lease ends by its time. */
     struct op after = {.mem = wanted->op->mem, .az = wanted->op->az, .now_ms = wanted->op->now_ms};
     struct fetch_answer answer;
-    json_t *json = NULL;
+    json_t *json = NULL, *old = NULL;
+    if (before != NULL)
+        jsonx_parse(wanted->op->mem, before, strlen(before), DOCUMENT_DEPTH_MAX, &old, NULL);
     enum az_status st = fetch_wanted(wanted, &answer);
     if (st == AZ_OK)
         st = wanted_read(wanted, answer.body, answer.length, &json);
+    if (st == AZ_OK)
+        st = refuse_older(wanted, json, old);
     if (st == AZ_OK) {
-        st = keep_wanted(wanted, lease, &answer, json, before);
+        st = keep_wanted(wanted, lease, &answer, json, old);
     } else {
         bool away = wanted->fault == FETCH_FAULT_CONNECT || wanted->fault == FETCH_FAULT_TIMEOUT;
         bool refused = wanted->fault == FETCH_FAULT_ADDRESS || wanted->fault == FETCH_FAULT_URL;
         document_fail(&after, &wanted->wish, lease, wanted_failure_dump(wanted),
-                      away ? FAILED_PAUSE : 0, refused);
+                      away ? wanted->limits.pause_away : wanted->limits.pause, refused);
     }
     if (wanted->limits.bounded) {
         document_evict(&after, wanted->limits.word, DOCUMENTS_MAX);

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "crypto/digest.h"
+#include "crypto/trust_bundle.h"
 #include "http/fetch/document_memory.h"
 #include "http/fetch/fetch_places.h"
 
@@ -20,40 +21,60 @@
  * cause a fetch with each request. */
 #define METADATA_FLOOR 60
 #define FORGET_DAYS 7
+/* A host that timed out or refused the connection is not asked again for so long, in seconds. */
+#define AWAY_PAUSE 5
+/* Limits of a trust bundle (oauth.md J9): octets, which allow for hundreds of certificates;
+ * seconds of a fetch; and shortest time between two fetches, however they end. */
+#define TRUST_BUNDLE_MAX (1024 * 1024)
+#define TRUST_BUNDLE_TIMEOUT 5
+#define TRUST_BUNDLE_FLOOR 30
 
 static struct limits
 limits_of(const struct settings *cfg, enum document_kind kind)
 {
-    long ttl = cfg->cimd_cache_ttl;
+    struct limits ret = {.word = "keys",
+                         .hosts = FETCH_SAFE_HTTP,
+                         .max_octets = DOCUMENT_KEYS_MAX,
+                         .timeout = cfg->safe_http_timeout,
+                         .least = 3600,
+                         .most = 3600,
+                         .grace = DAY,
+                         .again = AGAIN_AFTER,
+                         .pause_away = AWAY_PAUSE};
     switch (kind) {
     case DOCUMENT_DISCOVERY:
-        return (struct limits){
-            "discovery", FETCH_SAFE_HTTP, DOCUMENT_KEYS_MAX, cfg->safe_http_timeout, DAY, DAY, DAY,
-            false};
+        ret.word = "discovery";
+        ret.least = ret.most = DAY;
+        break;
     case DOCUMENT_KEYS:
-        return (struct limits){
-            "keys", FETCH_SAFE_HTTP, DOCUMENT_KEYS_MAX, cfg->safe_http_timeout, 3600, 3600, DAY,
-            false};
+        break;
     case DOCUMENT_CLIENT_KEYS:
-        return (struct limits){"client_keys",
-                               FETCH_CLIENT_KEYS,
-                               DOCUMENT_KEYS_MAX,
-                               cfg->safe_http_timeout,
-                               3600,
-                               3600,
-                               DAY,
-                               true};
+        ret.word = "client_keys";
+        ret.hosts = FETCH_CLIENT_KEYS;
+        ret.bounded = true;
+        break;
+    case DOCUMENT_TRUST_BUNDLE:
+        ret.word = "trust_bundle";
+        ret.max_octets = TRUST_BUNDLE_MAX;
+        ret.timeout = TRUST_BUNDLE_TIMEOUT;
+        ret.least = TRUST_BUNDLE_FLOOR;
+        ret.most = cfg->spiffe_refresh > ret.least ? cfg->spiffe_refresh : ret.least;
+        ret.again = ret.pause = ret.pause_away = TRUST_BUNDLE_FLOOR;
+        ret.refresh_hint = trust_bundle_refresh_hint;
+        ret.is_older = trust_bundle_is_older;
+        break;
     case DOCUMENT_CLIENT_METADATA:
+        ret.word = "client_metadata";
+        ret.hosts = FETCH_CIMD;
+        ret.max_octets = (size_t) cfg->cimd_max_document_size;
+        ret.timeout = cfg->cimd_fetch_timeout;
+        ret.most = cfg->cimd_cache_ttl;
+        ret.least = ret.most < METADATA_FLOOR ? ret.most : METADATA_FLOOR;
+        ret.grace = 0;
+        ret.bounded = true;
         break;
     }
-    return (struct limits){"client_metadata",
-                           FETCH_CIMD,
-                           (size_t) cfg->cimd_max_document_size,
-                           cfg->cimd_fetch_timeout,
-                           ttl < METADATA_FLOOR ? ttl : METADATA_FLOOR,
-                           ttl,
-                           0,
-                           true};
+    return ret;
 }
 
 static enum az_status
@@ -66,7 +87,7 @@ wish_make(struct wanted *wanted, int64_t not_before)
     wish->kind = wanted->limits.word;
     wish->url = wanted->url;
     wish->not_before = not_before;
-    wish->again = AGAIN_AFTER;
+    wish->again = wanted->limits.again;
     wish->grace = wanted->limits.grace;
     return AZ_OK;
 }
@@ -268,4 +289,20 @@ documents_prune(struct op *op)
     for (size_t i = 0; i < sizeof(bounded) / sizeof(bounded[0]) && st == AZ_OK; i++)
         st = document_evict(op, limits_of(op->az->cfg, bounded[i]).word, DOCUMENTS_MAX);
     return st;
+}
+
+enum az_status
+document_check_fresh(struct op *op, enum document_kind kind, const char *url)
+{
+    struct wanted wanted = {.op = op, .limits = limits_of(op->az->cfg, kind), .url = url};
+    const char *since = NULL, *failure = NULL;
+    enum az_status st = wish_make(&wanted, 0);
+    if (st == AZ_OK)
+        st = document_failing(op, &wanted.wish, STALE_INTERVALS - 1, wanted.limits.most, &since,
+                              &failure);
+    if (st != AZ_OK || since == NULL)
+        return st;
+    const char *detail = failure != NULL ? strchr(failure, '\n') : NULL;
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "no fetch of %.160s has succeeded since %s: %s", url,
+                   since, detail != NULL ? detail + 1 : "it is being fetched");
 }

@@ -20,6 +20,8 @@ enum document_kind {
     DOCUMENT_DISCOVERY,       /* of an identity provider: kept a day */
     DOCUMENT_KEYS,            /* a JWK Set: kept an hour, fetched again for an unknown kid */
     DOCUMENT_CLIENT_KEYS,     /* the same, of a client that registered itself; bounded as below */
+    DOCUMENT_TRUST_BUNDLE,    /* of SPIFFE: kept for SVC_SPIFFE_TRUST_BUNDLE_REFRESH_SECONDS or as
+                                 long as it says itself, if that is shorter */
     DOCUMENT_CLIENT_METADATA, /* kept as its Cache-Control says, at most SVC_CIMD_CACHE_TTL_SECONDS
                                */
 };
@@ -37,8 +39,9 @@ struct document {
  * Return the document at a URL: the kept one while it is fresh, else a newly fetched one. If
  * another worker is fetching it, wait for that, at most as long as a fetch may take. `not_before`:
  * a document fetched earlier (milliseconds since 1970) is not fresh, unless it was already fetched
- * early within the last 60 s; 0: no such condition. If the fetch fails, an expired document is used
- * for another day if it is discovery or a key set. AZ_UNAVAILABLE: it cannot be fetched now;
+ * early within the last 60 s (a trust bundle: 30 s); 0: no such condition. If the fetch fails, an
+ * expired document is used for another day if it is discovery, a key set or a trust bundle; of the
+ * latter also if the new one has a lower sequence. AZ_UNAVAILABLE: it cannot be fetched now;
  * AZ_BUSY: no place for a fetch is free, or another document of the host is being fetched, and the
  * host was not asked; another status: `check`
  * returned it. *ret_fault (or NULL) gives the reason.
@@ -54,6 +57,13 @@ char *document_discovery_url(TALLOC_CTX *mem, const char *issuer);
 /* Longest discovery document and key set, in octets; those of the largest providers are under 20
  * kB. */
 #define DOCUMENT_KEYS_MAX 65536
+
+/* Intervals after which a document that cannot be refreshed counts as stale. */
+#define STALE_INTERVALS 3
+
+/* Check that the document at a URL is not stale: AZ_UNAVAILABLE if it could not be refreshed for
+ * STALE_INTERVALS. One that nobody has asked for is not stale. Takes one trip to the database. */
+enum az_status document_check_fresh(struct op *op, enum document_kind kind, const char *url);
 
 /* Housekeeping: delete documents that were not used for a week, and those that clients name beyond
  * DOCUMENTS_MAX of a kind. */

@@ -30,3 +30,41 @@ published_row(struct op *op, const char *data_key, json_t **ret)
     enum az_status st = policy_published_fetch(op, data_key, NULL, &revision, &payload);
     return st == AZ_OK ? published_parse(op, op->mem, data_key, payload, ret) : st;
 }
+
+static enum az_status
+make_published(struct op *op, const char *data_key, const char *revision, const char *payload,
+               struct published **ret)
+{
+    struct published *made = talloc_zero(op->mem, struct published);
+    if (made == NULL
+        || (revision != NULL && (made->revision = talloc_strdup(made, revision)) == NULL))
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *ret = made;
+    return published_parse(op, made, data_key, payload, &made->row);
+}
+
+enum az_status
+published_keep(struct op *op, const char *data_key, const char *wanted, struct published **kept,
+               const struct published **ret)
+{
+    struct published *old = *kept, *made = NULL;
+    const char *known = old != NULL ? old->revision : NULL, *revision, *payload;
+    *ret = old;
+    if (known != NULL && wanted != NULL && strcmp(known, wanted) == 0)
+        return AZ_OK;
+    enum az_status st = policy_published_fetch(op, data_key, known, &revision, &payload);
+    if (st != AZ_OK)
+        return st;
+    if (known != NULL && revision != NULL && strcmp(known, revision) == 0)
+        return AZ_OK;
+    if ((st = make_published(op, data_key, revision, payload, &made)) != AZ_OK)
+        return st;
+    if (revision != NULL) {
+        /* The old one lives to the end of the operation, which may still use it. */
+        if (old != NULL)
+            talloc_steal(op->mem, old);
+        *kept = talloc_steal(op->az, made);
+    }
+    *ret = made;
+    return AZ_OK;
+}

@@ -16,4 +16,19 @@ enum az_status published_row(struct op *op, const char *data_key, json_t **ret);
 enum az_status published_parse(struct op *op, TALLOC_CTX *mem, const char *data_key,
                                const char *payload, json_t **ret);
 
+/* A row as published with one revision. */
+struct published {
+    const char *revision; /* NULL: nothing is published yet */
+    json_t *row;          /* NULL: the bundle has no such row */
+};
+
+/*
+ * Return the row of this key with a revision: the one that the process keeps in *kept, if it has
+ * that revision; otherwise, and for a revision of NULL, the row as it is served now, which takes
+ * one trip and brings the row only if it has changed. The process keeps it then, and replaces it as
+ * a whole. *ret lives at least to the end of the operation.
+ */
+enum az_status published_keep(struct op *op, const char *data_key, const char *revision,
+                              struct published **kept, const struct published **ret);
+
 #endif

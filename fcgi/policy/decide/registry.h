@@ -19,6 +19,10 @@ enum az_status registry_ties(struct op *op, const char *revision, const char *ty
  * op->mem. Takes one trip to the database, which brings the row only if it has changed. */
 enum az_status registry_type_names(struct op *op, json_t **ret);
 
+/* Return the revision of the registry that the process keeps, for reading another row of it; NULL:
+ * it keeps none. */
+const char *registry_revision(const struct op *op);
+
 /* True if two indicators name the same resource (RFC 8707); `https://h` and `https://h/` do. */
 bool resource_equal(const char *a, const char *b);
 

@@ -86,3 +86,15 @@ trust_find(struct op *op, enum trust_list list, const char *issuer, struct trust
         ret->first = entry_issuer(json_array_get(entries, 0));
     return AZ_OK;
 }
+
+enum az_status
+trust_spiffe(struct op *op, const char *revision, struct trust_spiffe *ret)
+{
+    const struct published *trust;
+    enum az_status st = published_keep(op, ROW, revision, &op->az->trust, &trust);
+    if (st != AZ_OK)
+        return st;
+    ret->bundle_url = json_string_value(json_object_get(trust->row, "spiffe_trust_bundle_url"));
+    ret->domains = json_object_get(trust->row, "spiffe_trust_domains");
+    return AZ_OK;
+}

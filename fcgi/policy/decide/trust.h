@@ -1,5 +1,6 @@
 /* Reading the trust row (svc.operator.controls.trust), which names the issuers whose software
- * statements and ID tokens are trusted. Nothing is fetched from an issuer that is not in it. */
+ * statements and ID tokens are trusted, and the trust bundle of workloads. Nothing is fetched from
+ * an issuer that is not in it. */
 #ifndef AZ_POLICY_DECIDE_TRUST_H
 #define AZ_POLICY_DECIDE_TRUST_H
 
@@ -30,5 +31,15 @@ struct trust_issuer {
  */
 enum az_status trust_find(struct op *op, enum trust_list list, const char *issuer,
                           struct trust_issuer *ret, bool *ret_found);
+
+/* The workloads that are trusted. Texts live to the end of the operation. */
+struct trust_spiffe {
+    const char *bundle_url; /* address of the trust bundle; NULL: no workload is trusted */
+    const json_t *domains;  /* array of trust domains; NULL: those of the registered clients */
+};
+
+/* Read the members about SPIFFE, of the row with this revision if the process keeps it, else as
+ * served now (published_keep()). */
+enum az_status trust_spiffe(struct op *op, const char *revision, struct trust_spiffe *ret);
 
 #endif

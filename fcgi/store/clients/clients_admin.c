@@ -31,7 +31,8 @@ static const struct db_stmt client_state_stmt = {
 
 /* A client that has secrets (clients_admin.h). */
 #define CLIENTS_ADMIN_SECRET                                                                       \
-    "client_type = 'confidential' AND auth_method IS DISTINCT FROM 'private_key_jwt'"
+    "client_type = 'confidential'"                                                                 \
+    " AND coalesce(auth_method, '') NOT IN ('private_key_jwt', 'spiffe_jwt')"
 
 /* The values come by name from one JSON object. Joining with || lets the members on the right win. */
 static const struct db_stmt clients_admin_insert_stmt = {

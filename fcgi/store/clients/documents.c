@@ -66,7 +66,7 @@ enum document_keep_column { KEEP_FETCHED };
 static const struct db_stmt document_keep_stmt = {
     "document_keep",
     "UPDATE fetched_document SET body = $3, fetched_at = now(), failure = NULL, failed_until = "
-    "NULL,"
+    "NULL, failing_since = NULL,"
     "  expires_at = now() + make_interval(secs => $4::double precision), leased_until = NULL,"
     "  ended_at = clock_timestamp()"
     " WHERE key = $1 AND lease = $2 RETURNING"
@@ -76,11 +76,19 @@ static const struct db_stmt document_fail_stmt = {
     "document_fail",
     "WITH gone AS (DELETE FROM fetched_document"
     "  WHERE key = $1 AND lease = $2 AND body IS NULL AND $5::boolean)"
-    " UPDATE fetched_document SET failure = $3, failed_until = CASE WHEN $4::bigint > 0"
+    " UPDATE fetched_document SET failure = $3,"
+    "  failing_since = coalesce(failing_since, now()), failed_until = CASE WHEN $4::bigint > 0"
     "  THEN now() + make_interval(secs => $4::bigint::double precision) END, leased_until = NULL,"
     "  ended_at = clock_timestamp()"
     " WHERE key = $1 AND lease = $2 AND NOT (body IS NULL AND $5::boolean)",
     5};
+enum document_failing_column { FAILING_SINCE, FAILING_FAILURE };
+static const struct db_stmt document_failing_stmt = {
+    "document_failing",
+    "SELECT to_char(failing_since" DB_TIME " AS since, failure FROM fetched_document"
+    " WHERE key = $1 AND failing_since + coalesce((expires_at - fetched_at) * $2::int,"
+    "  make_interval(secs => $3::double precision)) < now()",
+    3};
 static const struct db_stmt document_touch_stmt = {
     "document_touch", "UPDATE fetched_document SET used_at = now() WHERE key = $1", 1};
 static const struct db_stmt document_forget_stmt = {
@@ -204,6 +212,23 @@ document_fail(struct op *op, const struct document_wish *wish,
     db_number(&params, pause);
     db_bool(&params, refused);
     return db_exec(op, &document_fail_stmt, &params, false, NULL);
+}
+
+enum az_status
+document_failing(struct op *op, const struct document_wish *wish, int lives, int64_t life,
+                 const char **ret_since, const char **ret_failure)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_octets(&params, wish->key, sizeof(wish->key));
+    db_number(&params, lives);
+    db_number(&params, life * lives);
+    enum az_status st = db_exec(op, &document_failing_stmt, &params, true, &result);
+    if (st == AZ_OK && PQntuples(result) == 1) {
+        *ret_since = db_get(result, 0, FAILING_SINCE);
+        *ret_failure = db_get(result, 0, FAILING_FAILURE);
+    }
+    return st;
 }
 
 enum az_status

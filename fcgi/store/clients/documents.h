@@ -67,6 +67,12 @@ enum az_status document_fail(struct op *op, const struct document_wish *wish,
                              const unsigned char lease[DOCUMENT_LEASE_OCTETS], const char *failure,
                              long pause, bool refused);
 
+/* Find out since when no fetch of the document has succeeded, if that is longer than so many of its
+ * lives; a document that never came has a life of `life` seconds. *ret_since, the time as text, and
+ * *ret_failure, of the last fetch or NULL, are untouched if it is not. */
+enum az_status document_failing(struct op *op, const struct document_wish *wish, int lives,
+                                int64_t life, const char **ret_since, const char **ret_failure);
+
 /* Take the lease of a host for `seconds`; *ret_ours false: a document of it is being fetched. */
 enum az_status document_host_lease(struct op *op, const char *host, long seconds,
                                    const unsigned char lease[DOCUMENT_LEASE_OCTETS],
