@@ -45,7 +45,7 @@ enum token_find_column {
     FIND_FLOW_ID,
     FIND_JKT,
     FIND_ACT,
-    FIND_GRANT,
+    FIND_FAMILY,
     FIND_PROVIDER
 };
 /* A person's token lives only while its family and the identity provider do; both are rows, so that
@@ -140,8 +140,8 @@ token_read_access(struct op *op, const PGresult *result, const struct token_part
     if (st == AZ_OK)
         st = db_read_json(op, result, 0, FIND_ACT, &row.act);
     size_t family_length = 0;
-    if (st == AZ_OK && db_get(result, 0, FIND_GRANT) != NULL)
-        st = db_read_octets(op, result, 0, FIND_GRANT, &row.family, &family_length);
+    if (st == AZ_OK && db_get(result, 0, FIND_FAMILY) != NULL)
+        st = db_read_octets(op, result, 0, FIND_FAMILY, &row.family, &family_length);
     row.provider = db_get_number(result, 0, FIND_PROVIDER, 0);
     if (st == AZ_OK)
         *ret = row;
