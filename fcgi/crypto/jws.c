@@ -331,3 +331,9 @@ jws_verify(const struct jws *jws, const struct jws_policy *policy, const struct 
     }
     return jws_refuse(tries > 0 ? JWS_FAULT_SIGNATURE : JWS_FAULT_KEY, ret_fault);
 }
+
+bool
+jws_key_may_be_new(const struct jws *jws, enum jws_fault fault)
+{
+    return fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
+}

@@ -110,6 +110,13 @@ enum az_status jws_verify(const struct jws *jws, const struct jws_policy *policy
                           const struct jwk **ret_key, enum jws_fault *ret_fault);
 
 /*
+ * True if a token that jws_verify() refused may be signed by a key that is newer than the set, so
+ * that a caller that fetches the set fetches it again. A new key has a new kid; in a token without
+ * kid only the signature can tell. Anybody can send an unknown kid: limit how often.
+ */
+bool jws_key_may_be_new(const struct jws *jws, enum jws_fault fault);
+
+/*
  * Sign a payload. alg must be in the table and fit the key, which must have its private half; typ
  * may be NULL; the header gets the kid of the key, if there is one. *ret belongs to mem and is
  * NUL-terminated. AZ_INVALID: alg or key do not fit, or the result would exceed JWS_OCTETS_MAX.

@@ -142,17 +142,6 @@ client_get_keys(const struct key_wish *wish, struct client_key_set *ret, const c
     return st == AZ_SERVER_ERROR ? op_fail(op, st, NULL, "out of memory") : st;
 }
 
-/* True if the key may be a new one, so that the set is fetched again. documents.c limits how often,
- * because anyone can send an unknown kid. */
-static bool
-key_may_be_new(const struct client_key_set *keys, const struct client_assertion *assertion,
-               enum jws_fault fault)
-{
-    return keys->fetched
-           && (fault == JWS_FAULT_KEY
-               || (fault == JWS_FAULT_SIGNATURE && assertion->jws->kid == NULL));
-}
-
 enum az_status
 client_keys_verify(struct op *op, const struct client *client,
                    const struct client_assertion *assertion, const char *endpoint,
@@ -166,7 +155,7 @@ client_keys_verify(struct op *op, const struct client *client,
     if (st != AZ_OK)
         return st;
     st = client_assertion_verify(assertion, keys.parsed, &fault);
-    if (st == AZ_INVALID && key_may_be_new(&keys, assertion, fault)) {
+    if (st == AZ_INVALID && keys.fetched && jws_key_may_be_new(assertion->jws, fault)) {
         wish.not_before = op->now_ms;
         if ((st = client_get_keys(&wish, &keys, ret_why)) != AZ_OK)
             return st;

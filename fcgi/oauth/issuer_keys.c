@@ -108,14 +108,6 @@ fetch_keys(struct op *op, const struct trust_issuer *issuer, int64_t not_before,
     return AZ_OK;
 }
 
-/* True if the key may be a new one, so that the set is fetched again. documents.c limits how
- * often, because anyone can send an unknown kid. */
-static bool
-may_be_new(const struct jws *jws, enum jws_fault fault)
-{
-    return fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
-}
-
 enum az_status
 issuer_verify(struct op *op, const struct trust_issuer *issuer, const struct jws *jws,
               struct jws_policy *policy, bool *ret_unreachable)
@@ -128,7 +120,7 @@ issuer_verify(struct op *op, const struct trust_issuer *issuer, const struct jws
         return st;
     policy->keys = keys;
     st = jws_verify(jws, policy, NULL, &fault);
-    if (st == AZ_INVALID && may_be_new(jws, fault)) {
+    if (st == AZ_INVALID && jws_key_may_be_new(jws, fault)) {
         if ((st = fetch_keys(op, issuer, op->now_ms, &keys, ret_unreachable)) != AZ_OK)
             return st;
         policy->keys = keys;

@@ -207,8 +207,7 @@ upstream_id_token_check(TALLOC_CTX *mem, const char *text, const struct jwk_set 
     *ret_stale = false;
     enum az_status st = jws_parse_unverified(mem, text, strlen(text), &jws, &fault);
     if (st == AZ_OK && (st = jws_verify(jws, &policy, NULL, &fault)) == AZ_INVALID)
-        /* A new key has a new kid. If the provider sends no kid, only the signature can tell. */
-        *ret_stale = fault == JWS_FAULT_KEY || (fault == JWS_FAULT_SIGNATURE && jws->kid == NULL);
+        *ret_stale = jws_key_may_be_new(jws, fault);
     if (st != AZ_OK)
         return st == AZ_INVALID ? id_token_refuse(jws_fault_text(fault), ret_why) : st;
     return id_token_read(mem, jws, expected, ret, ret_why);

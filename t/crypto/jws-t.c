@@ -213,6 +213,19 @@ test_outputs(TALLOC_CTX *mem)
     ok(key == kept, "... and does not when none was");
 }
 
+/* A set of keys is fetched again for a token that a newer key may have signed, and for no other. */
+static void
+test_new_key(TALLOC_CTX *mem)
+{
+    struct jws named = {.kid = talloc_strdup(mem, "k")}, unnamed = {.kid = NULL};
+
+    ok(jws_key_may_be_new(&named, JWS_FAULT_KEY), "an unknown kid may be that of a new key");
+    ok(jws_key_may_be_new(&unnamed, JWS_FAULT_KEY), "no fitting key: there may be a new one");
+    ok(jws_key_may_be_new(&unnamed, JWS_FAULT_SIGNATURE), "without kid, so may a bad signature");
+    ok(!jws_key_may_be_new(&named, JWS_FAULT_SIGNATURE), "with a known kid it is just bad");
+    ok(!jws_key_may_be_new(&unnamed, JWS_FAULT_ALG), "another fault has nothing to do with keys");
+}
+
 /* Each row of the table signs and verifies, and does not with any key of another kind. */
 static void
 test_sign(TALLOC_CTX *mem)
@@ -311,6 +324,7 @@ main(void)
     test_rfc_sign(mem);
     test_cases(mem);
     test_outputs(mem);
+    test_new_key(mem);
     test_sign(mem);
     test_sign_many(mem);
     test_sign_refused(mem);
