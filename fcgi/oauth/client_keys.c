@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "http/fetch/documents.h"
+#include "oauth/issuer_keys.h"
 #include "oauth/registration/cimd.h"
 #include "oauth/svid_keys.h"
 
@@ -34,17 +35,6 @@ no_keys(const char *why, const char **ret_why)
 {
     *ret_why = why;
     return AZ_INVALID;
-}
-
-/* Check a fetched key set. AZ_INVALID: the host answered with something else. */
-static enum az_status
-client_check_set(struct op *op, const char *url, const json_t *document)
-{
-    struct jwk_set *set;
-    const char *why = "it cannot be read";
-    if (jwk_set_parse(op->mem, document, JWK_SET_FETCHED, &set, &why) == AZ_OK)
-        return AZ_OK;
-    return op_fail(op, AZ_INVALID, NULL, "key set of %.160s: %s", url, why);
 }
 
 /* Report a failed fetch. If the host does not deliver, the client cannot be authenticated;
@@ -114,7 +104,7 @@ fetch_source(const struct key_wish *wish, struct client_key_set *keys, const cha
     enum fetch_fault fault = FETCH_OK;
     enum document_kind kind =
         strcmp(wish->client->registration, "ADMIN") == 0 ? DOCUMENT_KEYS : DOCUMENT_CLIENT_KEYS;
-    enum az_status st = document_get(op, kind, keys->jwks_uri, wish->not_before, client_check_set,
+    enum az_status st = document_get(op, kind, keys->jwks_uri, wish->not_before, fetched_keys_check,
                                      &document, &fault);
     if (st != AZ_OK)
         return tell_failure(op, st, is_of_host(st, fault), ret_why);

@@ -11,9 +11,8 @@
 const char *const issuer_algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
                                    "ES256", "ES384", "ES512", "EdDSA", NULL};
 
-/* Check a fetched key set. AZ_INVALID: the host answered with something else. */
-static enum az_status
-issuer_check_keys(struct op *op, const char *url, const json_t *document)
+enum az_status
+fetched_keys_check(struct op *op, const char *url, const json_t *document)
 {
     struct jwk_set *set;
     const char *why = NULL;
@@ -100,7 +99,7 @@ fetch_keys(struct op *op, const struct trust_issuer *issuer, int64_t not_before,
     enum az_status st = url != NULL ? AZ_OK : discover(op, issuer->issuer, &url, ret_unreachable);
     if (st != AZ_OK)
         return st;
-    st = document_get(op, DOCUMENT_KEYS, url, not_before, issuer_check_keys, &document, &fault);
+    st = document_get(op, DOCUMENT_KEYS, url, not_before, fetched_keys_check, &document, &fault);
     if (st != AZ_OK)
         return fetch_failed(op, st, fault, ret_unreachable);
     if (jwk_set_parse(op->mem, document.json, JWK_SET_FETCHED, ret, NULL) != AZ_OK)

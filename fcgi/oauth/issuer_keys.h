@@ -3,6 +3,7 @@
 #ifndef AZ_OAUTH_ISSUER_KEYS_H
 #define AZ_OAUTH_ISSUER_KEYS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/op.h"
@@ -26,5 +27,9 @@ extern const char *const issuer_algs[];
 enum az_status issuer_verify(struct op *op, const struct trust_issuer *issuer,
                              const struct jws *jws, struct jws_policy *policy,
                              bool *ret_unreachable);
+
+/* Check a fetched key set (document_check_fn). AZ_INVALID: the host answered with something else.
+ */
+enum az_status fetched_keys_check(struct op *op, const char *url, const json_t *document);
 
 #endif
