@@ -334,6 +334,31 @@ es256( $first, $dcr );
 oauth_error( refresh( $first, [], own() ), 400, 'invalid_request', '... and a refresh without proof' );
 oauth_ok( refresh( $first, show($other), own() ), { token_type => 'DPoP' }, '... with a proof of any key' );
 
+# ---- nonces for DPoP proofs (RFC 9449 8): a challenge costs the assertion alone
+
+$stack->restart_service( settings => { SVC_DPOP_NONCE_ENABLED => 'true' } );
+$id = approved();
+my $without   = jwt();
+my $challenge = poll( $without, $id, show($key) );
+oauth_error( $challenge, 400, 'use_dpop_nonce', 'a poll without nonce' );
+my $nonce = $challenge->header('DPoP-Nonce') // '';
+oauth_error(
+    poll( $without, $id, show( $key, nonce => $nonce ) ),
+    401, 'invalid_client', '... the same assertion with the nonce is 401: its jti was used (J7)' );
+oauth_error(
+    post( '/token', show( $key, nonce => $nonce ), grant_type => $Authz::Ciba::GRANT, auth_req_id => $id ),
+    401, 'invalid_client', '... and so is none' );
+oauth_ok(
+    poll( jwt(), $id, show( $key, nonce => $nonce ) ),
+    { token_type => 'DPoP', authorization_details => \@pay },
+    '... another one gets the tokens: the challenge consumed no approval' );
+$code = code_of();
+oauth_error( redeem( $code, show($key) ), 400, 'use_dpop_nonce', 'a code with dpop_jkt without nonce' );
+oauth_ok(
+    redeem( $code, show( $key, nonce => $nonce ) ),
+    { token_type => 'DPoP' },
+    '... is redeemed with one: it was not used up' );
+
 # ---- no answer and no audit row has the one code that is not ours (specification 4.4)
 
 is( scalar( grep { $_->text =~ /invalid_dpop_proof/ } @answers ), 0,
