@@ -5,14 +5,17 @@ use warnings;
 
 use Test::More;
 
+use Authz::Idp     ();
 use Authz::Process ();
 use Authz::Stack   ();
 
 my $programs = $ENV{AUTHZ_PYPI} // ( glob( ( $ENV{XDG_CACHE_HOME} // "$ENV{HOME}/.cache" ) . '/authz/pypi/*' ) )[0];
 plan skip_all => 'no Python packages: run contrib/check once' if !$programs || !-x "$programs/bin/schemathesis";
 
-my $stack = Authz::Stack->start;
-my $file  = Authz::Process::directory() . '/openapi.json';
+# With an identity provider: without one, a page that signs people in can only say that it is not available.
+my $stack = Authz::Stack->start( settings => { Authz::Idp->settings } );
+Authz::Idp->start->register( $stack, idpId => 'corp' );
+my $file = Authz::Process::directory() . '/openapi.json';
 open my $out, '>', $file or die "$file: $!";
 print {$out} $stack->http->get('/openapi.json')->body;
 close $out or die "$file: $!";

@@ -41,6 +41,19 @@ append_path_values(struct jsonx_build *list, const char *path)
     }
 }
 
+/* Return the texts that a parameter may have; NULL: any. An empty one counts as none (oauth.md
+ * C4). */
+static json_t *
+param_words(const struct route_param *param)
+{
+    json_t *words = param->words != NULL ? words_array(param->words) : NULL;
+    if (words != NULL && !param->required && json_array_append_new(words, json_string("")) != 0) {
+        json_decref(words);
+        return NULL;
+    }
+    return words;
+}
+
 /* Return the schema of the value of a parameter, without its meaning. */
 static json_t *
 param_schema(const struct route_param *param)
@@ -51,8 +64,7 @@ param_schema(const struct route_param *param)
         return json_pack("{s:s,s:s,s:I,s:o*}", "type", "integer", "format", "int64", "minimum",
                          (json_int_t) param->min, "maximum",
                          param->max != INT64_MAX ? json_integer((json_int_t) param->max) : NULL);
-    return json_pack("{s:s,s:o*}", "type", "string", "enum",
-                     param->words != NULL ? words_array(param->words) : NULL);
+    return json_pack("{s:s,s:o*}", "type", "string", "enum", param_words(param));
 }
 
 json_t *
