@@ -33,6 +33,8 @@ spiffe_id_fault(const char *text)
     size_t length = strspn(at, DOMAIN_CHARACTERS);
     if (length == 0 || length > SPIFFE_DOMAIN_MAX)
         return "must have a trust domain of 1 to 255 characters";
+    if (segment_is_special(at, length)) /* never a name, but a step in a path */
+        return "must not have . or .. as its trust domain";
     for (at += length; *at == '/'; at += length) {
         length = strspn(++at, SEGMENT_CHARACTERS);
         if (segment_is_special(at, length))

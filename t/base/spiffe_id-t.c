@@ -34,6 +34,8 @@ static const char *const bad[] = {
     "spiffe://example.org//a",
     "spiffe://example.org/.",
     "spiffe://example.org/..",
+    "spiffe://../a",
+    "spiffe://.",
     "spiffe://example.org/a/../b",
     "spiffe://example.org/a/./b",
     "spiffe://example.org/%61",
