@@ -116,6 +116,12 @@ both( 1, [ qw(client create {}-k3), @keyed, qw(--jwks /nonexistent/f) ], 'a file
 both( 0, [ qw(client create {}-k4), @keyed, qw(--jwks-uri https://app.example/keys) ], 'client create --jwks-uri' );
 both( 1, [ qw(client update {}-k4 --jwks), "$tree/set" ], 'keys beside an address of keys' );
 both( 1, [qw(client rotate-secret {}-k4 --yes)],          'client rotate-secret of a client with keys' );
+my @workload = qw(--type confidential --auth-method spiffe_jwt);
+my $svid     = both(
+    0, [ qw(client create), @workload, 'spiffe://{}-domain/billing' ],
+    'client create of a workload (oauth.md J9)' );
+unlike( $svid->{out}, qr/clientSecret/, '... has no secret' );
+both( 1, [ qw(client create {}-k5), @workload ], 'spiffe_jwt with a client_id that is no SPIFFE ID' );
 
 my $odd = 'a/b c?d#e%41';
 both( 0, [ qw(client create --type public), "{}-$odd" ], 'a name with characters that a path escapes' );
