@@ -6,9 +6,7 @@
 
 #include "crypto/digest.h"
 #include "store/db/db.h"
-
-/* Rows deleted per statement, so that no request waits for long behind one. */
-#define ASSERTION_PURGE_BATCH 500
+#include "store/db/purge.h"
 
 /* The primary key decides: of requests at the same moment, the others wait for the commit of the
  * first, and write nothing. */
@@ -47,17 +45,5 @@ client_assertion_use(struct op *op, const char *client_id, const char *jti, int6
 enum az_status
 client_assertions_purge(struct op *op, int64_t *removed)
 {
-    int64_t rows = ASSERTION_PURGE_BATCH;
-    while (rows == ASSERTION_PURGE_BATCH && !*op->az->stopping) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_number(&params, ASSERTION_PURGE_BATCH);
-        db_number(&params, CLIENT_ASSERTION_MARGIN);
-        enum az_status st = db_exec(op, &client_assertion_purge_stmt, &params, false, &result);
-        if (st != AZ_OK)
-            return st;
-        rows = db_written(result);
-        *removed += rows;
-    }
-    return AZ_OK;
+    return db_purge(op, &client_assertion_purge_stmt, CLIENT_ASSERTION_MARGIN, removed);
 }

@@ -8,6 +8,7 @@
 #include "crypto/secret.h"
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
+#include "store/db/purge.h"
 
 /* Each way to read the hint has an index of its own. Two rows are enough to know that the hint is
  * not unique. */
@@ -92,8 +93,6 @@ static const struct db_stmt ciba_request_purge_stmt = {
     " WHERE expires_at < now() - interval '1 hour' ORDER BY expires_at LIMIT $1"
     " FOR UPDATE SKIP LOCKED)",
     1};
-/* Rows per statement, so that no transaction is long. */
-#define CIBA_PURGE_BATCH 1000
 
 enum az_status
 ciba_person_find(struct op *op, const struct ciba_hint *hint, struct ciba_person *ret)
@@ -220,15 +219,5 @@ ciba_request_poll(struct op *op, const struct token_parts *parts, const struct c
 enum az_status
 ciba_requests_purge(struct op *op)
 {
-    int64_t removed = CIBA_PURGE_BATCH;
-    while (removed == CIBA_PURGE_BATCH && !*op->az->stopping) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_number(&params, CIBA_PURGE_BATCH);
-        enum az_status st = db_exec(op, &ciba_request_purge_stmt, &params, false, &result);
-        if (st != AZ_OK)
-            return st;
-        removed = db_written(result);
-    }
-    return AZ_OK;
+    return db_purge(op, &ciba_request_purge_stmt, 0, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "store/db/partitions.h"
+#include "store/db/purge.h"
 
 /* A code that was not redeemed is remembered this long after its end, so that a late redemption
  * gets the reason. */
@@ -42,9 +43,6 @@ static const struct db_stmt grant_purge_stmt = {
     " WHERE expires_at < now() - interval '2 days' ORDER BY expires_at LIMIT $1 "
     "FOR UPDATE SKIP LOCKED)",
     1};
-/* Rows per statement: the logins of a day may end in the same hour, and one transaction for all of
- * them would hold back replication. */
-#define PURGE_BATCH 1000
 
 /* Parts of the request stored as JSON text, or NULL. */
 struct texts {
@@ -138,15 +136,5 @@ grant_insert(struct op *op, const struct grant_new *grant, const struct audit_en
 enum az_status
 grants_purge(struct op *op)
 {
-    int64_t removed = PURGE_BATCH;
-    while (removed == PURGE_BATCH && !*op->az->stopping) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_number(&params, PURGE_BATCH);
-        enum az_status st = db_exec(op, &grant_purge_stmt, &params, false, &result);
-        if (st != AZ_OK)
-            return st;
-        removed = db_written(result);
-    }
-    return AZ_OK;
+    return db_purge(op, &grant_purge_stmt, 0, NULL);
 }

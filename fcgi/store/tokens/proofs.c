@@ -3,6 +3,7 @@
 #include "store/tokens/proofs.h"
 
 #include "store/db/db.h"
+#include "store/db/purge.h"
 
 /* The primary key decides between parallel requests: the second one waits for the first to commit
  * and then inserts nothing. */
@@ -19,8 +20,6 @@ static const struct db_stmt proof_purge_stmt = {
     " WHERE forget_at < now() - interval '60 seconds' ORDER BY forget_at LIMIT $1"
     " FOR UPDATE SKIP LOCKED)",
     1};
-/* Rows per statement, so that no transaction is long. */
-#define PROOFS_BATCH 1000
 
 enum az_status
 proof_remember(struct op *op, const unsigned char hash[SHA256_OCTETS], int64_t seconds,
@@ -39,15 +38,5 @@ proof_remember(struct op *op, const unsigned char hash[SHA256_OCTETS], int64_t s
 enum az_status
 proofs_purge(struct op *op)
 {
-    int64_t removed = PROOFS_BATCH;
-    while (removed == PROOFS_BATCH && !*op->az->stopping) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_number(&params, PROOFS_BATCH);
-        enum az_status st = db_exec(op, &proof_purge_stmt, &params, false, &result);
-        if (st != AZ_OK)
-            return st;
-        removed = db_written(result);
-    }
-    return AZ_OK;
+    return db_purge(op, &proof_purge_stmt, 0, NULL);
 }

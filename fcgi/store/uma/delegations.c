@@ -3,6 +3,7 @@
 #include "store/uma/delegations.h"
 
 #include "base/words.h"
+#include "store/db/purge.h"
 
 #define DELEGATION_IS_OWN "grantor_client = $17 AND grantor_subject = $18"
 
@@ -182,7 +183,7 @@ delegation_list(struct op *op, const struct uma_owner *owner, const char **ret)
 enum az_status
 delegations_purge(struct op *op, int64_t *removed)
 {
-    return uma_purge(op, &delegation_purge_stmt, DELEGATION_KEPT_DAYS, removed);
+    return db_purge(op, &delegation_purge_stmt, DELEGATION_KEPT_DAYS, removed);
 }
 
 enum az_status

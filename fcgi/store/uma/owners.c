@@ -41,22 +41,3 @@ uma_write_run(struct op *op, struct uma_write *write)
         db_batch_commit(write->batch);
     return db_run(op, write->batch, false);
 }
-
-enum az_status
-uma_purge(struct op *op, const struct db_stmt *stmt, int days, int64_t *removed)
-{
-    int64_t rows = UMA_PURGE_BATCH;
-    while (rows == UMA_PURGE_BATCH && !*op->az->stopping) {
-        struct db_params params = {.count = 0};
-        PGresult *result;
-        db_number(&params, UMA_PURGE_BATCH);
-        if (days != 0)
-            db_number(&params, days);
-        enum az_status st = db_exec(op, stmt, &params, false, &result);
-        if (st != AZ_OK)
-            return st;
-        rows = db_written(result);
-        *removed += rows;
-    }
-    return AZ_OK;
-}

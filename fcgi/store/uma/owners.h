@@ -9,9 +9,6 @@
 #include "base/uuid7.h"
 #include "store/db/audit.h"
 
-/* Rows that one run of housekeeping removes with one statement. */
-#define UMA_PURGE_BATCH 500
-
 /* The owner, as the access token says. Nobody else sees or changes the rows. */
 struct uma_owner {
     int64_t client;      /* client.id */
@@ -47,9 +44,5 @@ enum az_status uma_write_begin(struct op *op, const struct db_stmt *stmt, bool a
 
 /* Run it, in one trip; the result is in write->step. */
 enum az_status uma_write_run(struct op *op, struct uma_write *write);
-
-/* Delete rows by a statement whose $1 is the size of a batch and whose $2, if `days` is not 0, is
- * that number, until none is left (housekeeping). */
-enum az_status uma_purge(struct op *op, const struct db_stmt *stmt, int days, int64_t *removed);
 
 #endif

@@ -3,6 +3,7 @@
 #include "store/uma/tickets.h"
 
 #include "base/jsonx.h"
+#include "store/db/purge.h"
 
 enum uma_ticket_insert_column { TICKET_UNKNOWN, TICKET_BEYOND, TICKET_MADE };
 static const struct db_stmt uma_ticket_insert_stmt = {
@@ -56,5 +57,5 @@ uma_ticket_insert(struct op *op, const struct uma_ticket *ticket, const struct u
 enum az_status
 uma_tickets_purge(struct op *op, int64_t *removed)
 {
-    return uma_purge(op, &uma_ticket_purge_stmt, 0, removed);
+    return db_purge(op, &uma_ticket_purge_stmt, 0, removed);
 }
