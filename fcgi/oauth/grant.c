@@ -247,3 +247,22 @@ grant_check_registered(struct request *req, const struct grant *grant)
     return op_fail(&req->op, AZ_UNAUTHORIZED_CLIENT,
                    "The client is not registered for this grant type", NULL);
 }
+
+enum az_status
+grant_issue_first(struct request *req, const struct issue_family *family, bool types,
+                  struct issued *ret)
+{
+    const struct grant_row *grant = family->grant;
+    struct issue_question question = {.grant_type = NULL};
+    enum az_status st = grant_read_family(req, grant, types, &question);
+    if (st == AZ_OK)
+        st = grant_read_scopes(req, grant->scope, &question);
+    if (st != AZ_OK)
+        return st;
+    const struct question_user user = token_user(grant);
+    question.subject_id = grant->subject;
+    question.user = &user;
+    grant_frame(req, grant->flow_id, &question);
+    request_fill_audit(req, 200, "allowed");
+    return token_issue(&req->op, &question, family, &req->audit, &req->audited, ret);
+}

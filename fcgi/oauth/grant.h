@@ -81,6 +81,11 @@ enum az_status grant_check_client(struct request *req, const struct grant_row *g
 /* Return the thumbprint of the key of the request's DPoP proof; NULL: there is no good proof. */
 const char *grant_jkt(const struct request *req);
 
+/* Issue the first tokens of a family that may be redeemed: for a code, or for an approval. `types`:
+ * the request may narrow resource_types too. Returns what token_issue() does. */
+enum az_status grant_issue_first(struct request *req, const struct issue_family *family, bool types,
+                                 struct issued *ret);
+
 /* Set the part of a question that follows from the request, and note for the audit row what the
  * question asks for: its resource, types and details are set before. A NULL flow_id starts a new
  * flow. */

@@ -36,22 +36,10 @@ enum az_status
 grant_authorization_code(struct request *req, struct issued *ret)
 {
     struct grant_row grant;
-    struct issue_question question = {.grant_type = NULL};
     enum az_status st = find_code(req, &grant);
-    if (st == AZ_OK)
-        st = grant_read_family(req, &grant, true, &question);
-    if (st == AZ_OK)
-        st = grant_read_scopes(req, grant.scope, &question);
-    if (st != AZ_OK)
-        return st;
-    const struct question_user user = token_user(&grant);
     const struct issue_family family = {
         .grant = &grant,
         .refreshable = grant_registered(req->client, "refresh_token"),
     };
-    question.subject_id = grant.subject;
-    question.user = &user;
-    grant_frame(req, grant.flow_id, &question);
-    request_fill_audit(req, 200, "allowed");
-    return token_issue(&req->op, &question, &family, &req->audit, &req->audited, ret);
+    return st == AZ_OK ? grant_issue_first(req, &family, true, ret) : st;
 }
