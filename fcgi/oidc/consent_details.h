@@ -10,7 +10,7 @@
  * Append resource types and authorization_details (each an array or NULL) to `list`, the value
  * `details` of the page. An entry has `text`, all of it as it will be in the token, and, if it is
  * one of authorization_details, `title`, its type, and `members` [{name, text}], the rest of it.
- * What would be invisible is written as JSON in ASCII.
+ * Invisible characters are written as JSON in ASCII.
  *
  * False: no memory. The page must not be shown then: what it lacks would be allowed unseen.
  */

@@ -215,7 +215,7 @@ oauth_ok(
     { token_type => 'Bearer', authorization_details => \@pay },
     'a proof that was used is ignored; the family keeps what was approved (decisions.md "Details narrow")' );
 
-# What policy has taken since the approval is not given.
+# A right that policy has taken since the approval is not given.
 $id = approved();
 $stack->bind( 'till', { authorization_details => [] } );
 oauth_error(
