@@ -123,6 +123,11 @@ export async function tabStops(page) {
   return stops;
 }
 
+// Click on an element once it is laid out and stands still: on a busy machine the page may still be opening around it.
+export function press(element) {
+  return element.asLocator().click();
+}
+
 // Press Tab up to the control of that name, then Enter, and wait for the next page.
 export async function pressEnterOn(page, name) {
   for (let i = 0; i < 50; i++) {

@@ -1,6 +1,6 @@
 // The reader of the description, looked at and used as a person does. See reader.t.
 
-import { contrasts, done, is, launch, look, ok, open, sideways, tabStops } from './browser.mjs';
+import { contrasts, done, is, launch, look, ok, open, press, sideways, tabStops } from './browser.mjs';
 
 const { AUTHZ_BASE: base, AUTHZ_ADMIN_KEY: key, AUTHZ_CLIENT: client, AUTHZ_SECRET: secret, AUTHZ_SHOTS: shots } = process.env;
 const browser = await launch();
@@ -26,7 +26,7 @@ async function openOnly(text) {
   await filter(text);
   const found = await page.$$('.operation:not([hidden])');
   if (found.length !== 1) throw new Error(`${found.length} operations for ${text}`);
-  await (await found[0].$('summary')).click();
+  await press(await found[0].$('summary'));
   await found[0].waitForSelector('button');
   return found[0];
 }
@@ -42,7 +42,7 @@ async function fill(within, label, value) {
 // Press Send and return what is shown of the answer.
 async function send(operation) {
   await operation.$eval('.answer', e => e.replaceChildren());
-  await (await operation.$('button')).click();
+  await press(await operation.$('button'));
   await operation.waitForSelector('.answer > *');
   return operation.$eval('.answer', e => ({
     text: e.innerText, status: e.querySelector('.status')?.textContent, headers: e.querySelector('.headers')?.textContent ?? '', body: e.querySelector('.body')?.textContent ?? '',
@@ -91,7 +91,7 @@ let text = await operation.evaluate(e => e.innerText);
 for (const wanted of ['Create a client', 'adminKey', 'Body', 'application/json', 'ClientDto', '201', 'The client, with its secret this once', '409', 'audit log', '1,048,576 octets']) {
   ok(text.includes(wanted), `operation: shows ${wanted}`, text);
 }
-for (let closed; (closed = (await operation.$$('details.within:not([open]) > summary')).at(0));) await closed.click();
+for (let closed; (closed = (await operation.$$('details.within:not([open]) > summary')).at(0));) await press(closed);
 text = await operation.evaluate(e => e.innerText);
 for (const wanted of ['clientId', 'at most 256 characters', '"confidential", "public"', 'redirectUris', 'array of string', 'set by the service', 'error_description']) {
   ok(text.includes(wanted), `operation: follows its references to ${wanted}`);

@@ -77,7 +77,13 @@ sub run_tap {
         name    => 'node', timeout => 300, env => { AUTHZ_CHROMIUM => chromium(), %env },
         command => $command );
     print $text;
-    print "Bail out! the browser's test ended with status $status\n" if $text !~ /^1\.\.\d+$/m;
+    if ( $text !~ /^1\.\.\d+$/m ) {
+
+        # The module died: its last lines say where, and prove shows standard error alone.
+        my @last = grep { !/^ok / } split /\n/, $text;
+        splice @last, 0, -30 if @last > 30;
+        print {*STDERR} "# $_\n" for @last, "the module ended with status $status before its plan";
+    }
     exit( $status == 0 ? 0 : 1 );
 }
 
