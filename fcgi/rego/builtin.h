@@ -1,0 +1,43 @@
+/* The functions that plans call besides their own, by their names in Rego. */
+#ifndef AZ_REGO_BUILTIN_H
+#define AZ_REGO_BUILTIN_H
+
+#include "rego/machine.h"
+
+/* Arguments of a builtin, and builtins that are named when a plan calls some that are missing. */
+#define REGO_ARGUMENTS_MAX 6
+#define REGO_LACKING_MAX 64
+
+/*
+ * A builtin returns NULL for undefined, which is also what its errors are; or after rego_stop(),
+ * when it cannot answer exactly as OPA would; or with a full arena. Arguments are never NULL.
+ */
+struct rego_builtin {
+    const char *name;
+    unsigned arity;
+    const struct rego_value *(*run)(struct rego_machine *machine,
+                                    const struct rego_value *const *arg);
+};
+
+/* The families, each a table that ends with a NULL name. */
+extern const struct rego_builtin rego_comparison_builtins[];
+extern const struct rego_builtin rego_number_builtins[];
+extern const struct rego_builtin rego_collection_builtins[];
+extern const struct rego_builtin rego_object_builtins[];
+extern const struct rego_builtin rego_set_builtins[];
+extern const struct rego_builtin rego_string_builtins[];
+extern const struct rego_builtin rego_type_builtins[];
+
+/* Return the row of a name, or NULL. */
+const struct rego_builtin *rego_builtin_find(const char *name);
+
+/* Return the builtin at an index of all of them, or NULL behind the last. */
+const struct rego_builtin *rego_builtin_at(size_t index);
+
+/* End the evaluation: the engine must be asked. Returns NULL. */
+const struct rego_value *rego_give_up(struct rego_machine *machine, const char *why);
+
+/* True if all arguments from `first` on, `count` of them, have the type. */
+bool rego_are(const struct rego_value *const *arg, size_t count, enum rego_type type);
+
+#endif

@@ -1,0 +1,481 @@
+#include "config.h"
+
+#include "rego/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "rego/builtin.h"
+
+/* Statements between two looks at the clock. */
+#define CLOCK_STATEMENTS 1024
+
+/* How a block ended, if not by a break, whose index is 0 or more. */
+enum { BLOCK_END = -1, BLOCK_RETURN = -2, BLOCK_STOP = -3 };
+
+static int run_block(struct rego_machine *machine, const struct rego_value **local,
+                     const struct rego_block *block);
+
+const struct rego_value *
+rego_stop(struct rego_machine *machine, enum rego_outcome outcome, const char *format, ...)
+{
+    va_list args;
+    if (machine->outcome == REGO_DONE) {
+        va_start(args, format);
+        vsnprintf(machine->why, sizeof(machine->why), format, args);
+        va_end(args);
+        machine->outcome = outcome;
+    }
+    return NULL;
+}
+
+static int
+stop_for_memory(struct rego_machine *machine)
+{
+    rego_stop(machine, REGO_EXCEEDED, "the evaluation needs more than %zu octets",
+              machine->bounds.octets);
+    return BLOCK_STOP;
+}
+
+static int
+stop_at(struct rego_machine *machine, const struct rego_statement *statement, const char *what)
+{
+    const struct rego_plan *plan = machine->question->plan;
+    rego_stop(machine, REGO_CONFLICT, "%.100s:%u: %s",
+              statement->file < plan->files ? plan->file[statement->file] : "", statement->row,
+              what);
+    return BLOCK_STOP;
+}
+
+static const struct rego_value *
+read_place(const struct rego_value *const *local, const struct rego_operand *operand)
+{
+    return operand->constant != NULL ? operand->constant : local[operand->local];
+}
+
+/* Compare values that may be undefined. */
+static bool
+are_equal(const struct rego_value *a, const struct rego_value *b)
+{
+    return a == b || (a != NULL && b != NULL && rego_compare(a, b) == 0);
+}
+
+/* Return a composite that a statement adds to: only what this evaluation made is one. */
+static struct rego_value *
+writable(const struct rego_value *value, enum rego_type type)
+{
+    if (value == NULL || !value->open || value->type != type)
+        return NULL;
+    return (struct rego_value *) (uintptr_t) value;
+}
+
+/* Call a function whose parameters are given. NULL: undefined, or the evaluation ended. */
+static const struct rego_value *
+call_function(struct rego_machine *machine, const struct rego_function *function,
+              const struct rego_value *const *local, const struct rego_operand *operand)
+{
+    bool memo = function->params == 2;
+    if (memo && machine->memo[function->index] != NULL)
+        return machine->memo[function->index];
+    if (machine->locals + function->locals > REGO_LOCALS_MAX || machine->depth >= REGO_CALLS_MAX)
+        return rego_stop(machine, REGO_EXCEEDED, "calls are nested too deep in %.100s",
+                         function->name);
+    const struct rego_value **frame = machine->local + machine->locals;
+    memset(frame, 0, function->locals * sizeof(frame[0]));
+    for (uint32_t i = 0; i < function->params; i++)
+        frame[i] = read_place(local, &operand[i]);
+    machine->locals += function->locals;
+    machine->depth++;
+    int end = BLOCK_END;
+    for (uint32_t i = 0; i < function->blocks && end > BLOCK_RETURN; i++)
+        end = run_block(machine, frame, &function->block[i]);
+    machine->depth--;
+    machine->locals -= function->locals;
+    if (end != BLOCK_RETURN)
+        return NULL;
+    const struct rego_value *value = machine->result;
+    if (memo)
+        machine->memo[function->index] = value;
+    return value;
+}
+
+/* Call the function or builtin of a statement. */
+static int
+run_call(struct rego_machine *machine, const struct rego_value **local,
+         const struct rego_statement *statement)
+{
+    const struct rego_value *value, *arg[REGO_ARGUMENTS_MAX];
+    if (statement->function != NULL)
+        value = call_function(machine, statement->function, local, statement->operand);
+    else if (statement->builtin == NULL)
+        value = rego_stop(machine, REGO_GIVE_UP, "%.100s is not built in", statement->name);
+    else {
+        for (uint32_t i = 0; i < statement->count; i++)
+            if ((arg[i] = read_place(local, &statement->operand[i])) == NULL)
+                return 0;
+        value = statement->builtin->run(machine, arg);
+        if (value == NULL && machine->arena->full)
+            return stop_for_memory(machine);
+    }
+    if (machine->outcome != REGO_DONE)
+        return BLOCK_STOP;
+    local[statement->target] = value;
+    return value != NULL ? BLOCK_END : 0;
+}
+
+/* Call the function that stands at a path. A path without one breaks out of the block; a function
+ * that is undefined out of three more, past the look at the base documents. */
+static int
+run_call_dynamic(struct rego_machine *machine, const struct rego_value **local,
+                 const struct rego_statement *statement)
+{
+    const struct rego_operand args[2] = {statement->a, statement->b};
+    const struct rego_value *at = machine->question->plan->dynamic;
+    for (uint32_t i = 0; i < statement->count && at != NULL; i++) {
+        const struct rego_value *key = read_place(local, &statement->operand[i]);
+        at = key != NULL && at->type == REGO_OBJECT ? rego_get(at, key) : NULL;
+    }
+    if (at == NULL || at->type != REGO_NUMBER)
+        return 0;
+    const struct rego_function *function = &machine->question->plan->function[at->integer];
+    if (function->params != 2)
+        return 0;
+    const struct rego_value *value = call_function(machine, function, local, args);
+    if (machine->outcome != REGO_DONE)
+        return BLOCK_STOP;
+    local[statement->target] = value;
+    return value != NULL ? BLOCK_END : 3;
+}
+
+/* Run blocks one after the other. A break with index 0 ends only the block itself. */
+static int
+run_blocks(struct rego_machine *machine, const struct rego_value **local,
+           const struct rego_statement *statement)
+{
+    for (uint32_t i = 0; i < statement->count; i++) {
+        int end = run_block(machine, local, &statement->block[i]);
+        if (end > 0)
+            return end - 1;
+        if (end < BLOCK_END)
+            return end;
+    }
+    return BLOCK_END;
+}
+
+/* Run a block for each item. A break with index 0 goes on to the next one; with 1 it ends the
+ * scan. */
+static int
+run_scan(struct rego_machine *machine, const struct rego_value **local,
+         const struct rego_statement *statement)
+{
+    const struct rego_value *source = local[statement->a.local];
+    if (source == NULL || source->type < REGO_ARRAY)
+        return BLOCK_END;
+    for (uint32_t i = 0; i < source->count; i++) {
+        const struct rego_value *key, *value;
+        if (source->type == REGO_OBJECT) {
+            key = source->member[i].key;
+            value = source->member[i].value;
+        } else {
+            value = source->item[i];
+            key = source->type == REGO_SET ? value : rego_integer(machine->arena, i);
+        }
+        if (key == NULL)
+            return stop_for_memory(machine);
+        local[statement->b.local] = key;
+        local[statement->target] = value;
+        int end = run_block(machine, local, statement->block);
+        if (end > 0)
+            return end == 1 ? BLOCK_END : end - 2;
+        if (end < BLOCK_END)
+            return end;
+    }
+    return BLOCK_END;
+}
+
+/* True for a block that reached its end. */
+static int
+run_not(struct rego_machine *machine, const struct rego_value **local,
+        const struct rego_statement *statement)
+{
+    int end = run_block(machine, local, statement->block);
+    if (end == BLOCK_END)
+        return 0;
+    if (end == 0)
+        return BLOCK_END;
+    return end > 0 ? end - 1 : end;
+}
+
+/* Return the value with another put in at a path; parts that are no objects make room. */
+static const struct rego_value *
+put_at_path(struct rego_machine *machine, const struct rego_value *value,
+            const struct rego_value *const *path, const struct rego_value *other)
+{
+    if (*path == NULL)
+        return other;
+    bool object = value != NULL && value->type == REGO_OBJECT;
+    struct rego_value *copy =
+        object ? rego_copy(machine->arena, value) : rego_object(machine->arena, 1);
+    const struct rego_value *inner =
+        put_at_path(machine, object ? rego_get(value, *path) : NULL, path + 1, other);
+    return copy != NULL && rego_insert(machine->arena, copy, *path, inner) ? copy : NULL;
+}
+
+/* Run a block with another value of a local. What functions returned before does not hold in it. */
+static int
+run_with(struct rego_machine *machine, const struct rego_value **local,
+         const struct rego_statement *statement)
+{
+    const struct rego_value **memo = machine->memo, *before = local[statement->target];
+    const struct rego_value *value = read_place(local, &statement->a);
+    machine->memo =
+        rego_take(machine->arena, machine->question->plan->functions * sizeof(memo[0]) + 1);
+    if (value != NULL)
+        value = put_at_path(machine, before, statement->path, value);
+    if (machine->memo == NULL || (value == NULL && machine->arena->full))
+        return stop_for_memory(machine);
+    local[statement->target] = value;
+    int end = run_block(machine, local, statement->block);
+    local[statement->target] = before;
+    machine->memo = memo;
+    return end > 0 ? end - 1 : end;
+}
+
+/* Insert into an object; `once`: a key that has another value is a conflict. */
+static int
+run_insert(struct rego_machine *machine, const struct rego_value *const *local,
+           const struct rego_statement *statement, bool once)
+{
+    struct rego_value *object = writable(local[statement->target], REGO_OBJECT);
+    const struct rego_value *key = read_place(local, &statement->a);
+    const struct rego_value *value = read_place(local, &statement->b);
+    if (object == NULL || key == NULL || value == NULL)
+        return stop_at(machine, statement, "the plan inserts into a value that it did not make");
+    const struct rego_value *before = once ? rego_get(object, key) : NULL;
+    if (before != NULL && !are_equal(before, value))
+        return stop_at(machine, statement, "object keys must be unique");
+    return rego_insert(machine->arena, object, key, value) ? BLOCK_END : stop_for_memory(machine);
+}
+
+static int
+run_add(struct rego_machine *machine, const struct rego_value *const *local,
+        const struct rego_statement *statement, enum rego_type type)
+{
+    struct rego_value *composite = writable(local[statement->target], type);
+    const struct rego_value *item = read_place(local, &statement->a);
+    if (composite == NULL || item == NULL)
+        return stop_at(machine, statement, "the plan adds to a value that it did not make");
+    bool added = type == REGO_SET ? rego_add(machine->arena, composite, item)
+                                  : rego_append(machine->arena, composite, item);
+    return added ? BLOCK_END : stop_for_memory(machine);
+}
+
+/* Give a local an empty composite. */
+static int
+run_make(struct rego_machine *machine, const struct rego_value **local,
+         const struct rego_statement *statement, enum rego_type type)
+{
+    struct rego_value *value = type == REGO_ARRAY ? rego_array(machine->arena, 0)
+                               : type == REGO_SET ? rego_set(machine->arena, 0)
+                                                  : rego_object(machine->arena, 0);
+    if (value == NULL)
+        return stop_for_memory(machine);
+    value->open = true;
+    local[statement->target] = value;
+    return BLOCK_END;
+}
+
+static int
+run_merge(struct rego_machine *machine, const struct rego_value **local,
+          const struct rego_statement *statement)
+{
+    /* Base documents lie over what rules give. */
+    const struct rego_value *over = local[statement->a.local], *base = local[statement->b.local];
+    const struct rego_value *merged = base == NULL ? over : base;
+    if (base != NULL && over != NULL && (merged = rego_merge(machine->arena, base, over)) == NULL)
+        return stop_for_memory(machine);
+    local[statement->target] = merged;
+    return BLOCK_END;
+}
+
+static int
+run_assign_once(struct rego_machine *machine, const struct rego_value **local,
+                const struct rego_statement *statement)
+{
+    const struct rego_value *value = read_place(local, &statement->a);
+    const struct rego_value *before = local[statement->target];
+    if (before != NULL && !are_equal(before, value))
+        return stop_at(machine, statement,
+                       "complete rules and functions must not give several values");
+    local[statement->target] = value;
+    return BLOCK_END;
+}
+
+/* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
+ * it stands; the plan does not tell the two apart. */
+static int
+run_dot(struct rego_machine *machine, const struct rego_value **local,
+        const struct rego_statement *statement)
+{
+    const struct rego_value *value = read_place(local, &statement->a);
+    const struct rego_value *key = read_place(local, &statement->b);
+    if (value == NULL || key == NULL)
+        return 0;
+    const struct rego_value *found = rego_get(value, key);
+    if (found == NULL && value->type == REGO_OBJECT && key->type == REGO_NUMBER) {
+        rego_stop(machine, REGO_GIVE_UP, "a number is looked up in an object");
+        return BLOCK_STOP;
+    }
+    local[statement->target] = found;
+    return found != NULL ? BLOCK_END : 0;
+}
+
+static int
+is_type(const struct rego_value *value, enum rego_type type)
+{
+    return value != NULL && value->type == type ? BLOCK_END : 0;
+}
+
+static int
+run_statement(struct rego_machine *machine, const struct rego_value **local,
+              const struct rego_statement *statement)
+{
+    const struct rego_value *value;
+    switch ((enum rego_kind) statement->kind) {
+    case REGO_RETURN:
+        machine->result = local[statement->a.local];
+        return BLOCK_RETURN;
+    case REGO_CALL:
+        return run_call(machine, local, statement);
+    case REGO_CALL_DYNAMIC:
+        return run_call_dynamic(machine, local, statement);
+    case REGO_BLOCKS:
+        return run_blocks(machine, local, statement);
+    case REGO_BREAK:
+        return (int) statement->target;
+    case REGO_DOT:
+        return run_dot(machine, local, statement);
+    case REGO_LEN:
+        value = read_place(local, &statement->a);
+        value = rego_integer(machine->arena,
+                             value != NULL && value->type >= REGO_ARRAY ? value->count : 0);
+        local[statement->target] = value;
+        return value != NULL ? BLOCK_END : stop_for_memory(machine);
+    case REGO_SCAN:
+        return run_scan(machine, local, statement);
+    case REGO_NOT:
+        return run_not(machine, local, statement);
+    case REGO_MAKE:
+    case REGO_ASSIGN_INT:
+        local[statement->target] = statement->a.constant;
+        return BLOCK_END;
+    case REGO_ASSIGN_VAR:
+        local[statement->target] = read_place(local, &statement->a);
+        return BLOCK_END;
+    case REGO_ASSIGN_VAR_ONCE:
+        return run_assign_once(machine, local, statement);
+    case REGO_RESET_LOCAL:
+        local[statement->target] = NULL;
+        return BLOCK_END;
+    case REGO_MAKE_ARRAY:
+        return run_make(machine, local, statement, REGO_ARRAY);
+    case REGO_MAKE_OBJECT:
+        return run_make(machine, local, statement, REGO_OBJECT);
+    case REGO_MAKE_SET:
+        return run_make(machine, local, statement, REGO_SET);
+    case REGO_EQUAL:
+        return are_equal(read_place(local, &statement->a), read_place(local, &statement->b))
+                   ? BLOCK_END
+                   : 0;
+    case REGO_NOT_EQUAL:
+        return are_equal(read_place(local, &statement->a), read_place(local, &statement->b))
+                   ? 0
+                   : BLOCK_END;
+    case REGO_IS_ARRAY:
+        return is_type(read_place(local, &statement->a), REGO_ARRAY);
+    case REGO_IS_OBJECT:
+        return is_type(read_place(local, &statement->a), REGO_OBJECT);
+    case REGO_IS_SET:
+        return is_type(read_place(local, &statement->a), REGO_SET);
+    case REGO_IS_DEFINED:
+        return local[statement->a.local] != NULL ? BLOCK_END : 0;
+    case REGO_IS_UNDEFINED:
+        return local[statement->a.local] == NULL ? BLOCK_END : 0;
+    case REGO_ARRAY_APPEND:
+        return run_add(machine, local, statement, REGO_ARRAY);
+    case REGO_SET_ADD:
+        return run_add(machine, local, statement, REGO_SET);
+    case REGO_OBJECT_INSERT:
+        return run_insert(machine, local, statement, false);
+    case REGO_OBJECT_INSERT_ONCE:
+        return run_insert(machine, local, statement, true);
+    case REGO_OBJECT_MERGE:
+        return run_merge(machine, local, statement);
+    case REGO_WITH:
+        return run_with(machine, local, statement);
+    case REGO_RESULT_SET_ADD:
+        value = local[statement->a.local];
+        machine->result = value != NULL ? rego_get_text(value, "result") : NULL;
+        return BLOCK_END;
+    case REGO_NOP:
+        break;
+    }
+    return BLOCK_END;
+}
+
+/* True if the evaluation may go on. */
+static bool
+count_statement(struct rego_machine *machine)
+{
+    if (++machine->statements > machine->bounds.statements)
+        rego_stop(machine, REGO_EXCEEDED, "the evaluation takes more than %llu statements",
+                  (unsigned long long) machine->bounds.statements);
+    else if (machine->statements % CLOCK_STATEMENTS == 0 && machine->bounds.deadline_us > 0
+             && clock_monotonic_us() > machine->bounds.deadline_us)
+        rego_stop(machine, REGO_EXCEEDED, "the evaluation takes too long");
+    return machine->outcome == REGO_DONE;
+}
+
+static int
+run_block(struct rego_machine *machine, const struct rego_value **local,
+          const struct rego_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        if (!count_statement(machine))
+            return BLOCK_STOP;
+        int end = run_statement(machine, local, &block->statement[i]);
+        if (end != BLOCK_END)
+            return end;
+    }
+    return BLOCK_END;
+}
+
+enum rego_outcome
+rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
+              const struct rego_bounds *bounds, const struct rego_value **ret_value,
+              char why[REGO_WHY_SIZE])
+{
+    const struct rego_function *entrypoint = question->entrypoint;
+    struct rego_machine machine = {.arena = arena, .question = question, .bounds = *bounds};
+    machine.memo = rego_take(arena, question->plan->functions * sizeof(machine.memo[0]) + 1);
+    machine.local = talloc_array(arena->mem, const struct rego_value *, REGO_LOCALS_MAX);
+    *ret_value = NULL;
+    if (machine.memo == NULL || machine.local == NULL || entrypoint->locals > REGO_LOCALS_MAX) {
+        stop_for_memory(&machine);
+    } else {
+        memset(machine.local, 0, entrypoint->locals * sizeof(machine.local[0]));
+        machine.local[0] = question->input;
+        machine.local[1] = question->data;
+        machine.locals = entrypoint->locals;
+        int end = BLOCK_END;
+        for (uint32_t i = 0; i < entrypoint->blocks && end > BLOCK_RETURN; i++)
+            end = run_block(&machine, machine.local, &entrypoint->block[i]);
+    }
+    talloc_free(machine.local);
+    if (machine.outcome == REGO_DONE)
+        *ret_value = machine.result;
+    memcpy(why, machine.why, REGO_WHY_SIZE);
+    return machine.outcome;
+}

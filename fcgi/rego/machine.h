@@ -1,0 +1,69 @@
+/* The machine that runs plans. */
+#ifndef AZ_REGO_MACHINE_H
+#define AZ_REGO_MACHINE_H
+
+#include <stdint.h>
+
+#include "rego/plan.h"
+
+/* Locals of all calls that have begun, and depth of calls and blocks: ten times what any policy
+ * that was seen needs. They bound the stack. */
+#define REGO_LOCALS_MAX 65536
+#define REGO_CALLS_MAX 2000
+/* Octets of the reason why an evaluation ended. */
+#define REGO_WHY_SIZE 256
+
+/* The ways in which an evaluation ends. */
+enum rego_outcome {
+    REGO_DONE,     /* with a value, or undefined */
+    REGO_GIVE_UP,  /* the machine cannot answer exactly as OPA does: ask OPA */
+    REGO_CONFLICT, /* the policy contradicts itself, which is an error for OPA too */
+    REGO_EXCEEDED, /* more statements, memory or time than an evaluation may take */
+};
+
+/* Bounds of one evaluation. */
+struct rego_bounds {
+    uint64_t statements;
+    size_t octets;       /* of the arena */
+    int64_t deadline_us; /* by clock_monotonic_us(); 0: none */
+};
+
+/* What an evaluation stands on. */
+struct rego_question {
+    const struct rego_plan *plan;
+    const struct rego_function *entrypoint;
+    const struct rego_value *input; /* NULL: undefined */
+    const struct rego_value *data;  /* base documents */
+    int64_t now_ns;                 /* time.now_ns() */
+};
+
+struct rego_memo;
+
+/* A running evaluation; builtins get it too. */
+struct rego_machine {
+    struct rego_arena *arena;
+    const struct rego_question *question;
+    struct rego_bounds bounds;
+    uint64_t statements;             /* run so far */
+    const struct rego_value **local; /* of all calls */
+    size_t locals;                   /* used */
+    unsigned depth;
+    const struct rego_value **memo; /* results of functions of input and data alone, by index */
+    const struct rego_value *result;
+    enum rego_outcome outcome;
+    char why[REGO_WHY_SIZE];
+};
+
+/*
+ * Evaluate an entrypoint. *ret_value is NULL if it is undefined; it lives as long as the arena, the
+ * input and the data. Other outcomes than REGO_DONE have a reason in `why`, for the operator.
+ */
+enum rego_outcome rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
+                                const struct rego_bounds *bounds,
+                                const struct rego_value **ret_value, char why[REGO_WHY_SIZE]);
+
+/* End the evaluation. Always returns NULL, which a builtin can return in turn. */
+const struct rego_value *rego_stop(struct rego_machine *machine, enum rego_outcome outcome,
+                                   const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

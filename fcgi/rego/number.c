@@ -1,0 +1,172 @@
+#include "config.h"
+
+#include "rego/number.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A number as digits: 0.DIGITS times 10 to the power of `point`, without zeros at either end. */
+struct decimal {
+    bool negative;
+    const char *text, *end; /* the mantissa as written, with its point */
+    size_t digits;     /* of the mantissa, without zeros at either end; 0: the number is zero */
+    const char *first; /* the first digit that counts */
+    long point;
+};
+
+bool
+number_read_integer(const char *text, size_t length, int64_t *ret)
+{
+    size_t at = length > 0 && text[0] == '-';
+    uint64_t sum = 0, most = (uint64_t) INT64_MAX + at;
+    if (at == length || (text[at] == '0' && length > 1))
+        return false;
+    for (; at < length; at++) {
+        if (text[at] < '0' || text[at] > '9')
+            return false;
+        unsigned digit = (unsigned) (text[at] - '0');
+        if (sum > (most - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *ret = text[0] == '-' ? (int64_t) -sum : (int64_t) sum;
+    return true;
+}
+
+static size_t
+skip_digits(const char *text, size_t length, size_t at)
+{
+    while (at < length && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at;
+}
+
+bool
+number_is_json(const char *text, size_t length)
+{
+    size_t at = length > 0 && text[0] == '-', begin = at;
+    at = skip_digits(text, length, at);
+    if (at == begin || (text[begin] == '0' && at > begin + 1))
+        return false;
+    if (at < length && text[at] == '.') {
+        begin = ++at;
+        if ((at = skip_digits(text, length, at)) == begin)
+            return false;
+    }
+    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
+        at++;
+        at += at < length && (text[at] == '+' || text[at] == '-');
+        begin = at;
+        at = skip_digits(text, length, at);
+        if (at == begin || at - begin > 4)
+            return false;
+    }
+    return at == length;
+}
+
+/* Take a decimal apart. Its text is a number of JSON. */
+static struct decimal
+decimal_of(const char *text, size_t length)
+{
+    struct decimal ret = {.negative = length > 0 && text[0] == '-'};
+    const char *at = text + ret.negative, *all = text + length;
+    long exponent = 0, before = 0;
+    bool fraction = false;
+    ret.text = at;
+    const char *last = NULL;
+    for (; at < all && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') {
+            fraction = true;
+            continue;
+        }
+        if (*at != '0') {
+            last = at;
+            if (ret.first == NULL)
+                ret.first = at;
+        }
+        if (!fraction && ret.first != NULL)
+            before++;
+        if (fraction && ret.first == NULL)
+            before--;
+    }
+    ret.end = at;
+    if (at < all) {
+        at++;
+        bool minus = at < all && *at == '-';
+        at += at < all && (*at == '-' || *at == '+');
+        for (; at < all; at++)
+            exponent = exponent * 10 + (*at - '0');
+        exponent = minus ? -exponent : exponent;
+    }
+    if (ret.first == NULL) {
+        ret.negative = false;
+        return ret;
+    }
+    for (const char *c = ret.first; c <= last; c++)
+        ret.digits += *c != '.';
+    ret.point = before + exponent;
+    return ret;
+}
+
+/* Compare two numbers above zero. */
+static int
+compare_sizes(const struct decimal *a, const struct decimal *b)
+{
+    if (a->point != b->point)
+        return a->point < b->point ? -1 : 1;
+    const char *x = a->first, *y = b->first;
+    for (size_t i = 0; i < a->digits && i < b->digits; i++, x++, y++) {
+        x += *x == '.';
+        y += *y == '.';
+        if (*x != *y)
+            return *x < *y ? -1 : 1;
+    }
+    return (a->digits > b->digits) - (a->digits < b->digits);
+}
+
+static struct decimal
+decimal_of_value(const struct rego_value *value, char *room, size_t size)
+{
+    if (value->decimal)
+        return decimal_of(value->text, value->count);
+    return decimal_of(room, (size_t) snprintf(room, size, "%lld", (long long) value->integer));
+}
+
+int
+number_compare(const struct rego_value *a, const struct rego_value *b)
+{
+    char room[2][24];
+    struct decimal x = decimal_of_value(a, room[0], sizeof(room[0]));
+    struct decimal y = decimal_of_value(b, room[1], sizeof(room[1]));
+    int sign_x = x.digits == 0 ? 0 : x.negative ? -1 : 1;
+    int sign_y = y.digits == 0 ? 0 : y.negative ? -1 : 1;
+    if (sign_x != sign_y || sign_x == 0)
+        return sign_x - sign_y;
+    return sign_x * compare_sizes(&x, &y);
+}
+
+bool
+number_is_integer(const struct rego_value *value, int64_t *ret)
+{
+    struct decimal decimal = decimal_of(value->text, value->count);
+    char digits[24];
+    size_t length = 0;
+    if (decimal.digits == 0) {
+        *ret = 0;
+        return true;
+    }
+    if (decimal.point < (long) decimal.digits || decimal.point > 19)
+        return false;
+    if (decimal.negative)
+        digits[length++] = '-';
+    const char *c = decimal.first;
+    for (long i = 0; i < decimal.point; i++) {
+        if (i >= (long) decimal.digits) {
+            digits[length++] = '0';
+            continue;
+        }
+        c += *c == '.';
+        digits[length++] = *c++;
+    }
+    return number_read_integer(digits, length, ret);
+}

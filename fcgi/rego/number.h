@@ -1,0 +1,24 @@
+/* Numbers as JSON writes them, compared by their digits, as OPA does. */
+#ifndef AZ_REGO_NUMBER_H
+#define AZ_REGO_NUMBER_H
+
+#include "rego/value.h"
+
+/* Digits of an exponent that are read: a number with more is compared by the caller's engine. */
+#define NUMBER_EXPONENT_MAX 9999
+
+/* True if the text is a 64-bit integer in its only spelling: no leading zero, no fraction, no
+ * exponent, not -0. */
+bool number_read_integer(const char *text, size_t length, int64_t *ret);
+
+/* True if the text is a number of JSON (RFC 8259 6) whose exponent is at most NUMBER_EXPONENT_MAX.
+ */
+bool number_is_json(const char *text, size_t length);
+
+/* Compare two numbers exactly. */
+int number_compare(const struct rego_value *a, const struct rego_value *b);
+
+/* True if a decimal is a 64-bit integer in another spelling. */
+bool number_is_integer(const struct rego_value *value, int64_t *ret);
+
+#endif

@@ -1,0 +1,425 @@
+#include "config.h"
+
+#include "rego/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rego/number.h"
+
+/* Octets of a block of an arena: an ordinary decision takes less than one. */
+#define ARENA_BLOCK 65536
+/* Alignment of values. */
+#define ARENA_ALIGN 8
+/* Items for which a composite that grows first has room. */
+#define FIRST_ROOM 4
+
+const struct rego_value rego_null = {.type = REGO_NULL};
+const struct rego_value rego_true = {.type = REGO_BOOLEAN, .boolean = true};
+const struct rego_value rego_false = {.type = REGO_BOOLEAN, .boolean = false};
+const struct rego_value rego_empty_string = {.type = REGO_STRING, .text = ""};
+
+void
+rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max)
+{
+    *arena = (struct rego_arena){.mem = mem, .max = max};
+}
+
+void *
+rego_take(struct rego_arena *arena, size_t octets)
+{
+    if (arena->full || octets > arena->max) {
+        arena->full = true;
+        return NULL;
+    }
+    octets = (octets + ARENA_ALIGN - 1) & ~(size_t) (ARENA_ALIGN - 1);
+    if ((size_t) (arena->end - arena->at) < octets) {
+        size_t size = octets > ARENA_BLOCK / 4 ? octets : ARENA_BLOCK;
+        char *block = NULL;
+        if (size <= arena->max - arena->taken)
+            block = talloc_size(arena->mem, size);
+        if (block == NULL) {
+            arena->full = true;
+            return NULL;
+        }
+        arena->taken += size;
+        if (size == octets)
+            return memset(block, 0, octets);
+        arena->at = block;
+        arena->end = block + size;
+    }
+    void *taken = arena->at;
+    arena->at += octets;
+    return memset(taken, 0, octets);
+}
+
+static struct rego_value *
+new_value(struct rego_arena *arena, enum rego_type type)
+{
+    struct rego_value *value = rego_take(arena, sizeof(*value));
+    if (value != NULL)
+        value->type = (uint8_t) type;
+    return value;
+}
+
+const struct rego_value *
+rego_integer(struct rego_arena *arena, int64_t integer)
+{
+    struct rego_value *value = new_value(arena, REGO_NUMBER);
+    if (value != NULL)
+        value->integer = integer;
+    return value;
+}
+
+const struct rego_value *
+rego_number(struct rego_arena *arena, const char *text, size_t length)
+{
+    int64_t integer;
+    if (number_read_integer(text, length, &integer))
+        return rego_integer(arena, integer);
+    const struct rego_value *copy = rego_string(arena, text, length);
+    struct rego_value *value = copy != NULL ? new_value(arena, REGO_NUMBER) : NULL;
+    if (value != NULL) {
+        value->decimal = true;
+        value->count = copy->count;
+        value->text = copy->text;
+    }
+    return value;
+}
+
+const struct rego_value *
+rego_text(struct rego_arena *arena, const char *text, size_t length)
+{
+    struct rego_value *value = length <= UINT32_MAX ? new_value(arena, REGO_STRING) : NULL;
+    if (value != NULL) {
+        value->count = (uint32_t) length;
+        value->text = text;
+    }
+    return value;
+}
+
+const struct rego_value *
+rego_string(struct rego_arena *arena, const char *text, size_t length)
+{
+    char *copy = rego_take(arena, length + 1);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, length);
+    return rego_text(arena, copy, length);
+}
+
+static struct rego_value *
+new_composite(struct rego_arena *arena, enum rego_type type, size_t room)
+{
+    struct rego_value *value = new_value(arena, type);
+    size_t each = type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
+    if (value == NULL || room == 0)
+        return value;
+    if (room > UINT32_MAX || (value->item = rego_take(arena, room * each)) == NULL)
+        return NULL;
+    value->room = (uint32_t) room;
+    return value;
+}
+
+struct rego_value *
+rego_array(struct rego_arena *arena, size_t room)
+{
+    return new_composite(arena, REGO_ARRAY, room);
+}
+
+struct rego_value *
+rego_object(struct rego_arena *arena, size_t room)
+{
+    return new_composite(arena, REGO_OBJECT, room);
+}
+
+struct rego_value *
+rego_set(struct rego_arena *arena, size_t room)
+{
+    return new_composite(arena, REGO_SET, room);
+}
+
+/* Make room for one more item or member. */
+static bool
+grow_composite(struct rego_arena *arena, struct rego_value *value)
+{
+    if (value->count < value->room)
+        return true;
+    size_t room = value->room > 0 ? (size_t) value->room * 2 : FIRST_ROOM;
+    size_t each = value->type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
+    void *larger = room <= UINT32_MAX ? rego_take(arena, room * each) : NULL;
+    if (larger == NULL) {
+        arena->full = true;
+        return false;
+    }
+    if (value->count > 0)
+        memcpy(larger, value->item, value->count * each);
+    value->item = larger;
+    value->room = (uint32_t) room;
+    return true;
+}
+
+/* Return the place of an item in a set, or where it would stand. */
+static uint32_t
+find_item(const struct rego_value *set, const struct rego_value *item, bool *ret_there)
+{
+    uint32_t low = 0, high = set->count;
+    *ret_there = false;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = rego_compare(set->item[middle], item);
+        if (order == 0) {
+            *ret_there = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Do the same for the key of an object. */
+static uint32_t
+find_member(const struct rego_value *object, const struct rego_value *key, bool *ret_there)
+{
+    uint32_t low = 0, high = object->count;
+    *ret_there = false;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = rego_compare(object->member[middle].key, key);
+        if (order == 0) {
+            *ret_there = true;
+            return middle;
+        }
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool
+rego_append(struct rego_arena *arena, struct rego_value *array, const struct rego_value *item)
+{
+    if (item == NULL || !grow_composite(arena, array))
+        return false;
+    array->item[array->count++] = item;
+    return true;
+}
+
+bool
+rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_value *item)
+{
+    bool there;
+    if (item == NULL)
+        return false;
+    uint32_t at = find_item(set, item, &there);
+    if (there)
+        return true;
+    if (!grow_composite(arena, set))
+        return false;
+    memmove(&set->item[at + 1], &set->item[at], (set->count - at) * sizeof(set->item[0]));
+    set->item[at] = item;
+    set->count++;
+    return true;
+}
+
+bool
+rego_insert(struct rego_arena *arena, struct rego_value *object, const struct rego_value *key,
+            const struct rego_value *value)
+{
+    bool there;
+    if (key == NULL || value == NULL)
+        return false;
+    uint32_t at = find_member(object, key, &there);
+    if (!there) {
+        if (!grow_composite(arena, object))
+            return false;
+        memmove(&object->member[at + 1], &object->member[at],
+                (object->count - at) * sizeof(object->member[0]));
+        object->member[at].key = key;
+        object->count++;
+    }
+    object->member[at].value = value;
+    return true;
+}
+
+bool
+rego_append_member(struct rego_arena *arena, struct rego_value *object,
+                   const struct rego_value *key, const struct rego_value *value)
+{
+    if (key == NULL || value == NULL || !grow_composite(arena, object))
+        return false;
+    object->member[object->count++] = (struct rego_member){key, value};
+    return true;
+}
+
+static int
+compare_members(const void *a, const void *b)
+{
+    return rego_compare(((const struct rego_member *) a)->key,
+                        ((const struct rego_member *) b)->key);
+}
+
+bool
+rego_sort_members(struct rego_value *object)
+{
+    if (object->count > 1)
+        qsort(object->member, object->count, sizeof(object->member[0]), compare_members);
+    for (uint32_t i = 1; i < object->count; i++)
+        if (rego_compare(object->member[i - 1].key, object->member[i].key) == 0)
+            return false;
+    return true;
+}
+
+struct rego_value *
+rego_copy(struct rego_arena *arena, const struct rego_value *value)
+{
+    struct rego_value *copy = rego_take(arena, sizeof(*copy));
+    if (copy == NULL)
+        return NULL;
+    *copy = *value;
+    copy->open = false;
+    if (value->type < REGO_ARRAY)
+        return copy;
+    size_t each = value->type == REGO_OBJECT ? sizeof(struct rego_member) : sizeof(void *);
+    /* Room for one more, which is what a copy is usually for. */
+    copy->room = value->count + 1;
+    copy->item = rego_take(arena, copy->room * each);
+    if (copy->item == NULL)
+        return NULL;
+    if (value->count > 0)
+        memcpy(copy->item, value->item, value->count * each);
+    return copy;
+}
+
+static int
+compare_texts(const struct rego_value *a, const struct rego_value *b)
+{
+    uint32_t shorter = a->count < b->count ? a->count : b->count;
+    int order = memcmp(a->text, b->text, shorter);
+    return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
+}
+
+static int
+compare_items(const struct rego_value *a, const struct rego_value *b)
+{
+    for (uint32_t i = 0; i < a->count && i < b->count; i++) {
+        int order = rego_compare(a->item[i], b->item[i]);
+        if (order != 0)
+            return order;
+    }
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+/* Compare the keys first, pair by pair, then the values (ast.Object.Compare of OPA). */
+static int
+compare_objects(const struct rego_value *a, const struct rego_value *b)
+{
+    for (uint32_t i = 0; i < a->count && i < b->count; i++) {
+        int order = rego_compare(a->member[i].key, b->member[i].key);
+        if (order == 0)
+            order = rego_compare(a->member[i].value, b->member[i].value);
+        if (order != 0)
+            return order;
+    }
+    return (a->count > b->count) - (a->count < b->count);
+}
+
+int
+rego_compare(const struct rego_value *a, const struct rego_value *b)
+{
+    if (a == b)
+        return 0;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    switch ((enum rego_type) a->type) {
+    case REGO_NULL:
+        return 0;
+    case REGO_BOOLEAN:
+        return a->boolean - b->boolean;
+    case REGO_NUMBER:
+        if (!a->decimal && !b->decimal)
+            return (a->integer > b->integer) - (a->integer < b->integer);
+        return number_compare(a, b);
+    case REGO_STRING:
+        return compare_texts(a, b);
+    case REGO_OBJECT:
+        return compare_objects(a, b);
+    case REGO_ARRAY:
+    case REGO_SET:
+        break;
+    }
+    return compare_items(a, b);
+}
+
+const struct rego_value *
+rego_get(const struct rego_value *value, const struct rego_value *key)
+{
+    bool there;
+    uint32_t at;
+    int64_t index;
+    switch ((enum rego_type) value->type) {
+    case REGO_ARRAY:
+        if (key->type != REGO_NUMBER || !rego_is_integer(key, &index) || index < 0
+            || index >= value->count)
+            return NULL;
+        return value->item[index];
+    case REGO_OBJECT:
+        at = find_member(value, key, &there);
+        return there ? value->member[at].value : NULL;
+    case REGO_SET:
+        at = find_item(value, key, &there);
+        return there ? value->item[at] : NULL;
+    default:
+        return NULL;
+    }
+}
+
+const struct rego_value *
+rego_get_text(const struct rego_value *object, const char *key)
+{
+    const struct rego_value wanted = {
+        .type = REGO_STRING, .count = (uint32_t) strlen(key), .text = key};
+    return object->type == REGO_OBJECT ? rego_get(object, &wanted) : NULL;
+}
+
+bool
+rego_has(const struct rego_value *set, const struct rego_value *item)
+{
+    bool there;
+    find_item(set, item, &there);
+    return there;
+}
+
+const struct rego_value *
+rego_merge(struct rego_arena *arena, const struct rego_value *base, const struct rego_value *over)
+{
+    if (base->type != REGO_OBJECT || over->type != REGO_OBJECT)
+        return over;
+    struct rego_value *merged = rego_copy(arena, base);
+    for (uint32_t i = 0; merged != NULL && i < over->count; i++) {
+        const struct rego_member *member = &over->member[i];
+        const struct rego_value *before = rego_get(merged, member->key);
+        const struct rego_value *value =
+            before != NULL ? rego_merge(arena, before, member->value) : member->value;
+        if (!rego_insert(arena, merged, member->key, value))
+            return NULL;
+    }
+    return merged;
+}
+
+bool
+rego_is_integer(const struct rego_value *value, int64_t *ret)
+{
+    if (value->type != REGO_NUMBER)
+        return false;
+    if (value->decimal)
+        return number_is_integer(value, ret);
+    *ret = value->integer;
+    return true;
+}

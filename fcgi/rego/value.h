@@ -1,0 +1,133 @@
+/* Values of Rego: immutable once they are made, in an arena that is freed as a whole. Undefined is
+ * NULL everywhere. */
+#ifndef AZ_REGO_VALUE_H
+#define AZ_REGO_VALUE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <talloc.h>
+
+/* Nesting of a value; questions and rows are limited to less before they come here. */
+#define REGO_DEPTH_MAX 128
+
+/* In the order in which OPA sorts them. */
+enum rego_type {
+    REGO_NULL,
+    REGO_BOOLEAN,
+    REGO_NUMBER,
+    REGO_STRING,
+    REGO_ARRAY,
+    REGO_OBJECT,
+    REGO_SET,
+};
+
+struct rego_value;
+
+struct rego_member {
+    const struct rego_value *key, *value;
+};
+
+struct rego_value {
+    uint8_t type;
+    bool decimal;   /* a number that is not a 64-bit integer: `text` holds it as written */
+    bool open;      /* made by a running machine, which may add to it */
+    uint32_t count; /* octets of a string or decimal; items or members */
+    uint32_t room;  /* items or members that fit */
+    union {
+        bool boolean;
+        int64_t integer;
+        const char *text;               /* UTF-8; may hold NUL, and ends with one */
+        const struct rego_value **item; /* of an array; of a set, sorted */
+        struct rego_member *member;     /* sorted by key */
+    };
+};
+
+/* Memory that is taken piece by piece and freed at once. */
+struct rego_arena {
+    TALLOC_CTX *mem;
+    char *at, *end;
+    size_t taken; /* octets of all blocks */
+    size_t max;   /* of `taken` */
+    bool full;    /* something did not fit, or no memory */
+};
+
+/* Start an arena whose blocks are children of `mem`. It never takes more than `max` octets. */
+void rego_arena_init(struct rego_arena *arena, TALLOC_CTX *mem, size_t max);
+
+/* Return zeroed octets, aligned for any value. NULL: arena->full is set. */
+void *rego_take(struct rego_arena *arena, size_t octets);
+
+extern const struct rego_value rego_null, rego_true, rego_false, rego_empty_string;
+
+static inline const struct rego_value *
+rego_boolean(bool boolean)
+{
+    return boolean ? &rego_true : &rego_false;
+}
+
+/* Each makes a value. NULL: arena->full is set. */
+const struct rego_value *rego_integer(struct rego_arena *arena, int64_t integer);
+/* Copies the octets, which are a number as JSON writes it. */
+const struct rego_value *rego_number(struct rego_arena *arena, const char *text, size_t length);
+/* Copies the octets. */
+const struct rego_value *rego_string(struct rego_arena *arena, const char *text, size_t length);
+/* Borrows them; they end with NUL. */
+const struct rego_value *rego_text(struct rego_arena *arena, const char *text, size_t length);
+/* Empty ones, for the functions below. */
+struct rego_value *rego_array(struct rego_arena *arena, size_t room);
+struct rego_value *rego_object(struct rego_arena *arena, size_t room);
+struct rego_value *rego_set(struct rego_arena *arena, size_t room);
+
+/* Add to a value that only its maker has seen. False: arena->full is set. */
+bool rego_append(struct rego_arena *arena, struct rego_value *array, const struct rego_value *item);
+bool rego_add(struct rego_arena *arena, struct rego_value *set, const struct rego_value *item);
+/* A key that is there already gets the new value. */
+bool rego_insert(struct rego_arena *arena, struct rego_value *object, const struct rego_value *key,
+                 const struct rego_value *value);
+/* Append a member whose place is not known yet; rego_sort_members() ends a series of these. */
+bool rego_append_member(struct rego_arena *arena, struct rego_value *object,
+                        const struct rego_value *key, const struct rego_value *value);
+/* Sort members that were appended. False: a key is there twice. */
+bool rego_sort_members(struct rego_value *object);
+
+/* Return a copy that can be added to: its items are shared. */
+struct rego_value *rego_copy(struct rego_arena *arena, const struct rego_value *value);
+
+/* Return < 0, 0 or > 0 in the order of OPA: null, booleans, numbers, strings, arrays, objects,
+ * sets. */
+int rego_compare(const struct rego_value *a, const struct rego_value *b);
+
+/* Return the value of a key of an object, the item of an array at an index, or the member of a set
+ * itself. NULL: there is none. */
+const struct rego_value *rego_get(const struct rego_value *value, const struct rego_value *key);
+const struct rego_value *rego_get_text(const struct rego_value *object, const char *key);
+
+/* True if the set has the item. */
+bool rego_has(const struct rego_value *set, const struct rego_value *item);
+
+/* Return the base value with the members of the other laid over it, objects member by member; other
+ * values win over those of `base`. NULL: arena->full is set. */
+const struct rego_value *rego_merge(struct rego_arena *arena, const struct rego_value *base,
+                                    const struct rego_value *over);
+
+/* True if the value is a 64-bit integer, which *ret gets; also for a decimal that is one (1.0). */
+bool rego_is_integer(const struct rego_value *value, int64_t *ret);
+
+/* Read JSON text. Numbers keep their digits. NULL: it is no JSON, a name is there twice, it is
+ * nested deeper than REGO_DEPTH_MAX, or the arena is full. */
+const struct rego_value *rego_parse(struct rego_arena *arena, const char *text, size_t length);
+
+/*
+ * Return the value as JSON: a set is an array. A decimal becomes the nearest binary64 number. NULL:
+ * no memory, or a key is no string. The caller owns a reference.
+ */
+json_t *rego_json(const struct rego_value *value);
+
+/* Append the value as OPA writes it in JSON, sets as arrays, and keys that are no strings as
+ * strings of their JSON text. False: no memory. */
+struct buf;
+bool rego_write(struct buf *buf, const struct rego_value *value);
+
+#endif

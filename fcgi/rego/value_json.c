@@ -1,0 +1,265 @@
+/* Values as JSON text and as Jansson's values. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/jsonx_text.h"
+#include "base/utf8.h"
+#include "rego/number.h"
+#include "rego/value.h"
+
+/* Octets of the JSON text of a key that is no string. */
+#define KEY_TEXT_MAX 65536
+
+/* A reading. */
+struct value_reader {
+    struct rego_arena *arena;
+    const char *at, *end;
+};
+
+static const struct rego_value *read_value(struct value_reader *reader, unsigned depth);
+
+static void
+skip_blanks(struct value_reader *reader)
+{
+    while (reader->at < reader->end
+           && (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\t'
+               || *reader->at == '\r'))
+        reader->at++;
+}
+
+static bool
+take_char(struct value_reader *reader, char c)
+{
+    skip_blanks(reader);
+    if (reader->at >= reader->end || *reader->at != c)
+        return false;
+    reader->at++;
+    return true;
+}
+
+/* Read a string behind its quote. */
+static const struct rego_value *
+read_string(struct value_reader *reader)
+{
+    const char *begin = reader->at;
+    for (; reader->at < reader->end && *reader->at != '"'; reader->at++) {
+        if ((unsigned char) *reader->at < 0x20)
+            return NULL;
+        reader->at += *reader->at == '\\' && reader->at + 1 < reader->end;
+    }
+    if (reader->at >= reader->end)
+        return NULL;
+    size_t length = (size_t) (reader->at++ - begin), taken = length;
+    char *copy = rego_take(reader->arena, length + 1);
+    if (copy == NULL)
+        return NULL;
+    if (memchr(begin, '\\', length) == NULL)
+        memcpy(copy, begin, length);
+    else if (jsonx_unescape(begin, length, copy, &taken) != JSONX_ESCAPE_FINE)
+        return NULL;
+    copy[taken] = '\0';
+    return rego_text(reader->arena, copy, taken);
+}
+
+static const struct rego_value *
+read_array(struct value_reader *reader, unsigned depth)
+{
+    struct rego_value *array = rego_array(reader->arena, 0);
+    if (array == NULL || take_char(reader, ']'))
+        return array;
+    do {
+        if (!rego_append(reader->arena, array, read_value(reader, depth)))
+            return NULL;
+    } while (take_char(reader, ','));
+    return take_char(reader, ']') ? array : NULL;
+}
+
+static const struct rego_value *
+read_object(struct value_reader *reader, unsigned depth)
+{
+    struct rego_value *object = rego_object(reader->arena, 0);
+    if (object == NULL || take_char(reader, '}'))
+        return object;
+    do {
+        if (!take_char(reader, '"'))
+            return NULL;
+        const struct rego_value *key = read_string(reader);
+        if (key == NULL || !take_char(reader, ':')
+            || !rego_append_member(reader->arena, object, key, read_value(reader, depth)))
+            return NULL;
+    } while (take_char(reader, ','));
+    return take_char(reader, '}') && rego_sort_members(object) ? object : NULL;
+}
+
+static bool
+take_word(struct value_reader *reader, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t) (reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
+        return false;
+    reader->at += length;
+    return true;
+}
+
+static const struct rego_value *
+read_number(struct value_reader *reader)
+{
+    const char *begin = reader->at;
+    while (reader->at < reader->end
+           && ((*reader->at >= '0' && *reader->at <= '9') || strchr("+-.eE", *reader->at) != NULL)
+           && *reader->at != '\0')
+        reader->at++;
+    size_t length = (size_t) (reader->at - begin);
+    return number_is_json(begin, length) ? rego_number(reader->arena, begin, length) : NULL;
+}
+
+static const struct rego_value *
+read_value(struct value_reader *reader, unsigned depth)
+{
+    if (depth >= REGO_DEPTH_MAX)
+        return NULL;
+    if (take_char(reader, '{'))
+        return read_object(reader, depth + 1);
+    if (take_char(reader, '['))
+        return read_array(reader, depth + 1);
+    if (take_char(reader, '"'))
+        return read_string(reader);
+    if (take_word(reader, "true"))
+        return &rego_true;
+    if (take_word(reader, "false"))
+        return &rego_false;
+    if (take_word(reader, "null"))
+        return &rego_null;
+    return read_number(reader);
+}
+
+const struct rego_value *
+rego_parse(struct rego_arena *arena, const char *text, size_t length)
+{
+    struct value_reader reader = {arena, text, text + length};
+    if (!utf8_valid(text, length))
+        return NULL;
+    const struct rego_value *value = read_value(&reader, 0);
+    skip_blanks(&reader);
+    return reader.at == reader.end ? value : NULL;
+}
+
+static bool
+write_text(struct buf *buf, const char *text, size_t length)
+{
+    char escape[JSONX_ESCAPE_MAX];
+    buf_append_char(buf, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char octet = (unsigned char) text[i];
+        if (octet < 0x20 || octet == '"' || octet == '\\')
+            buf_append(buf, escape, jsonx_put_escape(escape, octet));
+        else
+            buf_append_char(buf, text[i]);
+    }
+    return buf_append_char(buf, '"') == AZ_OK;
+}
+
+/* Append a key: one that is no string becomes a string with its JSON text, as OPA does it. */
+static bool
+write_key(struct buf *buf, const struct rego_value *key)
+{
+    if (key->type == REGO_STRING)
+        return write_text(buf, key->text, key->count);
+    BUF_AUTO text;
+    buf_init(&text, buf->mem, KEY_TEXT_MAX);
+    return rego_write(&text, key) && write_text(buf, text.data, text.len);
+}
+
+static bool
+write_object(struct buf *buf, const struct rego_value *object)
+{
+    buf_append_char(buf, '{');
+    for (uint32_t i = 0; i < object->count; i++) {
+        if (i > 0)
+            buf_append_char(buf, ',');
+        if (!write_key(buf, object->member[i].key))
+            return false;
+        buf_append_char(buf, ':');
+        if (!rego_write(buf, object->member[i].value))
+            return false;
+    }
+    return buf_append_char(buf, '}') == AZ_OK;
+}
+
+bool
+rego_write(struct buf *buf, const struct rego_value *value)
+{
+    switch ((enum rego_type) value->type) {
+    case REGO_NULL:
+        return buf_append_text(buf, "null") == AZ_OK;
+    case REGO_BOOLEAN:
+        return buf_append_text(buf, value->boolean ? "true" : "false") == AZ_OK;
+    case REGO_NUMBER:
+        if (value->decimal)
+            return buf_append(buf, value->text, value->count) == AZ_OK;
+        return buf_append_format(buf, "%" PRId64, value->integer) == AZ_OK;
+    case REGO_STRING:
+        return write_text(buf, value->text, value->count);
+    case REGO_OBJECT:
+        return write_object(buf, value);
+    case REGO_ARRAY:
+    case REGO_SET:
+        break;
+    }
+    buf_append_char(buf, '[');
+    for (uint32_t i = 0; i < value->count; i++) {
+        if (i > 0)
+            buf_append_char(buf, ',');
+        if (!rego_write(buf, value->item[i]))
+            return false;
+    }
+    return buf_append_char(buf, ']') == AZ_OK;
+}
+
+static json_t *
+json_of_object(const struct rego_value *object)
+{
+    json_t *json = json_object();
+    for (uint32_t i = 0; json != NULL && i < object->count; i++) {
+        const struct rego_member *member = &object->member[i];
+        if (member->key->type != REGO_STRING
+            || json_object_setn_new_nocheck(json, member->key->text, member->key->count,
+                                            rego_json(member->value))
+                   != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    }
+    return json;
+}
+
+json_t *
+rego_json(const struct rego_value *value)
+{
+    switch ((enum rego_type) value->type) {
+    case REGO_NULL:
+        return json_null();
+    case REGO_BOOLEAN:
+        return json_boolean(value->boolean);
+    case REGO_NUMBER:
+        return value->decimal ? json_real(strtod(value->text, NULL)) : json_integer(value->integer);
+    case REGO_STRING:
+        return json_stringn_nocheck(value->text, value->count);
+    case REGO_OBJECT:
+        return json_of_object(value);
+    case REGO_ARRAY:
+    case REGO_SET:
+        break;
+    }
+    json_t *json = json_array();
+    for (uint32_t i = 0; json != NULL && i < value->count; i++)
+        if (json_array_append_new(json, rego_json(value->item[i])) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
+    return json;
+}
