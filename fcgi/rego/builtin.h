@@ -26,6 +26,11 @@ extern const struct rego_builtin rego_collection_builtins[];
 extern const struct rego_builtin rego_object_builtins[];
 extern const struct rego_builtin rego_set_builtins[];
 extern const struct rego_builtin rego_string_builtins[];
+extern const struct rego_builtin rego_text_builtins[];
+extern const struct rego_builtin rego_json_builtins[];
+extern const struct rego_builtin rego_net_builtins[];
+extern const struct rego_builtin rego_encoding_builtins[];
+extern const struct rego_builtin rego_time_builtins[];
 extern const struct rego_builtin rego_type_builtins[];
 
 /* Return the row of a name, or NULL. */

@@ -57,7 +57,32 @@ run_to_number(struct rego_machine *machine, const struct rego_value *const *arg)
     }
 }
 
+static const struct rego_value *
+run_cast_array(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    if (arg[0]->type == REGO_ARRAY)
+        return arg[0];
+    struct rego_value *array = arg[0]->type == REGO_SET ? rego_copy(machine->arena, arg[0]) : NULL;
+    if (array != NULL)
+        array->type = REGO_ARRAY;
+    return array;
+}
+
+static const struct rego_value *
+run_cast_set(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    if (arg[0]->type == REGO_SET)
+        return arg[0];
+    struct rego_value *set = arg[0]->type == REGO_ARRAY ? rego_set(machine->arena, 0) : NULL;
+    for (uint32_t i = 0; set != NULL && i < arg[0]->count; i++)
+        if (!rego_add(machine->arena, set, arg[0]->item[i]))
+            return NULL;
+    return set;
+}
+
 const struct rego_builtin rego_type_builtins[] = {
+    {"cast_array", 1, run_cast_array},
+    {"cast_set",   1, run_cast_set  },
     {"type_name",  1, run_type_name },
     {"is_null",    1, run_is_null   },
     {"is_boolean", 1, run_is_boolean},
