@@ -31,6 +31,7 @@ extern const struct rego_builtin rego_json_builtins[];
 extern const struct rego_builtin rego_net_builtins[];
 extern const struct rego_builtin rego_encoding_builtins[];
 extern const struct rego_builtin rego_time_builtins[];
+extern const struct rego_builtin rego_unit_builtins[];
 extern const struct rego_builtin rego_type_builtins[];
 
 /* Return the row of a name, or NULL. */

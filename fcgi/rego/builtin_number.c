@@ -159,33 +159,48 @@ run_round(struct rego_machine *machine, const struct rego_value *const *arg)
     return read_integers(machine, arg, 1, &n) ? arg[0] : NULL;
 }
 
+/* Return the integers from one to another, up or down. */
 static const struct rego_value *
-run_range(struct rego_machine *machine, const struct rego_value *const *arg)
+range_of(struct rego_machine *machine, int64_t from, int64_t to, int64_t step)
 {
-    int64_t n[2];
-    if (!read_integers(machine, arg, 2, n))
-        return NULL;
     struct rego_value *range = rego_array(machine->arena, 0);
-    int64_t step = n[0] <= n[1] ? 1 : -1;
-    for (int64_t at = n[0]; range != NULL; at += step) {
+    step = from <= to ? step : -step;
+    for (int64_t at = from; range != NULL && (step > 0 ? at <= to : at >= to);) {
         if (!rego_append(machine->arena, range, rego_integer(machine->arena, at)))
             return NULL;
-        if (at == n[1])
+        if (__builtin_add_overflow(at, step, &at))
             break;
     }
     return range;
 }
 
+static const struct rego_value *
+run_range(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2];
+    return read_integers(machine, arg, 2, n) ? range_of(machine, n[0], n[1], 1) : NULL;
+}
+
+static const struct rego_value *
+run_range_step(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[3];
+    if (!read_integers(machine, arg, 3, n) || n[2] <= 0)
+        return NULL;
+    return range_of(machine, n[0], n[1], n[2]);
+}
+
 const struct rego_builtin rego_number_builtins[] = {
-    {"plus",          2, run_plus     },
-    {"minus",         2, run_minus    },
-    {"mul",           2, run_times    },
-    {"div",           2, run_divide   },
-    {"rem",           2, run_remainder},
-    {"abs",           1, run_absolute },
-    {"ceil",          1, run_round    },
-    {"floor",         1, run_round    },
-    {"round",         1, run_round    },
-    {"numbers.range", 2, run_range    },
-    {NULL,            0, NULL         },
+    {"plus",               2, run_plus      },
+    {"minus",              2, run_minus     },
+    {"mul",                2, run_times     },
+    {"div",                2, run_divide    },
+    {"rem",                2, run_remainder },
+    {"abs",                1, run_absolute  },
+    {"ceil",               1, run_round     },
+    {"floor",              1, run_round     },
+    {"round",              1, run_round     },
+    {"numbers.range",      2, run_range     },
+    {"numbers.range_step", 3, run_range_step},
+    {NULL,                 0, NULL          },
 };

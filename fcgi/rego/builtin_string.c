@@ -174,6 +174,22 @@ run_split(struct rego_machine *machine, const struct rego_value *const *arg)
     return parts;
 }
 
+/* Split a text; the first parts (or, below zero, the last) of so many. */
+static const struct rego_value *
+run_split_n(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n;
+    const struct rego_value *parts = run_split(machine, arg);
+    if (parts == NULL || !rego_is_integer(arg[2], &n))
+        return NULL;
+    int64_t count = parts->count, most = n < 0 ? (n < -count ? count : -n) : n > count ? count : n;
+    struct rego_value *some = rego_array(machine->arena, 0);
+    for (int64_t i = n < 0 ? count - most : 0, end = i + most; some != NULL && i < end; i++)
+        if (!rego_append(machine->arena, some, parts->item[i]))
+            return NULL;
+    return some;
+}
+
 /* Return the octet at which a code point begins, or the end. */
 static uint32_t
 octet_of(const struct rego_value *text, int64_t point)
@@ -233,17 +249,18 @@ run_replace(struct rego_machine *machine, const struct rego_value *const *arg)
 }
 
 const struct rego_builtin rego_string_builtins[] = {
-    {"concat",      2, run_concat     },
-    {"contains",    2, run_contains   },
-    {"endswith",    2, run_ends_with  },
-    {"indexof",     2, run_indexof    },
-    {"lower",       1, run_lower      },
-    {"replace",     3, run_replace    },
-    {"split",       2, run_split      },
-    {"startswith",  2, run_starts_with},
-    {"substring",   3, run_substring  },
-    {"trim_prefix", 2, run_trim_prefix},
-    {"trim_suffix", 2, run_trim_suffix},
-    {"upper",       1, run_upper      },
-    {NULL,          0, NULL           },
+    {"concat",          2, run_concat     },
+    {"contains",        2, run_contains   },
+    {"endswith",        2, run_ends_with  },
+    {"indexof",         2, run_indexof    },
+    {"lower",           1, run_lower      },
+    {"replace",         3, run_replace    },
+    {"split",           2, run_split      },
+    {"startswith",      2, run_starts_with},
+    {"strings.split_n", 3, run_split_n    },
+    {"substring",       3, run_substring  },
+    {"trim_prefix",     2, run_trim_prefix},
+    {"trim_suffix",     2, run_trim_suffix},
+    {"upper",           1, run_upper      },
+    {NULL,              0, NULL           },
 };

@@ -1,0 +1,399 @@
+/* Quantities with units, versions (semver.org), and bits of integers. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/digits.h"
+#include "rego/builtin.h"
+
+/* Octets of a quantity without quotes, and digits of an exponent, that are read. */
+#define QUANTITY_SIZE 64
+#define EXPONENT_DIGITS_MAX 6
+
+/* A unit and its factor. */
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+/* Of units.parse: capital letters count in the first place only. */
+static const struct unit plain_units[] = {
+    {"",   1                  },
+    {"k",  1000               },
+    {"K",  1000               },
+    {"ki", 1LL << 10          },
+    {"Ki", 1LL << 10          },
+    {"M",  1000000            },
+    {"mi", 1LL << 20          },
+    {"Mi", 1LL << 20          },
+    {"g",  1000000000         },
+    {"G",  1000000000         },
+    {"gi", 1LL << 30          },
+    {"Gi", 1LL << 30          },
+    {"t",  1000000000000      },
+    {"T",  1000000000000      },
+    {"ti", 1LL << 40          },
+    {"Ti", 1LL << 40          },
+    {"p",  1000000000000000   },
+    {"P",  1000000000000000   },
+    {"pi", 1LL << 50          },
+    {"Pi", 1LL << 50          },
+    {"e",  1000000000000000000},
+    {"E",  1000000000000000000},
+    {"ei", 1LL << 60          },
+    {"Ei", 1LL << 60          },
+    {"m",  0                  }, /* a thousandth, which has no exact binary value */
+    {NULL, 0                  },
+};
+
+/* Of units.parse_bytes, which reads small letters. */
+static const struct unit byte_units[] = {
+    {"",    1                  },
+    {"k",   1000               },
+    {"kb",  1000               },
+    {"ki",  1LL << 10          },
+    {"kib", 1LL << 10          },
+    {"m",   1000000            },
+    {"mb",  1000000            },
+    {"mi",  1LL << 20          },
+    {"mib", 1LL << 20          },
+    {"g",   1000000000         },
+    {"gb",  1000000000         },
+    {"gi",  1LL << 30          },
+    {"gib", 1LL << 30          },
+    {"t",   1000000000000      },
+    {"tb",  1000000000000      },
+    {"ti",  1LL << 40          },
+    {"tib", 1LL << 40          },
+    {"p",   1000000000000000   },
+    {"pb",  1000000000000000   },
+    {"pi",  1LL << 50          },
+    {"pib", 1LL << 50          },
+    {"e",   1000000000000000000},
+    {"eb",  1000000000000000000},
+    {"ei",  1LL << 60          },
+    {"eib", 1LL << 60          },
+    {NULL,  0                  },
+};
+
+/* Copy a quantity without quotes, in small letters from an octet on. False: it is too long or holds
+ * octets that no unit has. */
+static bool
+copy_quantity(const struct rego_value *value, char copy[QUANTITY_SIZE])
+{
+    size_t length = 0;
+    for (uint32_t i = 0; i < value->count; i++) {
+        unsigned char c = (unsigned char) value->text[i];
+        if (c == '"')
+            continue;
+        if (c == '\0' || c >= 0x80 || length + 1 >= QUANTITY_SIZE)
+            return false;
+        copy[length++] = (char) c;
+    }
+    copy[length] = '\0';
+    return true;
+}
+
+static void
+small_letters(char *text)
+{
+    for (; *text != '\0'; text++)
+        if (*text >= 'A' && *text <= 'Z')
+            *text |= 0x20;
+}
+
+/* Return the place where the number of a quantity ends; NULL: its exponent is too long. */
+static char *
+number_end(char *text)
+{
+    for (char *at = text; *at != '\0'; at++) {
+        if (*at != 'e' && *at != 'E') {
+            if (strchr("0123456789.+-", *at) == NULL)
+                return at;
+            continue;
+        }
+        char next = at[1];
+        if (next != '+' && next != '-' && (next < '0' || next > '9'))
+            return at;
+        at += next == '+' || next == '-';
+        if (strspn(at + 1, "0123456789") > EXPONENT_DIGITS_MAX)
+            return NULL;
+    }
+    return text + strlen(text);
+}
+
+/* Multiply a number with a factor. False: the result is no 64-bit integer, or the number has an
+ * exponent or more digits than fit. */
+static bool
+multiply_exactly(const char *number, int64_t factor, int64_t *ret)
+{
+    int64_t digits = 0, scale = 1;
+    bool fraction = false, any = false;
+    for (; *number != '\0'; number++) {
+        if (*number == '.' && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (*number < '0' || *number > '9' || __builtin_mul_overflow(digits, 10, &digits)
+            || __builtin_add_overflow(digits, *number - '0', &digits)
+            || (fraction && __builtin_mul_overflow(scale, 10, &scale)))
+            return false;
+        any = true;
+    }
+    if (!any || factor == 0 || __builtin_mul_overflow(digits, factor, &digits)
+        || digits % scale != 0)
+        return false;
+    *ret = digits / scale;
+    return true;
+}
+
+static const struct rego_value *
+parse_quantity(struct rego_machine *machine, const struct rego_value *value,
+               const struct unit *unit, bool bytes)
+{
+    char text[QUANTITY_SIZE], name[QUANTITY_SIZE];
+    int64_t result;
+    if (value->type != REGO_STRING)
+        return NULL;
+    if (!copy_quantity(value, text))
+        return rego_give_up(machine, "a quantity in an unusual form");
+    if (bytes)
+        small_letters(text);
+    char *end = strchr(text, ' ') == NULL ? number_end(text) : NULL;
+    if (end == NULL || end == text)
+        return NULL;
+    strcpy(name, end);
+    if (!bytes && name[0] != '\0')
+        small_letters(name + 1);
+    *end = '\0';
+    while (unit->name != NULL && strcmp(unit->name, name) != 0)
+        unit++;
+    if (unit->name == NULL)
+        return NULL;
+    if (!multiply_exactly(text, unit->factor, &result))
+        return rego_give_up(machine, "a quantity that is no 64-bit integer");
+    return rego_integer(machine->arena, result);
+}
+
+static const struct rego_value *
+run_units(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    return parse_quantity(machine, arg[0], plain_units, false);
+}
+
+static const struct rego_value *
+run_units_bytes(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    return parse_quantity(machine, arg[0], byte_units, true);
+}
+
+/* A version: three numbers, and the identifiers of a pre-release. */
+struct version {
+    int64_t number[3];
+    const char *pre;
+    size_t pre_length;
+};
+
+/* True for identifiers with dots between them (semver.org 9 and 10). */
+static bool
+are_identifiers(const char *text, size_t length)
+{
+    bool empty = true;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '.') {
+            if (empty)
+                return false;
+            empty = true;
+            continue;
+        }
+        if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && c != '-')
+            return false;
+        empty = false;
+    }
+    return !empty;
+}
+
+/* Read a version as OPA does: a leading v, and empty parts behind + and -, are fine. */
+static bool
+read_version(const struct rego_value *value, struct version *ret)
+{
+    if (value->type != REGO_STRING)
+        return false;
+    const char *at = value->text, *end = at + value->count;
+    at += at < end && *at == 'v';
+    const char *plus = memchr(at, '+', (size_t) (end - at));
+    if (plus != NULL && plus + 1 < end && !are_identifiers(plus + 1, (size_t) (end - plus - 1)))
+        return false;
+    end = plus != NULL ? plus : end;
+    const char *minus = memchr(at, '-', (size_t) (end - at));
+    *ret = (struct version){.pre = ""};
+    if (minus != NULL && minus + 1 < end) {
+        ret->pre = minus + 1;
+        ret->pre_length = (size_t) (end - minus - 1);
+        if (!are_identifiers(ret->pre, ret->pre_length))
+            return false;
+    }
+    end = minus != NULL ? minus : end;
+    for (int i = 0; i < 3; i++) {
+        const char *dot = memchr(at, '.', (size_t) (end - at));
+        const char *stop = dot != NULL ? dot : end;
+        char digits[24];
+        size_t length = (size_t) (stop - at);
+        if ((dot == NULL) != (i == 2) || length == 0 || length >= sizeof(digits))
+            return false;
+        memcpy(digits, at, length);
+        digits[length] = '\0';
+        if (strspn(digits, "0123456789") != length
+            || !digits_read(digits, INT64_MAX, &ret->number[i]))
+            return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
+/* Compare two identifiers: numbers by value and below texts. */
+static int
+compare_identifiers(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    bool a_number = true, b_number = true;
+    for (size_t i = 0; i < a_length; i++)
+        a_number &= a[i] >= '0' && a[i] <= '9';
+    for (size_t i = 0; i < b_length; i++)
+        b_number &= b[i] >= '0' && b[i] <= '9';
+    if (a_number != b_number)
+        return a_number ? -1 : 1;
+    for (; a_number && a_length > 1 && *a == '0'; a++)
+        a_length--;
+    for (; b_number && b_length > 1 && *b == '0'; b++)
+        b_length--;
+    if (a_number && a_length != b_length)
+        return a_length < b_length ? -1 : 1;
+    size_t shorter = a_length < b_length ? a_length : b_length;
+    int order = memcmp(a, b, shorter);
+    if (order != 0)
+        return order < 0 ? -1 : 1;
+    return (a_length > b_length) - (a_length < b_length);
+}
+
+static int
+compare_versions(const struct version *a, const struct version *b)
+{
+    for (int i = 0; i < 3; i++)
+        if (a->number[i] != b->number[i])
+            return a->number[i] < b->number[i] ? -1 : 1;
+    if (a->pre_length == 0 || b->pre_length == 0)
+        return (a->pre_length == 0) - (b->pre_length == 0);
+    const char *x = a->pre, *y = b->pre;
+    const char *x_end = x + a->pre_length, *y_end = y + b->pre_length;
+    for (;;) {
+        const char *x_dot = memchr(x, '.', (size_t) (x_end - x));
+        const char *y_dot = memchr(y, '.', (size_t) (y_end - y));
+        int order = compare_identifiers(x, (size_t) ((x_dot != NULL ? x_dot : x_end) - x), y,
+                                        (size_t) ((y_dot != NULL ? y_dot : y_end) - y));
+        if (order != 0 || (x_dot == NULL && y_dot == NULL))
+            return order;
+        if (x_dot == NULL || y_dot == NULL)
+            return x_dot == NULL ? -1 : 1;
+        x = x_dot + 1;
+        y = y_dot + 1;
+    }
+}
+
+static const struct rego_value *
+run_semver_compare(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct version a, b;
+    if (!read_version(arg[0], &a) || !read_version(arg[1], &b))
+        return NULL;
+    return rego_integer(machine->arena, compare_versions(&a, &b));
+}
+
+static const struct rego_value *
+run_semver_is_valid(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct version version;
+    (void) machine;
+    return rego_boolean(read_version(arg[0], &version));
+}
+
+/* Read integers. False: an argument is none, or has more than 64 bits. */
+static bool
+read_bits(struct rego_machine *machine, const struct rego_value *const *arg, size_t count,
+          int64_t *ret)
+{
+    if (!rego_are(arg, count, REGO_NUMBER))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (arg[i]->decimal) {
+            rego_give_up(machine, "bits of a number that is no 64-bit integer");
+            return false;
+        }
+        ret[i] = arg[i]->integer;
+    }
+    return true;
+}
+
+static const struct rego_value *
+run_bits_and(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2];
+    return read_bits(machine, arg, 2, n) ? rego_integer(machine->arena, n[0] & n[1]) : NULL;
+}
+
+static const struct rego_value *
+run_bits_or(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2];
+    return read_bits(machine, arg, 2, n) ? rego_integer(machine->arena, n[0] | n[1]) : NULL;
+}
+
+static const struct rego_value *
+run_bits_xor(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2];
+    return read_bits(machine, arg, 2, n) ? rego_integer(machine->arena, n[0] ^ n[1]) : NULL;
+}
+
+static const struct rego_value *
+run_bits_negate(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n;
+    return read_bits(machine, arg, 1, &n) ? rego_integer(machine->arena, ~n) : NULL;
+}
+
+static const struct rego_value *
+run_bits_left(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2], shifted;
+    if (!read_bits(machine, arg, 2, n) || n[1] < 0)
+        return NULL;
+    if (n[1] > 62 || __builtin_mul_overflow(n[0], (int64_t) 1 << n[1], &shifted))
+        return rego_give_up(machine, "bits beyond 64");
+    return rego_integer(machine->arena, shifted);
+}
+
+static const struct rego_value *
+run_bits_right(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t n[2];
+    if (!read_bits(machine, arg, 2, n) || n[1] < 0)
+        return NULL;
+    /* Towards minus infinity, as big integers have it. */
+    int64_t shift = n[1] > 63 ? 63 : n[1];
+    return rego_integer(machine->arena, n[0] < 0 ? ~(~n[0] >> shift) : n[0] >> shift);
+}
+
+const struct rego_builtin rego_unit_builtins[] = {
+    {"bits.and",          2, run_bits_and       },
+    {"bits.lsh",          2, run_bits_left      },
+    {"bits.negate",       1, run_bits_negate    },
+    {"bits.or",           2, run_bits_or        },
+    {"bits.rsh",          2, run_bits_right     },
+    {"bits.xor",          2, run_bits_xor       },
+    {"semver.compare",    2, run_semver_compare },
+    {"semver.is_valid",   1, run_semver_is_valid},
+    {"units.parse",       1, run_units          },
+    {"units.parse_bytes", 1, run_units_bytes    },
+    {NULL,                0, NULL               },
+};
