@@ -69,7 +69,15 @@ opa_way_path() {
 opa_go_install() {
     local go=$1 work=$2
     GOBIN=$work GOTOOLCHAIN=auto CGO_ENABLED=0 GOFLAGS=-trimpath "$go" install "$OPA_MODULE@v$OPA_VERSION" &&
+        opa_keep_cases "$("$go" env GOMODCACHE)/$OPA_MODULE@v$OPA_VERSION/v1/test/cases/testdata/v1" "$work" &&
         opa_keep "$work/opa"
+}
+
+# opa_keep_cases FROM WORK: keep the conformance cases of the sources for t/rego/conformance.t.
+opa_keep_cases() {
+    local to
+    to=$(dirname "$(opa_cache_dir)")/opa-cases
+    cp -r "$1" "$2/cases" && chmod -R u+w "$2/cases" && mkdir -p "${to%/*}" && rm -rf "$to" && mv "$2/cases" "$to"
 }
 
 opa_way_go() {
