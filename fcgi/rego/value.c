@@ -37,7 +37,8 @@ rego_take(struct rego_arena *arena, size_t octets)
     if ((size_t) (arena->end - arena->at) < octets) {
         size_t size = octets > ARENA_BLOCK / 4 ? octets : ARENA_BLOCK;
         char *block = NULL;
-        if (size <= arena->max - arena->taken)
+        size = size > arena->max - arena->taken ? arena->max - arena->taken : size;
+        if (size >= octets)
             block = talloc_size(arena->mem, size);
         if (block == NULL) {
             arena->full = true;

@@ -1,0 +1,175 @@
+/* Values of Rego: their order, numbers by their digits, JSON, and the arena's bounds. */
+#include "config.h"
+
+#include "rego/value.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "rego/number.h"
+#include "tap.h"
+
+#define OCTETS_MAX (1 << 20)
+
+static TALLOC_CTX *mem;
+
+static const struct rego_value *
+value_of(const char *text)
+{
+    static struct rego_arena arena;
+    if (arena.mem == NULL)
+        rego_arena_init(&arena, mem, OCTETS_MAX);
+    return rego_parse(&arena, text, strlen(text));
+}
+
+/* Each is smaller than the next, in the order of OPA (ast.Compare). */
+static const char *const ascending[] = {
+    "null",
+    "false",
+    "true",
+    "-9223372036854775809",
+    "-9223372036854775808",
+    "-1.5",
+    "-1",
+    "0",
+    "1e-3",
+    "0.1",
+    "0.11",
+    "1",
+    "1.5",
+    "2",
+    "10",
+    "9223372036854775807",
+    "9223372036854775808",
+    "1e30",
+    "\"\"",
+    "\"A\"",
+    "\"a\"",
+    "\"aa\"",
+    "\"b\"",
+    "\"\xc3\xa4\"",
+    "[]",
+    "[1]",
+    "[1,2]",
+    "[2]",
+    "{}",
+    "{\"a\":1}",
+    "{\"a\":2}",
+    "{\"b\":0}",
+};
+
+/* Different spellings of one number are equal. */
+static const char *const same[][2] = {
+    {"1",      "1.0"    },
+    {"1",      "10e-1"  },
+    {"0",      "-0"     },
+    {"0",      "0.000"  },
+    {"100",    "1e2"    },
+    {"0.5",    "5e-1"   },
+    {"-12.50", "-1.25e1"},
+    {"1e400",  "10e399" },
+};
+
+static const char *const refused[] = {
+    "",           "01",          "1.",
+    "+1",         ".5",          "1e",
+    "-",          "1 2",         "[1,]",
+    "[1",         "{\"a\"}",     "{a:1}",
+    "{\"a\":1,}", "tru",         "\"a",
+    "\"\\q\"",    "\"\\ud800\"", "\"\\u0000\"",
+    "\"\x01\"",   "\"\xff\"",    "{\"a\":1,\"a\":1}",
+    "1e10000",
+};
+
+static void
+test_order(void)
+{
+    size_t count = sizeof(ascending) / sizeof(ascending[0]);
+    for (size_t i = 0; i + 1 < count; i++) {
+        const struct rego_value *a = value_of(ascending[i]), *b = value_of(ascending[i + 1]);
+        ok(a != NULL && b != NULL && rego_compare(a, b) < 0 && rego_compare(b, a) > 0,
+           "order: %s is before %s", ascending[i], ascending[i + 1]);
+    }
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        is_int(rego_compare(value_of(same[i][0]), value_of(same[i][1])), 0,
+               "order: %s and %s are the same number", same[i][0], same[i][1]);
+}
+
+static void
+test_json(void)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        ok(value_of(refused[i]) == NULL, "json: refuses text %zu", i);
+    BUF_AUTO text;
+    buf_init(&text, mem, OCTETS_MAX);
+    ok(rego_write(&text, value_of("{\"b\" : [1.50, \"\\u000a\\\"\"], \"a\":{}}")),
+       "json: a value is written");
+    is_str(text.data, "{\"a\":{},\"b\":[1.50,\"\\n\\\"\"]}",
+           "json: ... by the order of names, with the digits that were read");
+}
+
+/* Return the value of arrays that are nested so deep. */
+static const struct rego_value *
+nested(size_t depth)
+{
+    char text[2 * REGO_DEPTH_MAX + 8];
+    memset(text, '[', depth);
+    memset(text + depth, ']', depth);
+    text[2 * depth] = '\0';
+    return value_of(text);
+}
+
+static void
+test_bounds(void)
+{
+    struct rego_arena arena;
+    ok(nested(REGO_DEPTH_MAX) != NULL, "bounds: values are nested %d deep", REGO_DEPTH_MAX);
+    ok(nested(REGO_DEPTH_MAX + 1) == NULL, "bounds: ... and no deeper");
+    rego_arena_init(&arena, mem, 1000);
+    ok(rego_take(&arena, 1000) != NULL && !arena.full, "bounds: an arena gives what it may have");
+    ok(rego_take(&arena, 8) == NULL && arena.full, "bounds: ... and not an octet more");
+    ok(rego_take(&arena, 0) == NULL, "bounds: an arena that was full once gives nothing");
+    rego_arena_init(&arena, mem, 1000);
+    ok(rego_take(&arena, 1001) == NULL && arena.full, "bounds: one octet past is refused at once");
+}
+
+static void
+test_composites(void)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, mem, OCTETS_MAX);
+    struct rego_value *set = rego_set(&arena, 0), *object = rego_object(&arena, 0);
+    for (int i = 20; i > 0; i--) {
+        rego_add(&arena, set, rego_integer(&arena, i % 7));
+        rego_insert(&arena, object, rego_integer(&arena, i % 7), rego_integer(&arena, i));
+    }
+    is_int(set->count, 7, "set: each item is there once");
+    ok(rego_has(set, value_of("3.0")), "set: an item is found in another spelling");
+    ok(!rego_has(set, value_of("\"3\"")), "set: a text is no number");
+    is_int(rego_get(object, value_of("6"))->integer, 6, "object: the last value of a key counts");
+    ok(rego_get(value_of("[1,2]"), value_of("2")) == NULL,
+       "array: an index past the end has no item");
+    ok(rego_get(value_of("[1,2]"), value_of("-1")) == NULL, "array: nor has one below zero");
+    is_int(rego_get(value_of("[1,2]"), value_of("1.0"))->integer, 2, "array: 1.0 is an index");
+    const struct rego_value *merged =
+        rego_merge(&arena, value_of("{\"a\":{\"x\":1,\"y\":1},\"b\":1}"),
+                   value_of("{\"a\":{\"y\":2},\"b\":{}}"));
+    is_int(rego_compare(merged, value_of("{\"a\":{\"x\":1,\"y\":2},\"b\":{}}")), 0,
+           "object: another is laid over it, object by object");
+    ok(rego_append_member(&arena, object, value_of("1"), value_of("1"))
+           && !rego_sort_members(object),
+       "object: a key that is there twice is noticed");
+}
+
+int
+main(void)
+{
+    mem = talloc_new(NULL);
+    plan(0);
+    test_order();
+    test_json();
+    test_bounds();
+    test_composites();
+    talloc_free(mem);
+    return done();
+}
