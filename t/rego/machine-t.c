@@ -24,8 +24,7 @@ static TALLOC_CTX *mem;
     "1],\"return\":2,\"blocks\":[{\"stmts\":["
 #define PLAN_MIDDLE "]}]}]},\"plans\":{\"plans\":[{\"name\":\"p\",\"blocks\":[{\"stmts\":["
 #define PLAN_END "]}]}]}}"
-#define STATEMENT(TYPE, REST)                                                                      \
-    "{\"type\":\"" TYPE "\",\"stmt\":{\"file\":0,\"row\":7" REST "}}"
+#define STATEMENT(TYPE, REST) "{\"type\":\"" TYPE "\",\"stmt\":{\"file\":0,\"row\":7" REST "}}"
 #define LOCAL(N) "{\"type\":\"local\",\"value\":" #N "}"
 #define TEXT(N) "{\"type\":\"string_index\",\"value\":" #N "}"
 #define CALL_F                                                                                     \
@@ -36,10 +35,11 @@ static TALLOC_CTX *mem;
 /* Give the value of local 2 as the result. */
 #define GIVE                                                                                       \
     MAKE("MakeObjectStmt", 3)                                                                      \
-    "," STATEMENT("ObjectInsertStmt",                                                              \
-                  ",\"key\":" TEXT(0) ",\"value\":" LOCAL(2) ",\"object\":3") ","                  \
-        STATEMENT("ResultSetAddStmt", ",\"value\":3")
+    "," STATEMENT("ObjectInsertStmt", ",\"key\":" TEXT(0) ",\"value\":" LOCAL(                     \
+                                          2) ",\"object\":3") "," STATEMENT("ResultSetAddStmt",    \
+                                                                            ",\"value\":3")
 
+/* clang-format off */
 static const struct {
     const char *name;
     const char *function;   /* statements */
@@ -92,11 +92,13 @@ static const struct {
     {"a scan without a block", STATEMENT("ScanStmt", ",\"source\":0,\"key\":3,\"value\":4"), "has no block"},
     {"a break of a negative depth", STATEMENT("BreakStmt", ",\"index\":-1"), "index is no number"},
 };
+/* clang-format on */
 
 static const struct rego_plan *
 read_text(struct rego_arena *arena, const char *function, const char *entrypoint, const char **why)
 {
-    char *text = talloc_asprintf(mem, PLAN_BEGIN "%s" PLAN_MIDDLE "%s" PLAN_END, function, entrypoint);
+    char *text =
+        talloc_asprintf(mem, PLAN_BEGIN "%s" PLAN_MIDDLE "%s" PLAN_END, function, entrypoint);
     json_error_t error;
     json_t *json = json_loads(text, 0, &error);
     *why = "no JSON";
@@ -126,7 +128,8 @@ test_cases(void)
         const char *refusal;
         char why[REGO_WHY_SIZE] = "";
         rego_arena_init(&arena, mem, OCTETS_MAX);
-        const struct rego_plan *plan = read_text(&arena, cases[i].function, cases[i].entrypoint, &refusal);
+        const struct rego_plan *plan =
+            read_text(&arena, cases[i].function, cases[i].entrypoint, &refusal);
         if (!ok(plan != NULL, "machine: the plan is read: %s", cases[i].name)) {
             printf("# %s\n", refusal);
             continue;
@@ -147,7 +150,8 @@ test_refusals(void)
         const char *why;
         rego_arena_init(&arena, mem, OCTETS_MAX);
         const struct rego_plan *plan = read_text(&arena, refused[i].function, "", &why);
-        if (!ok(plan == NULL && strstr(why, refused[i].why) != NULL, "plan: refuses %s", refused[i].name))
+        if (!ok(plan == NULL && strstr(why, refused[i].why) != NULL, "plan: refuses %s",
+                refused[i].name))
             printf("# %s\n", why);
     }
     struct rego_arena arena;
@@ -187,10 +191,12 @@ test_bounds(void)
     struct rego_bounds bounds = {.statements = 1000000, .octets = OCTETS_MAX};
     is_int(run_plan(&arena, plan, &bounds, &value, why), REGO_DONE, "bounds: it ends by itself");
     bounds.statements = 1000;
-    is_int(run_plan(&arena, plan, &bounds, &value, why), REGO_EXCEEDED, "bounds: statements are counted");
+    is_int(run_plan(&arena, plan, &bounds, &value, why), REGO_EXCEEDED,
+           "bounds: statements are counted");
     bounds.statements = 1000000;
     bounds.deadline_us = clock_monotonic_us() - 1;
-    is_int(run_plan(&arena, plan, &bounds, &value, why), REGO_EXCEEDED, "bounds: the clock is looked at");
+    is_int(run_plan(&arena, plan, &bounds, &value, why), REGO_EXCEEDED,
+           "bounds: the clock is looked at");
     ok(strstr(why, "too long") != NULL, "bounds: ... and named");
 }
 
@@ -200,7 +206,8 @@ test_table(void)
     const struct rego_builtin *row, *before = NULL;
     size_t count = 0;
     for (; (row = rego_builtin_at(count)) != NULL; count++) {
-        if (rego_builtin_find(row->name) != row || row->run == NULL || row->arity > REGO_ARGUMENTS_MAX)
+        if (rego_builtin_find(row->name) != row || row->run == NULL
+            || row->arity > REGO_ARGUMENTS_MAX)
             before = row;
     }
     ok(count > 100 && before == NULL, "builtins: each name is there once, with a function");
