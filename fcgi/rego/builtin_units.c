@@ -16,7 +16,7 @@ struct unit {
     int64_t factor;
 };
 
-/* Of units.parse: capital letters count in the first place only. */
+/* The units of units.parse: capital letters count in the first place only. */
 static const struct unit plain_units[] = {
     {"",   1                  },
     {"k",  1000               },
@@ -46,7 +46,7 @@ static const struct unit plain_units[] = {
     {NULL, 0                  },
 };
 
-/* Of units.parse_bytes, which reads small letters. */
+/* The units of units.parse_bytes, which reads small letters. */
 static const struct unit byte_units[] = {
     {"",    1                  },
     {"k",   1000               },

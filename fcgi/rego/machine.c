@@ -8,12 +8,10 @@
 
 #include "base/clock.h"
 #include "rego/builtin.h"
+#include "rego/machine_private.h"
 
 /* Statements between two looks at the clock. */
 #define CLOCK_STATEMENTS 1024
-
-/* How a block ended, if not by a break, whose index is 0 or more. */
-enum { BLOCK_END = -1, BLOCK_RETURN = -2, BLOCK_STOP = -3 };
 
 static int run_block(struct rego_machine *machine, const struct rego_value **local,
                      const struct rego_block *block);
@@ -31,46 +29,6 @@ rego_stop(struct rego_machine *machine, enum rego_outcome outcome, const char *f
     return NULL;
 }
 
-static int
-stop_for_memory(struct rego_machine *machine)
-{
-    rego_stop(machine, REGO_EXCEEDED, "the evaluation needs more than %zu octets",
-              machine->bounds.octets);
-    return BLOCK_STOP;
-}
-
-static int
-stop_at(struct rego_machine *machine, const struct rego_statement *statement, const char *what)
-{
-    const struct rego_plan *plan = machine->question->plan;
-    rego_stop(machine, REGO_CONFLICT, "%.100s:%u: %s",
-              statement->file < plan->files ? plan->file[statement->file] : "", statement->row,
-              what);
-    return BLOCK_STOP;
-}
-
-static const struct rego_value *
-read_place(const struct rego_value *const *local, const struct rego_operand *operand)
-{
-    return operand->constant != NULL ? operand->constant : local[operand->local];
-}
-
-/* Compare values that may be undefined. */
-static bool
-are_equal(const struct rego_value *a, const struct rego_value *b)
-{
-    return a == b || (a != NULL && b != NULL && rego_compare(a, b) == 0);
-}
-
-/* Return a composite that a statement adds to: only what this evaluation made is one. */
-static struct rego_value *
-writable(const struct rego_value *value, enum rego_type type)
-{
-    if (value == NULL || !value->open || value->type != type)
-        return NULL;
-    return (struct rego_value *) (uintptr_t) value;
-}
-
 /* Call a function whose parameters are given. NULL: undefined, or the evaluation ended. */
 static const struct rego_value *
 call_function(struct rego_machine *machine, const struct rego_function *function,
@@ -85,7 +43,7 @@ call_function(struct rego_machine *machine, const struct rego_function *function
     const struct rego_value **frame = machine->local + machine->locals;
     memset(frame, 0, function->locals * sizeof(frame[0]));
     for (uint32_t i = 0; i < function->params; i++)
-        frame[i] = read_place(local, &operand[i]);
+        frame[i] = machine_place(local, &operand[i]);
     machine->locals += function->locals;
     machine->depth++;
     int end = BLOCK_END;
@@ -113,11 +71,11 @@ run_call(struct rego_machine *machine, const struct rego_value **local,
         value = rego_stop(machine, REGO_GIVE_UP, "%.100s is not built in", statement->name);
     else {
         for (uint32_t i = 0; i < statement->count; i++)
-            if ((arg[i] = read_place(local, &statement->operand[i])) == NULL)
+            if ((arg[i] = machine_place(local, &statement->operand[i])) == NULL)
                 return 0;
         value = statement->builtin->run(machine, arg);
         if (value == NULL && machine->arena->full)
-            return stop_for_memory(machine);
+            return machine_stop_for_memory(machine);
     }
     if (machine->outcome != REGO_DONE)
         return BLOCK_STOP;
@@ -134,7 +92,7 @@ run_call_dynamic(struct rego_machine *machine, const struct rego_value **local,
     const struct rego_operand args[2] = {statement->a, statement->b};
     const struct rego_value *at = machine->question->plan->dynamic;
     for (uint32_t i = 0; i < statement->count && at != NULL; i++) {
-        const struct rego_value *key = read_place(local, &statement->operand[i]);
+        const struct rego_value *key = machine_place(local, &statement->operand[i]);
         at = key != NULL && at->type == REGO_OBJECT ? rego_get(at, key) : NULL;
     }
     if (at == NULL || at->type != REGO_NUMBER)
@@ -183,7 +141,7 @@ run_scan(struct rego_machine *machine, const struct rego_value **local,
             key = source->type == REGO_SET ? value : rego_integer(machine->arena, i);
         }
         if (key == NULL)
-            return stop_for_memory(machine);
+            return machine_stop_for_memory(machine);
         local[statement->b.local] = key;
         local[statement->target] = value;
         int end = run_block(machine, local, statement->block);
@@ -229,88 +187,18 @@ run_with(struct rego_machine *machine, const struct rego_value **local,
          const struct rego_statement *statement)
 {
     const struct rego_value **memo = machine->memo, *before = local[statement->target];
-    const struct rego_value *value = read_place(local, &statement->a);
+    const struct rego_value *value = machine_place(local, &statement->a);
     machine->memo =
         rego_take(machine->arena, machine->question->plan->functions * sizeof(memo[0]) + 1);
     if (value != NULL)
         value = put_at_path(machine, before, statement->path, value);
     if (machine->memo == NULL || (value == NULL && machine->arena->full))
-        return stop_for_memory(machine);
+        return machine_stop_for_memory(machine);
     local[statement->target] = value;
     int end = run_block(machine, local, statement->block);
     local[statement->target] = before;
     machine->memo = memo;
     return end > 0 ? end - 1 : end;
-}
-
-/* Insert into an object; `once`: a key that has another value is a conflict. */
-static int
-run_insert(struct rego_machine *machine, const struct rego_value *const *local,
-           const struct rego_statement *statement, bool once)
-{
-    struct rego_value *object = writable(local[statement->target], REGO_OBJECT);
-    const struct rego_value *key = read_place(local, &statement->a);
-    const struct rego_value *value = read_place(local, &statement->b);
-    if (object == NULL || key == NULL || value == NULL)
-        return stop_at(machine, statement, "the plan inserts into a value that it did not make");
-    const struct rego_value *before = once ? rego_get(object, key) : NULL;
-    if (before != NULL && !are_equal(before, value))
-        return stop_at(machine, statement, "object keys must be unique");
-    return rego_insert(machine->arena, object, key, value) ? BLOCK_END : stop_for_memory(machine);
-}
-
-static int
-run_add(struct rego_machine *machine, const struct rego_value *const *local,
-        const struct rego_statement *statement, enum rego_type type)
-{
-    struct rego_value *composite = writable(local[statement->target], type);
-    const struct rego_value *item = read_place(local, &statement->a);
-    if (composite == NULL || item == NULL)
-        return stop_at(machine, statement, "the plan adds to a value that it did not make");
-    bool added = type == REGO_SET ? rego_add(machine->arena, composite, item)
-                                  : rego_append(machine->arena, composite, item);
-    return added ? BLOCK_END : stop_for_memory(machine);
-}
-
-/* Give a local an empty composite. */
-static int
-run_make(struct rego_machine *machine, const struct rego_value **local,
-         const struct rego_statement *statement, enum rego_type type)
-{
-    struct rego_value *value = type == REGO_ARRAY ? rego_array(machine->arena, 0)
-                               : type == REGO_SET ? rego_set(machine->arena, 0)
-                                                  : rego_object(machine->arena, 0);
-    if (value == NULL)
-        return stop_for_memory(machine);
-    value->open = true;
-    local[statement->target] = value;
-    return BLOCK_END;
-}
-
-static int
-run_merge(struct rego_machine *machine, const struct rego_value **local,
-          const struct rego_statement *statement)
-{
-    /* Base documents lie over what rules give. */
-    const struct rego_value *over = local[statement->a.local], *base = local[statement->b.local];
-    const struct rego_value *merged = base == NULL ? over : base;
-    if (base != NULL && over != NULL && (merged = rego_merge(machine->arena, base, over)) == NULL)
-        return stop_for_memory(machine);
-    local[statement->target] = merged;
-    return BLOCK_END;
-}
-
-static int
-run_assign_once(struct rego_machine *machine, const struct rego_value **local,
-                const struct rego_statement *statement)
-{
-    const struct rego_value *value = read_place(local, &statement->a);
-    const struct rego_value *before = local[statement->target];
-    if (before != NULL && !are_equal(before, value))
-        return stop_at(machine, statement,
-                       "complete rules and functions must not give several values");
-    local[statement->target] = value;
-    return BLOCK_END;
 }
 
 /* Look a key up. OPA reads data[2] of a base document as data["2"], but the same of a variable as
@@ -319,8 +207,8 @@ static int
 run_dot(struct rego_machine *machine, const struct rego_value **local,
         const struct rego_statement *statement)
 {
-    const struct rego_value *value = read_place(local, &statement->a);
-    const struct rego_value *key = read_place(local, &statement->b);
+    const struct rego_value *value = machine_place(local, &statement->a);
+    const struct rego_value *key = machine_place(local, &statement->b);
     if (value == NULL || key == NULL)
         return 0;
     const struct rego_value *found = rego_get(value, key);
@@ -358,11 +246,11 @@ run_statement(struct rego_machine *machine, const struct rego_value **local,
     case REGO_DOT:
         return run_dot(machine, local, statement);
     case REGO_LEN:
-        value = read_place(local, &statement->a);
+        value = machine_place(local, &statement->a);
         value = rego_integer(machine->arena,
                              value != NULL && value->type >= REGO_ARRAY ? value->count : 0);
         local[statement->target] = value;
-        return value != NULL ? BLOCK_END : stop_for_memory(machine);
+        return value != NULL ? BLOCK_END : machine_stop_for_memory(machine);
     case REGO_SCAN:
         return run_scan(machine, local, statement);
     case REGO_NOT:
@@ -372,47 +260,49 @@ run_statement(struct rego_machine *machine, const struct rego_value **local,
         local[statement->target] = statement->a.constant;
         return BLOCK_END;
     case REGO_ASSIGN_VAR:
-        local[statement->target] = read_place(local, &statement->a);
+        local[statement->target] = machine_place(local, &statement->a);
         return BLOCK_END;
     case REGO_ASSIGN_VAR_ONCE:
-        return run_assign_once(machine, local, statement);
+        return machine_assign_once(machine, local, statement);
     case REGO_RESET_LOCAL:
         local[statement->target] = NULL;
         return BLOCK_END;
     case REGO_MAKE_ARRAY:
-        return run_make(machine, local, statement, REGO_ARRAY);
+        return machine_make(machine, local, statement, REGO_ARRAY);
     case REGO_MAKE_OBJECT:
-        return run_make(machine, local, statement, REGO_OBJECT);
+        return machine_make(machine, local, statement, REGO_OBJECT);
     case REGO_MAKE_SET:
-        return run_make(machine, local, statement, REGO_SET);
+        return machine_make(machine, local, statement, REGO_SET);
     case REGO_EQUAL:
-        return are_equal(read_place(local, &statement->a), read_place(local, &statement->b))
+        return machine_equal(machine_place(local, &statement->a),
+                             machine_place(local, &statement->b))
                    ? BLOCK_END
                    : 0;
     case REGO_NOT_EQUAL:
-        return are_equal(read_place(local, &statement->a), read_place(local, &statement->b))
+        return machine_equal(machine_place(local, &statement->a),
+                             machine_place(local, &statement->b))
                    ? 0
                    : BLOCK_END;
     case REGO_IS_ARRAY:
-        return is_type(read_place(local, &statement->a), REGO_ARRAY);
+        return is_type(machine_place(local, &statement->a), REGO_ARRAY);
     case REGO_IS_OBJECT:
-        return is_type(read_place(local, &statement->a), REGO_OBJECT);
+        return is_type(machine_place(local, &statement->a), REGO_OBJECT);
     case REGO_IS_SET:
-        return is_type(read_place(local, &statement->a), REGO_SET);
+        return is_type(machine_place(local, &statement->a), REGO_SET);
     case REGO_IS_DEFINED:
         return local[statement->a.local] != NULL ? BLOCK_END : 0;
     case REGO_IS_UNDEFINED:
         return local[statement->a.local] == NULL ? BLOCK_END : 0;
     case REGO_ARRAY_APPEND:
-        return run_add(machine, local, statement, REGO_ARRAY);
+        return machine_add(machine, local, statement, REGO_ARRAY);
     case REGO_SET_ADD:
-        return run_add(machine, local, statement, REGO_SET);
+        return machine_add(machine, local, statement, REGO_SET);
     case REGO_OBJECT_INSERT:
-        return run_insert(machine, local, statement, false);
+        return machine_insert(machine, local, statement, false);
     case REGO_OBJECT_INSERT_ONCE:
-        return run_insert(machine, local, statement, true);
+        return machine_insert(machine, local, statement, true);
     case REGO_OBJECT_MERGE:
-        return run_merge(machine, local, statement);
+        return machine_merge(machine, local, statement);
     case REGO_WITH:
         return run_with(machine, local, statement);
     case REGO_RESULT_SET_ADD:
@@ -463,7 +353,7 @@ rego_evaluate(struct rego_arena *arena, const struct rego_question *question,
     machine.local = talloc_array(arena->mem, const struct rego_value *, REGO_LOCALS_MAX);
     *ret_value = NULL;
     if (machine.memo == NULL || machine.local == NULL || entrypoint->locals > REGO_LOCALS_MAX) {
-        stop_for_memory(&machine);
+        machine_stop_for_memory(&machine);
     } else {
         memset(machine.local, 0, entrypoint->locals * sizeof(machine.local[0]));
         machine.local[0] = question->input;

@@ -28,7 +28,7 @@ struct rego_bounds {
     int64_t deadline_us; /* by clock_monotonic_us(); 0: none */
 };
 
-/* What an evaluation stands on. */
+/* A question, with all that its answer depends on. */
 struct rego_question {
     const struct rego_plan *plan;
     const struct rego_function *entrypoint;

@@ -34,7 +34,7 @@ number_read_integer(const char *text, size_t length, int64_t *ret)
 }
 
 static size_t
-skip_digits(const char *text, size_t length, size_t at)
+past_digits(const char *text, size_t length, size_t at)
 {
     while (at < length && text[at] >= '0' && text[at] <= '9')
         at++;
@@ -45,19 +45,19 @@ bool
 number_is_json(const char *text, size_t length)
 {
     size_t at = length > 0 && text[0] == '-', begin = at;
-    at = skip_digits(text, length, at);
+    at = past_digits(text, length, at);
     if (at == begin || (text[begin] == '0' && at > begin + 1))
         return false;
     if (at < length && text[at] == '.') {
         begin = ++at;
-        if ((at = skip_digits(text, length, at)) == begin)
+        if ((at = past_digits(text, length, at)) == begin)
             return false;
     }
     if (at < length && (text[at] == 'e' || text[at] == 'E')) {
         at++;
         at += at < length && (text[at] == '+' || text[at] == '-');
         begin = at;
-        at = skip_digits(text, length, at);
+        at = past_digits(text, length, at);
         if (at == begin || at - begin > 4)
             return false;
     }

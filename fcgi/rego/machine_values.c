@@ -1,0 +1,100 @@
+/* Statements that make and change values. */
+#include "config.h"
+
+#include "rego/machine_private.h"
+
+int
+machine_stop_for_memory(struct rego_machine *machine)
+{
+    rego_stop(machine, REGO_EXCEEDED, "the evaluation needs more than %zu octets",
+              machine->bounds.octets);
+    return BLOCK_STOP;
+}
+
+static int
+stop_at(struct rego_machine *machine, const struct rego_statement *statement, const char *what)
+{
+    const struct rego_plan *plan = machine->question->plan;
+    rego_stop(machine, REGO_CONFLICT, "%.100s:%u: %s",
+              statement->file < plan->files ? plan->file[statement->file] : "", statement->row,
+              what);
+    return BLOCK_STOP;
+}
+
+/* Return a composite that a statement adds to: only what this evaluation made is one. */
+static struct rego_value *
+writable(const struct rego_value *value, enum rego_type type)
+{
+    if (value == NULL || !value->open || value->type != type)
+        return NULL;
+    return (struct rego_value *) (uintptr_t) value;
+}
+
+int
+machine_insert(struct rego_machine *machine, const struct rego_value *const *local,
+               const struct rego_statement *statement, bool once)
+{
+    struct rego_value *object = writable(local[statement->target], REGO_OBJECT);
+    const struct rego_value *key = machine_place(local, &statement->a);
+    const struct rego_value *value = machine_place(local, &statement->b);
+    if (object == NULL || key == NULL || value == NULL)
+        return stop_at(machine, statement, "the plan inserts into a value that it did not make");
+    const struct rego_value *before = once ? rego_get(object, key) : NULL;
+    if (before != NULL && !machine_equal(before, value))
+        return stop_at(machine, statement, "object keys must be unique");
+    return rego_insert(machine->arena, object, key, value) ? BLOCK_END
+                                                           : machine_stop_for_memory(machine);
+}
+
+int
+machine_add(struct rego_machine *machine, const struct rego_value *const *local,
+            const struct rego_statement *statement, enum rego_type type)
+{
+    struct rego_value *composite = writable(local[statement->target], type);
+    const struct rego_value *item = machine_place(local, &statement->a);
+    if (composite == NULL || item == NULL)
+        return stop_at(machine, statement, "the plan adds to a value that it did not make");
+    bool added = type == REGO_SET ? rego_add(machine->arena, composite, item)
+                                  : rego_append(machine->arena, composite, item);
+    return added ? BLOCK_END : machine_stop_for_memory(machine);
+}
+
+int
+machine_make(struct rego_machine *machine, const struct rego_value **local,
+             const struct rego_statement *statement, enum rego_type type)
+{
+    struct rego_value *value = type == REGO_ARRAY ? rego_array(machine->arena, 0)
+                               : type == REGO_SET ? rego_set(machine->arena, 0)
+                                                  : rego_object(machine->arena, 0);
+    if (value == NULL)
+        return machine_stop_for_memory(machine);
+    value->open = true;
+    local[statement->target] = value;
+    return BLOCK_END;
+}
+
+int
+machine_merge(struct rego_machine *machine, const struct rego_value **local,
+              const struct rego_statement *statement)
+{
+    /* Base documents lie over what rules give. */
+    const struct rego_value *over = local[statement->a.local], *base = local[statement->b.local];
+    const struct rego_value *merged = base == NULL ? over : base;
+    if (base != NULL && over != NULL && (merged = rego_merge(machine->arena, base, over)) == NULL)
+        return machine_stop_for_memory(machine);
+    local[statement->target] = merged;
+    return BLOCK_END;
+}
+
+int
+machine_assign_once(struct rego_machine *machine, const struct rego_value **local,
+                    const struct rego_statement *statement)
+{
+    const struct rego_value *value = machine_place(local, &statement->a);
+    const struct rego_value *before = local[statement->target];
+    if (before != NULL && !machine_equal(before, value))
+        return stop_at(machine, statement,
+                       "complete rules and functions must not give several values");
+    local[statement->target] = value;
+    return BLOCK_END;
+}
