@@ -402,11 +402,11 @@ deployed(
     { mode => 'replace', data => [ row( 'acme' => { limits => 1 } ) ] }, rulesProtected => $shipped_rules,
     dataUpserted => 1, dataDeleted => 1, dataProtected => $shipped_rows );
 
-my $cedar = 'permit (principal, action, resource);';
+my $cedar = 'permit (principal, action, resource)';
 refused(
-    'Cedar: an enabled rule is 422 (decisions.md "Cedar rules")',
+    'Cedar: an enabled rule with an error is 422 (decisions.md "Cedar rules")',
     { rules => [ $fine, rule( 'acme/a.cedar', $cedar ) ] }, 422, error => 'bundle_not_activated',
-    members => { error_description => 'Cedar rules are not supported yet', rolledBack => true } );
+    members => { error_description => qr/\Aacme\/a\.cedar:1:37: expected /, rolledBack => true } );
 my $kept = etag();
 deployed(
     'Cedar: one that is switched off is stored',

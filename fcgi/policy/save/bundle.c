@@ -56,20 +56,27 @@ bundle_too_large(struct op *op)
                    "The rules and rows together exceed the size limit of a bundle", NULL);
 }
 
-/* Name the revision: a hash over everything in the archive except the revision itself. */
+/* Name the revision: a hash over everything in the archive except the revision itself, and over the
+ * text of Cedar rules, so that a comment in one has a place in the history too. */
 static enum az_status
-name_revision(struct op *op, const struct bundle_rows *rows, const char *data, const char **ret)
+name_revision(struct op *op, const struct bundle_build *build, const char **ret)
 {
+    const struct bundle_rows *rows = &build->rows;
     struct buf all;
     char *hash = talloc_array(op->mem, char, SHA256_HEX_SIZE);
     buf_init(&all, op->mem, ARCHIVE_MAX);
-    buf_append_text(&all, data);
+    buf_append_text(&all, build->data);
     for (size_t i = 0; i < rows->rules; i++) {
         buf_append(&all, "", 1);
         buf_append_text(&all, rows->rule_path[i]);
         buf_append(&all, "", 1);
         buf_append_text(&all, rows->rule_content[i]);
     }
+    for (size_t i = 0; i < build->modules.count; i++)
+        if (build->modules.module[i].compiled) {
+            buf_append(&all, "", 1);
+            buf_append_text(&all, build->modules.module[i].text);
+        }
     if (all.status == AZ_INVALID)
         return bundle_too_large(op);
     if (hash == NULL || all.status != AZ_OK || sha256_hex(all.data, all.len, hash) != AZ_OK)
@@ -86,16 +93,20 @@ bundle_read(struct op *op, struct bundle_build *ret)
     *ret = (struct bundle_build){.bundle = {.rows = &ret->rows}};
     enum az_status st = bundle_rows_fetch(op, &ret->rows);
     if (st == AZ_OK)
-        st = bundle_check_conflicts(op, &ret->rows);
+        st = bundle_modules_make(op, &ret->rows, &ret->modules);
+    if (st == AZ_INVALID)
+        return bundle_too_large(op);
+    if (st == AZ_OK)
+        st = bundle_check_conflicts(op, &ret->rows, &ret->modules);
     if (st == AZ_OK)
         st = build_data(op, &ret->rows, &ret->data);
-    return st == AZ_OK ? name_revision(op, &ret->rows, ret->data, &ret->bundle.revision) : st;
+    return st == AZ_OK ? name_revision(op, ret, &ret->bundle.revision) : st;
 }
 
 enum az_status
 bundle_pack(struct op *op, struct bundle_build *build)
 {
-    const struct bundle_rows *rows = &build->rows;
+    const struct bundle_module *module = build->modules.module;
     struct bundle_new *bundle = &build->bundle;
     struct archive *archive = archive_new(op->mem);
     char *manifest =
@@ -109,9 +120,8 @@ bundle_pack(struct op *op, struct bundle_build *build)
         st = archive_add(archive, ".manifest", manifest, strlen(manifest));
     if (st == AZ_OK)
         st = archive_add(archive, "data.json", build->data, strlen(build->data));
-    for (size_t i = 0; i < rows->rules && st == AZ_OK; i++)
-        st = archive_add(archive, rows->rule_path[i], rows->rule_content[i],
-                         strlen(rows->rule_content[i]));
+    for (size_t i = 0; i < build->modules.count && st == AZ_OK; i++)
+        st = archive_add(archive, module[i].file, module[i].text, strlen(module[i].text));
     if (st == AZ_OK)
         st = archive_finish(op->mem, archive, &body, &bundle->length);
     if (st == AZ_OK)

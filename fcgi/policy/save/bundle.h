@@ -3,6 +3,7 @@
 #define AZ_POLICY_SAVE_BUNDLE_H
 
 #include "base/op.h"
+#include "policy/save/bundle_modules.h"
 #include "store/policy/bundles.h"
 
 /* The bundle's name in URLs and opa.yaml. */
@@ -11,6 +12,7 @@
 /* A bundle and the rows that it is built from. */
 struct bundle_build {
     struct bundle_rows rows;
+    struct bundle_modules modules;
     char *data;               /* data.json */
     struct bundle_new bundle; /* the caller sets source, who and pending */
 };
@@ -18,7 +20,7 @@ struct bundle_build {
 /*
  * Read the rows as they are in the open transaction and name their revision: the same rows have the
  * same revision. AZ_CONFLICT: rows would collide in the engine (two data keys, a key and a package,
- * two paths). AZ_TOO_LARGE: more than ARCHIVE_MAX.
+ * two paths), or a rule cannot be compiled any more. AZ_TOO_LARGE: more than ARCHIVE_MAX.
  */
 enum az_status bundle_read(struct op *op, struct bundle_build *ret);
 

@@ -42,28 +42,48 @@ collide(struct op *op, const char *what, const char *name, const char *other)
 }
 
 /* Collect the packages by name. A rule whose package cannot be read could be anywhere, so it is
- * refused. */
+ * refused. Compiled modules do not share a package: their names would be the same. */
 static enum az_status
-collect_packages(struct op *op, const struct bundle_rows *rows, struct sorted_names *packages)
+collect_packages(struct op *op, const struct bundle_modules *modules, struct sorted_names *packages)
 {
-    for (size_t i = 0; i < rows->rules; i++) {
-        const char *name;
-        switch (rule_package(op->mem, rows->rule_content[i], &name)) {
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct bundle_module *module = &modules->module[i];
+        const char *name, *other;
+        switch (rule_package(op->mem, module->text, &name)) {
         case RULE_PACKAGE_NAMED:
-            jsonx_set(
-                &packages->set, name,
-                json_string(talloc_asprintf(op->mem, "the package of %s", rows->rule_path[i])));
+            other = json_string_value(json_object_get(packages->set.value, name));
+            if (module->compiled && other != NULL)
+                return collide(op, "The path", module->rule, other);
+            jsonx_set(&packages->set, name,
+                      json_string(talloc_asprintf(op->mem, "the package of %s", module->rule)));
             break;
         case RULE_PACKAGE_UNREAD:
             return op_fail(
                 op, AZ_CONFLICT,
                 talloc_asprintf(op->mem,
                                 "The package declaration of %s is in a form that is not supported",
-                                rows->rule_path[i]),
+                                module->rule),
                 NULL);
         case RULE_PACKAGE_NONE:
             break;
         }
+    }
+    return AZ_OK;
+}
+
+/* Collect the files of compiled modules. */
+static enum az_status
+collect_files(struct op *op, const struct bundle_modules *modules, struct sorted_names *paths)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct bundle_module *module = &modules->module[i];
+        const char *other;
+        if (!module->compiled)
+            continue;
+        if ((other = find_above(paths, module->file, true)) != NULL)
+            return collide(op, "The compiled file", module->file, other);
+        jsonx_set(&paths->set, module->file,
+                  json_string(talloc_asprintf(op->mem, "the compiled file of %s", module->rule)));
     }
     return AZ_OK;
 }
@@ -77,7 +97,8 @@ collect(struct sorted_names *names, const char *const *name, size_t count, TALLO
 }
 
 enum az_status
-bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
+bundle_check_conflicts(struct op *op, const struct bundle_rows *rows,
+                       const struct bundle_modules *modules)
 {
     struct sorted_names keys =
                             {
@@ -90,7 +111,9 @@ bundle_check_conflicts(struct op *op, const struct bundle_rows *rows)
     json_t *value;
     collect(&keys, rows->data_key, rows->data, op->mem, "the data key");
     collect(&paths, rows->rule_path, rows->rules, op->mem, "the path");
-    enum az_status st = collect_packages(op, rows, &packages);
+    enum az_status st = collect_packages(op, modules, &packages);
+    if (st == AZ_OK)
+        st = collect_files(op, modules, &paths);
     if (st != AZ_OK)
         return st;
     if (jsonx_built(&keys.set) == NULL || jsonx_built(&paths.set) == NULL

@@ -6,6 +6,7 @@
 #include <talloc.h>
 
 #include "base/settings.h"
+#include "policy/rows/cedar_rule.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
 #include "policy/rows/rule_builtins.h"
@@ -47,6 +48,25 @@ check_builtins(struct op *op, const char *path, const char *content, struct save
                        : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a refusal");
 }
 
+/* Refuse a Cedar rule that cannot be compiled, with its place as the engine would name it. */
+static enum az_status
+check_cedar(struct op *op, const char *path, const char *content, struct save_refusal *ret)
+{
+    struct cedar_fault fault;
+    TALLOC_CTX *work = talloc_new(op->mem);
+    struct cedar_modules modules;
+    const char *why = NULL;
+    enum az_status st =
+        work != NULL ? cedar_rule_compile(work, path, content, &modules, &fault) : AZ_SERVER_ERROR;
+    talloc_free(work);
+    if (st == AZ_OK)
+        return AZ_OK;
+    if (st == AZ_INVALID)
+        why = cedar_rule_fault_text(op->mem, path, &fault);
+    return why != NULL ? save_refuse(op, ret, why)
+                       : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a Cedar rule");
+}
+
 enum az_status
 rule_check_text(struct op *op, const char *path, const char *content)
 {
@@ -65,6 +85,6 @@ rule_check(struct op *op, const char *path, const char *content, bool enabled,
     if (st != AZ_OK || !enabled)
         return st;
     if (strcmp(rule_kind(path), "cedar") == 0)
-        return save_refuse(op, ret, "Cedar rules are not supported yet");
+        return check_cedar(op, path, content, ret);
     return check_builtins(op, path, content, ret);
 }

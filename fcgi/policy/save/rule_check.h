@@ -9,14 +9,16 @@
  * the package belongs to the service (svc and below); AZ_CONFLICT: the package is system, which
  * belongs to the engine; AZ_INVALID_FIELDS: the text is over RULE_CONTENT_MAX, or declares its
  * package in a form that is not supported (the fault's public text fits after the name of the field
- * `content`). The text of a Cedar rule is not read. Needs neither settings nor the database.
+ * `content`). A Cedar rule declares no package, and its text is not read. Needs neither settings
+ * nor the database.
  */
 enum az_status rule_check_text(struct op *op, const char *path, const char *content);
 
 /*
- * Check a rule as above. AZ_UNPROCESSABLE with *ret: an enabled Cedar rule, or an enabled rule with
- * a builtin of rule_builtins.h unless SVC_POLICY_ALLOW_NETWORK_BUILTINS is set. A disabled rule is
- * in no bundle, so that one that was stored before can still be switched off.
+ * Check a rule as above. AZ_UNPROCESSABLE with *ret: an enabled Cedar rule that cannot be compiled,
+ * or an enabled rule with a builtin of rule_builtins.h unless SVC_POLICY_ALLOW_NETWORK_BUILTINS is
+ * set. A disabled rule is in no bundle: it may be a draft, and one that was stored before can still
+ * be switched off.
  */
 enum az_status rule_check(struct op *op, const char *path, const char *content, bool enabled,
                           struct save_refusal *ret);

@@ -81,8 +81,8 @@ struct save_outcome {
  */
 enum az_status save_policy(struct op *op, const struct save_plan *plan, struct save_outcome *ret);
 
-/* Refuse a change for which the engine need not be asked (a Cedar rule): fill the refusal and fail
- * with AZ_UNPROCESSABLE. For apply(). */
+/* Refuse a change for which the engine need not be asked (a Cedar rule with an error): fill the
+ * refusal and fail with AZ_UNPROCESSABLE. For apply(). */
 enum az_status save_refuse(struct op *op, struct save_refusal *ret, const char *description);
 
 #endif

@@ -9,9 +9,7 @@
 
 static const struct db_stmt bundle_rules_stmt = {
     "bundle_rules",
-    "SELECT path, content FROM policy_rule WHERE enabled AND "
-    "kind = 'rego' ORDER BY path COLLATE \"C\"",
-    0};
+    "SELECT path, content FROM policy_rule WHERE enabled ORDER BY path COLLATE \"C\"", 0};
 static const struct db_stmt bundle_data_stmt = {
     "bundle_data",
     "SELECT data_key, payload FROM policy_data WHERE in_bundle ORDER BY data_key COLLATE \"C\"", 0};
@@ -19,7 +17,7 @@ static const struct db_stmt bundle_content_stmt = {
     "bundle_content",
     "SELECT json_build_object('rules', (SELECT coalesce(json_agg(json_build_object('path', path, "
     "'content', content, 'version', version) ORDER BY path COLLATE \"C\"), '[]')"
-    "  FROM policy_rule WHERE enabled AND kind = 'rego'),"
+    "  FROM policy_rule WHERE enabled),"
     " 'data', (SELECT coalesce(json_agg(json_build_object('dataKey', data_key, 'payload', payload, "
     "'version', version) ORDER BY data_key COLLATE \"C\"), '[]')"
     "  FROM policy_data WHERE in_bundle)) AS content",

@@ -12,7 +12,7 @@
 struct bundle_rows {
     size_t rules, data;        /* counts */
     const char **rule_path;    /* sorted; enabled rules */
-    const char **rule_content; /* Rego text */
+    const char **rule_content; /* their texts, in Rego or Cedar */
     const char **data_key;     /* sorted; rows with inBundle */
     const char **data_payload; /* JSON text */
 };

@@ -73,7 +73,7 @@ sub unpack_bundle {
     return { revision => $manifest->{revision}, rules => \%file, data => $data };
 }
 
-# Return the bundle that the rows should give: {rules, data}.
+# Return the bundle that the rows should give, without the modules of Cedar rules: {rules, data}.
 sub rows {
     my ($self) = @_;
     my $rows = $json->decode( $self->{stack}->sql(<<'SQL') );
