@@ -11,6 +11,9 @@
 #include "base/words.h"
 #include "policy/decide/decision.h"
 #include "policy/decide/engine.h"
+#include "policy/rows/cedar_rule.h"
+#include "policy/rows/cedar_trial.h"
+#include "policy/rows/rule.h"
 #include "store/db/audit_read.h"
 
 /* The path below which the entrypoints of decisions are (policy.md 6.3). */
@@ -31,8 +34,8 @@ struct evaluation {
 
 /* clang-format off */
 static const struct field evaluate_fields[] = {
-    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path), .help = "Rule or value to evaluate", .example = "\"svc/decision/issue\""},
-    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input), .help = "Input of the evaluation, in place of auditId", .example = "{\"client\": {\"id\": \"shop\"}}"},
+    {"path",    FIELD_TEXT,    .max = POLICY_EVALUATE_PATH_MAX, FIELD_INTO(struct evaluation, path), .help = "Rule or value to evaluate, or the path of a Cedar rule", .example = "\"svc/decision/issue\""},
+    {"input",   FIELD_OBJECT,  FIELD_INTO(struct evaluation, input), .help = "Input of the evaluation, in place of auditId; of a Cedar rule also a request with principal, action, resource, context and entities", .example = "{\"client\": {\"id\": \"shop\"}}"},
     {"auditId", FIELD_INTEGER, .min = 1, .max = INT64_MAX, FIELD_INTO(struct evaluation, audit_id), .help = "Audit row whose stored input is evaluated again"},
     {"explain", FIELD_ANY,     FIELD_INTO(struct evaluation, explain_given), .help = "true, false, notes, fails, full or debug: trace of the evaluation", .example = "false"},
 };
@@ -55,6 +58,13 @@ policy_evaluate_path_fault(const char *path)
         if (*path++ == '\0')
             return NULL;
     }
+}
+
+/* True if a path is that of a rule in Cedar. A dot is in no other path. */
+static bool
+is_cedar_rule(const char *path)
+{
+    return rule_path_fault(path) == NULL && strcmp(rule_kind(path), "cedar") == 0;
 }
 
 static bool
@@ -140,7 +150,8 @@ policy_evaluate_read(struct request *req, struct evaluation *ret)
                 NULL);
     if (!read_explain(ret->explain_given, &ret->explain))
         request_field_error(req, "explain", "must be true, false, notes, fails, full or debug");
-    if (ret->path != NULL && (why = policy_evaluate_path_fault(ret->path)) != NULL)
+    if (ret->path != NULL && !is_cedar_rule(ret->path)
+        && (why = policy_evaluate_path_fault(ret->path)) != NULL)
         request_field_error(req, "path", why);
     const json_t *path = json_object_get(req->json, "path"),
                  *input = json_object_get(req->json, "input"),
@@ -207,6 +218,36 @@ fetch_replay(struct request *req, struct evaluation *evaluation)
 
 /* ---- asking ---- */
 
+/* Return the path that the engine evaluates; NULL: no memory. */
+static const char *
+policy_evaluate_target(TALLOC_CTX *mem, const char *path)
+{
+    if (is_cedar_rule(path)) {
+        const char *digits = cedar_rule_digits(mem, path);
+        return digits != NULL ? talloc_asprintf(mem, CEDAR_RULE_DOCUMENT "%s/result", digits)
+                              : NULL;
+    }
+    return is_decision(path) ? talloc_asprintf(mem, "%s/result", path) : path;
+}
+
+/* Give a Cedar rule its input: the member `cedar` as decisions have it, or a request of Cedar. */
+static enum az_status
+policy_evaluate_cedar(struct request *req, struct evaluation *evaluation)
+{
+    const char *why;
+    json_t *input = NULL;
+    if (json_object_get(evaluation->input, "cedar") != NULL)
+        return AZ_OK;
+    if (evaluation->audit_id != 0)
+        return op_fail(&req->op, AZ_UNPROCESSABLE,
+                       "The stored policy input has no member cedar, which Cedar rules read", NULL);
+    enum az_status st = cedar_trial_input(req->op.mem, evaluation->input, &input, &why);
+    if (st == AZ_INVALID)
+        return policy_invalid_field(req, "input", why);
+    evaluation->input = input;
+    return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory for a Cedar request");
+}
+
 /* Record the path and the revision in the audit row. With input and answer the row would count as
  * a decision that was given to a client. */
 static void
@@ -243,9 +284,7 @@ policy_evaluate_outage(struct op *op)
 static enum az_status
 policy_evaluate_ask(struct request *req, struct evaluation *evaluation)
 {
-    evaluation->target = is_decision(evaluation->path)
-                             ? talloc_asprintf(req->op.mem, "%s/result", evaluation->path)
-                             : evaluation->path;
+    evaluation->target = policy_evaluate_target(req->op.mem, evaluation->path);
     if (evaluation->target == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     policy_evaluate_note(req, evaluation);
@@ -328,6 +367,8 @@ policy_evaluate_handle(struct request *req)
     enum az_status st = policy_evaluate_read(req, &evaluation);
     if (st == AZ_OK && evaluation.audit_id != 0)
         st = fetch_replay(req, &evaluation);
+    if (st == AZ_OK && is_cedar_rule(evaluation.path))
+        st = policy_evaluate_cedar(req, &evaluation);
     if (st == AZ_OK)
         st = policy_evaluate_ask(req, &evaluation);
     if (st != AZ_OK)

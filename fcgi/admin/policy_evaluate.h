@@ -7,9 +7,12 @@
  *
  * For an entrypoint of decisions (svc/decision/issue) the engine evaluates its `result`, as it does
  * for decisions; for any other path it evaluates the path. Without a path, a replay evaluates the
- * entrypoint that the stored input was for. An undefined result is null with "undefined": true; a
- * rule whose value is null has no such member. `explain` is notes, fails, full or debug; true means
- * full. `changes` names the members in which the old and the new decision differ.
+ * entrypoint that the stored input was for. For the path of a Cedar rule the engine evaluates the
+ * result of its module, {permits, forbids, errors} with the ids of policies, and the input may be a
+ * request as Cedar's tools write it (policy/rows/cedar_trial.h). An undefined result is null with
+ * "undefined": true; a rule whose value is null has no such member. `explain` is notes, fails, full
+ * or debug; true means full. `changes` names the members in which the old and the new decision
+ * differ.
  *
  * The request changes nothing and decides nothing: the answer is not checked against the question,
  * as that of a real decision is, and it comes from whichever revision the engine has.

@@ -7,13 +7,19 @@
 #include "admin/path_id.h"
 #include "admin/policy_refusal.h"
 #include "admin/policy_request.h"
+#include "base/buf.h"
 #include "base/field_rules.h"
 #include "base/fields.h"
 #include "base/jsonx.h"
 #include "base/words.h"
+#include "policy/rows/cedar_rule.h"
 #include "policy/rows/rule.h"
 #include "policy/save/rule_check.h"
 #include "store/policy/policy_rules.h"
+
+/* Longest compiled text that is shown, in octets: what a client of the admin API can be expected to
+ * read. The text of a rule of 512 KiB is usually a tenth of that. */
+#define RULE_COMPILED_MAX (8 << 20)
 
 static const char *const rule_kinds[] = {"rego", "cedar", NULL};
 static const char *const truths[] = {"true", "false", NULL};
@@ -52,6 +58,7 @@ static const struct field policy_rule_fields[] = {
     {"version",            FIELD_TEXT,      .required = true, .max = FIELD_WORD_MAX, .help = "Text of the caller; policy does not read it", .example = "\"1\""},
     {"digest",             FIELD_READ_ONLY, .max = FIELD_WORD_MAX, .help = "SHA-256 of the content, in hexadecimal"},
     {"enabled",            FIELD_BOOLEAN, .help = "The rule is part of the bundle", .example = "true"},
+    {"compiled",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Rego that a Cedar rule is compiled to; not in lists, and absent if the rule is a draft with an error or the text has more than 8388608 octets"},
     {"createdAt",          FIELD_READ_ONLY, .help = "Time of the last save"},
     {"createdAtFormatted", FIELD_READ_ONLY, .help = "The same time for people"},
 };
@@ -119,6 +126,44 @@ policy_rules_list_handle(struct request *req)
     return st == AZ_OK ? respond_json_text(req, 200, list) : st;
 }
 
+/* Return the text of all modules of a Cedar rule; *ret is NULL if the draft of one has an error, or
+ * it is too long to be shown. */
+static enum az_status
+policy_rule_compiled(struct op *op, const struct policy_rule *rule, const char **ret)
+{
+    struct cedar_fault fault;
+    struct cedar_modules modules;
+    BUF_AUTO buf;
+    size_t length;
+    buf_init(&buf, op->mem, RULE_COMPILED_MAX);
+    enum az_status st = cedar_rule_compile(op->mem, rule->path, rule->content, &modules, &fault);
+    for (size_t i = 0; i < modules.count && st == AZ_OK; i++) {
+        buf_append_text(&buf, i > 0 ? "\n" : "");
+        st = buf_append_text(&buf, modules.module[i].text);
+    }
+    *ret = st == AZ_OK ? buf_take(&buf, &length) : NULL;
+    return st == AZ_INVALID || *ret != NULL ? AZ_OK : AZ_SERVER_ERROR;
+}
+
+/* Add the member `compiled` of a Cedar rule. */
+static enum az_status
+policy_rule_add_compiled(struct op *op, struct policy_rule *rule)
+{
+    const char *text;
+    json_t *dto;
+    enum az_status st = policy_rule_compiled(op, rule, &text);
+    if (st == AZ_OK && text == NULL)
+        return AZ_OK;
+    if (st == AZ_OK)
+        st = jsonx_parse(op->mem, rule->dto, strlen(rule->dto), 1, &dto, NULL);
+    if (st == AZ_OK && json_object_set_new(dto, "compiled", json_string(text)) != 0)
+        st = AZ_SERVER_ERROR;
+    if (st == AZ_OK && (rule->dto = jsonx_dump(op->mem, dto)) != NULL)
+        return AZ_OK;
+    return op_fail(op, AZ_SERVER_ERROR, NULL, "the compiled text of %s cannot be shown",
+                   rule->path);
+}
+
 /* Answer with the rule as it is now; another writer may have changed it since a save. */
 static enum az_status
 policy_rule_respond(struct request *req, int status, int64_t id)
@@ -127,8 +172,11 @@ policy_rule_respond(struct request *req, int status, int64_t id)
     enum az_status st = policy_rule_fetch(&req->op, id, &rule);
     if (st != AZ_OK)
         return st;
-    return rule.content != NULL ? policy_respond(req, status, rule.dto, rule.digest)
-                                : policy_rule_missing(&req->op);
+    if (rule.content == NULL)
+        return policy_rule_missing(&req->op);
+    if (strcmp(rule_kind(rule.path), "cedar") == 0)
+        st = policy_rule_add_compiled(&req->op, &rule);
+    return st == AZ_OK ? policy_respond(req, status, rule.dto, rule.digest) : st;
 }
 
 enum az_status
