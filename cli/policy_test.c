@@ -15,6 +15,7 @@
 #include "opa_check.h"
 #include "opa_run.h"
 #include "output.h"
+#include "policy/rows/cedar_rule.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
 #include "policy/rows/rule.h"
@@ -196,12 +197,13 @@ add_rows(struct trial *trial)
     }
 }
 
-/* True if a file is the test of a rule: a_test.rego of a.rego. */
+/* True if a file is the test of a rule: a_test.rego of a.rego, or of a.cedar. */
 static bool
 is_test_of(const char *test, const char *rule)
 {
     size_t length = strlen(test) - strlen("_test.rego");
-    return strncmp(test, rule, length) == 0 && strcmp(rule + length, ".rego") == 0;
+    return strncmp(test, rule, length) == 0
+           && (strcmp(rule + length, ".rego") == 0 || strcmp(rule + length, ".cedar") == 0);
 }
 
 static bool
@@ -213,6 +215,31 @@ is_of_disabled(const struct trial *trial, const char *test)
     return false;
 }
 
+static bool
+is_cedar(const struct deploy_rule *rule)
+{
+    return strcmp(rule_kind(rule->path), "cedar") == 0;
+}
+
+/* Write what a Cedar rule is compiled to; the engine's check of the author's Rego does not need
+ * it. */
+static void
+put_cedar_rule(struct trial *trial, const struct deploy_rule *rule)
+{
+    TALLOC_CTX *mem = trial->cli->mem;
+    struct cedar_fault fault = {.text = ""};
+    struct cedar_modules modules;
+    enum az_status st = cedar_rule_compile(mem, rule->path, rule->content, &modules, &fault);
+    if (st != AZ_OK)
+        test_fail(trial,
+                  talloc_asprintf(mem, "%s/%s:%u:%u", trial->dir.name, rule->path, fault.place.line,
+                                  fault.place.column),
+                  st == AZ_INVALID ? fault.text : NULL);
+    for (size_t i = 0; i < modules.count && st == AZ_OK; i++)
+        put_file(trial, modules.module[i].file, modules.module[i].text,
+                 strlen(modules.module[i].text));
+}
+
 /* Refuse a rule that a deploy would refuse without asking the engine. */
 static void
 check_rule(struct trial *trial, const struct deploy_rule *rule)
@@ -220,12 +247,9 @@ check_rule(struct trial *trial, const struct deploy_rule *rule)
     struct op op = {.mem = trial->cli->mem};
     struct rule_builtin_use use;
     const char *file = talloc_asprintf(op.mem, "%s/%s", trial->dir.name, rule->path);
-    if (rule->enabled && strcmp(rule_kind(rule->path), "rego") != 0)
-        test_fail(trial, file,
-                  "Cedar rules are not supported yet; disable it in " BUNDLE_DIR_SWITCHES);
-    else if (rule_check_text(&op, rule->path, rule->content) != AZ_OK)
+    if (rule_check_text(&op, rule->path, rule->content) != AZ_OK)
         test_fail(trial, file, op.fault.public_text);
-    else if (rule->enabled && rule_builtin_find(rule->content, &use))
+    else if (rule->enabled && !is_cedar(rule) && rule_builtin_find(rule->content, &use))
         output_line(trial->cli, "%s:%d: %s: a deploy refuses it without %s", file, use.line,
                     use.name, "SVC_POLICY_ALLOW_NETWORK_BUILTINS=true");
 }
@@ -240,6 +264,8 @@ add_rules(struct trial *trial)
         check_rule(trial, rule);
         if (!rule->enabled)
             output_line(trial->cli, "skipped (disabled): %s", rule->path);
+        else if (is_cedar(rule))
+            put_cedar_rule(trial, rule);
         else
             put_rule(trial, &(const struct opa_module){
                                 .path = rule->path,

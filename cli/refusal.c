@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jsonx.h"
+#include "base/words.h"
 #include "bundle_dir.h"
 #include "output.h"
 #include "policy/rows/rule.h"
@@ -62,15 +63,13 @@ refusal_find(const char *message, const struct deploy *deploy, size_t *ret_rule,
 char *
 refusal_stored(TALLOC_CTX *mem, const char *message, size_t *ret_row)
 {
-    static const char suffix[] = ".rego:";
-    const size_t length = sizeof(suffix) - 1;
-    for (const char *at = message; (at = strstr(at, suffix)) != NULL; at++) {
-        size_t row = refusal_row(at + length);
-        if (row == 0)
+    for (const char *at = message; (at = strchr(at, ':')) != NULL; at++) {
+        size_t row = refusal_row(at + 1);
+        char *path = row > 0 ? talloc_strndup(mem, message, (size_t) (at - message)) : NULL;
+        if (path == NULL || !(words_end(path, ".rego") || words_end(path, ".cedar")))
             continue;
-        char *path = talloc_strndup(mem, message, (size_t) (at - message) + length - 1);
         *ret_row = row;
-        return path != NULL && rule_path_fault(path) == NULL ? path : NULL;
+        return rule_path_fault(path) == NULL ? path : NULL;
     }
     return NULL;
 }
@@ -156,11 +155,10 @@ print_engine(struct cli *cli, const struct save_refusal *refusal,
              const struct refusal_source *source)
 {
     bool away = strcmp(refusal->error, "opa_unreachable") == 0;
-    const char *file = entry_file(cli, source, cli->op.fault.public_text);
     if (cli->choice.json)
         output_json(refusal_body(cli, refusal));
-    output_error("%s: %s: %s%s%s; nothing was changed; %s", cli->path, refusal->error,
-                 file != NULL ? file : "", file != NULL ? ": " : "", refusal->description,
+    output_error("%s: %s: %s; nothing was changed; %s", cli->path, refusal->error,
+                 refusal->description,
                  away ? "check that the policy engine is running and that SVC_OPA_URL is right"
                       : "correct it and run this again");
     if (!away)

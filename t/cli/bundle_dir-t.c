@@ -119,6 +119,9 @@ test_stored(TALLOC_CTX *mem)
     is_str(refusal_stored(mem, "lib/a b.rego:12: x", &row), "lib/a b.rego",
            "the rule that a message begins with");
     is_int((int64_t) row, 12, "... and the row");
+    is_str(refusal_stored(mem, "a.rego.x/b.cedar:7: c.rego:1: x", &row), "a.rego.x/b.cedar",
+           "a Cedar rule, though another is named behind it");
+    is_int((int64_t) row, 7, "... and its row");
     ok(refusal_stored(mem, "a.rego:0: b.rego: x", &row) == NULL, "a row counts from 1");
     ok(refusal_stored(mem, "a/../b.rego:3: x", &row) == NULL, "what no rule can be called");
     ok(refusal_stored(mem, ".rego:3: x", &row) == NULL, "... neither");

@@ -76,8 +76,9 @@ my @refused = (
     [   'svc/mine.rego', "package custom.mine\n", qr/svc\/mine\.rego belongs to the service and cannot be changed/,
         'a path of ours' ],
     [ 'svc/decision/issue.rego', "package custom.mine\n", qr/belongs to the service/, 'a shipped rule' ],
-    [   'custom/x.cedar', 'permit(principal, action, resource);', qr/Cedar rules are not supported yet/,
-        'an enabled Cedar rule' ],
+    [   'custom/x.cedar', "permit(principal, action, resource)\nwhen { 1 = 1 };\n",
+        qr{bundle_not_activated: [^\n]*custom/x\.cedar:2:10: Cedar has no assignment; compare by `==`; nothing was changed},
+        'a Cedar rule with an error' ],
 );
 for my $case (@refused) {
     my ( $name, $text, $why, $what ) = @$case;
