@@ -283,6 +283,17 @@ const struct output_column audit_columns[] = {
 };
 #define NO_AUDIT "is not the id of an audit row; see `authzctl audit list`"
 
+/* ---- policy */
+
+const struct cli_option policy_try_options[] = {
+    {"input", 0, "FILE", AT(input), true, "Input of the evaluation, the JSON object in FILE, or - for standard input"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member policy_try_members[] = {
+    {AT(input), "input", ADMIN_OBJECT},
+    {0, NULL, ADMIN_TEXT},
+};
+
 /* ---- the table */
 
 #define API "/admin/api/"
@@ -306,6 +317,7 @@ const struct admin_verb admin_verbs[] = {
     {"idp show", "GET", API "identity-providers/{}", NULL, NULL, NULL, NULL, NULL, NO_IDP, false},
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
     {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
+    {"policy try", "POST", API "policy-rules/evaluate", "path", policy_try_members, NULL, NULL, NULL, NULL, false},
     {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
     {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
     {"token list", "GET", API "tokens", NULL, token_filters, token_columns, "content", NULL, NULL, false},

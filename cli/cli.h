@@ -63,7 +63,7 @@ struct cli_choices {
     const char *token_endpoint, *userinfo_endpoint, *previous_ttl;
     const char *grants, *resources, *endpoints;
     const char *endpoint, *outcome, *flow, *request, *operation, *http_status, *from, *to;
-    const char *from_instant, *to_instant, *format, *page, *interval;
+    const char *from_instant, *to_instant, *format, *page, *interval, *input;
 };
 
 /* One option. A row without `argument` sets a bool, one with it a text. */

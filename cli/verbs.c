@@ -89,7 +89,7 @@ const struct cli_verb cli_verbs[] = {
      "Decide a request by policies in Cedar",
      "Prints the decision, the ids of the policies that made it, and the ids of those whose evaluation failed. The id of a "
      "policy is its annotation @id, or policy0, policy1 and so on. Entities and request have the format of Cedar's own "
-     "tools. The service is not asked, and it does not take Cedar rules yet."},
+     "tools. The service is not asked."},
     {"cedar compile", "FILE", 1, 1, NULL, NULL, CLI_HOST, false, cedar_compile_run,
      "Print the Rego that policies in Cedar are compiled to",
      "A comment before the rules of each policy has its line in FILE. What cannot be compiled exactly is refused with line "
@@ -213,6 +213,11 @@ const struct cli_verb cli_verbs[] = {
      "Disabled rules and their tests are skipped. Before the tests run, the rules are compiled and checked against the "
      "schemas of the input documents: a rule that reads a member which no input has is refused. The verb "
      "needs no database and only the setting SVC_DATA_DIR; the engine does not see any settings."},
+    {"policy try", "PATH", 1, 1, policy_try_options, entitling, CLI_ANYWHERE, false, admin_run,
+     "Evaluate a rule or value of the active policy with an input",
+     "PATH is that of a Cedar rule, of an entrypoint as svc/decision/issue, or of any package and rule with slashes for dots. "
+     "For a Cedar rule `result` lists the ids of the policies that the input satisfies and of those whose evaluation failed; its "
+     "input may be a request as `cedar authorize` reads it, with its entities as the member `entities`. Nothing is issued."},
     {"report", "", 0, 0, report_options, asking, CLI_ANYWHERE, false, report_run,
      "Report what policy decided in a period, by client, endpoint and reason",
      "Without --from and --to the period is the last 30 days. With --json the report has the numbers of each day too."},

@@ -36,6 +36,7 @@ extern const struct cli_option policy_data_set_options[];
 extern const struct cli_option policy_rule_delete_options[];
 extern const struct cli_option policy_rule_set_options[];
 extern const struct cli_option policy_test_options[];
+extern const struct cli_option policy_try_options[];
 extern const struct cli_option setup_options[];
 extern const struct cli_option token_list_options[];
 extern const struct cli_option token_revoke_options[];
