@@ -36,6 +36,15 @@ sub rule {
     return "package custom.bench.r$number\n\n# $text\nallowed if input.client.id == \"client-$number\"\n";
 }
 
+sub policy {
+    my ($number) = @_;
+    my $effect = $number % 3 == 0 ? 'forbid' : 'permit';
+    return
+      qq{\@id("p$number")\n$effect (principal in Group::"g$number", action in [Action::"read", Action::"write"], resource is Doc)\n}
+      . qq{when { resource.owner == principal || context.hour < $number && context.tags.contains("t$number") }\n}
+      . qq{unless { context has suspended && context.suspended };\n};
+}
+
 sub deploy {
     my ( $mode, $rules, $data, $want ) = @_;
     return call(
@@ -110,6 +119,19 @@ printf "save of a small rule among them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99
 ( $result, $took ) = deploy( 'replace', [], [] );
 printf "replaced by nothing: %.0f ms, %d rules and %d rows deleted\n", $took, $result->{rulesDeleted},
   $result->{dataDeleted};
+
+for my $layout (
+    [ 'in 1,000 rules', map { { path => "custom/bench/p$_.cedar", content => policy($_) } } 1 .. 1000 ],
+    [ 'in one rule',    { path => 'custom/bench/all.cedar', content => join '', map { policy($_) } 1 .. 1000 } ] )
+{
+    my ( $name, @cedar ) = @$layout;
+    $_->{enabled} = JSON::PP::true for @cedar;
+    ( $result, $took ) = deploy( 'merge', \@cedar, [] );
+    printf "deploy of 1,000 Cedar policies %s, to confirmed: %.0f ms\n", $name, $took;
+    ( $p50, $p99 ) = small_saves( "beside $name", 5 );
+    printf "save of a small rule beside them: p50 %.0f ms, p99 %.0f ms\n", $p50, $p99;
+    deploy( 'replace', [], [] );
+}
 
 my @without = load_beside();
 my @with    = load_beside( \&deploys );
