@@ -19,7 +19,9 @@ cedar_decide(TALLOC_CTX *mem, const struct cedar_file *file, const enum cedar_ou
     if (permits.id == NULL || forbids.id == NULL || errors.id == NULL)
         return false;
     for (size_t i = 0; i < file->policies; i++)
-        if (outcome[i] == CEDAR_ERROR)
+        if (outcome[i] == CEDAR_NO_MEMORY)
+            return false;
+        else if (outcome[i] == CEDAR_ERROR)
             add_id(&errors, file->policy[i].id);
         else if (outcome[i] == CEDAR_SATISFIED)
             add_id(file->policy[i].forbid ? &forbids : &permits, file->policy[i].id);
@@ -35,7 +37,10 @@ outcome_of(TALLOC_CTX *mem, const struct cedar_node *node, bool unless,
            const struct cedar_entities *entities, const struct cedar_request *request)
 {
     struct cedar_value value;
-    if (!cedar_evaluate(mem, node, entities, request, &value) || value.type != CEDAR_BOOL)
+    bool no_memory;
+    if (!cedar_evaluate(mem, node, entities, request, &value, &no_memory))
+        return no_memory ? CEDAR_NO_MEMORY : CEDAR_ERROR;
+    if (value.type != CEDAR_BOOL)
         return CEDAR_ERROR;
     return value.truth != unless ? CEDAR_SATISFIED : CEDAR_NOT_SATISFIED;
 }
@@ -61,7 +66,8 @@ cedar_authorize(TALLOC_CTX *mem, const struct cedar_file *file,
                 struct cedar_answer *ret)
 {
     TALLOC_CTX *work = talloc_new(mem);
-    enum cedar_outcome *outcome = talloc_array(work, enum cedar_outcome, file->policies);
+    enum cedar_outcome *outcome =
+        work != NULL ? talloc_array(work, enum cedar_outcome, file->policies) : NULL;
     bool fine = outcome != NULL;
     for (size_t i = 0; fine && i < file->policies; i++)
         outcome[i] = evaluate_policy(work, &file->policy[i], entities, request);

@@ -11,10 +11,19 @@ struct evaluation {
     TALLOC_CTX *mem;
     const struct cedar_entities *entities;
     const struct cedar_request *request;
+    bool *no_memory; /* set if an allocation failed */
 };
 
 static bool evaluate_node(const struct evaluation *run, const struct cedar_node *node,
                           struct cedar_value *ret);
+
+/* Record that an allocation failed; returns false. */
+static bool
+fail_memory(const struct evaluation *run)
+{
+    *run->no_memory = true;
+    return false;
+}
 
 static bool
 give_bool(struct cedar_value *ret, bool truth)
@@ -39,7 +48,7 @@ evaluate_children(const struct evaluation *run, const struct cedar_node *node,
 {
     struct cedar_value *value = talloc_array(run->mem, struct cedar_value, node->children);
     if (value == NULL)
-        return false;
+        return fail_memory(run);
     for (size_t i = 0; i < node->children; i++)
         if (!evaluate_node(run, node->child[i], &value[i]))
             return false;
@@ -252,7 +261,9 @@ evaluate_record(const struct evaluation *run, const struct cedar_node *node,
 {
     struct cedar_value *value;
     struct cedar_text *name = talloc_array(run->mem, struct cedar_text, node->texts);
-    if (name == NULL || !evaluate_children(run, node, &value))
+    if (name == NULL)
+        return fail_memory(run);
+    if (!evaluate_children(run, node, &value))
         return false;
     if (node->texts > 0)
         memcpy(name, node->text, node->texts * sizeof(*name));
@@ -322,8 +333,9 @@ evaluate_node(const struct evaluation *run, const struct cedar_node *node, struc
 bool
 cedar_evaluate(TALLOC_CTX *mem, const struct cedar_node *node,
                const struct cedar_entities *entities, const struct cedar_request *request,
-               struct cedar_value *ret)
+               struct cedar_value *ret, bool *ret_no_memory)
 {
-    const struct evaluation run = {mem, entities, request};
+    const struct evaluation run = {mem, entities, request, ret_no_memory};
+    *ret_no_memory = false;
     return evaluate_node(&run, node, ret);
 }

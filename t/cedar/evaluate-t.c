@@ -300,6 +300,42 @@ test_policies(const struct world *world)
            "unless needs a Bool, too");
 }
 
+/* ---- memory ---- */
+
+/* Octets of the largest limit that is tried. */
+#define MEMORY_TRIED 8192
+
+/* A policy without memory must not count as a policy that errors: a forbid would be skipped. */
+static void
+test_memory(const struct world *world)
+{
+    static const char text[] =
+        "permit (principal, action, resource);\n"
+        "forbid (principal, action, resource) when { [1, {a: [2 + 1]}].contains({a: [3]}) };";
+    struct cedar_fault fault;
+    const struct cedar_file *file = cedar_parse(world->mem, text, strlen(text), &fault);
+    size_t failed = 0, decided = 0, wrong = 0;
+    for (size_t limit = 16; file != NULL && limit <= MEMORY_TRIED; limit += 16) {
+        struct cedar_answer answer;
+        TALLOC_CTX *mem = talloc_named_const(NULL, 0, "limited");
+/* Deprecated, but it is the only way to make an allocation fail. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        talloc_set_memlimit(mem, limit);
+#pragma GCC diagnostic pop
+        if (!cedar_authorize(mem, file, &world->entities, &world->request, &answer))
+            failed++;
+        else {
+            decided++;
+            wrong += answer.allow || answer.errors.count > 0;
+        }
+        talloc_free(mem);
+    }
+    ok(failed > 10 && decided > 10,
+       "with little memory there is no decision, with enough there is");
+    is_int((int64_t) wrong, 0, "a lack of memory is no error of a policy");
+}
+
 /* ---- JSON ---- */
 
 /* clang-format off */
@@ -368,6 +404,7 @@ main(void)
     ok(make_world(&world), "entities and request are read");
     test_rules(&world);
     test_policies(&world);
+    test_memory(&world);
     test_json(world.mem);
     talloc_free(world.mem);
     return done();
