@@ -104,10 +104,27 @@ cedar_check_text(const char *text, size_t length, struct cedar_fault *fault)
     return cedar_fail(fault, lexer.place, "the text contains a NUL octet");
 }
 
-static bool
-blank_octet(char c)
+/* White_Space of Unicode beyond ASCII, in UTF-8. */
+static const char *const wide_blanks[] = {
+    "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
+    "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
+    "\xe2\x80\x87", "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
+    "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80",
+};
+
+/* Return the octets of the blank here, or 0. */
+static size_t
+blank_length(const struct cedar_lexer *lexer)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    const char *here = lexer->text + lexer->at;
+    if (*here == ' ' || (*here >= '\t' && *here <= '\r'))
+        return 1;
+    for (size_t i = 0; i < sizeof(wide_blanks) / sizeof(wide_blanks[0]); i++) {
+        size_t length = strlen(wide_blanks[i]);
+        if (length <= lexer->length - lexer->at && memcmp(here, wide_blanks[i], length) == 0)
+            return length;
+    }
+    return 0;
 }
 
 static bool
@@ -127,13 +144,16 @@ skip_blanks(struct cedar_lexer *lexer)
 {
     while (lexer->at < lexer->length) {
         const char *here = lexer->text + lexer->at;
+        size_t blank = blank_length(lexer);
         if (lexer->length - lexer->at >= 2 && here[0] == '/' && here[1] == '/')
-            while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n')
+            /* A carriage return ends a comment too: what comes after it is a policy for Cedar. */
+            while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n'
+                   && lexer->text[lexer->at] != '\r')
                 step(lexer);
-        else if (blank_octet(*here))
-            step(lexer);
-        else
+        else if (blank == 0)
             return;
+        for (size_t i = 0; i < blank; i++)
+            step(lexer);
     }
 }
 

@@ -41,13 +41,27 @@ scope_variable(struct cedar_parser *parser, enum cedar_variable variable, struct
     return node;
 }
 
-/* Parse a list of entities, behind its bracket. */
+/* Take an entity that `action` is compared with: its type is Action, or Action in a namespace. */
 static struct cedar_node *
-scope_entities(struct cedar_parser *parser, struct cedar_place place)
+take_action(struct cedar_parser *parser)
+{
+    struct cedar_node *node = cedar_take_entity(parser);
+    struct cedar_text type = node != NULL ? node->value.uid.type : CEDAR_TEXT("Action");
+    while (type.length > 0 && memchr(type.at, ':', type.length) != NULL)
+        type = (struct cedar_text){type.at + 1, type.length - 1};
+    if (cedar_text_is(type, "Action"))
+        return node;
+    cedar_fail(parser->fault, node->place, "the type of an action is `Action`");
+    return NULL;
+}
+
+/* Parse a list of actions, behind its bracket. */
+static struct cedar_node *
+scope_actions(struct cedar_parser *parser, struct cedar_place place)
 {
     struct cedar_list list = {NULL, 0, 0};
     while (!cedar_accept(parser, TOKEN_CLOSE_BRACKET)) {
-        struct cedar_node *node = cedar_take_entity(parser), **item;
+        struct cedar_node *node = take_action(parser), **item;
         if (node == NULL || (item = cedar_list_add(parser, &list, sizeof(*item))) == NULL)
             return NULL;
         *item = node;
@@ -81,6 +95,8 @@ take_scope(struct cedar_parser *parser, enum cedar_variable which, struct cedar_
 {
     struct cedar_place start = parser->token.place;
     bool action = which == CEDAR_ACTION;
+    struct cedar_node *(*take)(struct cedar_parser * parser) =
+        action ? take_action : cedar_take_entity;
     if (!cedar_accept_word(parser, cedar_variable_names[which])) {
         char what[16] = "`";
         return cedar_unexpected(parser, strcat(strcat(what, cedar_variable_names[which]), "`"));
@@ -89,13 +105,13 @@ take_scope(struct cedar_parser *parser, enum cedar_variable which, struct cedar_
     struct cedar_node *variable = scope_variable(parser, which, start);
     enum cedar_token_kind end = which == CEDAR_RESOURCE ? TOKEN_CLOSE : TOKEN_COMMA;
     if (cedar_accept(parser, TOKEN_EQUAL))
-        *ret = cedar_node_pair(parser, CEDAR_EQUAL, place, variable, cedar_take_entity(parser));
+        *ret = cedar_node_pair(parser, CEDAR_EQUAL, place, variable, take(parser));
     else if (cedar_accept_word(parser, "in")) {
         struct cedar_place list = parser->token.place;
         *ret = cedar_node_pair(parser, CEDAR_IN, place, variable,
                                action && cedar_accept(parser, TOKEN_OPEN_BRACKET)
-                                   ? scope_entities(parser, list)
-                                   : cedar_take_entity(parser));
+                                   ? scope_actions(parser, list)
+                                   : take(parser));
     } else if (!action && cedar_accept_word(parser, "is"))
         *ret = scope_is(parser, place, variable);
     else if (cedar_at(parser, end) || cedar_at(parser, TOKEN_COMMA))

@@ -204,6 +204,12 @@ parse_number(struct cedar_parser *parser, bool negative)
         number = number * 10 + digit;
     }
     cedar_next(parser);
+    /* The minus of -1.a is that of the attribute. */
+    if (number > INT64_MAX
+        && (cedar_at(parser, TOKEN_DOT) || cedar_at(parser, TOKEN_OPEN_BRACKET))) {
+        cedar_fail(parser->fault, token.place, "the number is not in the range of a Long");
+        return NULL;
+    }
     if (cedar_at(parser, TOKEN_NAME)) {
         static const char *const after[] = {"in", "is", "has", "like", "then", "else"};
         bool fine = false;

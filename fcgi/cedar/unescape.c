@@ -1,8 +1,6 @@
 /* Escapes in strings and patterns of Cedar. */
 #include "config.h"
 
-#include <string.h>
-
 #include "cedar/lex.h"
 
 static const struct {
@@ -102,9 +100,6 @@ take_escape(struct reading *reading, bool parts)
         read_code(reading);
     else if (sign == '*' && parts)
         *reading->out++ = '*';
-    else if (sign == '\n')
-        while (reading->at < reading->end && strchr(" \t\r\n", *reading->at) != NULL)
-            reading->at++;
     else
         reading->why =
             "unknown escape; expected one of \\n \\r \\t \\\\ \\0 \\' \\\" \\x7F \\u{...}";
