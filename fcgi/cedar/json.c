@@ -290,17 +290,22 @@ cedar_json_get(const struct cedar_json *object, const char *name)
     return NULL;
 }
 
+/* OPA refuses a module with U+FEFF, even in a string. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 void
 cedar_json_put(struct buf *buf, struct cedar_text text)
 {
-    size_t plain = 0;
+    size_t plain = 0, mark = strlen(BYTE_ORDER_MARK);
     buf_append_char(buf, '"');
     for (size_t i = 0; i < text.length; i++) {
         unsigned char octet = (unsigned char) text.at[i];
-        if (octet >= 0x20 && octet != '"' && octet != '\\' && octet != 0x7f)
+        bool marked = text.length - i >= mark && memcmp(text.at + i, BYTE_ORDER_MARK, mark) == 0;
+        if (octet >= 0x20 && octet != '"' && octet != '\\' && octet != 0x7f && !marked)
             continue;
         buf_append(buf, text.at + plain, i - plain);
-        buf_append_format(buf, "\\u%04x", octet);
+        buf_append_format(buf, "\\u%04x", marked ? 0xfeff : octet);
+        i += marked ? mark - 1 : 0;
         plain = i + 1;
     }
     buf_append(buf, text.at + plain, text.length - plain);

@@ -48,6 +48,8 @@ static const struct {
     {"context.a like \"\\0.*\\*\"",
      "x1 := rt.like(rt.attr(input.cedar.context,\"a\"),\"(?s)\\u005cA\\u0000\\u005c..*\\u005c*\\u005cz\")\n",
      "signs of a pattern mean themselves"},
+    {"\"a\xef\xbb\xbf\" == \"\xef\xbb\xbe\"", "x1 := rt.same(\"a\\ufeff\",\"\xef\xbb\xbe\")\n",
+     "a byte order mark, which OPA takes nowhere, is an escape"},
     {"ip(\"10.0.0.1/8\") != decimal(\"-0.1\")",
      "x1 := rt.neg(rt.same({\"__extn\":{\"fn\":\"ip\",\"v\":\"40a000001/008\",\"vhi\":\"40affffff\",\"vlo\":\"40a000000\"}},"
      "{\"__extn\":{\"fn\":\"decimal\",\"v\":-1000}}))\n",
