@@ -184,6 +184,12 @@ check_tests() {
     }
 }
 
+# Compare the Cedar compiler with the whole corpus and with cedar-wasm.
+check_cedar() {
+    export AUTHZ_CEDAR_ALL=1
+    check_tests gcc t/cli/cedar.t t/interop/cedar.t
+}
+
 # Only the unit tests are checked for leaks, because the processes of the service are not dumpable.
 check_sanitized() {
     export ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1
