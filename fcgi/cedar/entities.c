@@ -3,7 +3,6 @@
 #include "cedar/entities.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static int
 compare_uid(const struct cedar_uid *a, const struct cedar_uid *b)
@@ -40,6 +39,8 @@ cedar_entity_find(const struct cedar_entities *entities, const struct cedar_uid 
     return find(entities, uid);
 }
 
+_Static_assert(CEDAR_ANCESTORS_MAX == 1000000, "a text below names the limit");
+
 /* Uids that are ancestors, in the order in which they were met. */
 struct closure {
     struct cedar_uid *uid;
@@ -47,10 +48,10 @@ struct closure {
 };
 
 /* Add the parents of an entity. seen has a mark for each entity of the file, so that a cycle ends;
- * other parents may be there twice. */
+ * other parents may be there twice. A number that no other closure has is the mark. */
 static bool
 add_parents(TALLOC_CTX *mem, const struct cedar_entities *entities, const struct cedar_entity *from,
-            const struct closure *parents, bool *seen, struct closure *ret)
+            const struct closure *parents, size_t *seen, size_t mark, struct closure *ret)
 {
     const struct closure *own = &parents[from - entities->entity];
     struct cedar_uid *uid =
@@ -60,10 +61,10 @@ add_parents(TALLOC_CTX *mem, const struct cedar_entities *entities, const struct
     ret->uid = uid;
     for (size_t i = 0; i < own->count; i++) {
         const struct cedar_entity *parent = find(entities, &own->uid[i]);
-        if (parent != NULL && seen[parent - entities->entity])
+        if (parent != NULL && seen[parent - entities->entity] == mark)
             continue;
         if (parent != NULL)
-            seen[parent - entities->entity] = true;
+            seen[parent - entities->entity] = mark;
         uid[ret->count++] = own->uid[i];
     }
     return true;
@@ -72,15 +73,15 @@ add_parents(TALLOC_CTX *mem, const struct cedar_entities *entities, const struct
 /* Replace the parents of an entity by all its ancestors, sorted. */
 static bool
 close_entity(TALLOC_CTX *mem, const struct cedar_entities *entities, struct cedar_entity *entity,
-             const struct closure *parents, bool *seen)
+             const struct closure *parents, size_t *seen)
 {
     struct closure above = {NULL, 0};
-    memset(seen, 0, entities->count * sizeof(*seen));
-    bool fine = add_parents(mem, entities, entity, parents, seen, &above);
-    for (size_t i = 0; fine && i < above.count; i++) {
+    size_t mark = (size_t) (entity - entities->entity) + 1;
+    bool fine = add_parents(mem, entities, entity, parents, seen, mark, &above);
+    for (size_t i = 0; fine && i < above.count && i < CEDAR_ANCESTORS_MAX; i++) {
         const struct cedar_entity *next = find(entities, &above.uid[i]);
         if (next != NULL)
-            fine = add_parents(mem, entities, next, parents, seen, &above);
+            fine = add_parents(mem, entities, next, parents, seen, mark, &above);
     }
     if (fine && above.count > 1)
         qsort(above.uid, above.count, sizeof(*above.uid), by_uid);
@@ -89,21 +90,26 @@ close_entity(TALLOC_CTX *mem, const struct cedar_entities *entities, struct ceda
     return fine;
 }
 
-bool
+const char *
 cedar_entities_close(TALLOC_CTX *mem, struct cedar_entities *entities)
 {
     struct closure *parents = talloc_array(mem, struct closure, entities->count);
-    bool *seen = talloc_array(mem, bool, entities->count), fine = parents != NULL && seen != NULL;
+    size_t *seen = talloc_zero_array(mem, size_t, entities->count), ancestors = 0;
+    bool fine = parents != NULL && seen != NULL;
     if (entities->count > 1)
         qsort(entities->entity, entities->count, sizeof(*entities->entity), entity_by_uid);
     for (size_t i = 1; i < entities->count; i++)
         if (entity_by_uid(&entities->entity[i - 1], &entities->entity[i]) == 0)
-            return false;
+            return "an entity is there twice";
     for (size_t i = 0; fine && i < entities->count; i++)
         parents[i] = (struct closure){entities->entity[i].ancestor, entities->entity[i].ancestors};
-    for (size_t i = 0; fine && i < entities->count; i++)
+    for (size_t i = 0; fine && i < entities->count && ancestors <= CEDAR_ANCESTORS_MAX; i++) {
         fine = close_entity(mem, entities, &entities->entity[i], parents, seen);
-    return fine;
+        ancestors += entities->entity[i].ancestors;
+    }
+    if (ancestors > CEDAR_ANCESTORS_MAX)
+        return "the entities together have more than 1000000 ancestors";
+    return fine ? NULL : "out of memory";
 }
 
 bool

@@ -4,6 +4,10 @@
 
 #include "cedar/value.h"
 
+/* Ancestors of all entities together: what a long chain or a wide lattice of parents grows to,
+ * which is the square of its length. A million are about 60 MB of the bundle. */
+#define CEDAR_ANCESTORS_MAX 1000000
+
 struct cedar_entity {
     struct cedar_uid uid;
     struct cedar_value attributes; /* record */
@@ -21,9 +25,9 @@ struct cedar_request {
     struct cedar_value variable[4]; /* by enum cedar_variable; the last one is a record */
 };
 
-/* Sort the entities, and make the parents of parents ancestors. False: an entity is there twice, or
- * out of memory. */
-bool cedar_entities_close(TALLOC_CTX *mem, struct cedar_entities *entities);
+/* Sort the entities, and make the parents of parents ancestors. Return NULL, or the reason of a
+ * refusal: an entity is there twice, CEDAR_ANCESTORS_MAX, or no memory. */
+const char *cedar_entities_close(TALLOC_CTX *mem, struct cedar_entities *entities);
 
 /* Return an entity, or NULL. */
 const struct cedar_entity *cedar_entity_find(const struct cedar_entities *entities,

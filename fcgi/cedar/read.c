@@ -168,8 +168,9 @@ read_members(struct cedar_reader *reader, const struct cedar_json *json, const c
                                            : refuse_value(reader, "`%s` is an object", name);
 }
 
-static bool
-read_entity(struct cedar_reader *reader, const struct cedar_json *json, struct cedar_entity *ret)
+bool
+cedar_read_entity(struct cedar_reader *reader, const struct cedar_json *json,
+                  struct cedar_entity *ret)
 {
     const struct cedar_json *parents = cedar_json_get(json, "parents");
     if (!read_uid(reader, cedar_json_get(json, "uid"), &ret->uid)
@@ -199,10 +200,10 @@ cedar_read_entities(struct cedar_reader *reader, const struct cedar_json *json,
     if (ret->entity == NULL)
         return refuse_value(reader, "out of memory");
     for (size_t i = 0; i < json->count; i++)
-        if (!read_entity(reader, &json->child[i], &ret->entity[i]))
+        if (!cedar_read_entity(reader, &json->child[i], &ret->entity[i]))
             return false;
-    return cedar_entities_close(reader->mem, ret)
-           || refuse_value(reader, "an entity is there twice");
+    const char *why = cedar_entities_close(reader->mem, ret);
+    return why == NULL || refuse_value(reader, "%s", why);
 }
 
 /* Read an entity that may also be written as in a policy: User::"alice". */

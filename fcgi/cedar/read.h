@@ -25,6 +25,10 @@ struct cedar_reader {
 bool cedar_read_entities(struct cedar_reader *reader, const struct cedar_json *json,
                          struct cedar_entities *ret);
 
+/* Read one of them, whose ancestors are then its parents. */
+bool cedar_read_entity(struct cedar_reader *reader, const struct cedar_json *json,
+                       struct cedar_entity *ret);
+
 /* Read {"principal", "action", "resource": {"type", "id"} or User::"alice", "context": {...}}. */
 bool cedar_read_request(struct cedar_reader *reader, const struct cedar_json *json,
                         struct cedar_request *ret);

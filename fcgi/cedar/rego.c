@@ -247,6 +247,21 @@ put_policy_rules(struct cedar_generation *gen, const struct cedar_policy *policy
     talloc_free(link);
 }
 
+/* Append the set of the ids of all policies that forbid, so that an error is known to be one of
+ * those. */
+static void
+put_forbidding(struct buf *buf, const struct cedar_file *file)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < file->policies; i++) {
+        if (!file->policy[i].forbid)
+            continue;
+        buf_append_text(buf, count++ > 0 ? ", " : "forbidding := {");
+        cedar_json_put(buf, file->policy[i].id);
+    }
+    buf_append_text(buf, count > 0 ? "}\n" : "forbidding := set()\n");
+}
+
 char *
 cedar_rego(TALLOC_CTX *mem, const struct cedar_file *file, const char *package,
            struct cedar_fault *ret_fault)
@@ -263,6 +278,7 @@ cedar_rego(TALLOC_CTX *mem, const struct cedar_file *file, const char *package,
                       "permits contains id if some id in []\nforbids contains id if some id in []\n"
                       "errors contains id if some id in []\n",
                       package);
+    put_forbidding(&gen.rules, file);
     for (size_t i = 0; i < file->policies && ret_fault->place.line == 0; i++)
         put_policy_rules(&gen, &file->policy[i]);
     char *text = ret_fault->place.line == 0 ? buf_take(&gen.rules, &length) : NULL;

@@ -7,8 +7,9 @@
 
 /*
  * Return the module of a package. Its rules `permits`, `forbids` and `errors` are the sets of ids
- * of the policies with that outcome, and `result` is an object of them. The same file always gives
- * the same text. NULL: something cannot be compiled exactly, *ret_fault says where, or no memory.
+ * of the policies with that outcome, `result` is an object of them, and `forbidding` is the set of
+ * the ids of all policies that forbid. The same file always gives the same text. NULL: something
+ * cannot be compiled exactly, *ret_fault says where, or no memory.
  */
 char *cedar_rego(TALLOC_CTX *mem, const struct cedar_file *file, const char *package,
                  struct cedar_fault *ret_fault);

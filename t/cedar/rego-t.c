@@ -99,7 +99,7 @@ test_module(TALLOC_CTX *mem)
         "# Generated from Cedar.\npackage p.q\n\nimport data.svc.cedar.rt\n\n"
         "result := {\"permits\": permits, \"forbids\": forbids, \"errors\": errors}\n"
         "permits contains id if some id in []\nforbids contains id if some id in []\n"
-        "errors contains id if some id in []\n"
+        "errors contains id if some id in []\nforbidding := {\"a\"}\n"
         "\n# line 1\nx1 := true\npermits contains \"policy0\" if x1 == true\nd1 if is_boolean(x1)\n"
         "errors contains \"policy0\" if not d1\n"
         "\n# line 3\nx2 := true\nforbids contains \"a\" if x2 == true\nd2 if is_boolean(x2)\n"

@@ -79,6 +79,8 @@ control_cases := [
 		control("authzen"), ["subjects", "user", "alice", "roles"],
 		["subjects", "{subject_type}", "{subject_id}", "roles"], ["editor"], "authzen", {},
 	),
+	object.union(plain("authzen", ["cedar_mode"], "off", "authzen", {}), {"policies": {"forbids": {"p"}, "errors": set()}}),
+	object.union(plain("authzen", ["cedar_errors"], "deny", "authzen", {}), {"policies": {"forbids": set(), "errors": {"p"}}}),
 	plain("introspection", ["require_audience"], false, "introspect", {"baseline": {"resource": "https://api.example"}}),
 	plain("introspection", ["require_context"], true, "introspect", {}),
 	plain("introspection", ["allow_callers"], ["other"], "introspect", {}),
@@ -216,7 +218,13 @@ decide(c, data_rows) := answer if {
 		with data.svc.operator.controls.trust as data_rows[control("trust")]
 		with data.svc.registry.resource_types as data_rows[registry_key]
 		with data.svc.entitlements.bindings as data_rows[bindings_key]
+		with data.svc.cedar.policies as policies(c)
 }
+
+# A file of Cedar rules in which the policy p forbids.
+policies(c) := {"r1": {"path": "p.cedar", "forbidding": {"p"}, "result": object.union({"permits": set()}, c.policies)}} if {
+	c.policies
+} else := {}
 
 judged(c) := fixture.issue(c.over) if c.evaluation == "issue"
 

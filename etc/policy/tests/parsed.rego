@@ -50,8 +50,8 @@ aliases(rule) := {expression.terms[1].value: text(expression.terms[2].value) |
 	expression.terms[1].type == "var"
 	expression.terms[2].type == "ref"
 	expression.terms[2].value[0].value == "data"
-	every part in expression.terms[2].value {
-		part.type in {"var", "string"}
+	every part in array.slice(expression.terms[2].value, 1, 100) {
+		part.type == "string"
 	}
 }
 

@@ -34,7 +34,12 @@ row_reads := {path |
 	startswith(path, "data.svc.")
 	not of_a_package(path)
 	not path in found.tops
+	not path in made
 }
+
+# Documents that the service makes when it builds a bundle: the rules that it generated, and the entities of
+# the rows svc.cedar_data.*, none of which is shipped.
+made := {"data.svc.cedar.policies", "data.svc.cedar_data.entities"}
 
 of_a_package(path) if {
 	some name in found.packages
@@ -154,18 +159,21 @@ elsewhere("register") := [
 ]
 
 elsewhere(e) := [
-	"input.baseline", "input.client", "input.context", "input.issued", "input.registration", "input.request.grant_type",
+	"input.actor", "input.authorization_details", "input.baseline", "input.client", "input.context",
+	"input.environment.dpop", "input.issued", "input.registration", "input.request.grant_type",
 	"input.resource", "input.scopes", "input.statement", "input.subject", "input.token",
 ] if {
 	e in {"authzen", "authzen_batch"}
 }
 
-# `input.evaluation` selects the entrypoint and is no input of a control.
+# `input.evaluation` selects the entrypoint and is no input of a control. `input.cedar` is the question to
+# Cedar rules, which svc.cedar.result makes.
 input_reads := {c.id: {path |
 	some name in graph.reachable(uses, own[c.id])
 	some path in found.reads[name]
 	startswith(path, "input.")
 	path != "input.evaluation"
+	not within(path, "input.cedar")
 	some e in c.entrypoints
 	every other in elsewhere(e) {
 		not within(path, other)

@@ -8,7 +8,9 @@
 #include "base/jsonx.h"
 #include "crypto/digest.h"
 #include "policy/save/archive.h"
+#include "policy/rows/cedar_data.h"
 #include "policy/save/bundle_conflicts.h"
+#include "policy/save/cedar_data_check.h"
 
 /* Hex digits of the rows' hash that name a revision. A bundle with the revision of another one
  * would not be published, so 128 bits. */
@@ -35,16 +37,21 @@ place_row(struct op *op, json_t *root, const char *key, const char *payload)
                : op_fail(op, AZ_SERVER_ERROR, NULL, "row %s collides with another row", key);
 }
 
-/* Build data.json: the rows in one document, members sorted. */
+/* Build data.json: the rows in one document, members sorted. The rows with entities of Cedar are
+ * one object in it. */
 static enum az_status
 build_data(struct op *op, const struct bundle_rows *rows, char **ret)
 {
     json_t *root = jsonx_own(op->mem, json_object());
-    for (size_t i = 0; i < rows->data; i++) {
-        enum az_status st = place_row(op, root, rows->data_key[i], rows->data_payload[i]);
-        if (st != AZ_OK)
-            return st;
-    }
+    char *entities = NULL;
+    enum az_status st = cedar_data_of_bundle(op, rows, &entities);
+    if (st == AZ_OK && entities != NULL)
+        st = place_row(op, root, CEDAR_DATA_UNITED, entities);
+    for (size_t i = 0; st == AZ_OK && i < rows->data; i++)
+        if (!cedar_data_holds_entities(rows->data_key[i]))
+            st = place_row(op, root, rows->data_key[i], rows->data_payload[i]);
+    if (st != AZ_OK)
+        return st;
     *ret = jsonx_dump_sorted(op->mem, root);
     return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for data.json");
 }

@@ -8,6 +8,7 @@
 #include "policy/rows/data_check.h"
 #include "policy/rows/rule.h"
 #include "policy/save/deploy_private.h"
+#include "policy/save/cedar_data_check.h"
 #include "policy/save/issuers_check.h"
 #include "policy/save/save_data.h"
 
@@ -182,6 +183,8 @@ check_written(struct op *op, struct deploy_work *work)
     for (size_t i = 0; st == AZ_OK && i < work->deploy->data_rows; i++) {
         const char *key = work->deploy->data[i].data_key;
         st = issuers_check(op, key, &work->result.failures);
+        if (st == AZ_OK)
+            st = cedar_data_check(op, key, &work->result.failures);
         if (st == AZ_UNPROCESSABLE)
             work->result.data_key = key;
     }

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "policy/rows/cedar_data.h"
 #include "policy/rows/data_key.h"
+#include "policy/save/cedar_data_check.h"
 #include "policy/save/issuers_check.h"
 #include "store/policy/policy_rows.h"
 
@@ -13,14 +15,16 @@ save_key_owner(const char *data_key, bool known)
 {
     if (policy_name_lies_in(data_key, "system"))
         return SAVE_OWNER_ENGINE;
-    return policy_name_lies_in(data_key, "svc") && !known ? SAVE_OWNER_SERVICE : SAVE_OWNER_NONE;
+    return policy_name_lies_in(data_key, "svc") && !known && !cedar_data_holds_entities(data_key)
+               ? SAVE_OWNER_SERVICE
+               : SAVE_OWNER_NONE;
 }
 
 /* The change, and the state of its row. */
 struct row_save {
     const struct data_change *change;
     bool created;     /* there was no such row */
-    json_t *failures; /* of issuers_check, or NULL */
+    json_t *failures; /* of a check against other rows, or NULL */
 };
 
 static enum az_status
@@ -55,7 +59,9 @@ apply_row(struct op *op, void *arg)
         return policy_data_delete(op, change->data_key);
     st = policy_data_write(op, change->data_key, change->payload, change->version,
                            change->in_bundle);
-    return st == AZ_OK ? issuers_check(op, change->data_key, &save->failures) : st;
+    if (st == AZ_OK)
+        st = issuers_check(op, change->data_key, &save->failures);
+    return st == AZ_OK ? cedar_data_check(op, change->data_key, &save->failures) : st;
 }
 
 enum az_status

@@ -3,8 +3,8 @@
 #
 # Bool, Long and String are JSON scalars, a record is an object, an entity is {"__entity": {"type", "id"}}, a value of an
 # extension type is {"__extn": {"fn", "v"}}, and a set is an array that is sorted and has each member once.
-# input.cedar.entities has an object {"attrs", "tags", "anc"} by the key of each entity, and `anc` is an object by the
-# keys of its ancestors.
+# An entity is an object {"attrs", "tags", "anc"}, and `anc` is an object by the keys of its ancestors. Those of the
+# question are in input.cedar.entities and all others in data.svc.cedar_data.entities, each by its key.
 package svc.cedar.rt
 
 # No function has the name of an operator (eq, lt, minus, mul ...): the operator would call it.
@@ -66,6 +66,12 @@ opposite(x) := long(0 - x) if is_number(x)
 # A type has no quote, so no two entities have the same key.
 key(x) := concat("::\"", [x.__entity.type, x.__entity.id])
 
+known(k) := entity if {
+	entity := input.cedar.entities[k]
+} else := entity if {
+	entity := data.svc.cedar_data.entities[k]
+} else := {}
+
 record(x) if {
 	is_object(x)
 	object.get(x, "__entity", null) == null
@@ -76,7 +82,7 @@ below(k, above) if k == above
 
 below(k, above) := r if {
 	k != above
-	anc := object.get(object.get(input.cedar.entities, k, {}), "anc", {})
+	anc := object.get(known(k), "anc", {})
 	r := object.get(anc, above, false)
 }
 
@@ -103,21 +109,21 @@ has(x, name) := r if {
 }
 
 has(x, name) := r if {
-	attrs := object.get(object.get(input.cedar.entities, key(x), {}), "attrs", {})
+	attrs := object.get(known(key(x)), "attrs", {})
 	r := object.get(attrs, name, null) != null
 }
 
 attr(x, name) := x[name] if record(x)
 
-attr(x, name) := input.cedar.entities[key(x)].attrs[name]
+attr(x, name) := known(key(x)).attrs[name]
 
 has_tag(x, name) := r if {
 	is_string(name)
-	tags := object.get(object.get(input.cedar.entities, key(x), {}), "tags", {})
+	tags := object.get(known(key(x)), "tags", {})
 	r := object.get(tags, name, null) != null
 }
 
-get_tag(x, name) := input.cedar.entities[key(x)].tags[name] if is_string(name)
+get_tag(x, name) := known(key(x)).tags[name] if is_string(name)
 
 # ---- strings and sets ----
 

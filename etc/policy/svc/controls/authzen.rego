@@ -3,6 +3,7 @@
 # description: The access that AuthZEN permits, by the roles of subjects and by the operator's rules.
 package svc.controls.authzen
 
+import data.svc.controls.cedar
 import data.svc.lib.caller
 import data.svc.lib.hooks
 import data.svc.operator.controls.authzen as row
@@ -18,10 +19,10 @@ deny_caller contains {
 
 # ---- the access request
 
-answer := object.union({"allow": true}, context) if {
+answer := object.union_n([{"allow": true}, noted, context]) if {
 	input.evaluation == "authzen"
 	deny == set()
-} else := object.union({"allow": false, "deny_reasons": deny}, context)
+} else := object.union({"allow": false, "deny_reasons": (deny | cedar.errors)}, context)
 
 deny contains {
 	"code": "no_rule_matched", "category": "policy", "control": "authzen",
@@ -32,6 +33,8 @@ deny contains {
 
 deny contains r if some r in hooks.authzen_deny
 
+deny contains r if some r in cedar.deny
+
 # A comparison would make the engine refuse the bundle for a rule of another type, without its name.
 permitted if data.custom.authzen.allow in {true}
 
@@ -41,6 +44,12 @@ permitted if {
 	some role in row.subjects[asked.subject.type][asked.subject.id].roles
 	asked.action.name in row.roles[role][asked.resource.type]
 }
+
+permitted if cedar.permitted
+
+default noted := {}
+
+noted := {"deny_reasons": cedar.errors} if cedar.errors != set()
 
 default context := {}
 

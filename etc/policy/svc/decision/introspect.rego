@@ -5,6 +5,7 @@
 package svc.decision.introspect
 
 import data.svc.controls.authentication
+import data.svc.controls.cedar
 import data.svc.controls.client
 import data.svc.controls.delegation
 import data.svc.controls.entitlements
@@ -59,6 +60,7 @@ result := {
 	not data.custom.introspect.obligations == data.custom.introspect.obligations
 	not data.custom.introspect.extensions == data.custom.introspect.extensions
 	not data.custom.introspect.claims == data.custom.introspect.claims
+	not cedar.active
 } else := answer.of(general)
 
 # The members of an issuance's answer that make a token less plain.
@@ -89,7 +91,7 @@ general := {
 	"expires_in_override": null,
 	"jit_single_use": object.get(input.token, "jit_single_use", true),
 	"obligations": obligations,
-	"deny_reasons": (entitlements.partial | registry.deny_details),
+	"deny_reasons": ((entitlements.partial | registry.deny_details) | cedar.errors),
 	"matched_segments": entitlements.segments,
 	"extensions": extensions,
 	"claims": claims,
@@ -106,7 +108,7 @@ general := {
 	"expires_in_override": null,
 	"jit_single_use": false,
 	"obligations": obligations,
-	"deny_reasons": ((deny | entitlements.partial) | registry.deny_details),
+	"deny_reasons": (((deny | entitlements.partial) | registry.deny_details) | cedar.errors),
 	"matched_segments": [],
 	"extensions": extensions,
 	"claims": {},
@@ -121,6 +123,8 @@ deny contains r if some r in client.deny
 deny contains r if some r in entitlements.deny
 
 deny contains r if some r in hooks.introspect_deny
+
+deny contains r if some r in cedar.deny
 
 # A token that was exchanged for an ID token ends with the trust in its issuer.
 deny contains r if {

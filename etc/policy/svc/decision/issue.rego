@@ -5,6 +5,7 @@
 package svc.decision.issue
 
 import data.svc.controls.authentication
+import data.svc.controls.cedar
 import data.svc.controls.client
 import data.svc.controls.entitlements
 import data.svc.controls.environment
@@ -69,6 +70,7 @@ result := object.union(
 	not data.custom.issue.obligations == data.custom.issue.obligations
 	not data.custom.issue.extensions == data.custom.issue.extensions
 	not data.custom.issue.claims == data.custom.issue.claims
+	not cedar.active
 } else := answer.of(general)
 
 default renewal := {}
@@ -85,7 +87,7 @@ general := {
 	"jit_single_use": lifetime.single_use,
 	"refresh": entitlements.refresh,
 	"obligations": {k: v | some k, v in data.custom.issue.obligations},
-	"deny_reasons": entitlements.partial,
+	"deny_reasons": (entitlements.partial | cedar.errors),
 	"matched_segments": entitlements.segments,
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {k: v | some k, v in data.custom.issue.claims},
@@ -103,7 +105,7 @@ general := {
 	"jit_single_use": false,
 	"refresh": false,
 	"obligations": {k: v | some k, v in data.custom.issue.obligations},
-	"deny_reasons": (deny | entitlements.partial),
+	"deny_reasons": ((deny | entitlements.partial) | cedar.errors),
 	"matched_segments": [],
 	"extensions": {k: v | some k, v in data.custom.issue.extensions},
 	"claims": {},
@@ -117,6 +119,8 @@ deny contains r if some r in entitlements.deny
 deny contains r if some r in lifetime.deny
 
 deny contains r if some r in hooks.issue_deny
+
+deny contains r if some r in cedar.deny
 
 # Deny if the client asks for scopes and none is left, unless there are authorization details, which decide
 # then. The control `registry` denies details that the client is not entitled to.

@@ -1,0 +1,102 @@
+# JSON as values of Cedar: the properties, the context and the claims that a request carries.
+#
+# Cedar has neither null nor fractions. Such a value is left out, so that a rule that reads it has an error;
+# and so is a set that contains one, because a part of it is another set. A list becomes a set. An object
+# with the one member __entity or __extn is an entity or a value of an extension type, as Cedar's own tools
+# write it.
+package svc.cedar.value
+
+import data.svc.cedar.rt
+
+# Rego has no recursion, so each level of nesting is a function. What is nested deeper is left out.
+of(x) := level8(x)
+
+level8(x) := leaf(x)
+
+level8(x) := set_of([level7(member) | some member in x], x) if is_array(x)
+
+level8(x) := {name: level7(member) | some name, member in x} if rt.record(x)
+
+level7(x) := leaf(x)
+
+level7(x) := set_of([level6(member) | some member in x], x) if is_array(x)
+
+level7(x) := {name: level6(member) | some name, member in x} if rt.record(x)
+
+level6(x) := leaf(x)
+
+level6(x) := set_of([level5(member) | some member in x], x) if is_array(x)
+
+level6(x) := {name: level5(member) | some name, member in x} if rt.record(x)
+
+level5(x) := leaf(x)
+
+level5(x) := set_of([level4(member) | some member in x], x) if is_array(x)
+
+level5(x) := {name: level4(member) | some name, member in x} if rt.record(x)
+
+level4(x) := leaf(x)
+
+level4(x) := set_of([level3(member) | some member in x], x) if is_array(x)
+
+level4(x) := {name: level3(member) | some name, member in x} if rt.record(x)
+
+level3(x) := leaf(x)
+
+level3(x) := set_of([level2(member) | some member in x], x) if is_array(x)
+
+level3(x) := {name: level2(member) | some name, member in x} if rt.record(x)
+
+level2(x) := leaf(x)
+
+level2(x) := set_of([level1(member) | some member in x], x) if is_array(x)
+
+level2(x) := {name: level1(member) | some name, member in x} if rt.record(x)
+
+level1(x) := leaf(x)
+
+level1(x) := set_of([leaf(member) | some member in x], x) if is_array(x)
+
+level1(x) := {name: leaf(member) | some name, member in x} if rt.record(x)
+
+# The set of the values of a list, unless one of its members has none.
+set_of(values, list) := sort({value | some value in values}) if count(values) == count(list)
+
+leaf(x) := x if is_boolean(x)
+
+leaf(x) := x if is_string(x)
+
+# The text of a number tells 1 from 1.0.
+leaf(x) := rt.long(x) if {
+	is_number(x)
+	regex.match(`\A-?[0-9]+\z`, json.marshal(x))
+}
+
+leaf(x) := entity(uid.type, uid.id) if {
+	uid := x.__entity
+	object.keys(x) == {"__entity"}
+	object.keys(uid) == {"id", "type"}
+}
+
+leaf(x) := value if {
+	call := x.__extn
+	object.keys(x) == {"__extn"}
+	object.keys(call) == {"arg", "fn"}
+	value := constructed(call.fn, call.arg)
+}
+
+constructed("ip", text) := rt.ip(text)
+
+constructed("decimal", text) := rt.decimal(text)
+
+constructed("datetime", text) := rt.datetime_of(text)
+
+constructed("duration", text) := rt.duration_of(text)
+
+# An entity, unless the type is no name of Cedar.
+entity(type, id) := {"__entity": {"id": id, "type": type}} if {
+	is_string(id)
+	is_name(type)
+}
+
+is_name(type) if regex.match(`\A[A-Za-z_][0-9A-Za-z_]*(::[A-Za-z_][0-9A-Za-z_]*)*\z`, type)
