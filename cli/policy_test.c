@@ -15,6 +15,7 @@
 #include "opa_check.h"
 #include "opa_run.h"
 #include "output.h"
+#include "policy/rows/cedar_data.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/data_check.h"
 #include "policy/rows/data_key.h"
@@ -181,12 +182,48 @@ test_check_row(struct trial *trial, const struct deploy_data *data, const json_t
         test_fail(trial, file, refusal_failure(op.mem, failure));
 }
 
+/* Put the entities of Cedar into one row, as in the bundle. */
+static void
+add_entities(struct trial *trial)
+{
+    TALLOC_CTX *mem = trial->cli->mem;
+    struct cedar_data_row *row =
+        talloc_zero_array(mem, struct cedar_data_row, (unsigned) trial->dir.data_rows + 1);
+    json_t *value = NULL, *failures = NULL, *failure;
+    size_t count = 0, place;
+    char *text = NULL;
+    enum az_status st = row != NULL ? AZ_OK : AZ_SERVER_ERROR;
+    for (size_t i = 0; row != NULL && i < trial->dir.data_rows; i++)
+        if (cedar_data_holds_entities(trial->dir.data[i].data_key))
+            row[count++] =
+                (struct cedar_data_row){trial->dir.data[i].data_key, trial->dir.data[i].payload};
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count && st != AZ_SERVER_ERROR; i++) {
+        st = cedar_data_unite(mem, row, count, row[i].data_key, &text, &failures);
+        json_array_foreach (failures, place, failure)
+            test_fail(trial,
+                      talloc_asprintf(mem, "%s/%s", trial->dir.name,
+                                      bundle_file_of_key(mem, row[i].data_key)),
+                      refusal_failure(mem, failure));
+        failures = NULL;
+    }
+    if (st == AZ_OK
+        && (jsonx_parse(mem, text, strlen(text), POLICY_DATA_DEPTH_MAX, &value, NULL) != AZ_OK
+            || json_object_set(trial->rows, CEDAR_DATA_UNITED, value) != 0))
+        st = AZ_SERVER_ERROR;
+    if (st == AZ_SERVER_ERROR)
+        test_fail(trial, CEDAR_DATA_UNITED, NULL);
+}
+
 static void
 add_rows(struct trial *trial)
 {
     for (size_t i = 0; i < trial->dir.data_rows; i++) {
         const struct deploy_data *data = &trial->dir.data[i];
         json_t *value = NULL;
+        if (cedar_data_holds_entities(data->data_key))
+            continue;
         if (jsonx_parse(trial->cli->mem, data->payload, strlen(data->payload),
                         POLICY_DATA_DEPTH_MAX, &value, NULL)
                 != AZ_OK
@@ -335,6 +372,7 @@ run_in_place(struct trial *trial)
     walk_shipped(trial, "data", take_shipped_row);
     add_rules(trial);
     add_rows(trial);
+    add_entities(trial);
     put_rows(trial);
     if (trial->failed
         || opa_check(trial->cli, trial->opa,

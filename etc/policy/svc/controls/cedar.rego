@@ -3,13 +3,14 @@
 # description: What saved Cedar rules do to a decision. Their forbids deny; their permits count at AuthZEN alone, and only if the row says so.
 package svc.controls.cedar
 
+import data.svc.cedar.policies
 import data.svc.cedar.request
 import data.svc.cedar.result
 import data.svc.operator.controls.authzen as row
 
 # True if there are Cedar rules that count. An entrypoint asks this first, because the rest costs time.
 active if {
-	result.exists
+	policies[_].path
 	not row.cedar_mode == "off"
 }
 

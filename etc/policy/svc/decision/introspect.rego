@@ -4,6 +4,7 @@
 # entrypoint: true
 package svc.decision.introspect
 
+import data.svc.cedar.policies
 import data.svc.controls.authentication
 import data.svc.controls.cedar
 import data.svc.controls.client
@@ -60,7 +61,7 @@ result := {
 	not data.custom.introspect.obligations == data.custom.introspect.obligations
 	not data.custom.introspect.extensions == data.custom.introspect.extensions
 	not data.custom.introspect.claims == data.custom.introspect.claims
-	not cedar.active
+	[1 | policies[_].path] == []
 } else := answer.of(general)
 
 # The members of an issuance's answer that make a token less plain.
