@@ -222,6 +222,12 @@ for my $engine (qw(builtin opa)) {
 like(
     ctl_is( 0, [ 'cedar', 'compile', "$dir/p.cedar" ], 'compile' )->{out},
     qr{^package\ svc\.cedar\.rule\n.*^\#\ line\ 1\n.*^\#\ line\ 3\n}msx, 'the module has the lines of the policies' );
+my $sample = Authz::Path::source('etc/policy/tests_cedar');
+my ($module) =
+  ctl_is( 0, [ 'cedar', 'compile', "$sample/effect.cedar" ], 'compile the sample' )->{out} =~ /\n(\n.*)\z/s;
+open my $kept, '<', "$sample/effect_module.rego" or die "$sample: $!";
+is( join( '', <$kept> ) =~ /\n(\n.*)\npath := "acme\/effect\.cedar"\n\z/s ? $1 : undef,
+    $module, 'the module of the tests of policy is the one that is made of its rules' );
 like(
     ctl_is( 1, [ 'cedar', 'compile', "$dir/mimic.cedar" ], 'compile what has no Rego' )->{err},
     qr{mimic\.cedar:2:19: a record with the member `__entity` cannot be compiled},

@@ -37,7 +37,10 @@ for my $time ( 'first', 'second' ) {
 
 # ---- the pages lead to files that exist
 
-for my $name ( 'README', 'doc/README', map {"doc/$_.md"} qw(five-minutes install policy-guide protect-an-api source) ) {
+for my $name (
+    'README', 'doc/README',
+    map {"doc/$_.md"} qw(cedar five-minutes install policy-guide protect-an-api source) )
+{
     my $text = Authz::Web::edit( Authz::Path::source($name) );
     my ($in) = $name =~ m{\A(.*/)?};
     my @link = $text =~ /\]\(([^):]+)\)/g;
