@@ -65,6 +65,18 @@ my $pass = ctl_is( 0, [ qw(policy test), $dir ], 'tests that pass', env => \%env
 like( $pass->{out}, qr{^PASS: 6/6$}m, '... on rules, shipped rules and rows' ) or diag $pass->{out}, $pass->{err};
 like( $pass->{out}, qr/^ignored: README$/m, '... names what it ignored' );
 is( left(), '', '... and leaves nothing behind' );
+ctl_is(
+    0,
+    [   qw(policy test),
+        tree(
+            %good,
+            'data/svc.cedar_data.a.json' => '[{"uid":{"type":"A","id":"x"},"parents":[{"type":"A","id":"y"}]}]',
+            'data/svc.cedar_data.b.json' => '[{"uid":{"type":"A","id":"y"}}]',
+            'custom/entity_test.rego'    =>
+              qq{package custom.entity_test\n\ntest_united if data.svc.cedar_data.entities["A::\\"x"].anc == {"A::\\"y": true}\n}
+        ) ],
+    'entities of Cedar are united as in the bundle',
+    env => \%env );
 my $json = ctl_is( 0, [ qw(policy test --json), $dir ], 'with --json', env => \%env )->{json};
 is( scalar( grep { $_->{package} eq 'data.custom.whole_test' } @$json ), 5, '... the engine\'s own document' );
 
@@ -130,6 +142,13 @@ my @refused = (
         qr{custom/mine\.rego: The package system belongs to the policy engine}, 'a rule in package system' ],
     [   { %good, 'custom/mine.cedar' => "permit(principal, action, resource)\n" },
         qr{/custom/mine\.cedar:2:1: expected `when`, `unless` or `;`}, 'a Cedar rule with an error' ],
+    [   { %good, 'data/svc.cedar_data.a.json' => '[{"uid":{"type":"A","id":"x"},"attrs":{"n":0.5}}]' },
+        qr{data/svc\.cedar_data\.a\.json: /0: a number is a Long}, 'an entity with a fraction' ],
+    [   {   %good,
+            'data/svc.cedar_data.a.json' => '[{"uid":{"type":"A","id":"x"},"parents":[{"type":"A","id":"y"}]}]',
+            'data/svc.cedar_data.b.json' => '[{"uid":{"type":"A","id":"y"},"parents":[{"type":"A","id":"x"}]}]' },
+        qr{data/svc\.cedar_data\.b\.json: /0/parents: is a cycle: A::"x" in A::"y" in A::"x"},
+        'a cycle through two rows' ],
     [   { %good, 'data/svc.mine.json' => '{}' },
         qr{data/svc\.mine\.json: keys below svc and system are reserved}, 'a row below svc' ],
     [   { %good, 'data/system.json' => '{}' }, qr{data/system\.json: keys below svc and system are reserved},

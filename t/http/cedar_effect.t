@@ -342,6 +342,33 @@ my $deploy = $stack->admin(
 is( $deploy->status, 422, 'a deploy: a cycle through two of its rows is refused' );
 like( $deploy->text, qr/is a cycle/, '... with the cycle' );
 
+$deploy = $stack->admin(
+    POST => '/admin/api/policy-bundle/deploy',
+    json => {
+        mode => 'merge',
+        data => [
+            { dataKey => 'svc.cedar_data.groups', payload => [ group(qw(x y)) ] },
+            { dataKey => 'svc.cedar_data.more',   payload => [ group(qw(y z)) ] } ] } );
+is( $deploy->status, 200, 'a deploy: rows that go together are taken' ) || diag $deploy->text;
+is_deeply(
+    $policy->engine('/v1/data/svc/cedar_data/entities/Group::"x')->{anc},
+    { 'Group::"y' => true, 'Group::"z' => true },
+    '... and united: an ancestor of another row counts' );
+is( $stack->admin( DELETE => '/admin/api/policy-data/by-key?dataKey=svc.cedar_data.more' )->status, 204,
+    'a row with entities can be deleted' );
+is_deeply(
+    $policy->engine('/v1/data/svc/cedar_data/entities/Group::"x')->{anc}, { 'Group::"y' => true },
+    '... and its entities are gone' );
+my ( $bad, $said ) = $stack->authzctl( qw(policy data set svc.cedar_data.cli), Authz::Path::source('doc/README') );
+isnt( $bad, 0, 'authzctl policy data set: what is no JSON is refused' );
+my $file = Authz::Process::directory() . '/staff.json';
+open my $out, '>', $file or die "$file: $!";
+print {$out} $json->encode( [ group(qw(staff a)) ] );
+close $out or die "$file: $!";
+( $bad, $said ) = $stack->authzctl( qw(policy data set svc.cedar_data.cli), $file );
+isnt( $bad, 0, 'authzctl policy data set: an entity of another row is refused' );
+like( $said, qr{/0/uid.*Group::"staff" is also in svc\.cedar_data\.people/1}, '... with place and reason' );
+
 # ---- the commands of the page
 
 my $page     = Authz::Web::edit( Authz::Path::source('doc/cedar.md') );

@@ -326,6 +326,60 @@ test_the_question_of_a_token if {
 	}}
 }
 
+gateway_input := {
+	"evaluation": "gateway", "issuer": "https://as.example",
+	"request": {"endpoint": "/gateway/mcp", "now": 1795172460},
+	"client": {"id": "app", "type": "public", "registration": "CIMD", "auth_method": "none", "enabled": true},
+	"subject": {"type": "user", "id": "carl", "idp": "corp"},
+	"token": {"scopes": ["mcp", "github:write"], "resource": "https://as.example/gateway/mcp", "bound": false},
+	"resource": {"name": "github", "upstreamType": "REST", "status": "active", "linked": true},
+	"action": {
+		"kind": "tool", "name": "create_issue", "route": "create-issue", "method": "POST",
+		"annotations": {"destructiveHint": false}, "requiredScopes": ["github:write"],
+	},
+	"arguments": {"owner": "a", "count": 1.5},
+	"environment": {"ip": "192.0.2.7", "tls": true},
+}
+
+test_the_question_of_a_request_to_a_managed_resource if {
+	questions := request.questions with input as gateway_input
+	object.keys(questions) == {"gateway:create_issue"}
+	q := questions["gateway:create_issue"]
+	q.principal == {"__entity": {"id": "carl", "type": "User"}}
+	q.resource == {"__entity": {"id": "github", "type": "Resource"}}
+	q.entities[key("User", "carl")].attrs == {"idp": "corp"}
+	q.entities[key("Resource", "github")].attrs == {"upstreamType": "REST", "status": "active", "linked": true}
+	q.entities[key("Action", "gateway:create_issue")].attrs == {
+		"kind": "tool", "route": "create-issue", "method": "POST",
+		"annotations": {"destructiveHint": false}, "requiredScopes": ["github:write"],
+	}
+	q.context == {
+		"arguments": {"owner": "a"},
+		"svc": {
+			"evaluation": "gateway", "endpoint": "/gateway/mcp", "ip": "192.0.2.7", "dpop": false,
+			"client": gateway_input.client, "scopes": ["github:write", "mcp"],
+			"time": {"__extn": {"fn": "datetime", "v": 1795172460000}},
+		},
+	}
+}
+
+test_a_route_without_an_action_has_its_id if {
+	questions := request.questions with input as json.remove(gateway_input, ["action/name", "arguments"])
+	object.keys(questions) == {"gateway:create-issue"}
+	object.keys(questions["gateway:create-issue"].context) == {"svc"}
+}
+
+test_a_request_without_a_subject_has_no_question if {
+	questions := request.questions with input as json.remove(gateway_input, ["subject"])
+	questions == {}
+}
+
+test_a_satisfied_forbid_is_a_reason_at_the_gateway if {
+	deny := data.svc.controls.cedar.deny with input as object.union(gateway_input, {"subject": {"amr": ["pwd"]}})
+		with data.svc.operator.controls.authzen as {}
+	{r.detail | some r in deny} == {{"policy": "weak", "path": "acme/effect.cedar", "action": "gateway:create_issue"}}
+}
+
 # ---- the result of all files
 
 result(over) := r if {

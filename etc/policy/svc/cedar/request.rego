@@ -26,6 +26,8 @@ principal := value.entity(person[ask.subject.type], ask.subject.id) if input.eva
 
 principal := value.entity(type_of(asked.subject.type), asked.subject.id) if input.evaluation == "authzen"
 
+principal := value.entity(person[input.subject.type], input.subject.id) if input.evaluation == "gateway"
+
 asked := input.authzen
 
 # The row comes first, so that one type of Cedar can stand for users here and in tokens.
@@ -50,11 +52,20 @@ actions contains "introspect" if input.evaluation == "introspect"
 
 actions contains asked.action.name if input.evaluation == "authzen"
 
+actions contains concat("", ["gateway:", operation]) if input.evaluation == "gateway"
+
+# The action of a route, or the tool. A route without an action has its id.
+operation := name if {
+	name := input.action.name
+} else := input.action.route
+
 # ---- on what
 
 resource := value.entity("Audience", audience) if input.evaluation in {"issue", "preview", "introspect"}
 
 resource := value.entity(type_of(asked.resource.type), asked.resource.id) if input.evaluation == "authzen"
+
+resource := value.entity("Resource", input.resource.name) if input.evaluation == "gateway"
 
 # Of two equal forms it is the one without a slash at the end: a client may not choose the entity that rules
 # are asked about. A token that names no resource is for the service itself.
@@ -75,7 +86,8 @@ described[rt.key(resource)] := entry(resource, stated_of_resource) if {
 
 described[rt.key(action)] := entry(action, stated_of_action) if {
 	stated_of_action != {}
-	action := value.entity("Action", asked.action.name)
+	some name in actions
+	action := value.entity("Action", name)
 	not action in {principal, resource}
 }
 
@@ -88,18 +100,21 @@ entry(entity, stated) := {
 	own := object.get(row, "attrs", {})
 }
 
-stated_of_principal := record(object.filter(
-	ask.subject,
-	["acr", "amr", "auth_time", "claims", "idp", "iss"],
-)) if {
-	input.evaluation in {"issue", "preview", "introspect"}
-}
+facts_of_user := ["acr", "amr", "auth_time", "claims", "idp", "iss"]
+
+stated_of_principal := record(object.filter(ask.subject, facts_of_user)) if input.evaluation in {"issue", "preview", "introspect"}
+
+stated_of_principal := record(object.filter(input.subject, facts_of_user)) if input.evaluation == "gateway"
 
 stated_of_principal := record(asked.subject.properties) if input.evaluation == "authzen"
 
 stated_of_resource := record(asked.resource.properties) if input.evaluation == "authzen"
 
+stated_of_resource := record(object.remove(input.resource, ["name"])) if input.evaluation == "gateway"
+
 stated_of_action := record(asked.action.properties) if input.evaluation == "authzen"
+
+stated_of_action := record(object.remove(input.action, ["name"])) if input.evaluation == "gateway"
 
 # An object as a record. One that would be another value of Cedar states nothing.
 record(x) := made if {
@@ -116,6 +131,8 @@ default sent := {}
 sent := record(asked.context) if input.evaluation == "authzen"
 
 sent := record(input.context) if input.evaluation == "introspect"
+
+sent := record({"arguments": input.arguments}) if input.evaluation == "gateway"
 
 svc["evaluation"] := evaluations[input.evaluation]
 
@@ -137,12 +154,22 @@ svc["resource_types"] := sort(ask.types) if input.evaluation in {"issue", "previ
 
 svc["detail_types"] := sort({detail.type | some detail in ask.details}) if ask.details
 
-svc["dpop"] := input.environment.dpop.valid
+svc["scopes"] := sort({scope | some scope in input.token.scopes}) if input.evaluation == "gateway"
+
+svc["dpop"] := input.environment.dpop.valid if input.evaluation in {"issue", "preview"}
+
+svc["dpop"] := input.token.bound if input.evaluation == "gateway"
+
+# Arguments that are too large are left out.
+svc["truncated"] := input.truncated if input.evaluation == "gateway"
 
 svc["actor"] := value.entity("Client", input.actor.id)
 
 # A preview is the question of an issuance.
-evaluations := {"issue": "issue", "preview": "issue", "introspect": "introspect", "authzen": "authzen"}
+evaluations := {
+	"issue": "issue", "preview": "issue", "introspect": "introspect",
+	"authzen": "authzen", "gateway": "gateway",
+}
 
 # Members that are texts or booleans.
 described_of_client := [
