@@ -1,4 +1,4 @@
-# The effect of Cedar rules on tokens, introspection and access requests, and the rows under svc.cedar_data (policy.md 4.4;
+# The effect of Cedar rules on tokens, introspection and access requests, and the rows under svc.cedar_data (doc/cedar.md;
 # decisions.md "Effect of Cedar rules"; doc/cedar.md, whose first commands are run here).
 use strict;
 use warnings;
@@ -351,13 +351,13 @@ $deploy = $stack->admin(
             { dataKey => 'svc.cedar_data.more',   payload => [ group(qw(y z)) ] } ] } );
 is( $deploy->status, 200, 'a deploy: rows that go together are taken' ) || diag $deploy->text;
 is_deeply(
-    $policy->engine('/v1/data/svc/cedar_data/entities/Group::"x')->{anc},
+    $policy->engine('/v1/data/svc/cedar_data/entities')->{'Group::"x'}{anc},
     { 'Group::"y' => true, 'Group::"z' => true },
     '... and united: an ancestor of another row counts' );
 is( $stack->admin( DELETE => '/admin/api/policy-data/by-key?dataKey=svc.cedar_data.more' )->status, 204,
     'a row with entities can be deleted' );
 is_deeply(
-    $policy->engine('/v1/data/svc/cedar_data/entities/Group::"x')->{anc}, { 'Group::"y' => true },
+    $policy->engine('/v1/data/svc/cedar_data/entities')->{'Group::"x'}{anc}, { 'Group::"y' => true },
     '... and its entities are gone' );
 my ( $bad, $said ) = $stack->authzctl( qw(policy data set svc.cedar_data.cli), Authz::Path::source('doc/README') );
 isnt( $bad, 0, 'authzctl policy data set: what is no JSON is refused' );

@@ -10,7 +10,7 @@ import data.svc.lib.url
 # The input that a rule sees, by the name of the action. There is none if the request has no form in Cedar.
 questions[action] := {
 	"principal": principal,
-	"action": value.entity("Action", action),
+	"action": value.uid("Action", action),
 	"resource": resource,
 	"context": context,
 	"entities": described,
@@ -22,11 +22,11 @@ questions[action] := {
 
 person := {"client": "Client", "user": "User"}
 
-principal := value.entity(person[ask.subject.type], ask.subject.id) if input.evaluation in {"issue", "preview", "introspect"}
+principal := value.uid(person[ask.subject.type], ask.subject.id) if input.evaluation in {"issue", "preview", "introspect"}
 
-principal := value.entity(type_of(asked.subject.type), asked.subject.id) if input.evaluation == "authzen"
+principal := value.uid(type_of(asked.subject.type), asked.subject.id) if input.evaluation == "authzen"
 
-principal := value.entity(person[input.subject.type], input.subject.id) if input.evaluation == "gateway"
+principal := value.uid(person[input.subject.type], input.subject.id) if input.evaluation == "gateway"
 
 asked := input.authzen
 
@@ -61,11 +61,11 @@ operation := name if {
 
 # ---- on what
 
-resource := value.entity("Audience", audience) if input.evaluation in {"issue", "preview", "introspect"}
+resource := value.uid("Audience", audience) if input.evaluation in {"issue", "preview", "introspect"}
 
-resource := value.entity(type_of(asked.resource.type), asked.resource.id) if input.evaluation == "authzen"
+resource := value.uid(type_of(asked.resource.type), asked.resource.id) if input.evaluation == "authzen"
 
-resource := value.entity("Resource", input.resource.name) if input.evaluation == "gateway"
+resource := value.uid("Resource", input.resource.name) if input.evaluation == "gateway"
 
 # Of two equal forms it is the one without a slash at the end: a client may not choose the entity that rules
 # are asked about. A token that names no resource is for the service itself.
@@ -87,7 +87,7 @@ described[rt.key(resource)] := entry(resource, stated_of_resource) if {
 described[rt.key(action)] := entry(action, stated_of_action) if {
 	stated_of_action != {}
 	some name in actions
-	action := value.entity("Action", name)
+	action := value.uid("Action", name)
 	not action in {principal, resource}
 }
 
@@ -163,7 +163,7 @@ svc["dpop"] := input.token.bound if input.evaluation == "gateway"
 # Arguments that are too large are left out.
 svc["truncated"] := input.truncated if input.evaluation == "gateway"
 
-svc["actor"] := value.entity("Client", input.actor.id)
+svc["actor"] := value.uid("Client", input.actor.id)
 
 # A preview is the question of an issuance.
 evaluations := {

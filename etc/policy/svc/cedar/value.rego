@@ -94,9 +94,8 @@ constructed("datetime", text) := rt.datetime_of(text)
 constructed("duration", text) := rt.duration_of(text)
 
 # An entity, unless the type is no name of Cedar.
-entity(type, id) := {"__entity": {"id": id, "type": type}} if {
-	is_string(id)
-	is_name(type)
-}
+entity(type, id) := uid(type, id) if is_name(type)
+
+uid(type, id) := {"__entity": {"id": id, "type": type}} if is_string(id)
 
 is_name(type) if regex.match(`\A[A-Za-z_][0-9A-Za-z_]*(::[A-Za-z_][0-9A-Za-z_]*)*\z`, type)

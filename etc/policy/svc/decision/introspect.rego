@@ -27,6 +27,7 @@ result := {
 	"matched_segments": [concat("", ["binding:clients/", id])],
 } if {
 	input.evaluation == "introspect"
+	[1 | policies[_].path] == []
 	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": _}
 	client.type_ok
 	input.token.kind == "access_token"
@@ -61,7 +62,6 @@ result := {
 	not data.custom.introspect.obligations == data.custom.introspect.obligations
 	not data.custom.introspect.extensions == data.custom.introspect.extensions
 	not data.custom.introspect.claims == data.custom.introspect.claims
-	[1 | policies[_].path] == []
 } else := answer.of(general)
 
 # The members of an issuance's answer that make a token less plain.

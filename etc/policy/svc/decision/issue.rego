@@ -36,6 +36,7 @@ result := object.union(
 	renewal,
 ) if {
 	input.evaluation == "issue"
+	[1 | policies[_].path] == []
 
 	# Exactly these members: with a statement or a software_id the case is not plain.
 	input.client = {"auth_method": _, "enabled": true, "id": id, "registration": registration, "type": _}
@@ -72,7 +73,6 @@ result := object.union(
 	not data.custom.issue.obligations == data.custom.issue.obligations
 	not data.custom.issue.extensions == data.custom.issue.extensions
 	not data.custom.issue.claims == data.custom.issue.claims
-	[1 | policies[_].path] == []
 } else := answer.of(general)
 
 default renewal := {}
