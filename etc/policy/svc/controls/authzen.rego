@@ -3,6 +3,7 @@
 # description: The access that AuthZEN permits, by the roles of subjects and by the operator's rules.
 package svc.controls.authzen
 
+import data.svc.cedar.policies
 import data.svc.controls.cedar
 import data.svc.lib.caller
 import data.svc.lib.hooks
@@ -19,7 +20,11 @@ deny_caller contains {
 
 # ---- the access request
 
-answer := object.union_n([{"allow": true}, noted, context]) if {
+answer := object.union({"allow": true}, context) if {
+	input.evaluation == "authzen"
+	deny == set()
+	[1 | policies[_].path; cedar.errors != set()] == []
+} else := object.union({"allow": true, "deny_reasons": cedar.errors}, context) if {
 	input.evaluation == "authzen"
 	deny == set()
 } else := object.union({"allow": false, "deny_reasons": (deny | cedar.errors)}, context)
@@ -33,7 +38,11 @@ deny contains {
 
 deny contains r if some r in hooks.authzen_deny
 
-deny contains r if some r in cedar.deny
+# Cedar rules are asked only if there are any.
+deny contains r if {
+	policies[_].path
+	some r in cedar.deny
+}
 
 # A comparison would make the engine refuse the bundle for a rule of another type, without its name.
 permitted if data.custom.authzen.allow in {true}
@@ -45,11 +54,10 @@ permitted if {
 	asked.action.name in row.roles[role][asked.resource.type]
 }
 
-permitted if cedar.permitted
-
-default noted := {}
-
-noted := {"deny_reasons": cedar.errors} if cedar.errors != set()
+permitted if {
+	policies[_].path
+	cedar.permitted
+}
 
 default context := {}
 

@@ -125,7 +125,11 @@ deny contains r if some r in entitlements.deny
 
 deny contains r if some r in hooks.introspect_deny
 
-deny contains r if some r in cedar.deny
+# Cedar rules are asked only if there are any.
+deny contains r if {
+	policies[_].path
+	some r in cedar.deny
+}
 
 # A token that was exchanged for an ID token ends with the trust in its issuer.
 deny contains r if {

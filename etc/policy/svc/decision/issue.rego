@@ -122,7 +122,11 @@ deny contains r if some r in lifetime.deny
 
 deny contains r if some r in hooks.issue_deny
 
-deny contains r if some r in cedar.deny
+# Cedar rules are asked only if there are any.
+deny contains r if {
+	policies[_].path
+	some r in cedar.deny
+}
 
 # Deny if the client asks for scopes and none is left, unless there are authorization details, which decide
 # then. The control `registry` denies details that the client is not entitled to.
