@@ -81,7 +81,8 @@ is_deeply( [ $module =~ /^# line (\d+)$/mg ], [ 2, 5, 9 ], 'bundle: the line of 
 my $active = $seen->engine( '/v1/data/svc/cedar/policies/r' . digits($path) );
 is_deeply(
     [ sort grep {/\A[a-z]+\z/} keys %$active ],
-    [qw(errors forbids path permits result)], 'engine: permits, forbids, errors, result and path' );
+    [qw(errors forbidding forbids path permits result)],
+    'engine: permits, forbids, errors, forbidding, result and path' );
 
 # ---- compiled
 

@@ -45,7 +45,7 @@ part_name(TALLOC_CTX *mem, const char *before, const struct compilation *work, c
 }
 
 /* Sets of a module, which the first one of a long text unites. */
-static const char *const cedar_sets[] = {"permits", "forbids", "errors"};
+static const char *const cedar_sets[] = {"permits", "forbids", "errors", "forbidding"};
 
 /* Return the first module of a long text, without its path; NULL: no memory. */
 static char *
