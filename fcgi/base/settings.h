@@ -111,8 +111,10 @@ struct settings {
     const char *metrics_allow;     /* addresses that may read /metrics, comma-separated */
     bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
     const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
-    const char *source_file;       /* authz.conf that was read, NULL if none */
-    const char **origin;           /* by table row: "default", "environment" or "FILE:LINE" */
+    const char
+        *gateway_insecure_hosts; /* upstreams with http or private addresses, comma-separated */
+    const char *source_file;     /* authz.conf that was read, NULL if none */
+    const char **origin;         /* by table row: "default", "environment" or "FILE:LINE" */
 };
 
 /* One row of the settings table. */

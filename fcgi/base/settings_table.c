@@ -159,6 +159,8 @@ const struct setting settings_table[] = {
      "Client addresses that may read /metrics, separated by commas; others need SVC_METRICS_TOKEN"},
     {"SVC_METRICS_TOKEN", NULL, SETTING_SECRET, AT(metrics_token), NULL, 0, 0, NULL,
      "Bearer token of at least 16 octets with which any address may read /metrics"},
+    {"SVC_GATEWAY_ALLOWED_INSECURE_HOSTS", NULL, SETTING_TEXT, AT(gateway_insecure_hosts), NULL, 0, 0, NULL,
+     "Hosts of upstreams and of their token endpoints that may use http or have private addresses, separated by commas, without port"},
     {"SHUTDOWN_PHASE_TIMEOUT", NULL, SETTING_DURATION, AT(shutdown_phase_timeout), "25s", 1, 3600, NULL,
      "Time that a stopping process has to finish its request"},
     {NULL, NULL, SETTING_TEXT, 0, NULL, 0, 0, NULL, NULL},

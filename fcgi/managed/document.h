@@ -1,0 +1,27 @@
+/* Reading and checking ManagedResourceDto (specification 2.10). */
+#ifndef AZ_MANAGED_DOCUMENT_H
+#define AZ_MANAGED_DOCUMENT_H
+
+#include "base/fields.h"
+#include "managed/managed.h"
+
+/* Largest document, in octets, its tools included. */
+#define MANAGED_DOCUMENT_MAX (1 << 20)
+
+/* What a document is read with. */
+struct managed_reading {
+    TALLOC_CTX *mem;            /* owns what is made; the texts live as long as the document too */
+    const json_t *document;     /* object */
+    const char *insecure_hosts; /* SVC_GATEWAY_ALLOWED_INSECURE_HOSTS, or NULL */
+    const json_t *secrets;      /* object that names the secrets that are set; NULL: none */
+    field_fault_fn *fault;      /* called for each fault ("routes[2].path"); NULL: nobody */
+    void *fault_arg;
+};
+
+/* Read a document. AZ_INVALID: a fault was told. AZ_SERVER_ERROR: out of memory. */
+enum az_status managed_read(const struct managed_reading *reading, struct managed_resource *ret);
+
+/* ManagedResourceDto: its members. */
+extern const struct field_table managed_resource_table;
+
+#endif

@@ -1,0 +1,33 @@
+/* Names of tools as MCP clients see them, and the filter of tools (gateway-admin.md 1.5, 3.2). */
+#ifndef AZ_MANAGED_NAMES_H
+#define AZ_MANAGED_NAMES_H
+
+#include <stdbool.h>
+#include <talloc.h>
+
+/* Longest exposed name, in octets: clients refuse a whole connector for one longer name, or for one
+ * with other characters than letters, digits, "_" and "-". */
+#define MANAGED_EXPOSED_MAX 64
+
+/* True if a text can name a resource: lower-case letters, digits and hyphens, at most
+ * MANAGED_NAME_MAX, no hyphen at an end, and not mcp, link or connect, which are paths. */
+bool managed_name_is_good(const char *name);
+
+/*
+ * Return the exposed name of a tool: "resource__tool" (resource NULL: the tool alone) with "_" for
+ * every other character; a name that is too long is cut and ends with "_" and six hex digits of the
+ * SHA-256 of the whole. On mem; NULL: no memory.
+ *
+ * The names of two resources never collide: a resource's name has no "_", and is never cut.
+ */
+const char *managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool);
+
+/* True if a glob matches a text: "*" stands for any characters, "?" for one, all others for
+ * themselves. */
+bool managed_glob(const char *glob, const char *text);
+
+/* True if toolFilter lets a name pass: no glob of `exclude` matches, and one of `include` does, if
+ * there are any. Lists end with NULL and may be NULL. */
+bool managed_filter(const char *const *include, const char *const *exclude, const char *name);
+
+#endif

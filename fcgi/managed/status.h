@@ -1,0 +1,45 @@
+/* The status machine of a managed resource (gateway-admin.md 3.4). */
+#ifndef AZ_MANAGED_STATUS_H
+#define AZ_MANAGED_STATUS_H
+
+#include "managed/managed.h"
+
+/* Failures within this time make a resource degraded. */
+#define MANAGED_FAILURES 3
+#define MANAGED_FAILURES_SECONDS 60
+
+enum managed_event {
+    MANAGED_SAVED,        /* created or replaced; complete as the resource says */
+    MANAGED_PROBE_OK,     /* the upstream answered a probe */
+    MANAGED_PROBE_FAILED, /* it did not */
+    MANAGED_CALL_OK,      /* it answered a call */
+    MANAGED_CALL_FAILED,  /* it did not, or its answer was a failure */
+    MANAGED_AUTH_REFUSED, /* it refused a shared credential with 401 or 403 */
+    MANAGED_SYNC_OK,      /* its tools were read, and none waits for approval */
+    MANAGED_SYNC_CHANGED, /* its tools were read, and some wait for approval */
+    MANAGED_SYNC_FAILED,  /* its tools could not be read */
+    MANAGED_BROKEN,       /* the stored document is not valid any more, or discovery is broken */
+    MANAGED_EVENTS
+};
+
+/* What the next status depends on. */
+struct managed_state {
+    enum managed_status status;
+    enum managed_upstream upstream;
+    bool enabled;
+    bool complete; /* nothing is missing */
+    bool many;     /* with this event there were MANAGED_FAILURES within their time */
+};
+
+/* Return the status after an event. */
+enum managed_status managed_next_status(const struct managed_state *state,
+                                        enum managed_event event);
+
+/* True if the event can change nothing but counts in this status, so that a call need not write a
+ * row: the answer to most calls. */
+bool managed_event_is_news(enum managed_status status, enum managed_event event);
+
+/* Return the statusReason of an event, or NULL: it needs none. */
+const char *managed_event_reason(enum managed_event event);
+
+#endif
