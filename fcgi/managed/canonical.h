@@ -1,4 +1,4 @@
-/* The canonical text of JSON (RFC 8785) and the pin of a tool. */
+/* The pin of a tool: a digest of what its upstream says about it. */
 #ifndef AZ_MANAGED_CANONICAL_H
 #define AZ_MANAGED_CANONICAL_H
 
@@ -8,9 +8,9 @@
 
 #define MANAGED_PIN_SIZE 65 /* 64 hex digits and NUL */
 
-/* Write the SHA-256, in hex, of the canonical JSON of {name, description, inputSchema,
- * outputSchema, annotations} of a tool as its upstream sent it; absent members are left out. False:
- * out of memory. */
+/* Write the SHA-256, in hex, of {name, description, inputSchema, outputSchema, annotations} of a
+ * tool as its upstream sent it: as JSON without blanks, the members of all objects sorted by name,
+ * absent ones left out. False: out of memory, or `tool` is no object. */
 bool managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE]);
 
 #endif

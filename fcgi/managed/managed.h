@@ -217,6 +217,7 @@ const char *managed_status_word(enum managed_status status);       /* pending, .
 const char *managed_pin_word(enum managed_pin pin);                /* approved, ... */
 
 /* Return the value for a word; the first one of the enum for another text. */
+enum managed_upstream managed_upstream_of(const char *word);
 enum managed_status managed_status_of(const char *word);
 enum managed_pin managed_pin_of(const char *word);
 
@@ -224,9 +225,12 @@ enum managed_pin managed_pin_of(const char *word);
 const struct managed_tool *managed_tool_find(const struct managed_resource *resource,
                                              const char *single_name);
 
-/* True if a tool that is not excluded by name is served: enabled, with an enabled route and a pin
- * that does not hold it back. managed_read() stores the result in tool->served. */
+/* True if a tool is served: enabled, not held back by toolFilter, its route or its pin.
+ * managed_read() stores the result in tool->served. */
 bool managed_tool_is_served(const struct managed_resource *resource,
                             const struct managed_tool *tool);
+
+/* True if tools of an MCP upstream wait for approval. */
+bool managed_tools_wait(const struct managed_resource *resource);
 
 #endif

@@ -28,6 +28,7 @@ struct managed_state {
     enum managed_upstream upstream;
     bool enabled;
     bool complete; /* nothing is missing */
+    bool waiting;  /* tools of its upstream wait for approval */
     bool many;     /* with this event there were MANAGED_FAILURES within their time */
 };
 
@@ -35,9 +36,12 @@ struct managed_state {
 enum managed_status managed_next_status(const struct managed_state *state,
                                         enum managed_event event);
 
-/* True if the event can change nothing but counts in this status, so that a call need not write a
- * row: the answer to most calls. */
-bool managed_event_is_news(enum managed_status status, enum managed_event event);
+/* True if the event has to be written: it may change the status, or counts as a failure that may.
+ * Most calls are no news. */
+bool managed_event_is_news(const struct managed_state *state, enum managed_event event);
+
+/* True if the event counts among the MANAGED_FAILURES. */
+bool managed_event_is_failure(enum managed_event event);
 
 /* Return the statusReason of an event, or NULL: it needs none. */
 const char *managed_event_reason(enum managed_event event);

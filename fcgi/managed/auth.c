@@ -1,0 +1,441 @@
+#include "config.h"
+
+#include "managed/auth.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "base/visible.h"
+#include "base/words.h"
+#include "crypto/secret.h"
+#include "managed/reader.h"
+
+/* Limits of the parameters that are added to requests for tokens. */
+#define PARAMS_MAX 32
+#define PARAM_VALUE_MAX 512
+/* Longest secret, in octets: a private key in PEM. All of one resource fit into SEAL_PLAIN_MAX. */
+#define SECRET_MAX 8192
+#define EXPIRES_IN_MAX (10 * 365 * 86400)
+
+static const char *const discoveries[] = {"none", "prm", "issuer", NULL};
+static const char *const registrations[] = {"static", "cimd", "dcr", NULL};
+static const char *const token_methods[] = {"client_secret_basic", "client_secret_post",
+                                            "private_key_jwt", "none", NULL};
+static const char *const pkce_methods[] = {"S256", "none", NULL};
+static const char *const body_formats[] = {"form", "json", NULL};
+static const char *const subject_types[] = {"access_token", "id_token", NULL};
+static const char *const key_algs[] = {"RS256", "PS256", "ES256", "ES384", "EdDSA", NULL};
+static const char *const validate_methods[] = {"GET", "HEAD", "POST", NULL};
+static const char *const type_words[] = {
+    "none",           "static_header", "basic",       "client_credentials",
+    "token_exchange", "oauth_link",    "user_secret", NULL};
+
+const struct managed_secret_row managed_secret_rows[MANAGED_SECRETS_MAX] = {
+    {"value",        "value",         NULL,  offsetof(struct managed_secrets, value)        },
+    {"password",     "password",      NULL,  offsetof(struct managed_secrets, password)     },
+    {"clientSecret", "clientSecret",  NULL,  offsetof(struct managed_secrets, client_secret)},
+    {"key",          "privateKeyJwt", "key", offsetof(struct managed_secrets, private_key)  },
+};
+
+/* Bits of the types. */
+#define BIT(type) (1U << MANAGED_AUTH_##type)
+#define GRANTS (BIT(CLIENT_CREDENTIALS) | BIT(TOKEN_EXCHANGE))
+#define CARRIED (BIT(STATIC_HEADER) | BIT(USER_SECRET))
+
+/* upstreamAuth as it stands in the document. */
+struct raw_auth {
+    struct managed_auth auth;
+    const json_t *private_key, *validate;
+};
+
+/* ---- members */
+
+static const char *
+secret_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    if (json_is_object(value) || json_is_null(value))
+        return NULL; /* {"set": true} keeps it, null clears it */
+    if (text == NULL || *text == '\0' || json_string_length(value) > SECRET_MAX)
+        return "must be a text of at most 8192 octets, {\"set\": true} or null";
+    for (; *text != '\0'; text++)
+        if ((unsigned char) *text < 0x20 && *text != '\n' && *text != '\r' && *text != '\t')
+            return "must not have control characters";
+    return NULL;
+}
+
+/* Parameters that the service sets itself; state and redirect_uri bind an answer to its request. */
+static const char *
+params_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    static const char *const ours[] = {"client_id",     "client_secret",         "client_assertion",
+                                       "redirect_uri",  "response_type",         "state",
+                                       "code",          "code_challenge",        "code_verifier",
+                                       "grant_type",    "refresh_token",         "subject_token",
+                                       "actor_token",   "client_assertion_type", "request",
+                                       "response_mode", "request_uri",           NULL};
+    const char *name;
+    json_t *param;
+    if (json_object_size(value) > PARAMS_MAX)
+        return "must have at most 32 members";
+    json_object_foreach ((json_t *) (uintptr_t) value, name, param) {
+        if (words_has(ours, name))
+            return field_fault_text(mem, "%s: is set by the service and cannot be given", name);
+        if (*name == '\0' || strlen(name) > MANAGED_WORD_MAX || visible_fault(name) != NULL)
+            return "has a name that is not one of a parameter";
+        if (!json_is_string(param) || json_string_length(param) > PARAM_VALUE_MAX
+            || visible_fault(json_string_value(param)) != NULL)
+            return "must have texts of at most 512 octets without control characters";
+    }
+    return NULL;
+}
+
+static const char *
+scheme_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    for (const char *c = json_string_value(value); *c != '\0'; c++)
+        if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
+            return "must be one word";
+    return NULL;
+}
+
+static const char *
+validate_path_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    for (const char *c = text; *c != '\0'; c++)
+        if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f || strchr("\\#?", *c) != NULL)
+            return "must be a path";
+    return *text == '/' && strstr(text, "..") == NULL ? NULL : "must be a path";
+}
+
+/* clang-format off */
+static const struct field key_fields[] = {
+    {"kid", FIELD_TEXT, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct managed_auth, key_id), .help = "Id of the key at the authorization server"},
+    {"alg", FIELD_TEXT, .words = key_algs, FIELD_INTO(struct managed_auth, key_alg), .help = "Signature algorithm"},
+    {"key", FIELD_ANY, .help = "Private key as PEM; never shown"},
+};
+static const struct field_table key_table = FIELD_TABLE(NULL, key_fields, 0);
+
+static const struct field validate_fields[] = {
+    {"method", FIELD_TEXT, .words = validate_methods, FIELD_INTO(struct managed_auth, validate_method), .help = "Method; GET if it is left out"},
+    {"path",   FIELD_TEXT, .max = FIELD_URI_MAX, .rule = validate_path_rule, FIELD_INTO(struct managed_auth, validate_path), .help = "Path below upstreamUrl; required"},
+};
+static const struct field_table validate_table = FIELD_TABLE(NULL, validate_fields, 0);
+
+#define INTO(member) FIELD_INTO(struct raw_auth, auth.member)
+static const struct field auth_fields[] = {
+    {"type",                  FIELD_TEXT,      .required = true, .words = type_words, INTO(type_name), .help = "How the gateway authenticates at the upstream", .example = "\"static_header\""},
+    {"header",                FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = header_credential_rule, INTO(header), .help = "Header field of the credential; Authorization if neither it nor query is given", .example = "\"Authorization\""},
+    {"scheme",                FIELD_TEXT,      .may_be_empty = true, .max = FIELD_WORD_MAX, .rule = scheme_rule, INTO(scheme), .help = "Word before the credential; Bearer in Authorization, none elsewhere", .example = "\"Bearer\""},
+    {"query",                 FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_word_rule, INTO(query), .help = "Parameter of the credential, in place of a header field"},
+    {"value",                 FIELD_ANY,       .help = "The credential; never shown"},
+    {"username",              FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(username), .help = "User name of HTTP Basic"},
+    {"password",              FIELD_ANY,       .help = "Password of HTTP Basic; never shown"},
+    {"provider",              FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(provider), .help = "Name of the provider, for people"},
+    {"discovery",             FIELD_TEXT,      .words = discoveries, INTO(discovery), .help = "Where the endpoints come from: none, prm (metadata of the upstream) or issuer"},
+    {"issuer",                FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(issuer), .help = "Issuer of the upstream's authorization server"},
+    {"authorizationEndpoint", FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(authorization_endpoint), .help = "Where a person is sent to link an account"},
+    {"tokenEndpoint",         FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(token_endpoint), .help = "Where tokens are fetched"},
+    {"revocationEndpoint",    FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(revocation_endpoint), .help = "Where tokens of a removed link are revoked"},
+    {"registration",          FIELD_TEXT,      .words = registrations, INTO(registration), .help = "static (clientId is given), cimd or dcr"},
+    {"clientId",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(client_id), .help = "client_id of this service there"},
+    {"clientSecret",          FIELD_ANY,       .help = "Secret of this service there; never shown"},
+    {"privateKeyJwt",         FIELD_OBJECT,    .shape = &key_table, FIELD_INTO(struct raw_auth, private_key), .help = "Key in place of a secret (RFC 7523)"},
+    {"tokenAuthMethod",       FIELD_TEXT,      .words = token_methods, INTO(token_auth_method), .help = "How this service authenticates at the token endpoint"},
+    {"scopes",                FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = FIELD_NAME_MAX, .rule = managed_scope_rule, INTO(scopes), .help = "Scopes to ask for there"},
+    {"scopeSeparator",        FIELD_TEXT,      .max = 4, INTO(scope_separator), .help = "Text between them; a space if it is left out"},
+    {"scopeParam",            FIELD_TEXT,      .max = FIELD_WORD_MAX, .rule = managed_word_rule, INTO(scope_param), .help = "Parameter that has them; scope if it is left out"},
+    {"pkce",                  FIELD_TEXT,      .words = pkce_methods, INTO(pkce), .help = "S256, or none if the server refuses it"},
+    {"audience",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(audience), .help = "Parameter audience of the request for a token"},
+    {"resource",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(resource), .help = "Parameter resource of the request for a token (RFC 8707)"},
+    {"authorizeParams",       FIELD_OBJECT,    .rule = params_rule, INTO(authorize_params), .help = "More parameters of the authorization request"},
+    {"tokenParams",           FIELD_OBJECT,    .rule = params_rule, INTO(token_params), .help = "More parameters of the request for a token"},
+    {"refreshParams",         FIELD_OBJECT,    .rule = params_rule, INTO(refresh_params), .help = "More parameters of a refresh"},
+    {"tokenBodyFormat",       FIELD_TEXT,      .words = body_formats, INTO(token_body_format), .help = "form, or json for servers that want it"},
+    {"accessTokenPointer",    FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(access_token_pointer), .help = "JSON Pointer of the token in the answer; /access_token if it is left out"},
+    {"accountPointer",        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(account_pointer), .help = "JSON Pointer of the name of the account, which the person sees"},
+    {"defaultExpiresIn",      FIELD_INTEGER,   .min = 1, .max = EXPIRES_IN_MAX, INTO(default_expires_in), .help = "Seconds that a token lives if the answer does not say"},
+    {"subjectTokenType",      FIELD_TEXT,      .words = subject_types, INTO(subject_token_type), .help = "access_token (minted for that server) or id_token (of the person's sign-in)"},
+    {"requestedTokenType",    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(requested_token_type), .help = "requested_token_type of the exchange (RFC 8693 2.1)"},
+    {"actorToken",            FIELD_BOOLEAN,   INTO(actor_token), .help = "Send an actor token as well"},
+    {"label",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(label), .help = "Name of the secret on the link page"},
+    {"help",                  FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(help), .help = "Where people find the secret"},
+    {"validate",              FIELD_OBJECT,    .shape = &validate_table, FIELD_INTO(struct raw_auth, validate), .help = "Request that tries a secret before it is stored"},
+};
+const struct field_table managed_auth_table = FIELD_TABLE("UpstreamAuth", auth_fields, 0);
+
+/* The types that have a member, and those that do not work without it. */
+static const struct {
+    const char *member;
+    unsigned types, required;
+} uses[] = {
+    {"type",                  ~0U,                                                   0},
+    {"header",                CARRIED | BIT(OAUTH_LINK),                             0},
+    {"scheme",                CARRIED | BIT(OAUTH_LINK),                             0},
+    {"query",                 CARRIED,                                               0},
+    {"value",                 BIT(STATIC_HEADER),                                    BIT(STATIC_HEADER)},
+    {"username",              BIT(BASIC),                                            BIT(BASIC)},
+    {"password",              BIT(BASIC),                                            BIT(BASIC)},
+    {"provider",              BIT(OAUTH_LINK),                                       0},
+    {"discovery",             BIT(OAUTH_LINK),                                       0},
+    {"issuer",                GRANTS | BIT(OAUTH_LINK),                              0},
+    {"authorizationEndpoint", BIT(OAUTH_LINK),                                       0},
+    {"tokenEndpoint",         GRANTS | BIT(OAUTH_LINK),                              GRANTS},
+    {"revocationEndpoint",    BIT(OAUTH_LINK),                                       0},
+    {"registration",          BIT(OAUTH_LINK),                                       0},
+    {"clientId",              GRANTS | BIT(OAUTH_LINK),                              GRANTS},
+    {"clientSecret",          GRANTS | BIT(OAUTH_LINK),                              0},
+    {"privateKeyJwt",         GRANTS,                                                0},
+    {"tokenAuthMethod",       GRANTS | BIT(OAUTH_LINK),                              0},
+    {"scopes",                GRANTS | BIT(OAUTH_LINK),                              0},
+    {"scopeSeparator",        GRANTS | BIT(OAUTH_LINK),                              0},
+    {"scopeParam",            BIT(OAUTH_LINK),                                       0},
+    {"pkce",                  BIT(OAUTH_LINK),                                       0},
+    {"audience",              GRANTS,                                                0},
+    {"resource",              GRANTS | BIT(OAUTH_LINK),                              0},
+    {"authorizeParams",       BIT(OAUTH_LINK),                                       0},
+    {"tokenParams",           GRANTS | BIT(OAUTH_LINK),                              0},
+    {"refreshParams",         BIT(OAUTH_LINK),                                       0},
+    {"tokenBodyFormat",       GRANTS | BIT(OAUTH_LINK),                              0},
+    {"accessTokenPointer",    GRANTS | BIT(OAUTH_LINK),                              0},
+    {"accountPointer",        BIT(OAUTH_LINK),                                       0},
+    {"defaultExpiresIn",      GRANTS | BIT(OAUTH_LINK),                              0},
+    {"subjectTokenType",      BIT(TOKEN_EXCHANGE),                                   0},
+    {"requestedTokenType",    BIT(TOKEN_EXCHANGE),                                   0},
+    {"actorToken",            BIT(TOKEN_EXCHANGE),                                   0},
+    {"label",                 BIT(USER_SECRET),                                      0},
+    {"help",                  BIT(USER_SECRET),                                      0},
+    {"validate",              BIT(USER_SECRET),                                      0},
+};
+/* clang-format on */
+
+bool
+managed_auth_type_of(const char *word, enum managed_auth_type *ret)
+{
+    for (unsigned i = 0; word != NULL && i < MANAGED_AUTH_TYPES; i++)
+        if (strcmp(type_words[i], word) == 0) {
+            *ret = i;
+            return true;
+        }
+    return false;
+}
+
+bool
+managed_auth_is_shared(enum managed_auth_type type)
+{
+    return type == MANAGED_AUTH_STATIC_HEADER || type == MANAGED_AUTH_BASIC
+           || type == MANAGED_AUTH_CLIENT_CREDENTIALS;
+}
+
+bool
+managed_auth_is_linked(enum managed_auth_type type)
+{
+    return type == MANAGED_AUTH_OAUTH_LINK || type == MANAGED_AUTH_USER_SECRET;
+}
+
+/* ---- the rules between members */
+
+/* Refuse members of other types: a secret among them would be kept and never used. */
+static void
+check_uses(struct reader *reader, const json_t *object, const struct managed_auth *auth)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        const json_t *value = json_object_get(object, uses[i].member);
+        unsigned bit = 1U << auth->type;
+        if (value != NULL && !json_is_null(value) && (uses[i].types & bit) == 0)
+            reader_tell_text(reader, uses[i].member, "is no member of the type %s",
+                             auth->type_name);
+    }
+}
+
+static bool
+secret_is_set(const struct reader *reader, const char *name)
+{
+    return json_object_get(reader->reading->secrets, name) != NULL;
+}
+
+/* Note the first member that the type does not work without. */
+static void
+check_required(struct reader *reader, const json_t *object, const struct managed_auth *auth)
+{
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        const json_t *value = json_object_get(object, uses[i].member);
+        if ((uses[i].required & 1U << auth->type) == 0)
+            continue;
+        bool secret =
+            strcmp(uses[i].member, "value") == 0 || strcmp(uses[i].member, "password") == 0;
+        if (secret ? !secret_is_set(reader, uses[i].member) : !json_is_string(value))
+            reader_missing(reader, talloc_asprintf(reader->mem, "upstreamAuth.%s", uses[i].member));
+    }
+}
+
+/* Note what a client of another authorization server needs. */
+static void
+check_client(struct reader *reader, const struct managed_auth *auth)
+{
+    bool linked = auth->type == MANAGED_AUTH_OAUTH_LINK;
+    bool needs_secret = strcmp(auth->token_auth_method, "client_secret_basic") == 0
+                        || strcmp(auth->token_auth_method, "client_secret_post") == 0;
+    if (linked && strcmp(auth->discovery, "none") == 0 && auth->authorization_endpoint == NULL)
+        reader_missing(reader, "upstreamAuth.authorizationEndpoint");
+    if (linked && strcmp(auth->discovery, "none") == 0 && auth->token_endpoint == NULL)
+        reader_missing(reader, "upstreamAuth.tokenEndpoint");
+    if (linked && strcmp(auth->discovery, "issuer") == 0 && auth->issuer == NULL)
+        reader_missing(reader, "upstreamAuth.issuer");
+    if (linked && strcmp(auth->registration, "static") == 0 && auth->client_id == NULL)
+        reader_missing(reader, "upstreamAuth.clientId");
+    if (strcmp(auth->token_auth_method, "private_key_jwt") == 0) {
+        if (linked)
+            reader_tell(reader, "tokenAuthMethod", "is not offered for oauth_link");
+        else if (!secret_is_set(reader, "key"))
+            reader_missing(reader, "upstreamAuth.privateKeyJwt.key");
+    } else if (needs_secret && !secret_is_set(reader, "clientSecret")
+               && (!linked || strcmp(auth->registration, "static") == 0)) {
+        reader_missing(reader, "upstreamAuth.clientSecret");
+    }
+}
+
+static void
+check_addresses(struct reader *reader, const struct managed_auth *auth)
+{
+    const struct {
+        const char *member, *url;
+    } addresses[] = {
+        {"issuer",                auth->issuer                },
+        {"authorizationEndpoint", auth->authorization_endpoint},
+        {"tokenEndpoint",         auth->token_endpoint        },
+        {"revocationEndpoint",    auth->revocation_endpoint   },
+    };
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+        const char *why =
+            addresses[i].url != NULL ? reader_address_fault(reader, addresses[i].url, NULL) : NULL;
+        if (why != NULL)
+            reader_tell(reader, addresses[i].member, why);
+    }
+}
+
+static void
+check_secrets(struct reader *reader, const json_t *object)
+{
+    for (size_t i = 0; i < MANAGED_SECRETS_MAX; i++) {
+        const struct managed_secret_row *row = &managed_secret_rows[i];
+        const json_t *value = json_object_get(object, row->member);
+        if (row->inner != NULL)
+            value = json_object_get(value, row->inner);
+        const char *why = value != NULL ? secret_rule(reader->mem, value) : NULL;
+        if (why != NULL)
+            reader_tell_text(reader, row->inner != NULL ? "privateKeyJwt.key" : row->member, "%s",
+                             why);
+    }
+}
+
+/* ---- defaults */
+
+static void
+default_text(const char **text, const char *value)
+{
+    if (*text == NULL)
+        *text = value;
+}
+
+/* The credential goes into Authorization with Bearer, unless the document says otherwise. */
+static void
+default_place(struct managed_auth *auth)
+{
+    if (auth->type == MANAGED_AUTH_NONE || auth->query != NULL)
+        return;
+    default_text(&auth->header, "Authorization");
+    default_text(&auth->scheme, auth->type == MANAGED_AUTH_BASIC                 ? "Basic"
+                                : strcasecmp(auth->header, "Authorization") == 0 ? "Bearer"
+                                                                                 : "");
+}
+
+static void
+default_client(const struct reader *reader, const json_t *private_key, struct managed_auth *auth)
+{
+    bool secret = auth->type != MANAGED_AUTH_OAUTH_LINK || secret_is_set(reader, "clientSecret");
+    default_text(&auth->discovery, "none");
+    default_text(&auth->registration, "static");
+    default_text(&auth->scope_separator, " ");
+    default_text(&auth->scope_param, "scope");
+    default_text(&auth->pkce, "S256");
+    default_text(&auth->token_body_format, "form");
+    default_text(&auth->access_token_pointer, "/access_token");
+    default_text(&auth->subject_token_type, "access_token");
+    default_text(&auth->token_auth_method, private_key != NULL ? "private_key_jwt"
+                                           : secret            ? "client_secret_basic"
+                                                               : "none");
+    default_text(&auth->key_alg, "RS256");
+    if (auth->validate_path != NULL)
+        default_text(&auth->validate_method, "GET");
+}
+
+void
+reader_auth(struct reader *reader, const json_t *object)
+{
+    struct raw_auth raw = {.private_key = NULL};
+    struct managed_auth *auth = &reader->resource->auth;
+    *auth = (struct managed_auth){.type = MANAGED_AUTH_NONE, .type_name = "none"};
+    if (object == NULL)
+        return;
+    reader->at = "upstreamAuth.";
+    bool good = reader_fields(reader, &managed_auth_table, object, &raw)
+                && managed_auth_type_of(raw.auth.type_name, &raw.auth.type);
+    if (good) {
+        *auth = raw.auth;
+        reader->at = "upstreamAuth.privateKeyJwt.";
+        good = raw.private_key == NULL || reader_fields(reader, &key_table, raw.private_key, auth);
+        reader->at = "upstreamAuth.validate.";
+        good = (raw.validate == NULL || reader_fields(reader, &validate_table, raw.validate, auth))
+               && good;
+        if (raw.validate != NULL && good && auth->validate_path == NULL)
+            reader_tell(reader, "path", "is required");
+        reader->at = "upstreamAuth.";
+    }
+    if (good) {
+        check_uses(reader, object, auth);
+        check_secrets(reader, object);
+        check_addresses(reader, auth);
+        if (auth->header != NULL && auth->query != NULL)
+            reader_tell(reader, "query", "cannot be given with header");
+        default_place(auth);
+        default_client(reader, raw.private_key, auth);
+        check_required(reader, object, auth);
+        if ((BIT(OAUTH_LINK) | GRANTS) & 1U << auth->type)
+            check_client(reader, auth);
+        if (reader->resource->upstream == MANAGED_STATIC && auth->type != MANAGED_AUTH_NONE)
+            reader_tell(reader, "type", "must be none for a STATIC resource");
+    }
+    reader->at = "";
+}
+
+/* ---- secrets */
+
+enum az_status
+managed_secrets_read(TALLOC_CTX *mem, const char *text, size_t length, struct managed_secrets *ret)
+{
+    struct managed_secrets secrets = {.value = NULL};
+    json_t *object;
+    if (jsonx_parse(mem, text, length, 1, &object, NULL) != AZ_OK)
+        return AZ_INVALID;
+    for (size_t i = 0; i < MANAGED_SECRETS_MAX; i++) {
+        const json_t *value = json_object_get(object, managed_secret_rows[i].name);
+        char *copy = json_is_string(value)
+                         ? secret_copy(mem, json_string_value(value), json_string_length(value))
+                         : NULL;
+        if (json_is_string(value)) {
+            secret_wipe((void *) (uintptr_t) json_string_value(value), json_string_length(value));
+            if (copy == NULL)
+                return AZ_SERVER_ERROR;
+        }
+        *(const char **) ((char *) &secrets + managed_secret_rows[i].offset) = copy;
+    }
+    *ret = secrets;
+    return AZ_OK;
+}

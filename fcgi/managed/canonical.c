@@ -1,0 +1,25 @@
+#include "config.h"
+
+#include "managed/canonical.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "crypto/digest.h"
+
+bool
+managed_pin_hash(TALLOC_CTX *mem, const json_t *tool, char ret[MANAGED_PIN_SIZE])
+{
+    static const char *const members[] = {"name", "description", "inputSchema", "outputSchema",
+                                          "annotations"};
+    struct jsonx_build pinned = {jsonx_own(mem, json_object()), false};
+    if (!json_is_object(tool))
+        return false;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value = json_object_get(tool, members[i]);
+        if (value != NULL)
+            jsonx_set(&pinned, members[i], json_incref(value));
+    }
+    const char *text = jsonx_built(&pinned) != NULL ? jsonx_dump_sorted(mem, pinned.value) : NULL;
+    return text != NULL && sha256_hex(text, strlen(text), ret) == AZ_OK;
+}

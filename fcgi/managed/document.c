@@ -1,0 +1,255 @@
+#include "config.h"
+
+#include "managed/document.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "base/uri.h"
+#include "base/words.h"
+#include "managed/names.h"
+#include "managed/reader.h"
+
+#define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+#define WORD_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+/* Longest path of a field. Names in it may come from the caller. */
+#define PATH_MAX_SHOWN 160
+
+/* A document as it stands. */
+struct raw_resource {
+    struct managed_resource resource;
+    const char *upstream_type, *pinning;
+    const json_t *routes, *tools, *auth, *headers, *filter;
+};
+
+struct raw_filter {
+    const json_t *include, *exclude;
+};
+
+/* ---- rules of single texts */
+
+static const char *
+name_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return managed_name_is_good(json_string_value(value))
+               ? NULL
+               : "must have lower-case letters, digits and inner hyphens only, and not be mcp, "
+                 "link "
+                 "or connect";
+}
+
+const char *
+managed_scope_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    return scope_characters(text) && strchr(text, ' ') == NULL ? NULL : "must be one scope";
+}
+
+const char *
+managed_word_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    return text[strspn(text, WORD_CHARS)] == '\0'
+               ? NULL
+               : "must have letters, digits, dots, underscores and hyphens only";
+}
+
+const char *
+managed_object_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return json_object_size(value) <= MANAGED_MEMBERS_MAX ? NULL : "must have at most 32 members";
+}
+
+/* json-pointer = *( "/" *( unescaped / "~0" / "~1" ) ) */
+const char *
+managed_pointer_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    (void) mem;
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '~' && c[1] != '0' && c[1] != '1')
+            return "must be a JSON Pointer";
+    return *text == '/' ? NULL : "must be a JSON Pointer";
+}
+
+/* ---- the table */
+
+static const char *const upstream_types[] = {"REST", "MCP", "STATIC", NULL};
+static const char *const pinnings[] = {"block", "warn", NULL};
+
+extern const struct field_table managed_route_table, managed_tool_table, managed_auth_table;
+
+/* clang-format off */
+static const struct field filter_fields[] = {
+    {"include", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, include), .help = "Globs of the names that are served; all if it is left out", .example = "[\"list_*\"]"},
+    {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, exclude), .help = "Globs of the names that are not, whatever include says", .example = "[\"delete_*\"]"},
+};
+static const struct field_table filter_table = FIELD_TABLE(NULL, filter_fields, 0);
+
+#define INTO(member) FIELD_INTO(struct raw_resource, member)
+static const struct field resource_fields[] = {
+    {"name",             FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = name_rule, INTO(resource.name), .help = "Name in paths: /gateway/{name}", .example = "\"github\""},
+    {"displayName",      FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(resource.display_name), .help = "Name for people", .example = "\"GitHub\""},
+    {"upstreamType",     FIELD_TEXT,      .required = true, .words = upstream_types, INTO(upstream_type), .help = "REST, MCP, or STATIC: the routes have their answers", .example = "\"REST\""},
+    {"upstreamUrl",      FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(resource.upstream_url), .help = "Address of the upstream, https unless SVC_GATEWAY_ALLOWED_INSECURE_HOSTS has its host", .example = "\"https://api.github.com\""},
+    {"defaultScope",     FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_scope_rule, INTO(resource.default_scope), .help = "Scope of routes and tools that name none", .example = "\"github:read\""},
+    {"resourceType",     FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(resource.resource_type), .help = "Type URI, for policy", .example = "\"urn:svc:rt:github\""},
+    {"enabled",          FIELD_BOOLEAN,   INTO(resource.enabled), .help = "false: the gateway answers 404, and its tools are hidden", .example = "true"},
+    {"routes",           FIELD_ARRAY,     .max = MANAGED_ROUTES_MAX, .shape = &managed_route_table, INTO(routes), .help = "Requests that pass; any other is answered with 404"},
+    {"tools",            FIELD_ARRAY,     .max = MANAGED_TOOLS_MAX, .shape = &managed_tool_table, INTO(tools), .help = "Tools for MCP clients; those of an MCP upstream come with a sync"},
+    {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth), .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}", .example = "{\"type\": \"none\"}"},
+    {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
+    {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
+    {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: block does not serve a tool that is new or changed until it is approved; warn does", .example = "\"block\""},
+    {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
+    {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
+    {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
+    {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Why it is not active"},
+    {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
+    {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
+    {"toolCount",        FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of its tools"},
+    {"syncedAt",         FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time at which the tools of an MCP upstream were last read"},
+};
+const struct field_table managed_resource_table = FIELD_TABLE("ManagedResourceDto", resource_fields, 0);
+/* clang-format on */
+
+/* ---- the reader */
+
+void
+reader_tell(void *arg, const char *path, const char *why)
+{
+    struct reader *reader = arg;
+    const struct managed_reading *reading = reader->reading;
+    char whole[PATH_MAX_SHOWN];
+    reader->faulty = true;
+    if (reading->fault == NULL)
+        return;
+    int length = snprintf(whole, sizeof(whole), "%s%s", reader->at != NULL ? reader->at : "", path);
+    /* A fault of a whole object: "routes[2]." without its dot. */
+    if (*path == '\0' && length > 0 && (size_t) length < sizeof(whole))
+        whole[length - 1] = '\0';
+    reading->fault(reading->fault_arg, whole, why);
+}
+
+void
+reader_tell_text(struct reader *reader, const char *path, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *why = talloc_vasprintf(reader->mem, format, args);
+    va_end(args);
+    reader_tell(reader, path, why != NULL ? why : "is not valid");
+}
+
+bool
+reader_fields(struct reader *reader, const struct field_table *table, const json_t *object,
+              void *ret)
+{
+    enum az_status st = fields_read(reader->mem, table, object, reader_tell, reader, ret, NULL);
+    reader->lost = reader->lost || st == AZ_SERVER_ERROR;
+    return st == AZ_OK;
+}
+
+const char **
+reader_list(struct reader *reader, const json_t *array)
+{
+    const char **list = array != NULL ? words_array_list(reader->mem, array) : NULL;
+    reader->lost = reader->lost || (array != NULL && list == NULL);
+    return list;
+}
+
+void
+reader_missing(struct reader *reader, const char *what)
+{
+    if (reader->resource->missing == NULL)
+        reader->resource->missing = what;
+}
+
+const char *
+reader_address_fault(struct reader *reader, const char *url, bool *ret_listed)
+{
+    struct uri uri;
+    if (uri_parse(reader->mem, url, &uri) != AZ_OK || uri.host == NULL || *uri.host == '\0')
+        return "is not a URL with a host";
+    if (uri.userinfo != NULL || uri.fragment != NULL)
+        return "must not have user information or a fragment";
+    /* Where two readers of a URL disagree, a trusted name can hide another host. */
+    if (strchr(uri.host, ':') == NULL && uri.host[strspn(uri.host, HOST_CHARS)] != '\0')
+        return "must have a host of letters, digits, dots and hyphens";
+    bool listed = uri_host_is_listed(reader->reading->insecure_hosts, uri.host);
+    if (ret_listed != NULL)
+        *ret_listed = listed;
+    if (strcmp(uri.scheme, "https") == 0 || (strcmp(uri.scheme, "http") == 0 && listed))
+        return NULL;
+    return "must be an https URL; SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http for a host";
+}
+
+/* ---- the members of the document */
+
+static void
+read_url(struct reader *reader)
+{
+    struct managed_resource *resource = reader->resource;
+    const char *url = resource->upstream_url;
+    if (resource->upstream == MANAGED_STATIC && url != NULL)
+        reader_tell(reader, "upstreamUrl", "is for REST and MCP resources only");
+    if (resource->upstream == MANAGED_STATIC)
+        return;
+    if (url == NULL) {
+        reader_missing(reader, "upstreamUrl");
+        return;
+    }
+    const char *why = reader_address_fault(reader, url, &resource->insecure_host);
+    if (why == NULL && strpbrk(url, "?{}") != NULL)
+        why = "must not have a query or a variable";
+    if (why != NULL)
+        reader_tell(reader, "upstreamUrl", why);
+}
+
+static void
+read_filter(struct reader *reader, const json_t *object)
+{
+    struct raw_filter filter = {.include = NULL};
+    if (object == NULL)
+        return;
+    reader->at = "toolFilter.";
+    if (reader_fields(reader, &filter_table, object, &filter)) {
+        reader->resource->tool_include = reader_list(reader, filter.include);
+        reader->resource->tool_exclude = reader_list(reader, filter.exclude);
+    }
+    reader->at = "";
+}
+
+enum az_status
+managed_read(const struct managed_reading *reading, struct managed_resource *ret)
+{
+    struct raw_resource raw = {.resource = {.enabled = true}};
+    struct managed_resource *resource = &raw.resource;
+    struct reader reader = {
+        .reading = reading, .mem = reading->mem, .resource = resource, .at = ""};
+    if (reader_fields(&reader, &managed_resource_table, reading->document, &raw)) {
+        resource->upstream = managed_upstream_of(raw.upstream_type);
+        resource->pinning = raw.pinning != NULL && strcmp(raw.pinning, "warn") == 0
+                                ? MANAGED_PINNING_WARN
+                                : MANAGED_PINNING_BLOCK;
+        read_url(&reader);
+        resource->request_headers = reader_headers(&reader, "requestHeaders", raw.headers, NULL);
+        reader_auth(&reader, raw.auth);
+        read_filter(&reader, raw.filter);
+        reader_routes(&reader, raw.routes);
+        reader_tools(&reader, raw.tools);
+    }
+    if (reader.lost)
+        return AZ_SERVER_ERROR;
+    if (reader.faulty)
+        return AZ_INVALID;
+    *ret = raw.resource;
+    return AZ_OK;
+}

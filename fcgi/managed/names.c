@@ -1,0 +1,84 @@
+#include "config.h"
+
+#include "managed/names.h"
+
+#include <string.h>
+
+#include "base/words.h"
+#include "crypto/digest.h"
+#include "managed/managed.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
+#define EXPOSED_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ" NAME_LETTERS "_-"
+
+/* Hex digits of the digest at the end of a name that was cut. */
+#define CUT_DIGITS 6
+
+bool
+managed_name_is_good(const char *name)
+{
+    static const char *const reserved[] = {"mcp", "link", "connect", NULL};
+    size_t length = strlen(name);
+    return length > 0 && length <= MANAGED_NAME_MAX && strspn(name, NAME_LETTERS "-") == length
+           && name[0] != '-' && name[length - 1] != '-' && !words_has(reserved, name);
+}
+
+const char *
+managed_exposed_name(TALLOC_CTX *mem, const char *resource, const char *tool)
+{
+    char hex[SHA256_HEX_SIZE];
+    char *whole = resource != NULL ? talloc_asprintf(mem, "%s__%s", resource, tool)
+                                   : talloc_strdup(mem, tool);
+    size_t length = whole != NULL ? strlen(whole) : 0;
+    if (whole == NULL || sha256_hex(whole, length, hex) != AZ_OK)
+        return NULL;
+    for (char *c = whole; *c != '\0'; c++)
+        if (strchr(EXPOSED_LETTERS, *c) == NULL)
+            *c = '_';
+    if (length <= MANAGED_EXPOSED_MAX)
+        return whole;
+    return talloc_asprintf(mem, "%.*s_%.*s", MANAGED_EXPOSED_MAX - CUT_DIGITS - 1, whole,
+                           CUT_DIGITS, hex);
+}
+
+/* An asterisk that was passed is tried again with one more character; only the last one has to be,
+ * so the time is the product of the two lengths at most. */
+bool
+managed_glob(const char *glob, const char *text)
+{
+    const char *star = NULL, *from = NULL;
+    while (*text != '\0') {
+        if (*glob == '*') {
+            star = ++glob;
+            from = text;
+        } else if (*glob == '?' || *glob == *text) {
+            glob++;
+            text++;
+        } else if (star != NULL) {
+            glob = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return *glob == '\0';
+}
+
+static bool
+any_glob(const char *const *globs, const char *name)
+{
+    for (; globs != NULL && *globs != NULL; globs++)
+        if (managed_glob(*globs, name))
+            return true;
+    return false;
+}
+
+bool
+managed_filter(const char *const *include, const char *const *exclude, const char *name)
+{
+    if (any_glob(exclude, name))
+        return false;
+    return include == NULL || *include == NULL || any_glob(include, name);
+}

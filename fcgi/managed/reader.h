@@ -1,0 +1,74 @@
+/* The state of reading one document; shared by the files that read its parts. */
+#ifndef AZ_MANAGED_READER_H
+#define AZ_MANAGED_READER_H
+
+#include "managed/auth.h"
+#include "managed/document.h"
+
+/* Limits of a document, each far above what a resource has. */
+#define MANAGED_ROUTES_MAX 500
+#define MANAGED_TOOLS_MAX 1000
+#define MANAGED_HEADERS_MAX 32
+#define MANAGED_SCOPES_MAX 32
+#define MANAGED_NAMES_MAX 100  /* of a list of names */
+#define MANAGED_MEMBERS_MAX 32 /* of an object that others read */
+#define MANAGED_WORD_MAX 128   /* code points of an id or name */
+#define MANAGED_TEXT_MAX 8192  /* code points of a description: what models read */
+#define MANAGED_HEADER_VALUE_MAX 1024
+
+struct reader {
+    const struct managed_reading *reading;
+    TALLOC_CTX *mem;
+    struct managed_resource *resource; /* that is being read */
+    const char *at;                    /* where: "routes[2]."; "": the document */
+    bool faulty;                       /* a fault was told */
+    bool lost;                         /* memory ran out */
+};
+
+/* Tell the fault of a member below reader->at; a field_fault_fn. */
+void reader_tell(void *reader, const char *path, const char *why);
+
+/* Tell a fault whose text is made by printf. */
+void reader_tell_text(struct reader *reader, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Read an object by a table into a struct, its faults below reader->at. Return true if there was
+ * none. */
+bool reader_fields(struct reader *reader, const struct field_table *table, const json_t *object,
+                   void *ret);
+
+/* Return the strings of an array as a list that ends with NULL, on mem; NULL for no array. */
+const char **reader_list(struct reader *reader, const json_t *array);
+
+/* ---- the parts */
+
+/* Read an object of header fields that go out with a request, after `base`, whose fields of the
+ * same names are replaced. */
+struct managed_headers reader_headers(struct reader *reader, const char *member,
+                                      const json_t *object, const struct managed_headers *base);
+
+/* Return the fault of an object of header fields of a request, or of an answer. */
+field_rule_fn header_request_rule, header_answer_rule;
+/* Return the fault of the name of a header field of the caller that is to be passed on. */
+field_rule_fn header_forward_rule;
+/* Return the fault of the name of a header field that carries a credential. */
+field_rule_fn header_credential_rule;
+
+/* Rules of single texts. */
+field_rule_fn managed_scope_rule;   /* one scope (RFC 6749 3.3) */
+field_rule_fn managed_pointer_rule; /* JSON Pointer (RFC 6901) */
+field_rule_fn managed_word_rule;    /* letters, digits and ._- */
+field_rule_fn managed_object_rule;  /* an object with a limited number of members */
+
+void reader_routes(struct reader *reader, const json_t *routes);
+void reader_tools(struct reader *reader, const json_t *tools);
+void reader_auth(struct reader *reader, const json_t *auth);
+
+/* Check an address of an upstream or of its authorization server: https, or http if the host is in
+ * the list of the setting. Return its fault; *ret_listed (may be NULL): the host is in the list. */
+const char *reader_address_fault(struct reader *reader, const char *url, bool *ret_listed);
+
+/* Note what is missing; the first one stays. */
+void reader_missing(struct reader *reader, const char *what);
+
+#endif

@@ -1,0 +1,302 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "base/words.h"
+#include "managed/pattern.h"
+#include "managed/reader.h"
+
+/* Largest answer of a STATIC route, in octets: it is read with every request. */
+#define ANSWER_MAX (256 << 10)
+/* Largest body that a route may ask for, and the longest time in milliseconds. */
+#define BODY_MAX (1 << 30)
+#define TIMEOUT_MAX (3600 * 1000)
+#define RETRIES_MAX 2
+
+static const char *const methods[] = {"GET",   "HEAD",   "POST",    "PUT",
+                                      "PATCH", "DELETE", "OPTIONS", NULL};
+static const char *const origins[] = {"local", "manifest", NULL};
+static const char *const retry_events[] = {"connect", NULL};
+
+/* A route as it stands in the document. */
+struct raw_route {
+    struct managed_route route;
+    const char *upstream_path;
+    const json_t *methods, *query, *request_headers, *forward_headers, *response, *retry,
+        *success_when;
+};
+
+struct raw_answer {
+    int64_t status;
+    const json_t *headers, *json;
+    const char *body, *base64;
+};
+
+/* clang-format off */
+static const struct field query_fields[] = {
+    {"allow", FIELD_TEXT_LIST, .required = true, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, .help = "Names of the parameters that pass", .example = "[\"state\", \"page\"]"},
+};
+static const struct field_table query_table = FIELD_TABLE(NULL, query_fields, 0);
+
+static const struct field retry_fields[] = {
+    {"attempts", FIELD_INTEGER,   .required = true, .min = 0, .max = RETRIES_MAX, FIELD_INTO(struct managed_route, retries), .help = "More attempts after the first", .example = "1"},
+    {"on",       FIELD_TEXT_LIST, .words = retry_events, .max = 4, .help = "connect: the connection failed; the default"},
+};
+static const struct field_table retry_table = FIELD_TABLE(NULL, retry_fields, 0);
+
+static const struct field success_fields[] = {
+    {"pointer", FIELD_TEXT, .required = true, .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, FIELD_INTO(struct managed_route, success_pointer), .help = "JSON Pointer into the answer (RFC 6901)", .example = "\"/ok\""},
+    {"equals",  FIELD_ANY,  FIELD_INTO(struct managed_route, success_equals), .help = "Value that stands there in an answer that is no failure", .example = "true"},
+};
+static const struct field_table success_table = FIELD_TABLE(NULL, success_fields, 0);
+
+static const struct field answer_fields[] = {
+    {"status",  FIELD_INTEGER, .min = 200, .max = 599, FIELD_INTO(struct raw_answer, status), .help = "Status code; 200 if it is left out"},
+    {"headers", FIELD_OBJECT,  .rule = header_answer_rule, FIELD_INTO(struct raw_answer, headers), .help = "Header fields by name"},
+    {"json",    FIELD_ANY,     FIELD_INTO(struct raw_answer, json), .help = "Body as JSON; json, body and base64 exclude each other"},
+    {"body",    FIELD_TEXT,    .may_be_empty = true, .max = ANSWER_MAX, FIELD_INTO(struct raw_answer, body), .help = "Body as text"},
+    {"base64",  FIELD_TEXT,    .max = ANSWER_MAX / 3 * 4 + 4, FIELD_INTO(struct raw_answer, base64), .help = "Body in base64"},
+};
+static const struct field_table answer_table = FIELD_TABLE(NULL, answer_fields, 0);
+
+static const struct field route_fields[] = {
+    {"id",             FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.id), .help = "Name of the route within its resource", .example = "\"list-issues\""},
+    {"methods",        FIELD_TEXT_LIST, .min = 1, .max = 7, .words = methods, FIELD_INTO(struct raw_route, methods), .help = "Methods; GET if it is left out", .example = "[\"GET\"]"},
+    {"path",           FIELD_TEXT,      .required = true, .max = MANAGED_PATTERN_MAX, FIELD_INTO(struct raw_route, route.path), .help = "Path below the resource: literal segments, {variable} segments, and /** at the end", .example = "\"/repos/{owner}/{repo}/issues\""},
+    {"upstreamPath",   FIELD_TEXT,      .max = MANAGED_PATTERN_MAX, FIELD_INTO(struct raw_route, upstream_path), .help = "Path below upstreamUrl, with variables of path; path if it is left out"},
+    {"action",         FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_route, route.action), .help = "Name of the action for policy; the id if it is left out", .example = "\"issues.list\""},
+    {"scopes",         FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_route, route.scopes), .help = "Scopes that a request needs; defaultScope if it is left out", .example = "[\"github:read\"]"},
+    {"query",          FIELD_OBJECT,    .shape = &query_table, FIELD_INTO(struct raw_route, query), .help = "Which parameters pass; all if it is left out"},
+    {"maxBodyBytes",   FIELD_INTEGER,   .min = 1, .max = BODY_MAX, FIELD_INTO(struct raw_route, route.max_body), .help = "Octets of the body of a request", .example = "65536"},
+    {"timeoutMs",      FIELD_INTEGER,   .min = 1, .max = TIMEOUT_MAX, FIELD_INTO(struct raw_route, route.timeout_ms), .help = "Time for the answer, in milliseconds", .example = "10000"},
+    {"requestHeaders", FIELD_OBJECT,    .rule = header_request_rule, FIELD_INTO(struct raw_route, request_headers), .help = "Header fields that are added to each request", .example = "{\"X-GitHub-Api-Version\": \"2022-11-28\"}"},
+    {"forwardHeaders", FIELD_TEXT_LIST, .max = MANAGED_HEADERS_MAX, .item_max = MANAGED_WORD_MAX, .rule = header_forward_rule, FIELD_INTO(struct raw_route, forward_headers), .help = "Names of more header fields of the caller that are passed on", .example = "[\"Idempotency-Key\"]"},
+    {"response",       FIELD_OBJECT,    .shape = &answer_table, FIELD_INTO(struct raw_route, response), .help = "Answer of a route of a STATIC resource"},
+    {"preserveHost",   FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.preserve_host), .help = "Send the Host of the caller's request to the upstream"},
+    {"retry",          FIELD_OBJECT,    .shape = &retry_table, FIELD_INTO(struct raw_route, retry), .help = "Attempts of a request whose method is idempotent"},
+    {"successWhen",    FIELD_OBJECT,    .shape = &success_table, FIELD_INTO(struct raw_route, success_when), .help = "How an answer with a status of success tells a failure"},
+    {"obligations",    FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_route, route.obligations), .help = "Obligations that are added to those of policy"},
+    {"enabled",        FIELD_BOOLEAN,   FIELD_INTO(struct raw_route, route.enabled), .help = "false: the route does not exist", .example = "true"},
+    {"origin",         FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_route, route.origin), .help = "local, or manifest: it came with a connector"},
+};
+const struct field_table managed_route_table = FIELD_TABLE("ManagedRoute", route_fields, 0);
+/* clang-format on */
+
+/* Read an object of a route, its faults below the route's path. */
+static bool
+read_inner(struct reader *reader, const char *member, const struct field_table *table,
+           const json_t *object, void *ret)
+{
+    const char *outer = reader->at;
+    if (object == NULL)
+        return true;
+    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
+    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
+    reader->at = outer;
+    return good;
+}
+
+/* ---- answers of STATIC routes */
+
+/* Take the body of an answer in the one form that was given. */
+static const char *
+answer_body(struct reader *reader, const struct raw_answer *raw, struct managed_answer *answer)
+{
+    unsigned char *octets;
+    if ((raw->json != NULL) + (raw->body != NULL) + (raw->base64 != NULL) > 1)
+        return "must have one of json, body and base64 only";
+    if (raw->json != NULL) {
+        answer->body = jsonx_dump(reader->mem, raw->json);
+        answer->length = answer->body != NULL ? strlen(answer->body) : 0;
+        reader->lost = reader->lost || answer->body == NULL;
+    } else if (raw->body != NULL) {
+        answer->body = raw->body;
+        answer->length = strlen(raw->body);
+    } else if (raw->base64 != NULL) {
+        enum az_status st =
+            b64_decode(reader->mem, raw->base64, strlen(raw->base64), &octets, &answer->length);
+        if (st != AZ_OK)
+            return "has a base64 that is not base64";
+        answer->body = octets;
+    } else {
+        answer->body = "";
+    }
+    return answer->length > ANSWER_MAX ? "has a body of more than 262144 octets" : NULL;
+}
+
+/* A body of JSON says so, unless its header fields say something else. */
+static struct managed_headers
+answer_headers(struct reader *reader, const struct raw_answer *raw)
+{
+    static const struct managed_header json[] = {
+        {"Content-Type", "application/json"}
+    };
+    static const struct managed_headers typed = {.item = json, .count = 1};
+    return reader_headers(reader, "response", raw->headers, raw->json != NULL ? &typed : NULL);
+}
+
+static void
+read_answer(struct reader *reader, const json_t *object, struct managed_route *route)
+{
+    struct raw_answer raw = {.status = 200};
+    struct managed_answer *answer = talloc_zero(reader->mem, struct managed_answer);
+    if (answer == NULL) {
+        reader->lost = true;
+        return;
+    }
+    if (!read_inner(reader, "response", &answer_table, object, &raw))
+        return;
+    answer->status = (int) raw.status;
+    answer->headers = answer_headers(reader, &raw);
+    const char *why = answer_body(reader, &raw, answer);
+    if (why == NULL && (answer->status == 204 || answer->status == 304) && answer->length > 0)
+        why = "has a body, which its status does not allow";
+    if (why != NULL)
+        reader_tell(reader, "response", why);
+    route->response = answer;
+}
+
+/* ---- the rules of one route */
+
+static bool
+read_pattern(struct reader *reader, const char *member, const char *text,
+             struct managed_pattern *ret)
+{
+    const char *why = NULL;
+    enum az_status st = managed_pattern_read(reader->mem, text, ret, &why);
+    if (st == AZ_INVALID)
+        reader_tell(reader, member, why);
+    reader->lost = reader->lost || st == AZ_SERVER_ERROR;
+    return st == AZ_OK;
+}
+
+/* Every variable of upstreamPath gets its value from path, so do the asterisks. */
+static void
+read_patterns(struct reader *reader, const struct raw_route *raw, struct managed_route *route)
+{
+    if (!read_pattern(reader, "path", route->path, &route->pattern))
+        return;
+    route->upstream_pattern = route->pattern;
+    if (raw->upstream_path == NULL
+        || !read_pattern(reader, "upstreamPath", raw->upstream_path, &route->upstream_pattern))
+        return;
+    for (size_t i = 0; i < route->upstream_pattern.count; i++) {
+        const struct managed_segment *segment = &route->upstream_pattern.segment[i];
+        if (segment->variable && !managed_pattern_has(&route->pattern, segment->text))
+            reader_tell_text(reader, "upstreamPath", "has {%s}, which is not in path",
+                             segment->text);
+    }
+    if (route->upstream_pattern.rest != route->pattern.rest)
+        reader_tell(reader, "upstreamPath", "must end with /** exactly if path does");
+}
+
+static void
+read_methods(struct reader *reader, const json_t *array, struct managed_route *route)
+{
+    static const char *only_get[] = {"GET", NULL};
+    route->methods = array != NULL ? reader_list(reader, array) : only_get;
+}
+
+/* A request that was sent and not answered may have been carried out (RFC 9110 9.2.2). */
+static void
+check_retry(struct reader *reader, const struct managed_route *route)
+{
+    if (route->retries > 0
+        && (words_has(route->methods, "POST") || words_has(route->methods, "PATCH")))
+        reader_tell(reader, "retry", "cannot be used with POST or PATCH, which are not idempotent");
+}
+
+static void
+read_scopes(struct reader *reader, struct managed_route *route)
+{
+    const char *scope = reader->resource->default_scope;
+    if (route->scopes != NULL)
+        return;
+    route->scopes = jsonx_own(reader->mem, scope != NULL ? json_pack("[s]", scope) : json_array());
+    reader->lost = reader->lost || route->scopes == NULL;
+}
+
+/* A route of a STATIC resource has its answer; the others have an upstream. */
+static void
+read_side(struct reader *reader, const struct raw_route *raw, struct managed_route *route)
+{
+    bool is_static = reader->resource->upstream == MANAGED_STATIC;
+    if (is_static && raw->response == NULL)
+        reader_tell(reader, "response", "is required for a STATIC resource");
+    else if (is_static)
+        read_answer(reader, raw->response, route);
+    else if (raw->response != NULL)
+        reader_tell(reader, "response", "is for STATIC resources only");
+}
+
+static void
+read_route(struct reader *reader, const json_t *object, struct managed_route *route)
+{
+    struct raw_route raw = {
+        .route = {.enabled = true, .origin = "local"}
+    };
+    if (!reader_fields(reader, &managed_route_table, object, &raw)
+        || !read_inner(reader, "query", &query_table, raw.query, NULL)
+        || !read_inner(reader, "retry", &retry_table, raw.retry, &raw.route)
+        || !read_inner(reader, "successWhen", &success_table, raw.success_when, &raw.route))
+        return;
+    *route = raw.route;
+    if (route->action == NULL)
+        route->action = route->id;
+    read_methods(reader, raw.methods, route);
+    read_patterns(reader, &raw, route);
+    read_scopes(reader, route);
+    read_side(reader, &raw, route);
+    const json_t *allow = json_object_get(raw.query, "allow");
+    route->query_allow = reader_list(reader, allow);
+    route->query_allow_count = json_array_size(allow);
+    route->forward_headers = reader_list(reader, raw.forward_headers);
+    route->request_headers = reader_headers(reader, "requestHeaders", raw.request_headers,
+                                            &reader->resource->request_headers);
+    if (route->success_pointer != NULL && route->success_equals == NULL)
+        reader_tell(reader, "successWhen.equals", "is required");
+    if (!reader->lost)
+        check_retry(reader, route);
+}
+
+static void
+check_ids(struct reader *reader, const struct managed_route *route, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (route[i].id != NULL && route[count].id != NULL
+            && strcmp(route[i].id, route[count].id) == 0) {
+            reader_tell(reader, "id", "is the id of another route");
+            return;
+        }
+}
+
+void
+reader_routes(struct reader *reader, const json_t *routes)
+{
+    struct managed_resource *resource = reader->resource;
+    size_t index;
+    json_t *object;
+    if (json_array_size(routes) == 0)
+        return;
+    if (resource->upstream == MANAGED_MCP) {
+        reader_tell(reader, "routes", "are for REST and STATIC resources only");
+        return;
+    }
+    struct managed_route *route =
+        talloc_zero_array(reader->mem, struct managed_route, (unsigned) json_array_size(routes));
+    if (route == NULL) {
+        reader->lost = true;
+        return;
+    }
+    json_array_foreach (routes, index, object) {
+        reader->at = talloc_asprintf(reader->mem, "routes[%zu].", index);
+        read_route(reader, object, &route[index]);
+        check_ids(reader, route, index);
+    }
+    reader->at = "";
+    resource->route = route;
+    resource->routes = json_array_size(routes);
+}

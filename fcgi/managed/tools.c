@@ -1,0 +1,305 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "base/words.h"
+#include "managed/canonical.h"
+#include "managed/names.h"
+#include "managed/pattern.h"
+#include "managed/reader.h"
+
+/* Limits of a schema (gateway-admin.md 1.5): it is sent to every client and checked with every
+ * call. */
+#define SCHEMA_NESTING_MAX 32
+#define SCHEMA_OBJECTS_MAX 2000
+
+static const char *const origins[] = {"local", "manifest", "upstream", NULL};
+static const char *const pin_words[] = {"approved", "new", "changed", "missing", NULL};
+
+/* A tool as it stands in the document. */
+struct raw_tool {
+    struct managed_tool tool;
+    const char *route;
+    const json_t *pin;
+};
+
+struct raw_pin {
+    const char *sha256, *status;
+};
+
+struct raw_args {
+    const json_t *path, *query, *header, *body;
+};
+
+/* ---- schemas */
+
+struct schema_walk {
+    size_t objects;
+    const char *why;
+};
+
+/* Count the objects of a schema, each of which may be a sub-schema, and refuse references to other
+ * documents: nothing is fetched for a schema. */
+static void
+schema_step(struct schema_walk *walk, const json_t *value, unsigned depth)
+{
+    const char *name;
+    json_t *member;
+    size_t index;
+    if (depth > SCHEMA_NESTING_MAX && (json_is_object(value) || json_is_array(value)))
+        walk->why = "is nested more deeply than 32 levels";
+    else if (json_is_object(value) && ++walk->objects > SCHEMA_OBJECTS_MAX)
+        walk->why = "has more than 2000 sub-schemas";
+    if (walk->why != NULL)
+        return;
+    json_object_foreach ((json_t *) (uintptr_t) value, name, member) {
+        bool reference = strcmp(name, "$ref") == 0 || strcmp(name, "$dynamicRef") == 0;
+        if (reference && json_is_string(member) && *json_string_value(member) != '#')
+            walk->why = "refers to another document";
+        schema_step(walk, member, depth + 1);
+    }
+    json_array_foreach (value, index, member)
+        schema_step(walk, member, depth + 1);
+}
+
+static const char *
+schema_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    struct schema_walk walk = {.why = NULL};
+    const char *type = json_string_value(json_object_get(value, "type"));
+    (void) mem;
+    if (type == NULL || strcmp(type, "object") != 0)
+        return "must have the type object";
+    schema_step(&walk, value, 1);
+    return walk.why;
+}
+
+/* ---- the members of a tool */
+
+/* Return the fault of a name at an upstream: MCP has letters, digits and _-./, and others that
+ * cannot be seen would be shown to people who approve them. */
+static const char *
+tool_name_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    for (const char *c = json_string_value(value); *c != '\0'; c++)
+        if ((unsigned char) *c <= 0x20 || (unsigned char) *c >= 0x7f)
+            return "must have visible ASCII characters only";
+    return NULL;
+}
+
+/* clang-format off */
+static const struct field pin_fields[] = {
+    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "Digest of what was approved"},
+    {"status", FIELD_TEXT, .required = true, .words = pin_words, FIELD_INTO(struct raw_pin, status), .help = "approved, new, changed or missing", .example = "\"approved\""},
+    {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which the upstream last had it so"},
+};
+static const struct field_table pin_table = FIELD_TABLE(NULL, pin_fields, 0);
+
+static const struct field args_fields[] = {
+    {"path",   FIELD_TEXT_LIST, .max = MANAGED_VARIABLES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_args, path), .help = "Arguments that are the variables of upstreamPath", .example = "[\"owner\", \"repo\"]"},
+    {"query",  FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_args, query), .help = "Arguments that are parameters of the query", .example = "[\"state\"]"},
+    {"header", FIELD_TEXT_LIST, .max = MANAGED_HEADERS_MAX, .item_max = MANAGED_WORD_MAX, .rule = header_forward_rule, FIELD_INTO(struct raw_args, header), .help = "Arguments that are header fields"},
+    {"body",   FIELD_ANY, FIELD_INTO(struct raw_args, body), .help = "Arguments that are members of a JSON body, or \"*\" for all others; null: no body", .example = "[\"title\"]"},
+};
+static const struct field_table args_table = FIELD_TABLE(NULL, args_fields, 0);
+
+static const struct field tool_fields[] = {
+    {"name",         FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.name), .help = "Name within the resource; clients see resource__name", .example = "\"list_issues\""},
+    {"title",        FIELD_TEXT,      .may_be_empty = true, .max = FIELD_NAME_MAX, FIELD_INTO(struct raw_tool, tool.title), .help = "Name for people", .example = "\"List issues\""},
+    {"description",  FIELD_TEXT,      .may_be_empty = true, .max = MANAGED_TEXT_MAX, FIELD_INTO(struct raw_tool, tool.description), .help = "Says to the model what the tool does"},
+    {"inputSchema",  FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.input_schema), .help = "JSON Schema 2020-12 of the arguments, without references to other documents", .example = "{\"type\": \"object\"}"},
+    {"outputSchema", FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.output_schema), .help = "The same of the structured result"},
+    {"route",        FIELD_TEXT,      .max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_tool, route), .help = "REST and STATIC: id of the route that a call requests", .example = "\"list-issues\""},
+    {"args",         FIELD_OBJECT,    .shape = &args_table, FIELD_INTO(struct raw_tool, tool.args), .help = "Where the arguments stand in that request"},
+    {"upstreamName", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.upstream_name), .help = "MCP: name at the upstream; the name if it is left out"},
+    {"annotations",  FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.annotations), .help = "Hints of MCP about the tool", .example = "{\"readOnlyHint\": true}"},
+    {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route if it is left out"},
+    {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: what was approved; set by the service"},
+    {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .help = "false: the tool is not served", .example = "true"},
+    {"origin",       FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_tool, tool.origin), .help = "local, manifest (it came with a connector) or upstream (it came with a sync)"},
+};
+const struct field_table managed_tool_table = FIELD_TABLE("ManagedTool", tool_fields, 0);
+/* clang-format on */
+
+/* Read an object of a tool, its faults below the tool's path. */
+static bool
+read_part(struct reader *reader, const char *member, const struct field_table *table,
+          const json_t *object, void *ret)
+{
+    const char *outer = reader->at;
+    if (object == NULL)
+        return true;
+    reader->at = talloc_asprintf(reader->mem, "%s%s.", outer, member);
+    bool good = reader->at != NULL && reader_fields(reader, table, object, ret);
+    reader->at = outer;
+    return good;
+}
+
+/* True if a list of names has a name. */
+static bool
+list_has(const json_t *list, const char *name)
+{
+    return words_array_has(list, name);
+}
+
+/* Each variable of the address needs an argument, and each argument of `path` a variable. */
+static void
+check_path_args(struct reader *reader, const struct managed_pattern *pattern, const json_t *path)
+{
+    size_t index;
+    json_t *name;
+    for (size_t i = 0; i < pattern->count; i++)
+        if (pattern->segment[i].variable && !list_has(path, pattern->segment[i].text))
+            reader_tell_text(reader, "args.path", "must have %s, which is in the path of the route",
+                             pattern->segment[i].text);
+    json_array_foreach (path, index, name)
+        if (!managed_pattern_has(pattern, json_string_value(name)))
+            reader_tell(reader, "args.path", "has a name that is not in the path of the route");
+}
+
+static void
+check_body_args(struct reader *reader, const json_t *body)
+{
+    size_t index;
+    json_t *name;
+    const char *text = json_string_value(body);
+    bool good = body == NULL || json_is_null(body) || json_is_array(body)
+                || (text != NULL && strcmp(text, "*") == 0);
+    json_array_foreach (body, index, name)
+        good = good && json_is_string(name);
+    if (!good || json_array_size(body) > MANAGED_NAMES_MAX)
+        reader_tell(reader, "args.body", "must be a list of at most 100 names, \"*\" or null");
+}
+
+static void
+read_args(struct reader *reader, const struct managed_tool *tool)
+{
+    struct raw_args args = {.path = NULL};
+    if (!read_part(reader, "args", &args_table, tool->args, &args))
+        return;
+    check_path_args(reader, &tool->route->upstream_pattern, args.path);
+    check_body_args(reader, args.body);
+}
+
+/* Find the route of a tool. */
+static void
+bind_route(struct reader *reader, const char *id, struct managed_tool *tool)
+{
+    const struct managed_resource *resource = reader->resource;
+    for (size_t i = 0; id != NULL && i < resource->routes; i++)
+        if (resource->route[i].id != NULL && strcmp(resource->route[i].id, id) == 0)
+            tool->route = &resource->route[i];
+    if (id == NULL)
+        reader_tell(reader, "route", "is required for a tool of a REST or STATIC resource");
+    else if (tool->route == NULL)
+        reader_tell(reader, "route", "is not the id of a route");
+    else
+        read_args(reader, tool);
+}
+
+/* A tool of an MCP upstream has a name there and a pin; the others have a route. */
+static void
+read_kind(struct reader *reader, const struct raw_tool *raw, struct managed_tool *tool)
+{
+    struct raw_pin pin = {.status = NULL};
+    if (reader->resource->upstream != MANAGED_MCP) {
+        if (tool->upstream_name != NULL)
+            reader_tell(reader, "upstreamName", "is for MCP resources only");
+        if (raw->pin != NULL)
+            reader_tell(reader, "pin", "is for MCP resources only");
+        bind_route(reader, raw->route, tool);
+        return;
+    }
+    if (raw->route != NULL || tool->args != NULL)
+        reader_tell(reader, raw->route != NULL ? "route" : "args",
+                    "is for REST and STATIC resources only");
+    if (tool->upstream_name == NULL)
+        tool->upstream_name = tool->name;
+    if (read_part(reader, "pin", &pin_table, raw->pin, &pin)) {
+        tool->pin = managed_pin_of(pin.status);
+        tool->pin_sha256 = pin.sha256;
+    }
+}
+
+/* Give a tool the scopes and the schema that it does not name. */
+static void
+default_members(struct reader *reader, struct managed_tool *tool)
+{
+    const char *scope = reader->resource->default_scope;
+    if (tool->scopes == NULL && tool->route != NULL)
+        tool->scopes = tool->route->scopes;
+    if (tool->scopes == NULL)
+        tool->scopes =
+            jsonx_own(reader->mem, scope != NULL ? json_pack("[s]", scope) : json_array());
+    if (tool->input_schema == NULL)
+        tool->input_schema = jsonx_own(reader->mem, json_pack("{s:s}", "type", "object"));
+    reader->lost = reader->lost || tool->scopes == NULL || tool->input_schema == NULL;
+}
+
+static void
+read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool)
+{
+    struct raw_tool raw = {
+        .tool = {.enabled = true, .origin = "local"}
+    };
+    if (!reader_fields(reader, &managed_tool_table, object, &raw))
+        return;
+    *tool = raw.tool;
+    tool->exposed_name = managed_exposed_name(reader->mem, reader->resource->name, tool->name);
+    tool->single_name = managed_exposed_name(reader->mem, NULL, tool->name);
+    if (tool->exposed_name == NULL || tool->single_name == NULL) {
+        reader->lost = true;
+        return;
+    }
+    read_kind(reader, &raw, tool);
+    default_members(reader, tool);
+    tool->served = managed_tool_is_served(reader->resource, tool);
+}
+
+/* Two names that are one to clients: a call could reach the other tool. */
+static void
+check_names(struct reader *reader, const struct managed_tool *tool, size_t count)
+{
+    const struct managed_tool *it = &tool[count];
+    for (size_t i = 0; i < count && it->single_name != NULL; i++) {
+        if (tool[i].single_name == NULL)
+            continue;
+        if (strcmp(tool[i].single_name, it->single_name) == 0
+            || strcmp(tool[i].exposed_name, it->exposed_name) == 0)
+            reader_tell_text(reader, "name", "makes the name %s, which another tool has",
+                             it->exposed_name);
+        else if (it->upstream_name != NULL && tool[i].upstream_name != NULL
+                 && strcmp(tool[i].upstream_name, it->upstream_name) == 0)
+            reader_tell(reader, "upstreamName", "is that of another tool");
+        else
+            continue;
+        return;
+    }
+}
+
+void
+reader_tools(struct reader *reader, const json_t *tools)
+{
+    struct managed_resource *resource = reader->resource;
+    size_t index;
+    json_t *object;
+    if (json_array_size(tools) == 0)
+        return;
+    struct managed_tool *tool =
+        talloc_zero_array(reader->mem, struct managed_tool, (unsigned) json_array_size(tools));
+    if (tool == NULL) {
+        reader->lost = true;
+        return;
+    }
+    json_array_foreach (tools, index, object) {
+        reader->at = talloc_asprintf(reader->mem, "tools[%zu].", index);
+        read_tool(reader, object, &tool[index]);
+        check_names(reader, tool, index);
+    }
+    reader->at = "";
+    resource->tool = tool;
+    resource->tools = json_array_size(tools);
+}

@@ -1,0 +1,137 @@
+/* The choice of a route on the raw path, and the path at the upstream (gateway-admin.md 3.2). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "managed/choose.h"
+#include "managed/document.h"
+#include "tap.h"
+
+static const char document[] =
+    "{\"name\":\"api\",\"displayName\":\"API\",\"upstreamType\":\"REST\","
+    "\"upstreamUrl\":\"https://api.example/v1\",\"routes\":["
+    "{\"id\":\"root\",\"path\":\"/\"},"
+    "{\"id\":\"item\",\"path\":\"/items/{item}\"},"
+    "{\"id\":\"special\",\"path\":\"/items/special\"},"
+    "{\"id\":\"again\",\"path\":\"/items/special\"},"
+    "{\"id\":\"parts\",\"path\":\"/items/{item}/parts/{part}\",\"upstreamPath\":\"/p/{part}/of/"
+    "{item}\"},"
+    "{\"id\":\"make\",\"path\":\"/items\",\"methods\":[\"POST\",\"PUT\"]},"
+    "{\"id\":\"off\",\"path\":\"/off\",\"enabled\":false},"
+    "{\"id\":\"slash\",\"path\":\"/dir/\"},"
+    "{\"id\":\"files\",\"path\":\"/files/**\",\"methods\":[\"GET\",\"DELETE\"],\"upstreamPath\":\"/"
+    "store/**\"},"
+    "{\"id\":\"file\",\"path\":\"/files/{file}\"}]}";
+
+static struct managed_resource
+read_resource(TALLOC_CTX *mem, const char *text)
+{
+    struct managed_resource resource = {.routes = 0};
+    json_t *object = NULL;
+    jsonx_parse(mem, text, strlen(text), 32, &object, NULL);
+    const struct managed_reading reading = {.mem = mem, .document = object};
+    ok(managed_read(&reading, &resource) == AZ_OK, "the document of the test is good");
+    return resource;
+}
+
+/* clang-format off */
+static const struct {
+    const char *method, *path;
+    enum az_status status;
+    const char *route, *upstream; /* id, and the path at the upstream */
+    const char *rule;
+} rows[] = {
+    {"GET", "",                     AZ_OK, "root", "", "/gateway/name is the root"},
+    {"GET", "/",                    AZ_OK, "root", "", "/gateway/name/ is the root too"},
+    {"GET", "/items/7",             AZ_OK, "item", "/items/7", "a variable takes one segment"},
+    {"GET", "/items/a%20b",         AZ_OK, "item", "/items/a%20b", "a value is decoded and encoded again"},
+    {"GET", "/items/a;b",           AZ_OK, "item", "/items/a%3Bb", "a semicolon is encoded at the upstream"},
+    {"GET", "/items/%C3%A9",        AZ_OK, "item", "/items/%C3%A9", "UTF-8 is text"},
+    {"GET", "/items/%2541",         AZ_OK, "item", "/items/%2541", "nothing is decoded twice"},
+    {"GET", "/items/special",       AZ_OK, "special", "/items/special", "most literal segments win, and then the first one"},
+    {"GET", "/items/speci%61l",     AZ_OK, "special", "/items/special", "a literal is compared decoded, so encoding does not pass by its route"},
+    {"GET", "/items/1/parts/2",     AZ_OK, "parts", "/p/2/of/1", "upstreamPath takes the values by name"},
+    {"GET", "/files/x",             AZ_OK, "file", "/files/x", "a path without asterisks wins"},
+    {"GET", "/files/a/b",           AZ_OK, "files", "/store/a/b", "the asterisks take the rest"},
+    {"GET", "/files",               AZ_OK, "files", "/store", "... or nothing"},
+    {"GET", "/files/",              AZ_OK, "files", "/store/", "... or a lone slash"},
+    {"GET", "/files/a%2Fb",         AZ_OK, "files", "/store/a%2Fb", "an encoded slash passes raw below the asterisks"},
+    {"GET", "/files/%252e%252e/b",  AZ_OK, "files", "/store/%252e%252e/b", "what is encoded twice stays so"},
+    {"DELETE", "/files/x",          AZ_OK, "files", "/store/x", "a route of other methods is no candidate"},
+    {"GET", "/dir/",                AZ_OK, "slash", "/dir/", "a slash at the end is part of the path"},
+    {"GET", "/dir",                 AZ_NOT_FOUND, NULL, NULL, "... and without it the path is another"},
+    {"GET", "/off",                 AZ_NOT_FOUND, NULL, NULL, "a disabled route does not exist"},
+    {"GET", "/none",                AZ_NOT_FOUND, NULL, NULL, "no route is 404"},
+    {"GET", "/Items/7",             AZ_NOT_FOUND, NULL, NULL, "literals differ in case"},
+    {"GET", "/items//",             AZ_NOT_FOUND, NULL, NULL, "a variable takes no empty segment"},
+    {"GET", "//items/7",            AZ_NOT_FOUND, NULL, NULL, "slashes are not merged"},
+    {"GET", "/items",               AZ_METHOD_NOT_ALLOWED, NULL, NULL, "another method is 405"},
+    {"get", "/items/7",             AZ_METHOD_NOT_ALLOWED, NULL, NULL, "methods differ in case (RFC 9110 9.1)"},
+    {"GET", "/items/a%2Fb",         AZ_INVALID_REQUEST, NULL, NULL, "an encoded slash is refused elsewhere"},
+    {"GET", "/items/.",             AZ_INVALID_REQUEST, NULL, NULL, "a dot segment"},
+    {"GET", "/items/..",            AZ_INVALID_REQUEST, NULL, NULL, "two dots"},
+    {"GET", "/files/../x",          AZ_INVALID_REQUEST, NULL, NULL, "two dots below the asterisks"},
+    {"GET", "/files/%2e%2E/x",      AZ_INVALID_REQUEST, NULL, NULL, "encoded dots"},
+    {"GET", "/files/.%2e/x",        AZ_INVALID_REQUEST, NULL, NULL, "half encoded dots"},
+    {"GET", "/files/..%2fx",        AZ_INVALID_REQUEST, NULL, NULL, "dots before an encoded slash"},
+    {"GET", "/files/x%2f..",        AZ_INVALID_REQUEST, NULL, NULL, "dots behind one"},
+    {"GET", "/files/..;a/x",        AZ_INVALID_REQUEST, NULL, NULL, "dots with a path parameter, which some servers cut off"},
+    {"GET", "/files/a\\b",          AZ_INVALID_REQUEST, NULL, NULL, "a backslash"},
+    {"GET", "/files/a%5Cb",         AZ_INVALID_REQUEST, NULL, NULL, "an encoded backslash"},
+    {"GET", "/files/a%00",          AZ_INVALID_REQUEST, NULL, NULL, "an encoded NUL"},
+    {"GET", "/files/a%0d%0aX:1",    AZ_INVALID_REQUEST, NULL, NULL, "an encoded line end (request splitting)"},
+    {"GET", "/files/a%7F",          AZ_INVALID_REQUEST, NULL, NULL, "an encoded DEL"},
+    {"GET", "/files/%C0%AE%C0%AE/", AZ_INVALID_REQUEST, NULL, NULL, "overlong dots (RFC 3629)"},
+    {"GET", "/files/%C0%AFx",       AZ_INVALID_REQUEST, NULL, NULL, "an overlong slash"},
+    {"GET", "/files/%FF",           AZ_INVALID_REQUEST, NULL, NULL, "octets that are no UTF-8"},
+    {"GET", "/files/%",             AZ_INVALID_REQUEST, NULL, NULL, "a lone percent sign"},
+    {"GET", "/files/%4",            AZ_INVALID_REQUEST, NULL, NULL, "half an octet"},
+    {"GET", "/files/%zz",           AZ_INVALID_REQUEST, NULL, NULL, "no hex digits"},
+    {"GET", "/files/a b",           AZ_INVALID_REQUEST, NULL, NULL, "a blank"},
+    {"GET", "/files/a#b",           AZ_INVALID_REQUEST, NULL, NULL, "a fragment"},
+    {"GET", "/files/\xc3\xa9",      AZ_INVALID_REQUEST, NULL, NULL, "raw octets beyond ASCII"},
+    {"GET", "files/x",              AZ_INVALID_REQUEST, NULL, NULL, "a path without its slash"},
+};
+/* clang-format on */
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    struct managed_resource resource = read_resource(mem, document);
+    struct managed_choice choice;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *path = NULL;
+        choice = (struct managed_choice){.route = NULL};
+        enum az_status st = managed_choose(mem, &resource, rows[i].method, rows[i].path, &choice);
+        ok(st == rows[i].status, "%s %s: %s", rows[i].method, rows[i].path, rows[i].rule);
+        is_str(choice.route != NULL ? choice.route->id : NULL, rows[i].route, "... its route");
+        if (choice.route == NULL)
+            continue;
+        ok(managed_upstream_path(mem, choice.route, choice.values, choice.rest, &path) == AZ_OK,
+           "... has a path at the upstream");
+        is_str(path, rows[i].upstream, "... which is built from checked values");
+    }
+    managed_choose(mem, &resource, "GET", "/items", &choice);
+    is_str(choice.allow, "POST, PUT", "405 names the methods (RFC 9110 15.5.6)");
+
+    /* Values that tools give. */
+    static const char *const bad[] = {"", ".", "..", "a/b", "..;x", "a\\b", "a\nb", "\x7f"};
+    const struct managed_route *item = &resource.route[1];
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char *path = NULL;
+        json_t *values = jsonx_own(mem, json_pack("{s:s}", "item", bad[i]));
+        ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_INVALID && path == NULL,
+           "a value that is no safe segment is refused (%zu)", i);
+    }
+    char *path = NULL;
+    ok(managed_upstream_path(mem, item, jsonx_own(mem, json_object()), NULL, &path) == AZ_INVALID,
+       "a value that is missing is refused");
+    json_t *values = jsonx_own(mem, json_pack("{s:s}", "item", "?x=1#&%"));
+    ok(managed_upstream_path(mem, item, values, NULL, &path) == AZ_OK,
+       "any other value is encoded");
+    is_str(path, "/items/%3Fx%3D1%23%26%25", "... and cannot begin a query or a fragment");
+    talloc_free(mem);
+    return done();
+}

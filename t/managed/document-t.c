@@ -1,0 +1,295 @@
+/* ManagedResourceDto: what each rule refuses, and where (specification 2.10,
+ * gateway-admin.md 3.2, 3.3). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "managed/document.h"
+#include "tap.h"
+
+#define REST                                                                                       \
+    "\"name\":\"api\",\"displayName\":\"API\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https:/" \
+    "/a.example\""
+#define MCP                                                                                        \
+    "\"name\":\"api\",\"displayName\":\"API\",\"upstreamType\":\"MCP\",\"upstreamUrl\":\"https://" \
+    "a.example/mcp\""
+#define STATIC "\"name\":\"api\",\"displayName\":\"API\",\"upstreamType\":\"STATIC\""
+#define ROUTE "\"id\":\"r\",\"path\":\"/a/{x}\""
+#define ROUTES(more) REST ",\"routes\":[{" ROUTE more "}]"
+#define TOOLS(tool)                                                                                \
+    ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"]}" tool "}]"
+#define AUTH(members) REST ",\"upstreamAuth\":{" members "}"
+
+/* clang-format off */
+static const struct {
+    const char *members; /* of the document */
+    const char *fault;   /* path of the first fault; NULL: there is none */
+    const char *rule;
+} rows[] = {
+    {REST, NULL, "the required members alone"},
+    {"\"displayName\":\"API\",\"upstreamType\":\"REST\"", "name", "name is required"},
+    {"\"name\":\"mcp\",\"displayName\":\"API\",\"upstreamType\":\"REST\"", "name", "mcp is reserved"},
+    {"\"name\":\"a\",\"upstreamType\":\"REST\"", "displayName", "displayName is required"},
+    {"\"name\":\"a\",\"displayName\":\"A\"", "upstreamType", "upstreamType is required"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"SOAP\"", "upstreamType", "it is one of three words"},
+    {REST ",\"colour\":1", "colour", "an unknown member is refused"},
+    {REST ",\"status\":\"active\",\"statusReason\":\"x\",\"toolCount\":9", NULL, "what the service sets is ignored"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"http://a.example\"", "upstreamUrl", "http is refused"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"http://plain.example:81/x\"", NULL, "... unless the setting has the host"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"ftp://plain.example\"", "upstreamUrl", "... and only http"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https://u:p@a.example\"", "upstreamUrl", "no user information"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https://a.example/#f\"", "upstreamUrl", "no fragment"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https://a.example/?q\"", "upstreamUrl", "no query"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https://{host}/\"", "upstreamUrl", "no variable in the host"},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\",\"upstreamUrl\":\"https://a.example%2eevil/\"", "upstreamUrl", "no encoded host"},
+    {STATIC ",\"upstreamUrl\":\"https://a.example\"", "upstreamUrl", "STATIC has no upstream"},
+    {REST ",\"defaultScope\":\"two words\"", "defaultScope", "defaultScope is one scope"},
+    {REST ",\"toolPinning\":\"off\"", "toolPinning", "toolPinning is block or warn"},
+    {REST ",\"toolFilter\":{\"only\":[]}", "toolFilter.only", "toolFilter has two lists"},
+    {REST ",\"requestHeaders\":{\"Authorization\":\"Bearer x\"}", "requestHeaders", "a credential belongs into upstreamAuth"},
+    {REST ",\"requestHeaders\":{\"X-A\":\"b\\r\\nC: d\"}", "requestHeaders", "a line end would begin another field"},
+    {REST ",\"requestHeaders\":{\"X A\":\"b\"}", "requestHeaders", "no header name"},
+    {REST ",\"requestHeaders\":{\"X-A\":\"b\",\"x-a\":\"c\"}", "requestHeaders", "one field twice"},
+
+    {ROUTES(""), NULL, "a route"},
+    {REST ",\"routes\":[{\"id\":\"r\"}]", "routes[0].path", "path is required"},
+    {REST ",\"routes\":[{\"path\":\"/\"}]", "routes[0].id", "id is required"},
+    {REST ",\"routes\":[{" ROUTE "},{" ROUTE "}]", "routes[1].id", "an id twice"},
+    {REST ",\"routes\":[7]", "routes[0]", "a route is an object"},
+    {REST ",\"routes\":[{\"id\":\"a\",\"path\":\"/\"},{\"id\":\"b\",\"path\":\"/\"},{\"id\":\"c\",\"path\":\"x\"}]", "routes[2].path", "the fault names the route"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/a/**/b\"}]", "routes[0].path", "asterisks in the middle"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/a/../b\"}]", "routes[0].path", "dots"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/a//b\"}]", "routes[0].path", "an empty segment"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/a%2fb\"}]", "routes[0].path", "an encoded literal"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/{x}.json\"}]", "routes[0].path", "a variable within a segment"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/{x}/{x}\"}]", "routes[0].path", "a variable twice"},
+    {REST ",\"routes\":[{\"id\":\"r\",\"path\":\"/a?b\"}]", "routes[0].path", "a query"},
+    {ROUTES(",\"upstreamPath\":\"/{y}\""), "routes[0].upstreamPath", "a variable that path does not have"},
+    {ROUTES(",\"upstreamPath\":\"/{x}/**\""), "routes[0].upstreamPath", "asterisks that path does not have"},
+    {ROUTES(",\"methods\":[\"TRACE\"]"), "routes[0].methods[0]", "another method"},
+    {ROUTES(",\"methods\":[]"), "routes[0].methods", "no method"},
+    {ROUTES(",\"scopes\":[\"a b\"]"), "routes[0].scopes[0]", "two scopes in one"},
+    {ROUTES(",\"query\":{}"), "routes[0].query.allow", "query without allow"},
+    {ROUTES(",\"maxBodyBytes\":0"), "routes[0].maxBodyBytes", "no octets"},
+    {ROUTES(",\"timeoutMs\":3600001"), "routes[0].timeoutMs", "more than an hour"},
+    {ROUTES(",\"timeoutMs\":3600000"), NULL, "... which is the limit"},
+    {ROUTES(",\"forwardHeaders\":[\"Idempotency-Key\"]"), NULL, "a header of the caller"},
+    {ROUTES(",\"forwardHeaders\":[\"authorization\"]"), "routes[0].forwardHeaders[0]", "Authorization is never passed on"},
+    {ROUTES(",\"forwardHeaders\":[\"Cookie\"]"), "routes[0].forwardHeaders[0]", "nor Cookie"},
+    {ROUTES(",\"forwardHeaders\":[\"DPoP\"]"), "routes[0].forwardHeaders[0]", "nor DPoP"},
+    {ROUTES(",\"forwardHeaders\":[\"Host\"]"), "routes[0].forwardHeaders[0]", "nor Host"},
+    {ROUTES(",\"forwardHeaders\":[\"Transfer-Encoding\"]"), "routes[0].forwardHeaders[0]", "nor a hop-by-hop field (RFC 9110 7.6.1)"},
+    {ROUTES(",\"forwardHeaders\":[\"X-Forwarded-For\"]"), "routes[0].forwardHeaders[0]", "nor X-Forwarded-*"},
+    {ROUTES(",\"forwardHeaders\":[\"X-Admin-API-Key\"]"), "routes[0].forwardHeaders[0]", "nor an admin key"},
+    {ROUTES(",\"retry\":{\"attempts\":2,\"on\":[\"connect\"]}"), NULL, "two more attempts"},
+    {ROUTES(",\"retry\":{\"attempts\":3}"), "routes[0].retry.attempts", "not three"},
+    {ROUTES(",\"retry\":{\"attempts\":1},\"methods\":[\"POST\"]"), "routes[0].retry", "no retry of a POST (RFC 9110 9.2.2)"},
+    {ROUTES(",\"successWhen\":{\"pointer\":\"/ok\",\"equals\":true}"), NULL, "successWhen"},
+    {ROUTES(",\"successWhen\":{\"pointer\":\"ok\",\"equals\":true}"), "routes[0].successWhen.pointer", "no JSON Pointer (RFC 6901)"},
+    {ROUTES(",\"response\":{\"json\":1}"), "routes[0].response", "an answer of a REST route"},
+    {MCP ",\"routes\":[{" ROUTE "}]", "routes", "MCP has no routes"},
+    {STATIC ",\"routes\":[{" ROUTE "}]", "routes[0].response", "a STATIC route needs its answer"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"json\":{}}}]", NULL, "... as JSON"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"base64\":\"AAE=\"}}]", NULL, "... or as octets"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"base64\":\"A\"}}]", "routes[0].response", "... in base64"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"json\":{},\"body\":\"x\"}}]", "routes[0].response", "one body only"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"status\":204,\"body\":\"x\"}}]", "routes[0].response", "no body with 204"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"status\":199}}]", "routes[0].response.status", "no interim status"},
+    {STATIC ",\"routes\":[{" ROUTE ",\"response\":{\"headers\":{\"Set-Cookie\":\"a\"}}}]", "routes[0].response.headers", "no cookie of ours"},
+
+    {TOOLS(""), NULL, "a tool"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\"}]", "tools[0].route", "a tool of REST needs a route"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"none\"}]", "tools[0].route", "... which exists"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{}}]", "tools[0].args.path", "each variable needs its argument"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\",\"y\"]}}]", "tools[0].args.path", "... and each argument its variable"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"],\"body\":7}}]", "tools[0].args.body", "body is a list, * or null"},
+    {ROUTES("") ",\"tools\":[{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"],\"header\":[\"Cookie\"]}}]", "tools[0].args.header[0]", "no argument becomes a cookie"},
+    {TOOLS(",\"inputSchema\":{\"type\":\"array\"}"), "tools[0].inputSchema", "a schema is one of an object"},
+    {TOOLS(",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"https://x.example/s\"}"), "tools[0].inputSchema", "no reference to another document"},
+    {TOOLS(",\"inputSchema\":{\"type\":\"object\",\"$ref\":\"#/$defs/a\"}"), NULL, "... but to its own definitions"},
+    {TOOLS(",\"upstreamName\":\"x\""), "tools[0].upstreamName", "upstreamName is for MCP"},
+    {TOOLS("},{\"name\":\"t\",\"route\":\"r\",\"args\":{\"path\":[\"x\"]}"), "tools[1].name", "a name twice"},
+    {MCP ",\"tools\":[{\"name\":\"a.b\"},{\"name\":\"a_b\"}]", "tools[1].name", "two names that clients see as one"},
+    {MCP ",\"tools\":[{\"name\":\"a\",\"upstreamName\":\"x\"},{\"name\":\"b\",\"upstreamName\":\"x\"}]", "tools[1].upstreamName", "an upstream name twice"},
+    {MCP ",\"tools\":[{\"name\":\"a\",\"route\":\"r\"}]", "tools[0].route", "a tool of MCP has no route"},
+
+    {AUTH("\"type\":\"none\""), NULL, "type none"},
+    {AUTH("\"header\":\"X-A\""), "upstreamAuth.type", "type is required"},
+    {AUTH("\"type\":\"magic\""), "upstreamAuth.type", "it is one of a list"},
+    {AUTH("\"type\":\"none\",\"value\":\"s\""), "upstreamAuth.value", "a secret that nothing uses"},
+    {AUTH("\"type\":\"basic\",\"username\":\"u\",\"password\":\"p\""), NULL, "basic"},
+    {AUTH("\"type\":\"basic\",\"username\":\"u\",\"clientId\":\"c\""), "upstreamAuth.clientId", "a member of another type"},
+    {AUTH("\"type\":\"static_header\",\"value\":7"), "upstreamAuth.value", "a secret is a text"},
+    {AUTH("\"type\":\"static_header\",\"value\":\"\""), "upstreamAuth.value", "... that is not empty"},
+    {AUTH("\"type\":\"static_header\",\"value\":{\"set\":true}"), NULL, "... or the object that is shown"},
+    {AUTH("\"type\":\"static_header\",\"header\":\"X-Key\",\"query\":\"key\""), "upstreamAuth.query", "header and query"},
+    {AUTH("\"type\":\"static_header\",\"header\":\"Host\""), "upstreamAuth.header", "no credential in Host"},
+    {AUTH("\"type\":\"client_credentials\",\"tokenEndpoint\":\"http://t.example\""), "upstreamAuth.tokenEndpoint", "a token endpoint has https"},
+    {AUTH("\"type\":\"client_credentials\",\"tokenParams\":{\"client_secret\":\"x\"}"), "upstreamAuth.tokenParams", "no parameter of ours"},
+    {AUTH("\"type\":\"oauth_link\",\"authorizeParams\":{\"state\":\"x\"}"), "upstreamAuth.authorizeParams", "state is ours"},
+    {AUTH("\"type\":\"oauth_link\",\"pkce\":\"plain\""), "upstreamAuth.pkce", "plain is no protection (RFC 9700 2.1.1)"},
+    {AUTH("\"type\":\"user_secret\",\"validate\":{\"path\":\"user\"}"), "upstreamAuth.validate.path", "validate has a path"},
+    {AUTH("\"type\":\"user_secret\",\"validate\":{}"), "upstreamAuth.validate.path", "... always"},
+    {AUTH("\"type\":\"client_credentials\",\"privateKeyJwt\":{\"alg\":\"HS256\"}"), "upstreamAuth.privateKeyJwt.alg", "no algorithm of a shared secret"},
+};
+
+/* What is missing, which makes a resource pending. */
+static const struct {
+    const char *members, *missing;
+} incomplete[] = {
+    {REST, NULL},
+    {"\"name\":\"a\",\"displayName\":\"A\",\"upstreamType\":\"REST\"", "upstreamUrl"},
+    {STATIC, NULL},
+    {AUTH("\"type\":\"static_header\""), "upstreamAuth.value"},
+    {AUTH("\"type\":\"basic\",\"password\":{\"set\":true}"), "upstreamAuth.username"},
+    {AUTH("\"type\":\"client_credentials\",\"tokenEndpoint\":\"https://t.example\""), "upstreamAuth.clientId"},
+    {AUTH("\"type\":\"client_credentials\",\"tokenEndpoint\":\"https://t.example\",\"clientId\":\"c\""), "upstreamAuth.clientSecret"},
+    {AUTH("\"type\":\"client_credentials\",\"tokenEndpoint\":\"https://t.example\",\"clientId\":\"c\",\"privateKeyJwt\":{\"kid\":\"k\"}"), "upstreamAuth.privateKeyJwt.key"},
+    {AUTH("\"type\":\"oauth_link\",\"clientId\":\"c\""), "upstreamAuth.authorizationEndpoint"},
+    {AUTH("\"type\":\"oauth_link\",\"discovery\":\"prm\",\"registration\":\"cimd\""), NULL},
+    {AUTH("\"type\":\"oauth_link\",\"discovery\":\"issuer\",\"registration\":\"dcr\""), "upstreamAuth.issuer"},
+    {AUTH("\"type\":\"user_secret\""), NULL},
+};
+/* clang-format on */
+
+struct first_fault {
+    char path[160];
+    char why[256];
+};
+
+static void
+keep_first(void *arg, const char *path, const char *why)
+{
+    struct first_fault *first = arg;
+    if (*first->why != '\0')
+        return;
+    snprintf(first->path, sizeof(first->path), "%s", path);
+    snprintf(first->why, sizeof(first->why), "%s", why);
+}
+
+static enum az_status
+read_text(TALLOC_CTX *mem, const char *members, struct first_fault *first,
+          struct managed_resource *ret)
+{
+    const char *text = talloc_asprintf(mem, "{%s}", members);
+    json_t *object = NULL;
+    if (jsonx_parse(mem, text, strlen(text), 64, &object, NULL) != AZ_OK)
+        return AZ_SERVER_ERROR;
+    const struct managed_reading reading = {.mem = mem,
+                                            .document = object,
+                                            .insecure_hosts = "localhost,plain.example",
+                                            .fault = keep_first,
+                                            .fault_arg = first};
+    return managed_read(&reading, ret);
+}
+
+static void
+defaults(TALLOC_CTX *mem)
+{
+    struct managed_resource resource = {.name = NULL};
+    struct first_fault first = {.why = ""};
+    read_text(
+        mem,
+        TOOLS("") ",\"defaultScope\":\"api:read\",\"requestHeaders\":{\"A\":\"1\",\"B\":\"2\"},"
+                  "\"upstreamAuth\":{\"type\":\"static_header\"}",
+        &first, &resource);
+    const struct managed_route *route = &resource.route[0];
+    ok(resource.enabled && route->enabled && resource.tool[0].served, "enabled by default");
+    is_str(route->methods[0], "GET", "methods are GET by default");
+    is_str(json_string_value(json_array_get(route->scopes, 0)), "api:read",
+           "scopes are defaultScope by default");
+    ok(resource.tool[0].scopes == route->scopes, "a tool needs the scopes of its route");
+    is_str(route->action, "r", "the action is the id by default");
+    is_str(resource.auth.header, "Authorization", "a credential goes into Authorization");
+    is_str(resource.auth.scheme, "Bearer", "... with Bearer");
+    ok(route->request_headers.count == 2, "a route has the header fields of its resource");
+    ok(resource.pinning == MANAGED_PINNING_BLOCK, "toolPinning blocks by default");
+    read_text(
+        mem,
+        ROUTES(",\"requestHeaders\":{\"b\":\"3\"}") ",\"requestHeaders\":{\"A\":\"1\",\"B\":\"2\"}",
+        &first, &resource);
+    ok(resource.route[0].request_headers.count == 2
+           && strcmp(resource.route[0].request_headers.item[1].value, "3") == 0,
+       "... and its own win, whatever their case");
+}
+
+static void
+pinning(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *status, *pinning;
+        bool served;
+    } pins[] = {
+        {"approved", "block", true },
+        {"new",      "block", false},
+        {"changed",  "block", false},
+        {"missing",  "block", false},
+        {"new",      "warn",  true },
+        {"changed",  "warn",  true },
+        {"missing",  "warn",  false},
+    };
+    struct managed_resource resource = {.name = NULL};
+    struct first_fault first = {.why = ""};
+    for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
+        read_text(
+            mem,
+            talloc_asprintf(
+                mem,
+                MCP
+                ",\"toolPinning\":\"%s\",\"tools\":[{\"name\":\"t\",\"pin\":{\"status\":\"%s\"}}]",
+                pins[i].pinning, pins[i].status),
+            &first, &resource);
+        ok(resource.tool[0].served == pins[i].served,
+           "toolPinning %s: a tool that is %s is %sserved", pins[i].pinning, pins[i].status,
+           pins[i].served ? "" : "not ");
+    }
+    read_text(mem, MCP ",\"tools\":[{\"name\":\"t\"}]", &first, &resource);
+    ok(!resource.tool[0].served, "a tool that no sync has seen is not served");
+}
+
+/* Build a schema that is nested or wide. */
+static bool
+schema_is_good(TALLOC_CTX *mem, int levels, int objects)
+{
+    struct managed_resource resource;
+    struct first_fault first = {.why = ""};
+    char *schema = talloc_strdup(mem, "{\"type\":\"object\"");
+    for (int i = 1; i < levels; i++)
+        schema = talloc_asprintf_append(schema, ",\"not\":{\"x\":1");
+    for (int i = 1; i < objects; i++)
+        schema = talloc_asprintf_append(schema, ",\"p%d\":{}", i);
+    for (int i = 0; i < levels; i++)
+        schema = talloc_asprintf_append(schema, "}");
+    return read_text(mem, talloc_asprintf(mem, TOOLS(",\"inputSchema\":%s"), schema), &first,
+                     &resource)
+           == AZ_OK;
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct first_fault first = {.why = ""};
+        struct managed_resource resource = {.name = NULL};
+        enum az_status st = read_text(mem, rows[i].members, &first, &resource);
+        ok(st == (rows[i].fault != NULL ? AZ_INVALID : AZ_OK), "%s: %s", rows[i].rule, first.why);
+        is_str(first.path, rows[i].fault != NULL ? rows[i].fault : "", "... where it is");
+    }
+    for (size_t i = 0; i < sizeof(incomplete) / sizeof(incomplete[0]); i++) {
+        struct first_fault first = {.why = ""};
+        struct managed_resource resource = {.name = NULL};
+        ok(read_text(mem, incomplete[i].members, &first, &resource) == AZ_OK,
+           "an incomplete resource is accepted %s", first.path);
+        is_str(resource.missing, incomplete[i].missing, "... and names what is missing");
+    }
+    defaults(mem);
+    pinning(mem);
+    ok(schema_is_good(mem, 32, 1), "limit: a schema of 32 levels (gateway-admin.md 1.5)");
+    ok(!schema_is_good(mem, 33, 1), "... not of 33");
+    ok(schema_is_good(mem, 1, 2000), "limit: 2000 sub-schemas");
+    ok(!schema_is_good(mem, 1, 2001), "... not 2001");
+    talloc_free(mem);
+    return done();
+}
