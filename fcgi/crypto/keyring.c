@@ -29,6 +29,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_ADMIN_KEY] = "admin keys",
     [KEYRING_SIGNING_KEY] = "signing keys",
     [KEYRING_IDENTITY_PROVIDER] = "identity provider secrets",
+    [KEYRING_MANAGED_RESOURCE] = "managed resource secrets",
     [KEYRING_SIGN_IN] = "sign-ins",
     [KEYRING_ADDRESS] = "network addresses",
     [KEYRING_DPOP_NONCE] = "DPoP nonces",

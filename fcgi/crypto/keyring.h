@@ -15,6 +15,7 @@ enum keyring_purpose {
     KEYRING_ADMIN_KEY,
     KEYRING_SIGNING_KEY,
     KEYRING_IDENTITY_PROVIDER, /* secrets at identity providers */
+    KEYRING_MANAGED_RESOURCE,  /* secrets at upstreams of the gateway */
     KEYRING_SIGN_IN,           /* PKCE verifiers and ID tokens of sign-ins */
     KEYRING_ADDRESS,           /* hashes of network addresses; nothing is sealed with it */
     KEYRING_DPOP_NONCE,        /* DPoP nonces; the same */

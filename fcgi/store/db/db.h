@@ -86,6 +86,9 @@ struct partition_lists;
  * batch fails when it runs. */
 struct db_batch *db_batch_new(struct op *op);
 
+/* Return the operation that a batch was made for; NULL: there was no memory for the batch. */
+struct op *db_batch_op(const struct db_batch *batch);
+
 /*
  * Add a statement and return its step, for the caller to fill in the parameters. Never NULL: if the
  * batch is full or there is no memory, the step is a spare one, and db_run and its siblings fail

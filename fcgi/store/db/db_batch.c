@@ -20,6 +20,7 @@ db_batch_make(TALLOC_CTX *mem, const char *fault)
     struct db_batch *batch = talloc(mem, struct db_batch);
     if (batch == NULL)
         return NULL;
+    batch->op = NULL;
     batch->count = 0;
     batch->fault = fault;
     batch->failed = NULL;
@@ -32,7 +33,16 @@ struct db_batch *
 db_batch_new(struct op *op)
 {
     struct db_batch *batch = db_batch_make(op->mem, NULL);
-    return batch != NULL ? batch : op->az->db->spare;
+    if (batch == NULL)
+        return op->az->db->spare;
+    batch->op = op;
+    return batch;
+}
+
+struct op *
+db_batch_op(const struct db_batch *batch)
+{
+    return batch->op;
 }
 
 const char *

@@ -45,6 +45,7 @@ struct db {
 };
 
 struct db_batch {
+    struct op *op;          /* it was made for; NULL: without memory, or for no operation */
     size_t count;           /* steps used; those behind them are not set */
     const char *fault;      /* why the batch cannot run: full, no memory; or NULL */
     struct db_step *failed; /* first step with an SQL error */

@@ -1,0 +1,460 @@
+#include "config.h"
+
+#include "store/gateway/resources.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/iso8601.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "crypto/keyring.h"
+#include "managed/auth.h"
+#include "managed/document.h"
+
+/* Resources that a process remembers. */
+#define REMEMBERED_MAX 512
+/* Nesting of a stored document: that of a request body, and its tools. */
+#define DOCUMENT_DEPTH 40
+
+/* A parsed resource. */
+struct remembered {
+    struct managed_resource resource;
+    const unsigned char *sealed; /* its secrets, or NULL */
+    size_t sealed_length;
+};
+
+/* The parsed resources of a process. */
+struct managed_memory {
+    struct remembered *item[REMEMBERED_MAX];
+    size_t count;
+};
+
+#define COLUMNS                                                                                    \
+    "m.id, m.version, m.name, m.status, m.status_reason, m.connector_id, m.connector_version"
+/* The definition, unless the process has this version: the parameter is an array of versions. */
+#define DEFINITION_OF_ONE                                                                          \
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.document END AS document"                   \
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.tools END AS tools"                         \
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.secrets_set END AS secrets_set"             \
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"
+#define DEFINITION_OF_ALL                                                                          \
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.document END AS document"                   \
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.tools END AS tools"                         \
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.secrets_set END AS secrets_set"             \
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"
+
+/* clang-format off */
+enum managed_find_column { FIND_ID, FIND_VERSION, FIND_NAME, FIND_STATUS, FIND_STATUS_REASON, FIND_CONNECTOR_ID, FIND_CONNECTOR_VERSION, FIND_DOCUMENT, FIND_TOOLS, FIND_SECRETS_SET, FIND_SECRETS_SEALED };
+static const struct db_stmt managed_find_stmt = {
+    "managed_find", "SELECT " COLUMNS DEFINITION_OF_ONE " FROM managed_resource m WHERE m.name = $1", 2};
+enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED };
+static const struct db_stmt managed_list_stmt = {
+    "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
+
+/*
+ * $1 id, $2 version, $3 status that the process knew, $4 the next status, $5 the next status if
+ * there are many failures, $6 a failure, $7 how many are many, $8 their seconds, $9 reason, $10
+ * probe, $11 now. A status that another process changed meanwhile stays.
+ */
+static const struct db_stmt managed_event_stmt = {
+    "managed_event",
+    "WITH w AS (SELECT m.id, m.status, ARRAY(SELECT f FROM unnest(m.failures) f"
+    "   WHERE f > $11::timestamptz - $8::integer * interval '1 second' ORDER BY f DESC LIMIT $7::integer - 1) AS recent"
+    "  FROM managed_resource m WHERE m.id = $1::bigint AND m.version = $2::bigint FOR UPDATE),"
+    " n AS (SELECT w.id, CASE WHEN w.status <> $3 THEN w.status"
+    "   WHEN $6::boolean AND cardinality(w.recent) + 1 >= $7::integer THEN $5 ELSE $4 END AS status,"
+    "   CASE WHEN $6::boolean THEN array_prepend($11::timestamptz, w.recent)"
+    "    WHEN $4 = 'active' THEN '{}' ELSE w.recent END AS failures FROM w)"
+    " UPDATE managed_resource m SET status = n.status, failures = n.failures,"
+    "  last_probe = coalesce($10::json, m.last_probe),"
+    "  status_reason = CASE WHEN m.status = n.status THEN m.status_reason WHEN n.status <> 'active' THEN $9 END,"
+    "  status_changed_at = CASE WHEN m.status = n.status THEN m.status_changed_at ELSE $11::timestamptz END"
+    " FROM n WHERE m.id = n.id", 11};
+
+static const struct db_stmt managed_store_tools_stmt = {
+    "managed_store_tools",
+    "UPDATE managed_resource SET tools = $3::json, version = nextval('managed_resource_version_seq'), synced_at = $6::timestamptz,"
+    " status_reason = CASE WHEN $4 <> 'active' THEN coalesce($5, status_reason) END,"
+    " status_changed_at = CASE WHEN status = $4 THEN status_changed_at ELSE $6::timestamptz END, status = $4"
+    " WHERE id = $1::bigint AND version = $2::bigint RETURNING id", 6};
+static const struct db_stmt managed_read_tools_stmt = {
+    "managed_read_tools", "SELECT tools::text FROM managed_resource WHERE id = $1::bigint", 1};
+/* clang-format on */
+
+/* ---- memory of parsed resources */
+
+static struct managed_memory *
+memory_of(struct op *op)
+{
+    if (op->az->managed == NULL)
+        op->az->managed = talloc_zero(op->az, struct managed_memory);
+    return op->az->managed;
+}
+
+static struct remembered *
+recall(struct op *op, int64_t version)
+{
+    struct managed_memory *memory = memory_of(op);
+    for (size_t i = 0; memory != NULL && i < memory->count; i++)
+        if (memory->item[i]->resource.version == version)
+            return memory->item[i];
+    return NULL;
+}
+
+/* Forget an entry. It lives until the end of the operation, which may still read it. */
+static void
+forget(struct op *op, struct managed_memory *memory, size_t i)
+{
+    talloc_steal(op->mem, memory->item[i]);
+    memory->item[i] = memory->item[--memory->count];
+}
+
+/* Keep a resource in place of its earlier version; without room, of the first one. */
+static void
+remember(struct op *op, struct remembered *fresh)
+{
+    struct managed_memory *memory = memory_of(op);
+    if (memory == NULL)
+        return;
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->item[i]->resource.id == fresh->resource.id) {
+            forget(op, memory, i);
+            break;
+        }
+    if (memory->count == REMEMBERED_MAX)
+        forget(op, memory, 0);
+    memory->item[memory->count++] = talloc_steal(memory, fresh);
+}
+
+/* Return the versions that the process has, of one name or of all, as an array of SQL. */
+static const char *
+known_versions(struct op *op, const char *name)
+{
+    const struct managed_memory *memory = memory_of(op);
+    char *text = talloc_strdup(op->mem, "{");
+    for (size_t i = 0; memory != NULL && i < memory->count; i++) {
+        const struct managed_resource *resource = &memory->item[i]->resource;
+        if (name == NULL || strcmp(name, resource->name) == 0)
+            text = talloc_asprintf_append_buffer(text, "%s%lld", text[1] != '\0' ? "," : "",
+                                                 (long long) resource->version);
+        if (text == NULL)
+            return NULL;
+    }
+    return talloc_asprintf_append_buffer(text, "}");
+}
+
+/* ---- reading a row */
+
+/* Read a member of a row that is JSON. */
+static json_t *
+column_json(TALLOC_CTX *mem, const PGresult *result, int row, int column)
+{
+    const char *text = db_get(result, row, column);
+    json_t *value = NULL;
+    if (text == NULL || jsonx_parse(mem, text, strlen(text), DOCUMENT_DEPTH, &value, NULL) != AZ_OK)
+        return NULL;
+    return value;
+}
+
+/* Tell the operator why a stored document does not work. */
+static void
+tell_broken(void *arg, const char *path, const char *why)
+{
+    log_text(AZ_SEV_WARN, "managed resource cannot be read", "%s: %s %s", (const char *) arg, path,
+             why);
+}
+
+/* Parse a document into an entry. One that this program cannot read is in error. */
+static enum az_status
+parse_row(struct op *op, const PGresult *result, int row, struct remembered *entry)
+{
+    json_t *document = column_json(entry, result, row, FIND_DOCUMENT);
+    json_t *tools = column_json(entry, result, row, FIND_TOOLS);
+    char *name = talloc_strdup(entry, db_get(result, row, FIND_NAME));
+    if (name == NULL)
+        return AZ_SERVER_ERROR;
+    if (document != NULL && tools != NULL)
+        json_object_set(document, "tools", tools);
+    const struct managed_reading reading = {
+        .mem = entry,
+        .document = document,
+        .insecure_hosts = op->az->cfg->gateway_insecure_hosts,
+        .secrets = column_json(entry, result, row, FIND_SECRETS_SET),
+        .fault = tell_broken,
+        .fault_arg = name,
+    };
+    enum az_status st = managed_read(&reading, &entry->resource);
+    if (st == AZ_INVALID)
+        entry->resource = (struct managed_resource){
+            .name = name, .display_name = name, .enabled = true, .missing = "document"};
+    return st == AZ_INVALID ? AZ_OK : st;
+}
+
+static enum az_status
+read_entry(struct op *op, const PGresult *result, int row, struct remembered **ret)
+{
+    struct remembered *entry = talloc_zero(op->mem, struct remembered);
+    unsigned char *sealed = NULL;
+    enum az_status st = entry != NULL ? parse_row(op, result, row, entry) : AZ_SERVER_ERROR;
+    if (st == AZ_OK && db_get(result, row, FIND_SECRETS_SEALED) != NULL)
+        st = db_get_octets(entry, result, row, FIND_SECRETS_SEALED, &sealed, &entry->sealed_length);
+    if (st != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s cannot be read",
+                       db_get(result, row, FIND_NAME));
+    entry->sealed = sealed;
+    entry->resource.id = db_get_number(result, row, FIND_ID, 0);
+    entry->resource.version = db_get_number(result, row, FIND_VERSION, 0);
+    remember(op, entry);
+    *ret = entry;
+    return AZ_OK;
+}
+
+/* Return a copy with the status of the row: that changes without the version. */
+static enum az_status
+current_copy(struct op *op, const PGresult *result, int row, const struct remembered *entry,
+             const struct managed_resource **ret)
+{
+    struct managed_resource *copy =
+        talloc_memdup(op->mem, &entry->resource, sizeof(entry->resource));
+    if (copy == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    bool broken = copy->missing != NULL && strcmp(copy->missing, "document") == 0;
+    copy->status = broken ? MANAGED_ERROR : managed_status_of(db_get(result, row, FIND_STATUS));
+    copy->status_reason = db_get(result, row, FIND_STATUS_REASON);
+    copy->connector_id = db_get(result, row, FIND_CONNECTOR_ID);
+    copy->connector_version = db_get(result, row, FIND_CONNECTOR_VERSION);
+    *ret = copy;
+    return AZ_OK;
+}
+
+/* Take one row: from memory, or parsed. *ret NULL: it is not in memory any more. */
+static enum az_status
+take_row(struct op *op, const PGresult *result, int row, const struct managed_resource **ret)
+{
+    struct remembered *entry = recall(op, db_get_number(result, row, FIND_VERSION, 0));
+    enum az_status st = AZ_OK;
+    *ret = NULL;
+    if (entry == NULL && db_get(result, row, FIND_DOCUMENT) != NULL)
+        st = read_entry(op, result, row, &entry);
+    if (st != AZ_OK || entry == NULL)
+        return st;
+    return current_copy(op, result, row, entry, ret);
+}
+
+/* ---- one resource */
+
+struct db_step *
+resource_step(struct db_batch *batch, const char *name)
+{
+    struct op *op = db_batch_op(batch);
+    struct db_step *step = db_batch_add(batch, &managed_find_stmt);
+    db_text(&step->params, name);
+    db_text(&step->params, op != NULL ? known_versions(op, name) : NULL);
+    return step;
+}
+
+enum az_status
+resource_take(struct op *op, struct db_step *step, const struct managed_resource **ret)
+{
+    const struct managed_resource *resource = NULL;
+    enum az_status st = AZ_OK;
+    if (PQntuples(step->result) > 0)
+        st = take_row(op, step->result, 0, &resource);
+    if (st != AZ_OK)
+        return st;
+    /* It was forgotten between the two calls. */
+    if (resource == NULL && PQntuples(step->result) > 0)
+        return resource_find(op, db_get(step->result, 0, FIND_NAME), ret);
+    *ret = resource;
+    return AZ_OK;
+}
+
+enum az_status
+resource_find(struct op *op, const char *name, const struct managed_resource **ret)
+{
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = resource_step(batch, name);
+    enum az_status st = db_run(op, batch, true);
+    return st == AZ_OK ? resource_take(op, step, ret) : st;
+}
+
+/* ---- all of them */
+
+enum az_status
+resources_list(struct op *op, struct managed_resources *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, known_versions(op, NULL));
+    enum az_status st = db_exec(op, &managed_list_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    int rows = PQntuples(result);
+    const struct managed_resource **item =
+        talloc_zero_array(op->mem, const struct managed_resource *, (unsigned) rows + 1);
+    if (item == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    struct managed_resources list = {.item = item};
+    for (int row = 0; row < rows && st == AZ_OK; row++) {
+        const struct managed_resource *resource = NULL;
+        st = take_row(op, result, row, &resource);
+        /* More are enabled than a process remembers. */
+        if (st == AZ_OK && resource == NULL)
+            st = resource_find(op, db_get(result, row, FIND_NAME), &resource);
+        if (st == AZ_OK && resource != NULL)
+            item[list.count++] = resource;
+    }
+    if (st == AZ_OK)
+        *ret = list;
+    return st;
+}
+
+/* ---- secrets */
+
+const char *
+resource_secrets_place(TALLOC_CTX *mem, const char *name)
+{
+    return talloc_asprintf(mem, "managed_resource/secrets/%s", name);
+}
+
+enum az_status
+resource_secrets(struct op *op, const struct managed_resource *resource,
+                 const struct managed_secrets **ret)
+{
+    struct managed_secrets *secrets = talloc_zero(op->mem, struct managed_secrets);
+    const struct remembered *entry = recall(op, resource->version);
+    unsigned char *plain;
+    size_t length;
+    if (secrets == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (entry == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s was changed meanwhile",
+                       resource->name);
+    if (entry->sealed != NULL) {
+        const char *place = resource_secrets_place(op->mem, resource->name);
+        enum az_status st =
+            place != NULL ? keyring_open(op->mem, op->az->keyring, KEYRING_MANAGED_RESOURCE, place,
+                                         entry->sealed, entry->sealed_length, &plain, &length)
+                          : AZ_SERVER_ERROR;
+        if (st == AZ_OK)
+            st = managed_secrets_read(secrets, (const char *) plain, length, secrets);
+        if (st != AZ_OK)
+            return op_fail(op, AZ_SERVER_ERROR, NULL,
+                           "the secrets of managed resource %s do not open", resource->name);
+    }
+    *ret = secrets;
+    return AZ_OK;
+}
+
+/* ---- what happened */
+
+static struct managed_state
+state_of(const struct managed_resource *resource)
+{
+    return (struct managed_state){
+        .status = resource->status,
+        .upstream = resource->upstream,
+        .enabled = resource->enabled,
+        .complete = resource->missing == NULL,
+        .waiting = managed_tools_wait(resource),
+    };
+}
+
+/* Write an event and a probe (NULL: none). */
+static enum az_status
+write_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
+            const char *reason, const char *probe)
+{
+    struct managed_state state = state_of(resource), many = state;
+    struct db_params params = {.count = 0};
+    many.many = true;
+    db_number(&params, resource->id);
+    db_number(&params, resource->version);
+    db_text(&params, managed_status_word(state.status));
+    db_text(&params, managed_status_word(managed_next_status(&state, event)));
+    db_text(&params, managed_status_word(managed_next_status(&many, event)));
+    db_bool(&params, managed_event_is_failure(event));
+    db_number(&params, MANAGED_FAILURES);
+    db_number(&params, MANAGED_FAILURES_SECONDS);
+    db_text(&params, reason != NULL ? reason : managed_event_reason(event));
+    db_text(&params, probe);
+    db_time(&params, op->now_ms);
+    return db_exec(op, &managed_event_stmt, &params, false, NULL);
+}
+
+void
+resource_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
+               const char *reason)
+{
+    const struct managed_state state = state_of(resource);
+    if (!managed_event_is_news(&state, event))
+        return;
+    const struct az_fault before = op->fault;
+    az_fault_clear(&op->fault);
+    if (write_event(op, resource, event, reason, NULL) != AZ_OK)
+        log_text(AZ_SEV_ERROR, "status of a managed resource not stored", "%s: %s", resource->name,
+                 op->fault.detail);
+    op->fault = before;
+}
+
+enum az_status
+resource_record_probe(struct op *op, const struct managed_resource *resource,
+                      const struct resource_probe *probe)
+{
+    char now[ISO8601_MS_SIZE];
+    if (iso8601_format_ms(op->now_ms, now) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the clock is outside the years 1 to 9999");
+    const char *text = jsonx_dump(
+        op->mem,
+        jsonx_own(op->mem,
+                  json_pack("{s:s,s:b,s:o*,s:I,s:s*}", "at", now, "ok", probe->ok, "httpStatus",
+                            probe->http_status != 0 ? json_integer(probe->http_status) : NULL,
+                            "latencyMs", (json_int_t) probe->latency_ms, "error", probe->error)));
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return write_event(op, resource, probe->ok ? MANAGED_PROBE_OK : MANAGED_PROBE_FAILED,
+                       probe->error, text);
+}
+
+enum az_status
+resource_store_tools(struct op *op, const struct managed_resource *resource, const json_t *tools,
+                     enum managed_event event, bool *ret_done)
+{
+    struct managed_state state = state_of(resource);
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    const char *text = jsonx_dump(op->mem, tools);
+    if (text == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    /* The event says if any of the new tools waits. */
+    state.waiting = event == MANAGED_SYNC_CHANGED;
+    db_number(&params, resource->id);
+    db_number(&params, resource->version);
+    db_text(&params, text);
+    db_text(&params, managed_status_word(managed_next_status(&state, event)));
+    db_text(&params, managed_event_reason(event));
+    db_time(&params, op->now_ms);
+    enum az_status st = db_exec(op, &managed_store_tools_stmt, &params, false, &result);
+    if (st == AZ_OK)
+        *ret_done = PQntuples(result) > 0;
+    return st;
+}
+
+enum az_status
+resource_read_tools(struct op *op, const struct managed_resource *resource, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    const char *text = NULL;
+    json_t *tools = NULL;
+    db_number(&params, resource->id);
+    enum az_status st = db_fetch_text(op, &managed_read_tools_stmt, &params, &text);
+    if (st == AZ_OK && text != NULL
+        && jsonx_parse(op->mem, text, strlen(text), DOCUMENT_DEPTH, &tools, NULL) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "the tools of managed resource %s cannot be read",
+                       resource->name);
+    if (st == AZ_OK)
+        *ret = tools;
+    return st;
+}

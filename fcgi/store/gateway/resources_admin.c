@@ -1,0 +1,107 @@
+#include "config.h"
+
+#include "store/gateway/resources_admin.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "store/db/db.h"
+
+/* Nesting of the columns that are JSON. */
+#define COLUMN_DEPTH 40
+
+/*
+ * The document as it was stored, then what the service knows. They are put together as texts: jsonb
+ * would write the numbers of a schema anew, and json_strip_nulls() would take the nulls out of it.
+ */
+#define RESOURCES_DTO                                                                              \
+    "(left(m.document::text, -1) || ',\"tools\":' || m.tools::text || ','"                         \
+    " || substr(json_strip_nulls(json_build_object('connectorId', m.connector_id,"                 \
+    "  'connectorVersion', m.connector_version, 'status', m.status,"                               \
+    "  'statusReason', m.status_reason,"                                                           \
+    "  'statusChangedAt', to_char(m.status_changed_at" DB_TIME ","                                 \
+    "  'lastProbe', m.last_probe, 'toolCount', json_array_length(m.tools),"                        \
+    "  'syncedAt', to_char(m.synced_at" DB_TIME "))::text, 2))::json"
+
+/* clang-format off */
+static const struct db_stmt resources_admin_list_stmt = {
+    "managed_resource_dto_list", "SELECT " RESOURCES_DTO " AS dto FROM managed_resource m ORDER BY m.name", 0};
+enum managed_resource_dto_fetch_column { SHOWN_DTO, SHOWN_VERSION };
+static const struct db_stmt resources_admin_fetch_stmt = {
+    "managed_resource_dto_fetch", "SELECT " RESOURCES_DTO " AS dto, m.version FROM managed_resource m WHERE m.name = $1", 1};
+
+/* The values come by name from one JSON object; json keeps its documents as they were written. */
+static const struct db_stmt resources_admin_insert_stmt = {
+    "managed_resource_insert",
+    "INSERT INTO managed_resource (" RESOURCES_ADMIN_COLUMNS ", name, secrets_sealed)"
+    " SELECT " RESOURCES_ADMIN_COLUMNS ", $1, $3::bytea FROM json_populate_record(NULL::managed_resource, $2::json)"
+    " ON CONFLICT (name) DO NOTHING RETURNING id", 3};
+static const struct db_stmt resources_admin_replace_stmt = {
+    "managed_resource_replace",
+    "WITH r AS (SELECT " RESOURCES_ADMIN_COLUMNS " FROM json_populate_record(NULL::managed_resource, $2::json))"
+    " UPDATE managed_resource m SET (" RESOURCES_ADMIN_COLUMNS ", secrets_sealed, status_changed_at, failures, version, updated_at)"
+    " = (SELECT r.upstream_type, r.enabled, r.document, r.tools, r.secrets_set, r.missing, r.status, r.status_reason,"
+    "  coalesce($3::bytea, m.secrets_sealed),"
+    "  CASE WHEN m.status = r.status THEN m.status_changed_at ELSE now() END, '{}'::timestamptz[],"
+    "  nextval('managed_resource_version_seq'), now() FROM r)"
+    " WHERE m.name = $1 AND ($4::bigint IS NULL OR m.version = $4::bigint) RETURNING m.id", 4};
+static const struct db_stmt resources_admin_delete_stmt = {
+    "managed_resource_delete", "DELETE FROM managed_resource"
+    " WHERE name = $1 AND ($2::bigint IS NULL OR version = $2::bigint) RETURNING id", 2};
+
+enum managed_resource_stored_column { STORED_VERSION, STORED_STATUS, STORED_STATUS_REASON, STORED_AUTH_TYPE, STORED_SECRETS_SET, STORED_TOOLS, STORED_SECRETS_SEALED };
+static const struct db_stmt resource_stored_stmt = {
+    "managed_resource_stored",
+    "SELECT version, status, status_reason, document #>> '{upstreamAuth,type}' AS auth_type, secrets_set, tools, secrets_sealed"
+    " FROM managed_resource WHERE name = $1", 1};
+/* clang-format on */
+
+const struct json_rows resources_admin_rows = {
+    .noun = "managed resource",
+    .key = "name",
+    .besides = "",
+    .list = &resources_admin_list_stmt,
+    .fetch = &resources_admin_fetch_stmt,
+    .insert = &resources_admin_insert_stmt,
+    .replace = &resources_admin_replace_stmt,
+    .remove = &resources_admin_delete_stmt,
+};
+
+static enum az_status
+stored_read(struct op *op, const PGresult *result, struct resource_stored *stored)
+{
+    const char *set = db_get(result, 0, STORED_SECRETS_SET),
+               *tools = db_get(result, 0, STORED_TOOLS);
+    unsigned char *sealed = NULL;
+    enum az_status st =
+        jsonx_parse(op->mem, set, strlen(set), COLUMN_DEPTH, &stored->secrets_set, NULL);
+    if (st == AZ_OK)
+        st = jsonx_parse(op->mem, tools, strlen(tools), COLUMN_DEPTH, &stored->tools, NULL);
+    if (st == AZ_OK && db_get(result, 0, STORED_SECRETS_SEALED) != NULL)
+        st = db_get_octets(op->mem, result, 0, STORED_SECRETS_SEALED, &sealed,
+                           &stored->sealed_length);
+    stored->sealed = sealed;
+    stored->version = db_get(result, 0, STORED_VERSION);
+    stored->status = managed_status_of(db_get(result, 0, STORED_STATUS));
+    stored->status_reason = db_get(result, 0, STORED_STATUS_REASON);
+    stored->auth_type = db_get(result, 0, STORED_AUTH_TYPE);
+    return st;
+}
+
+enum az_status
+resource_stored_fetch(struct op *op, const char *name, const struct resource_stored **ret)
+{
+    struct db_params params = {.count = 0};
+    struct resource_stored *stored = NULL;
+    PGresult *result;
+    db_text(&params, name);
+    enum az_status st = db_exec(op, &resource_stored_stmt, &params, true, &result);
+    if (st == AZ_OK && PQntuples(result) > 0) {
+        stored = talloc_zero(op->mem, struct resource_stored);
+        if (stored == NULL || stored_read(op, result, stored) != AZ_OK)
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s cannot be read", name);
+    }
+    if (st == AZ_OK)
+        *ret = stored;
+    return st;
+}

@@ -1,0 +1,34 @@
+/* Managed resources as the administrator reads and writes them. */
+#ifndef AZ_STORE_GATEWAY_RESOURCES_ADMIN_H
+#define AZ_STORE_GATEWAY_RESOURCES_ADMIN_H
+
+#include <jansson.h>
+
+#include "managed/managed.h"
+#include "store/db/json_rows.h"
+
+/* The columns that a save writes; admin/managed_resource_dto.c fills them. Neither the key nor the
+ * secrets: those have parameters of their own. */
+#define RESOURCES_ADMIN_COLUMNS                                                                    \
+    "upstream_type, enabled, document, tools, secrets_set, missing, status, status_reason"
+
+/* ManagedResourceDto, keyed by name. A replace keeps the secrets when they are not given. */
+extern const struct json_rows resources_admin_rows;
+
+/* The facts of a stored resource that the rules of a save depend on; on op->mem. */
+struct resource_stored {
+    const char *version; /* as text */
+    enum managed_status status;
+    const char *status_reason;   /* or NULL */
+    const char *auth_type;       /* of upstreamAuth, or NULL */
+    json_t *secrets_set;         /* object: times by name */
+    json_t *tools;               /* array, as stored */
+    const unsigned char *sealed; /* its secrets, or NULL */
+    size_t sealed_length;        /* octets */
+};
+
+/* Read them. One trip. *ret is NULL if there is no such resource. */
+enum az_status resource_stored_fetch(struct op *op, const char *name,
+                                     const struct resource_stored **ret);
+
+#endif
