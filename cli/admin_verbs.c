@@ -131,6 +131,41 @@ static const struct output_column idp_columns[] = {
 };
 #define NO_IDP "is not an identity provider; see `authzctl idp list`"
 
+/* ---- managed resources */
+
+#define RESOURCE_OPTIONS \
+    {"default-scope", 0, "SCOPE", AT(default_scope), false, "Scope of routes and tools that name none"}, \
+    {"disable", 0, NULL, AT(disable), false, "Answer requests with 404 and hide the tools"}, \
+    {"enable", 0, NULL, AT(enable), false, "Serve the resource"}, \
+    {"file", 0, "FILE", AT(file), false, "Take members, such as routes and upstreamAuth, from the JSON object in FILE, or - for standard input"}, \
+    {"name", 0, "NAME", AT(name), false, "Name that people see"}, \
+    {"type", 0, "TYPE", AT(type), false, "Upstream: REST, MCP or STATIC"}, \
+    {"url", 0, "URL", AT(url), false, "Address of the upstream"}, \
+    {NULL, 0, NULL, 0, false, NULL}
+
+const struct cli_option resource_create_options[] = {RESOURCE_OPTIONS};
+const struct cli_option resource_update_options[] = {RESOURCE_OPTIONS};
+const struct cli_option resource_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+
+static const struct admin_member resource_members[] = {
+    {AT(default_scope), "defaultScope", ADMIN_TEXT},
+    {AT(disable),       "enabled",      ADMIN_FALSE},
+    {AT(enable),        "enabled",      ADMIN_TRUE},
+    {AT(name),          "displayName",  ADMIN_TEXT},
+    {AT(type),          "upstreamType", ADMIN_TEXT},
+    {AT(url),           "upstreamUrl",  ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column resource_columns[] = {
+    {"name",         "RESOURCE"},
+    {"upstreamType", "TYPE"},
+    {"status",       "STATUS"},
+    {"upstreamUrl",  "UPSTREAM"},
+    {"statusReason", "REASON"},
+    {NULL, NULL},
+};
+#define NO_RESOURCE "is not a managed resource; see `authzctl resource list`"
+
 /* ---- sessions and consents */
 
 #define SUBJECT {"subject", 0, "SUBJECT", AT(subject), false, "Show those of SUBJECT alone"}
@@ -318,6 +353,12 @@ const struct admin_verb admin_verbs[] = {
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
     {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
     {"policy try", "POST", API "policy-rules/evaluate", "path", policy_try_members, NULL, NULL, NULL, NULL, false},
+    {"resource create", "POST", API "managed-resources", "name", resource_members, NULL, NULL, NULL, NULL, false},
+    {"resource delete", "DELETE", API "managed-resources/{}", NULL, NULL, NULL, NULL, "was deleted", NO_RESOURCE, false},
+    {"resource list", "GET", API "managed-resources", NULL, NULL, resource_columns, NULL, NULL, NULL, false},
+    {"resource probe", "POST", API "managed-resources/{}/probe", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
+    {"resource show", "GET", API "managed-resources/{}", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
+    {"resource update", "PUT", API "managed-resources/{}", "name", resource_members, NULL, NULL, NULL, NO_RESOURCE, false},
     {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
     {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},
     {"token list", "GET", API "tokens", NULL, token_filters, token_columns, "content", NULL, NULL, false},

@@ -29,6 +29,7 @@ extern const struct field_table answer_governance;     /* gateway-admin.md 3.6 *
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */
 extern const struct field_table answer_key;         /* a signing key */
 extern const struct field_table answer_token_page;  /* the same */
+extern const struct field_table answer_probe;       /* gateway-admin.md 3.6 */
 extern const struct field_table answer_rotation;    /* oauth.md 5 */
 extern const struct field_table answer_consent;     /* a remembered consent */
 extern const struct field_table answer_session;     /* a browser session */

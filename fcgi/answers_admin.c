@@ -176,7 +176,7 @@ static const struct field governance_fields[] = {
     {"dataKeys",               FIELD_INTEGER,   .required = true},
     {"activeAgentCount",       FIELD_INTEGER,   .required = true, .help = "Clients with a decision in the period"},
     {"identityProviderCount",  FIELD_INTEGER,   .required = true},
-    {"protectedResourceCount", FIELD_INTEGER,   .required = true, .help = "UMA resources"},
+    {"protectedResourceCount", FIELD_INTEGER,   .required = true, .help = "UMA resources and managed resources"},
     {"trendLabels",            FIELD_TEXT_LIST, .required = true, .help = "Days on which the points begin"},
     {"trendAllowed",           FIELD_ARRAY,     .required = true},
     {"trendDenied",            FIELD_ARRAY,     .required = true},
@@ -190,6 +190,14 @@ static const struct field governance_fields[] = {
     {"recentPolicyChanges",    FIELD_ARRAY,     .required = true, .shape = &policy_change_table},
 };
 const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
+
+static const struct field probe_fields[] = {
+    {"ok",         FIELD_BOOLEAN, .required = true, .help = "The upstream answered, and not with a status of 500 or more", .example = "true"},
+    {"httpStatus", FIELD_INTEGER, .help = "Status code of its answer; absent: there was none", .example = "200"},
+    {"latencyMs",  FIELD_INTEGER, .required = true, .help = "Time until the answer was there, in milliseconds", .example = "42"},
+    {"error",      FIELD_TEXT,    .help = "What is wrong, for the operator"},
+};
+const struct field_table answer_probe = ANSWER("ProbeResult", probe_fields);
 
 static const struct field rotation_fields[] = {
     {"clientId",                FIELD_TEXT, .required = true, .example = "\"shop\""},

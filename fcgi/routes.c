@@ -19,6 +19,7 @@
 #include "admin/health.h"
 #include "admin/identity_provider_dto.h"
 #include "admin/identity_providers.h"
+#include "admin/managed_resources.h"
 #include "admin/keys.h"
 #include "admin/metrics.h"
 #include "admin/policy_bundle.h"
@@ -34,6 +35,7 @@
 #include "http/api/document.h"
 #include "http/api/reader.h"
 #include "http/route.h"
+#include "managed/document.h"
 #include "oauth/ciba/bc_authorize.h"
 #include "oauth/ciba/bc_callback.h"
 #include "oauth/ciba/ciba_rules.h"
@@ -184,6 +186,13 @@ const struct route routes[] = {
     {GET("/admin/api/identity-providers/{idpId}", "getIdentityProvider", resource_get_handle), ADMIN, OF(identity_providers_resource), ABOUT("Show an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider"))},
     {PUT("/admin/api/identity-providers/{idpId}", "updateIdentityProvider", resource_put_handle), ADMIN_WRITE, JSON, OF(identity_providers_resource), FIELDS_OF(identity_provider_table), ABOUT("Replace an identity provider"), ANSWERS(GIVES(200, identity_provider_table, "The identity provider as stored"))},
     {DELETE("/admin/api/identity-providers/{idpId}", "deleteIdentityProvider", resource_delete_handle), ADMIN_WRITE, OF(identity_providers_resource), ABOUT("Delete an identity provider"), ANSWERS(GIVES_NOTHING(204, "The identity provider is deleted"))},
+
+    {GET("/admin/api/managed-resources", "listManagedResources", resource_list_handle), ADMIN, OF(managed_resources_resource), ABOUT("List the managed resources"), ANSWERS(GIVES_LIST(managed_resource_table, "The managed resources, without their secrets"))},
+    {POST("/admin/api/managed-resources", "createManagedResource", resource_create_handle), ADMIN_WRITE, JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Create a managed resource"), ANSWERS(GIVES(201, managed_resource_table, "The managed resource"), GIVES_NOTHING(409, "The name is already in use"))},
+    {GET("/admin/api/managed-resources/{name}", "getManagedResource", resource_get_handle), ADMIN, OF(managed_resources_resource), ABOUT("Show a managed resource"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource, without its secrets"))},
+    {PUT("/admin/api/managed-resources/{name}", "updateManagedResource", resource_put_handle), ADMIN_WRITE, JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Replace a managed resource; a secret that is left out stays, null clears it"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource as stored"))},
+    {DELETE("/admin/api/managed-resources/{name}", "deleteManagedResource", resource_delete_handle), ADMIN_WRITE, OF(managed_resources_resource), ABOUT("Delete a managed resource"), ANSWERS(GIVES_NOTHING(204, "The managed resource is deleted"))},
+    {POST("/admin/api/managed-resources/{name}/probe", "probeManagedResource", managed_resource_probe_handle), ADMIN_WRITE, ABOUT("Request the upstream of a managed resource once, without a credential"), ANSWERS(GIVES(200, answer_probe, "The outcome, which lastProbe shows later"))},
 
     {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(answer_consent, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},

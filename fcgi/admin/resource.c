@@ -187,13 +187,14 @@ resource_write(struct request *req, struct resource_reading *reading, const char
                struct json_shown *ret)
 {
     const struct admin_resource *resource = resource_of(req);
-    struct json_row row = {.version = version};
+    struct json_row row = {.key = NULL};
     enum az_status st = resource_read(req, reading);
     if (st == AZ_OK)
         st = resource_seal(req, reading, &row);
     if (st != AZ_OK)
         return st;
     row.key = reading->key;
+    row.version = version != NULL ? version : reading->version;
     row.columns = jsonx_dump(req->op.mem, reading->columns);
     if (row.columns == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
@@ -202,6 +203,12 @@ resource_write(struct request *req, struct resource_reading *reading, const char
     resource_tag(req, ret);
     if (resource->written != NULL)
         resource->written(&req->op, row.key);
+    /* Without If-Match the caller cannot have failed to meet it. */
+    if (st == AZ_PRECONDITION_FAILED && version == NULL) {
+        az_fault_clear(&req->op.fault);
+        return op_fail(&req->op, AZ_CONFLICT, "It was changed at the same time; send it again",
+                       NULL);
+    }
     return st;
 }
 
@@ -256,6 +263,7 @@ resource_create_handle(struct request *req)
     struct resource_reading reading = resource_begin(req);
     struct json_shown shown = {.dto = NULL};
     enum az_status st = resource_write(req, &reading, NULL, &shown);
+    req->error_is_empty = st == AZ_CONFLICT && resource_of(req)->taken_is_empty;
     if (st == AZ_OK)
         st = resource_respond_created(req, shown.dto, reading.secret);
     resource_wipe(req); /* before the warnings, which may take seconds */

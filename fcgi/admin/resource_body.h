@@ -32,11 +32,13 @@ struct resource_reading {
     field_fault_fn *fault;      /* called for each fault */
     void *fault_arg;            /* its first argument */
 
-    const char *key;    /* the row; NULL: not given */
-    const char *secret; /* secret as given, or NULL */
-    json_t *columns;    /* values by column; NULL when a field is at fault */
-    bool faulty;        /* a fault was told */
-    bool lost;          /* memory ran out */
+    const char *version; /* PUT, set by the resource's `complete`: the version of the stored row
+                            that the columns were made from; NULL: of any */
+    const char *key;     /* the row; NULL: not given */
+    const char *secret;  /* secret as given, or NULL */
+    json_t *columns;     /* values by column; NULL when a field is at fault */
+    bool faulty;         /* a fault was told */
+    bool lost;           /* memory ran out */
 };
 
 /*

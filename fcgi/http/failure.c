@@ -89,7 +89,7 @@ static void
 write_json_error(struct request *req, const struct az_status_row *row)
 {
     const struct az_fault *fault = &req->op.fault;
-    if (req->route->dialect == DIALECT_ADMIN && row->http == 404) {
+    if (req->error_is_empty || (req->route->dialect == DIALECT_ADMIN && row->http == 404)) {
         respond_octets(req, row->http, NULL, "", 0);
         return;
     }

@@ -87,6 +87,7 @@ struct request {
     const struct dpop *dpop; /* the DPoP proof (oauth/dpop/dpop.h); NULL: none was sent or read */
     const char *admin_label; /* label of the admin key, set by the admin credential */
     json_t *error_body;      /* replaces the dialect's body of a failure; owned by op.mem */
+    bool error_is_empty;     /* the answer to a failure has no body */
     const char *challenge;   /* WWW-Authenticate of a 401, set by the credential */
     const char *dpop_challenge; /* a second WWW-Authenticate beside it, or NULL */
     /* DIALECT_PAGE: the checked redirect_uri to which failures go; NULL: they get a page. */

@@ -6,7 +6,9 @@
 
 #include "admin/client_dto.h"
 #include "admin/identity_provider_dto.h"
+#include "admin/managed_resource_dto.h"
 #include "store/clients/clients_admin.h"
+#include "store/gateway/resources_admin.h"
 #include "store/people/identity_providers_admin.h"
 #include "tap.h"
 
@@ -41,9 +43,13 @@ main(void)
 {
     static const char *const signed_statement[] = {"software_statement", "software_statement_json",
                                                    "issued_statement", NULL},
-                             *const none[] = {NULL};
+                             *const none[] = {NULL},
+                             *const managed[] = {"upstream_type", "enabled",       "document",
+                                                 "tools",         "secrets_set",   "missing",
+                                                 "status",        "status_reason", NULL};
     check_columns(&client_body, signed_statement, CLIENTS_ADMIN_COLUMNS, "client");
     check_columns(&identity_provider_body, none, IDENTITY_PROVIDERS_ADMIN_COLUMNS,
                   "identity provider");
+    check_columns(&managed_resource_body, managed, RESOURCES_ADMIN_COLUMNS, "managed resource");
     return done();
 }

@@ -81,6 +81,19 @@ my @verbs = (
     [ 1, 'idp show {}-none',                     qr/^\z/,                'idp show of an unknown provider' ],
     [ 0, 'idp delete {}-idp',                    qr/^idp one-idp was deleted$/, 'idp delete' ],
     [ 1, 'idp delete {}-idp',                    qr/^\z/,                       'idp delete of a deleted provider' ],
+    [   0, 'resource create {}-res --name R --type REST --url https://{}-res.example --default-scope r',
+        qr/^status +pending$/m, 'resource create' ],
+    [ 1, 'resource create {}-res --name R --type REST',  qr/^\z/, 'resource create with a name that is taken' ],
+    [ 1, 'resource create mcp --name R --type REST',     qr/^\z/, 'resource create with a reserved name' ],
+    [ 0, 'resource list',                                qr/^RESOURCE +TYPE/,     'resource list' ],
+    [ 0, 'resource show {}-res',                         qr/^defaultScope +r$/m,  'resource show' ],
+    [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m, 'resource update' ],
+    [ 1, 'resource show {}-none',                        qr/^\z/, 'resource show of an unknown resource' ],
+    [ 0, 'resource create {}-st --type STATIC --name S', qr/^status +active$/m, 'resource create of a STATIC one' ],
+    [ 0, 'resource probe {}-st',                         qr/^ok +true$/m,       'resource probe' ],
+    [ 1, 'resource probe {}-none', qr/^\z/,                            'resource probe of an unknown resource' ],
+    [ 0, 'resource delete {}-res', qr/^resource one-res was deleted$/, 'resource delete' ],
+    [ 1, 'resource delete {}-res', qr/^\z/,                            'resource delete of a deleted resource' ],
 );
 for my $case (@verbs) {
     my ( $status, $words, $text, $name ) = @$case;

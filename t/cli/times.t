@@ -34,7 +34,8 @@ sql(q{INSERT INTO identity_provider (idp_id, issuer, client_id) VALUES ('home', 
 sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://home.example', 'ann')});
 sql(q{INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, created_at, expires_at)
   SELECT sha256('s'), 's', 'ann', id, now(), now(), now() + interval '1 hour' FROM identity_provider} );
-ctl_is( 0, [qw(client create app --type confidential)], 'a client is made', env => $env );
+ctl_is( 0, [qw(resource create static --type STATIC --name Static)], 'a managed resource is made', env => $env );
+ctl_is( 0, [qw(client create app --type confidential)],              'a client is made',           env => $env );
 sql(q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '', '', 'a' FROM client});
 
 # A live token of the client.
@@ -59,6 +60,7 @@ my @TIMES = (
     [ 'policy data list'     => 1, [] ],
     [ 'policy rule get'      => 1, ['svc/decision/issue.rego'], 'json alone' ],
     [ 'policy rule list'     => 1, [] ],
+    [ 'resource show'        => 1, ['static'] ],
     [ 'session list'         => 2, [] ],
     [ 'token list'           => 2, [] ],
     [ 'maintain'             => 1, [], 'on standard error' ],
@@ -70,7 +72,9 @@ my @NONE = (
     'bundle pull',    'bundle rollback',
     ( map {"cedar $_"} qw(authorize compile format test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
-    ( map {"idp $_"} qw(create delete list show update) ),    'session end', ( map {"token $_"} qw(introspect revoke) ),
+    ( map {"idp $_"} qw(create delete list show update) ),
+    ( map {"resource $_"} qw(create delete list probe update) ), 'session end',
+    ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',
     'config check', 'config doc', 'config show', 'db migrate', 'openapi', 'policy data delete', 'policy data set',
     'policy rule delete',

@@ -153,7 +153,7 @@ static const struct {
     {"",            "status",    NULL         },
     {"",            "start",     NULL         },
     {"",            "migrate",   NULL         },
-    {"",            "resource",  NULL         },
+    {"",            "elephant",  NULL         },
     {"",            "x",         NULL         },
     {"",            "-",         NULL         },
     {"bundle",      "upload",    NULL         },

@@ -126,7 +126,7 @@ for my $name ( sort keys %operation ) {
 
 my @pep   = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
 my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundles/status', 'POST /bundles/status/';
-my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId' );
+my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.
 my %id;
@@ -160,7 +160,7 @@ for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operati
     if ( !ok( $example, "openapi: $name has an example of its body" ) ) {next}
     my ( $method, $path ) = split / /, $name;
     my ($family) = $path =~ m{\A(/admin/api/[^/]+)};
-    $path =~ s/(\{(?:clientId|idpId)\})/$id{"$family $place{$1}"}/;
+    $path =~ s/(\{(?:clientId|idpId|name)\})/$id{"$family $place{$1}"}/;
     $path =~ s/\{id\}/$id{"$family id"}/;
     $path =~ s/\{resourceId\}/$id{resource}/;
     $path =~ s/\{delegationId\}/$id{delegation}/;
@@ -178,7 +178,7 @@ for my $name ( sort { $order->($a) <=> $order->($b) || $a cmp $b } keys %operati
     next if ref $row ne 'HASH';
     $id{resource}   = $row->{_id}           if $row->{_id};
     $id{delegation} = $row->{delegation_id} if $row->{delegation_id};
-    for my $key ( grep { $family && defined $row->{$_} } qw(id clientId idpId) ) {
+    for my $key ( grep { $family && defined $row->{$_} } qw(id clientId idpId name) ) {
         $id{"$family $key"} = $row->{$key};
     }
 }

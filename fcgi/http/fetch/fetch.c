@@ -47,6 +47,8 @@ host_is_trusted(const struct settings *cfg, enum fetch_hosts hosts, const char *
 {
     if (hosts == FETCH_CIMD)
         return cfg->cimd_allow_insecure && uri_host_is_listed(cfg->cimd_insecure_hosts, host);
+    if (hosts == FETCH_GATEWAY)
+        return uri_host_is_listed(cfg->gateway_insecure_hosts, host);
     return cfg->safe_http_allow_insecure && uri_host_is_listed(cfg->safe_http_insecure_hosts, host);
 }
 
@@ -95,6 +97,23 @@ fetch_url_fault(struct op *op, enum fetch_hosts hosts, const char *url, const ch
     return fault;
 }
 
+/* True for link-local addresses, where clouds keep the credentials of a machine: no list of hosts
+ * lets the gateway reach them. */
+static bool
+is_link_local(const struct sockaddr *address, size_t length)
+{
+    struct sockaddr_in in4;
+    struct sockaddr_in6 in6;
+    if (address->sa_family == AF_INET && length >= sizeof(in4)) {
+        memcpy(&in4, address, sizeof(in4));
+        return ntohl(in4.sin_addr.s_addr) >> 16 == 0xa9fe;
+    }
+    if (address->sa_family != AF_INET6 || length < sizeof(in6))
+        return true;
+    memcpy(&in6, address, sizeof(in6));
+    return IN6_IS_ADDR_LINKLOCAL(&in6.sin6_addr) || IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr);
+}
+
 /* Check the address to which libcurl is about to connect. It connects to this very address, so a
  * name that resolves to another one a moment later (DNS rebinding) gains nothing. */
 static curl_socket_t
@@ -102,7 +121,10 @@ open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *transfer = arg;
     (void) purpose;
-    if (!transfer->trusted_host && !fetch_address_is_public(&address->addr, address->addrlen)) {
+    if ((transfer->request->hosts == FETCH_GATEWAY
+         && is_link_local(&address->addr, address->addrlen))
+        || (!transfer->trusted_host
+            && !fetch_address_is_public(&address->addr, address->addrlen))) {
         transfer->refused_address = true;
         return CURL_SOCKET_BAD;
     }

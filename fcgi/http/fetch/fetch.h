@@ -17,6 +17,7 @@ enum fetch_hosts {
     FETCH_SAFE_HTTP,   /* SVC_SAFE_HTTP_... */
     FETCH_CLIENT_KEYS, /* the same, for addresses that any client can name */
     FETCH_CIMD,        /* SVC_CIMD_...; any client can name these addresses too */
+    FETCH_GATEWAY,     /* SVC_GATEWAY_ALLOWED_INSECURE_HOSTS */
 };
 
 /* True for addresses that anybody may choose by registering a client: such a fetch must not keep
@@ -24,7 +25,7 @@ enum fetch_hosts {
 static inline bool
 fetch_hosts_of_clients(enum fetch_hosts hosts)
 {
-    return hosts != FETCH_SAFE_HTTP;
+    return hosts == FETCH_CLIENT_KEYS || hosts == FETCH_CIMD;
 }
 
 /* A request. */
