@@ -1,0 +1,119 @@
+/* svc/decision/gateway and gateway_tools: may a caller make this request to a managed resource, and
+ * which tools may it see (gateway-admin.md 3.8). */
+#ifndef AZ_POLICY_DECIDE_GATEWAY_H
+#define AZ_POLICY_DECIDE_GATEWAY_H
+
+#include "policy/decide/ask.h"
+
+/* Octets of the arguments that policy gets, as JSON text. Arguments that have more are left out, and
+ * `truncated` is set (gateway-admin.md 3.8). */
+#define GATEWAY_ARGUMENTS_MAX (16 << 10)
+/* Tools of one question. The answer has a verdict for each, far below ENGINE_DECISION_MAX. */
+#define GATEWAY_TOOLS_MAX 5000
+
+/* A managed resource, as policy sees it. NULL members are left out of the document. */
+struct gateway_target {
+    const char *name;          /* its name in paths */
+    const char *type;          /* resource_type, or NULL */
+    const char *upstream_type; /* REST, MCP or STATIC */
+    const char *connector_id;  /* or NULL */
+    const char *status;        /* word of its status */
+    const bool *linked;        /* the person's account is linked; NULL: no account is needed */
+};
+
+/* One operation of a resource. NULL members are left out of the document. */
+struct gateway_action {
+    const char *kind;     /* "http" or "tool" */
+    const char *name;     /* action of the route, or name of the tool within its resource */
+    const char *route;    /* id of the route; NULL: a tool of an MCP upstream */
+    const char *method;   /* HTTP method of the request to the upstream, or NULL */
+    const char *path;     /* its path, or NULL */
+    json_t *annotations;  /* object, or NULL */
+    json_t *scopes;       /* array: the scopes that it needs; never NULL */
+};
+
+/* The token and its holder: the common part of both questions. */
+struct gateway_holder {
+    struct question frame;    /* common part; its client is the token's */
+    json_t *subject;          /* member `subject` of the issuance, or NULL */
+    json_t *act;              /* the act claim of the token, or NULL */
+    json_t *scopes;           /* array: what evaluation 2 grants now; never NULL */
+    const char *resource;     /* that the token names */
+    int64_t issued_at;        /* seconds since 1970 */
+    int64_t expires_at;       /* seconds since 1970 */
+    bool bound;               /* to a DPoP key */
+    json_t *baseline;         /* pdpOutput of the issuance, or NULL */
+    const char *mcp_version;  /* protocol revision of the request, or NULL: no MCP */
+    const char *mcp_method;   /* method of the JSON-RPC request, or NULL */
+};
+
+/* One request. */
+struct gateway_question {
+    struct gateway_holder holder;
+    struct gateway_target resource;
+    struct gateway_action action;
+    json_t *arguments;   /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
+    unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
+};
+
+/* A tool in the question about all of them. */
+struct gateway_tool {
+    size_t resource;              /* its place among the resources */
+    struct gateway_action action; /* kind "tool" */
+};
+
+struct gateway_tools_question {
+    struct gateway_holder holder;
+    const struct gateway_target *resources;
+    size_t resource_count;
+    const struct gateway_tool *tools;
+    size_t tool_count; /* at most GATEWAY_TOOLS_MAX */
+};
+
+/* What a rule can demand of the gateway beside allowing a request. One that the gateway does not
+ * know, or that the asker cannot meet, makes a denial. */
+enum gateway_obligation {
+    GATEWAY_REDACT = 1 << 0,             /* redact */
+    GATEWAY_RESPONSE_MAX_BYTES = 1 << 1, /* response_max_bytes */
+    GATEWAY_APPROVE_BY_CIBA = 1 << 2,    /* approve_by_ciba */
+    GATEWAY_HEADERS = 1 << 3,            /* headers */
+};
+
+/* The obligations of an answer. */
+struct gateway_obligations {
+    json_t *redact; /* array of JSON Pointers (RFC 6901) below /body, or NULL */
+    int64_t response_max_bytes; /* octets of the upstream's answer; 0: no limit */
+    bool approve_by_ciba;       /* the person approves the request on another device first */
+    json_t *headers; /* object of texts: header fields to send to the upstream, or NULL */
+};
+
+/* The checked answer to one request. */
+struct gateway_decision {
+    bool allow;        /* strictly boolean, and every obligation can be met */
+    json_t *step_up;   /* array of the missing scopes, all of which are the action's; NULL: this is
+                        * no case for a new authorization */
+    json_t *reasons;   /* array, sorted; never NULL */
+    struct gateway_obligations obligations; /* empty unless `allow` */
+};
+
+/*
+ * Ask once about one request. AZ_OK with an answer. AZ_UNAVAILABLE: there is no valid answer, as in
+ * ask_issue(); the answer to the caller is AZ_POLICY_UNAVAILABLE. The stored question in *ret holds
+ * the names of the arguments alone, unless the answer says argument_mode "full".
+ */
+enum az_status gateway_ask(struct op *op, const struct gateway_question *question,
+                           struct gateway_decision *decision, struct verdict *ret);
+
+/* A verdict on one tool of a list. */
+enum gateway_verdict {
+    GATEWAY_DENY,    /* not shown */
+    GATEWAY_STEP_UP, /* shown; a call needs more scopes */
+    GATEWAY_ALLOW,   /* shown */
+};
+
+/* Ask once about all tools. `verdicts` has room for question->tool_count. AZ_UNAVAILABLE: as above,
+ * or the answer does not have one verdict for each tool. */
+enum az_status gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
+                                 enum gateway_verdict *verdicts, struct verdict *ret);
+
+#endif
