@@ -98,22 +98,21 @@ setting_limits(TALLOC_CTX *mem, const struct setting *row)
             text = talloc_asprintf_append_buffer(text, "%s %s", word == row->choices ? ":" : ",",
                                                  *word);
     if (help_setting_has_limits(row))
-        text = talloc_asprintf_append_buffer(
-            text, " from %ld to %ld%s", row->minimum, row->maximum,
-            row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
+        text = talloc_asprintf_append_buffer(text, " from %ld to %ld%s", row->minimum, row->maximum,
+                                             settings_units(row));
     return text;
 }
 
 bool
 help_setting_has_limits(const struct setting *row)
 {
-    return row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
+    return setting_is_number(row);
 }
 
 const char *const help_setting_types[] = {
     [SETTING_TEXT] = "text",     [SETTING_SECRET] = "secret",     [SETTING_BOOL] = "boolean",
     [SETTING_NUMBER] = "number", [SETTING_DURATION] = "duration", [SETTING_ISSUER] = "issuer URL",
-    [SETTING_CHOICE] = "choice", [SETTING_LIST] = "list",
+    [SETTING_CHOICE] = "choice", [SETTING_LIST] = "list",         [SETTING_SIZE] = "size",
 };
 
 char *

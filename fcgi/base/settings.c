@@ -46,26 +46,35 @@ settings_find(const char *name)
     return NULL;
 }
 
-/* Read a decimal number within the limits of the row; a duration may end in s, m, h or d. */
+/* A unit after a number. */
+struct unit {
+    enum setting_type type; /* of the settings that have it */
+    const char *name;       /* as written */
+    long factor;            /* of the number */
+};
+
+static const struct unit units[] = {
+    {SETTING_DURATION, "s",  1       },
+    {SETTING_DURATION, "m",  60      },
+    {SETTING_DURATION, "h",  3600    },
+    {SETTING_DURATION, "d",  86400   },
+    {SETTING_SIZE,     "B",  1       },
+    {SETTING_SIZE,     "KB", 1L << 10},
+    {SETTING_SIZE,     "MB", 1L << 20},
+    {SETTING_SIZE,     "GB", 1L << 30},
+};
+
+/* Read a decimal number within the limits of the row, with or without a unit of its type. */
 static bool
 settings_read_number(const struct setting *row, const char *text, long *ret)
 {
-    static const struct {
-        char unit;
-        long seconds;
-    } units[] = {
-        {'s', 1    },
-        {'m', 60   },
-        {'h', 3600 },
-        {'d', 86400}
-    };
     int64_t value;
     size_t digits = digits_take(text, strlen(text), LONG_MAX, &value);
     const char *end = text + digits;
     long factor = *end == '\0' ? 1 : 0;
-    for (size_t i = 0; row->type == SETTING_DURATION && i < sizeof(units) / sizeof(units[0]); i++)
-        if (*end == units[i].unit && end[1] == '\0')
-            factor = units[i].seconds;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (units[i].type == row->type && strcmp(units[i].name, end) == 0)
+            factor = units[i].factor;
     if (digits == 0 || factor == 0 || value > LONG_MAX / factor)
         return false;
     value *= factor;
@@ -73,6 +82,21 @@ settings_read_number(const struct setting *row, const char *text, long *ret)
         return false;
     *ret = (long) value;
     return true;
+}
+
+const char *
+settings_units(const struct setting *row)
+{
+    return row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted"
+           : row->type == SETTING_SIZE   ? " octets; units B, KB, MB and GB are accepted"
+                                         : "";
+}
+
+bool
+setting_is_number(const struct setting *row)
+{
+    return row->type == SETTING_NUMBER || row->type == SETTING_DURATION
+           || row->type == SETTING_SIZE;
 }
 
 /* True for a URL without query and fragment (RFC 8414 section 2) and without a final slash, so that
@@ -176,9 +200,9 @@ set_value(TALLOC_CTX *mem, struct settings *cfg, const struct setting *row, cons
         return true;
     case SETTING_NUMBER:
     case SETTING_DURATION:
-        *ret_why = talloc_asprintf(
-            mem, "must be a number from %ld to %ld%s", row->minimum, row->maximum,
-            row->type == SETTING_DURATION ? " seconds; units s, m, h and d are accepted" : "");
+    case SETTING_SIZE:
+        *ret_why = talloc_asprintf(mem, "must be a number from %ld to %ld%s", row->minimum,
+                                   row->maximum, settings_units(row));
         return settings_read_number(row, text, at);
     }
     return false;
@@ -328,6 +352,7 @@ static const struct demand demands[] = {
     {"SVC_CREDENTIAL_KEY", offsetof(struct settings, credential_key), false, SECRET_MINIMUM, SECRET_MINIMUM, "insecure-dev-credential-key"},
     {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
     {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL},
+    {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
 };
 /* clang-format on */
 
@@ -428,6 +453,7 @@ settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting 
         return *(const bool *) at ? "true" : "false";
     case SETTING_NUMBER:
     case SETTING_DURATION:
+    case SETTING_SIZE:
         return talloc_asprintf(mem, "%ld", *(const long *) at);
     case SETTING_SECRET:
         return *(const char *const *) at == NULL ? "" : "********";

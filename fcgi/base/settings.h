@@ -31,6 +31,7 @@ enum setting_type {
     SETTING_BOOL,     /* true or false */
     SETTING_NUMBER,   /* decimal within minimum and maximum */
     SETTING_DURATION, /* seconds, or a number with s, m, h or d; kept in seconds */
+    SETTING_SIZE,     /* octets, or a number with B, KB, MB or GB; kept in octets */
     SETTING_ISSUER,   /* https (or http) URL without query, fragment or final slash (RFC 8414 2) */
     SETTING_CHOICE,   /* one of the words in `choices` */
     SETTING_LIST, /* words of `choices`, separated by commas; kept as a list without repetitions */
@@ -113,8 +114,14 @@ struct settings {
     const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
     const char
         *gateway_insecure_hosts; /* upstreams with http or private addresses, comma-separated */
-    const char *source_file;     /* authz.conf that was read, NULL if none */
-    const char **origin;         /* by table row: "default", "environment" or "FILE:LINE" */
+    bool gateway_enabled;          /* false: every path below /gateway is 404 */
+    long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
+    long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
+    long gateway_max_body_size;    /* of a body, both ways, octets */
+    const char *gateway_link_state_secret; /* signs the state of links; NULL: derived */
+    const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
+    const char *source_file;             /* authz.conf that was read, NULL if none */
+    const char **origin;                 /* by table row: "default", "environment" or "FILE:LINE" */
 };
 
 /* One row of the settings table. */
@@ -124,7 +131,7 @@ struct setting {
     enum setting_type type;     /* type of the value */
     size_t offset;              /* offset of the member in struct settings */
     const char *fallback;       /* default, NULL = none */
-    long minimum, maximum;      /* SETTING_NUMBER and SETTING_DURATION */
+    long minimum, maximum;      /* of the types that are numbers */
     const char *const *choices; /* SETTING_CHOICE and SETTING_LIST, NULL-terminated */
     const char *help;           /* one line for `config doc` and the manual */
 };
@@ -164,6 +171,12 @@ const struct setting *settings_find(const char *name);
 
 /* True if a name is a setting or one that is accepted and ignored. */
 bool settings_knows(const char *name);
+
+/* True if the value is a number, perhaps with a unit. */
+bool setting_is_number(const struct setting *row);
+
+/* Return the end of a sentence that names the units of such a setting; "": it has none. */
+const char *settings_units(const struct setting *row);
 
 /* Return the value of a setting as text, secrets masked; on mem. */
 const char *settings_text(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row);

@@ -48,7 +48,7 @@ test_table(void)
         is_int(twins, 1, "%s: one row, one place", row->name);
         ok(row->help != NULL && row->help[0] != '\0' && strchr(row->help, '\n') == NULL,
            "... has a line of help");
-        bool number = row->type == SETTING_NUMBER || row->type == SETTING_DURATION;
+        bool number = setting_is_number(row);
         ok(number ? row->minimum < row->maximum : row->minimum == 0 && row->maximum == 0,
            "... limits belong to numbers");
         bool chosen = row->type == SETTING_CHOICE || row->type == SETTING_LIST;
@@ -88,6 +88,11 @@ test_defaults(TALLOC_CTX *mem)
            "SVC_POLICY_TIMEOUT_MS (decisions.md \"Engine down, slow or answering nonsense\")");
     is_int(cfg->access_token_validity, 3600,
            "access tokens live 3600 s (decisions.md \"Lifetimes\")");
+    is_int(cfg->gateway_connect_timeout, 5, "SVC_GATEWAY_CONNECT_TIMEOUT (specification 8)");
+    is_int(cfg->gateway_response_timeout, 30, "SVC_GATEWAY_RESPONSE_TIMEOUT (specification 8)");
+    is_int(cfg->gateway_max_body_size, 10485760,
+           "SVC_GATEWAY_MAX_BODY_SIZE: 10MB are 10,485,760 octets (specification 8, decisions.md "
+           "\"Gateway\")");
     ok(cfg->rate_limit_enabled && cfg->admin_enabled && cfg->bundle_confirm_activation
            && !cfg->allow_insecure_dev_key,
        "switches (specification 5.2, 8)");
@@ -112,7 +117,7 @@ test_limits(TALLOC_CTX *mem)
 {
     for (size_t i = 0; i < rows(); i++) {
         const struct setting *row = &settings_table[i];
-        if (row->type != SETTING_NUMBER && row->type != SETTING_DURATION)
+        if (!setting_is_number(row))
             continue;
         struct settings *cfg;
         char *least = talloc_asprintf(mem, "%ld", row->minimum);
@@ -136,6 +141,17 @@ static const struct {
     const char *name, *value;
     const char *text; /* as read, NULL: refused */
 } values[] = {
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "1KB", "1024"},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "2048B", "2048"},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "1GB", "1073741824"},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "2GB", NULL},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "10mb", NULL},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "10 MB", NULL},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "10m", NULL},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "MB", NULL},
+    {"SVC_GATEWAY_MAX_BODY_SIZE", "9223372036854775807GB", NULL},
+    {"SVC_GATEWAY_CONNECT_TIMEOUT", "5s", "5"},
+    {"SVC_GATEWAY_CONNECT_TIMEOUT", "5MB", NULL},
     {"SVC_RATE_LIMIT_REQUESTS", "007", "7"},
     {"SVC_RATE_LIMIT_REQUESTS", "", NULL},
     {"SVC_RATE_LIMIT_REQUESTS", " 5", NULL},
@@ -512,6 +528,15 @@ test_between(TALLOC_CTX *mem)
     checked(mem, cfg, 1, "SVC_METRICS_TOKEN: has 15 octets", "a metrics token of 15 octets");
     cfg->metrics_token = NULL;
     checked(mem, cfg, 0, "", "... none is needed");
+    cfg->gateway_link_state_secret = "123456789012345";
+    checked(mem, cfg, 1, "SVC_GATEWAY_LINK_STATE_SECRET: has 15 octets",
+            "a link state secret of 15 octets");
+    cfg->gateway_link_state_secret = "changeme";
+    checked(mem, cfg, 1, "SVC_GATEWAY_LINK_STATE_SECRET: ", "a well-known one");
+    cfg->gateway_link_state_secret = "1234567890123456";
+    checked(mem, cfg, 0, "", "one of 16");
+    cfg->gateway_link_state_secret = NULL;
+    checked(mem, cfg, 0, "", "... none is needed");
     static const char *const bad[] = {"",
                                       "unix:",
                                       "unix:opa.sock",
@@ -542,6 +567,7 @@ test_masked(TALLOC_CTX *mem)
         const struct setting *row = &settings_table[i];
         if (row->type != SETTING_SECRET)
             continue;
+        *(const char **) (void *) ((char *) cfg + row->offset) = "a secret";
         is_str(settings_text(mem, cfg, row), "********", "%s is never printed", row->name);
         *(const char **) (void *) ((char *) cfg + row->offset) = NULL;
         is_str(settings_text(mem, cfg, row), "", "... and without a value there is nothing");

@@ -27,7 +27,7 @@ check_row(TALLOC_CTX *mem, const struct settings *cfg, const struct setting *row
     bool chosen = row->choices == NULL;
 
     MUST(text != NULL);
-    if (row->type == SETTING_NUMBER || row->type == SETTING_DURATION)
+    if (setting_is_number(row))
         check_number(row, at);
     if (row->type == SETTING_ISSUER)
         MUST(strncmp(text, "http", 4) == 0 && strpbrk(text, "?#\"\\<>@ \t\r\n") == NULL
