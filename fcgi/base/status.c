@@ -66,6 +66,14 @@ static const struct az_status_row rows[] = {
     {AZ_TOO_MANY_REQUESTS,      429, "too_many_requests",       "Rate limit exceeded. Try again later.", "rejected", AZ_SEV_INFO},
     {AZ_SERVER_ERROR,           500, "server_error",            "Internal server error",                    "error",    AZ_SEV_ERROR},
     {AZ_UNAVAILABLE,            503, "temporarily_unavailable", "The service is temporarily unavailable", "error", AZ_SEV_ERROR},
+    {AZ_LINK_REQUIRED,          403, "link_required",           "The user must link an account of this resource first", "rejected", AZ_SEV_INFO},
+    {AZ_USER_REQUIRED,          403, "user_required",           "This resource needs a token of a user", "rejected", AZ_SEV_INFO},
+    {AZ_UPSTREAM_UNREACHABLE,   502, "upstream_unreachable",    "The upstream cannot be reached",       "error",    AZ_SEV_WARN},
+    {AZ_UPSTREAM_AUTH,          502, "upstream_auth",           "The upstream refuses the credential of the gateway", "error", AZ_SEV_WARN},
+    {AZ_UPSTREAM_INVALID,       502, "upstream_invalid_response", "The answer of the upstream is not valid", "error", AZ_SEV_WARN},
+    {AZ_UPSTREAM_TIMEOUT,       504, "upstream_timeout",        "The upstream did not answer in time",  "error",    AZ_SEV_WARN},
+    {AZ_RESOURCE_UNAVAILABLE,   503, "resource_unavailable",    "The resource is not ready",            "error",    AZ_SEV_WARN},
+    {AZ_POLICY_UNAVAILABLE,     503, "policy_unavailable",      "Policy gave no decision",              "error",    AZ_SEV_ERROR},
     {AZ_BUSY,                   503, "temporarily_unavailable", "Too many requests are waiting for other servers; try again", "error", AZ_SEV_WARN},
 };
 /* clang-format on */

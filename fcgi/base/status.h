@@ -60,6 +60,14 @@ enum az_status {
     AZ_TOO_MANY_REQUESTS,   /* rate limit, 429 */
     AZ_SERVER_ERROR,        /* this service failed, 500 */
     AZ_UNAVAILABLE,         /* database or engine cannot be reached, 503 temporarily_unavailable */
+    AZ_LINK_REQUIRED,       /* gateway: the person has to link an account first, 403 */
+    AZ_USER_REQUIRED,       /* gateway: a client's own token on a resource of persons, 403 */
+    AZ_UPSTREAM_UNREACHABLE, /* gateway: no connection to the upstream, 502 */
+    AZ_UPSTREAM_AUTH,        /* gateway: the upstream refuses the shared credential, 502 */
+    AZ_UPSTREAM_INVALID,     /* gateway: the upstream's answer cannot be passed on, 502 */
+    AZ_UPSTREAM_TIMEOUT,     /* gateway: the upstream did not answer in time, 504 */
+    AZ_RESOURCE_UNAVAILABLE, /* gateway: the managed resource is not ready, 503 */
+    AZ_POLICY_UNAVAILABLE,   /* gateway: the engine gave no valid decision, 503 */
     AZ_BUSY, /* half of the workers wait for other servers; nothing was done, and the client may
                 send the request again, 503 */
     AZ_STATUS_COUNT
