@@ -77,7 +77,7 @@ static const struct route_credential credential_bearer = {
 /* The members that rows of one kind have in common. A row adds what differs. */
 #define PUBLIC .credential = &credential_none
 #define BEARER .credential = &credential_bearer
-#define METADATA PUBLIC, .cache = CACHE_OWN, .cors = true
+#define METADATA PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN
 #define OAUTH .dialect = DIALECT_OAUTH, .cache = CACHE_NO_STORE, .audited = true
 #define PAT .credential = &credential_pat, OAUTH, .wrong_method = AZ_UNSUPPORTED_METHOD_TYPE
 #define DELEGATING .credential = &credential_delegation, OAUTH
@@ -122,15 +122,15 @@ const struct route routes[] = {
     /* A page for browsers; other callers get the 404 of a path without a row. */
     {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
 
-    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = true, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
+    {POST("/token", "token", token_handle), .credential = &credential_client, OAUTH, LIMITED, .cors = CORS_OPEN, BODY(BODY_FORM, HTTP_TOKEN_BODY_MAX), .find_param = token_find_param, .precheck = token_precheck, .body_schema = token_body_schema, ABOUT("Issue tokens for a grant (RFC 6749 section 3.2)"), ANSWERS(GIVES(200, answer_token, "The tokens"))},
     {POST("/introspect", "introspect", introspect_handle), .credential = &credential_introspect, OAUTH, LIMITED, FORM(BODY_FORM, introspect_params), ABOUT("Tell the meaning of a token, as policy decides now (RFC 7662)"), ANSWERS(GIVES(200, answer_introspection, "Active or not"))},
-    {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = true, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
+    {POST("/revoke", "revoke", revoke_handle), .credential = &credential_client_optional, OAUTH, LIMITED, .cors = CORS_OPEN, FORM(BODY_FORM_LENIENT, revoke_params), ABOUT("Revoke a token (RFC 7009)"), ANSWERS(GIVES_NOTHING(200, "The token is not valid any more, or never was"))},
     {POST("/bc-authorize", "bcAuthorize", bc_authorize_handle), .credential = &credential_client, OAUTH, LIMITED, FORM(BODY_FORM, bc_authorize_params), ABOUT("Ask for the approval of a person on another device (OpenID Connect CIBA Core 1.0 section 7)"), ANSWERS(GIVES(200, answer_auth_request, "The person is asked; poll /token"))},
     {POST("/bc-authorize/callback", "bcAuthorizeCallback", bc_callback_handle), BEARER, OAUTH, SMALL_JSON, FIELDS_OF(ciba_callback_table), ABOUT("Receive the answer of a person from the identity provider"), ANSWERS(GIVES_NOTHING(200, "The answer is stored"), FAILS(403, "The request does not wait for this answer"))},
-    {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = true, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), FIELDS_OF(register_table), ABOUT("Register a client (RFC 7591)"), ANSWERS(GIVES(201, answer_registration, "The client as registered"), {403, "application/json", NULL, false, "Registration is switched off"})},
+    {POST("/register", "register", register_handle), PUBLIC, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_OPEN, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), FIELDS_OF(register_table), ABOUT("Register a client (RFC 7591)"), ANSWERS(GIVES(201, answer_registration, "The client as registered"), {403, "application/json", NULL, false, "Registration is switched off"})},
 
-    {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = true, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
-    {POST("/userinfo", "userinfoByForm", userinfo_handle), BEARER, OAUTH, .cors = true, FORM(BODY_FORM_LENIENT, userinfo_params), ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
+    {GET("/userinfo", "userinfo", userinfo_handle), BEARER, OAUTH, .cors = CORS_OPEN, ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
+    {POST("/userinfo", "userinfoByForm", userinfo_handle), BEARER, OAUTH, .cors = CORS_OPEN, FORM(BODY_FORM_LENIENT, userinfo_params), ABOUT("Claims of the user (OpenID Connect Core 5.3)"), ANSWERS(GIVES(200, answer_userinfo, "The claims"))},
 
     {POST("/permission", "requestPermission", permission_handle), PAT, BODY(BODY_RAW, HTTP_TOKEN_BODY_MAX), .body_schema = permission_body_schema, FIELDS_OF(uma_permission_table), ABOUT("Give a ticket for permissions on resources (Federated Authorization for UMA 2.0 section 4)"), ANSWERS(GIVES(201, answer_ticket, "The ticket"))},
     {POST("/resource_registration/resource", "registerResource", uma_resource_register_handle), PAT, SMALL_JSON, FIELDS_OF(uma_resource_table), ABOUT("Register a resource (Federated Authorization for UMA 2.0 section 3.2.1)"), ANSWERS(GIVES(201, answer_uma_id, "The resource is registered"), FAILS(409, "The owner has the maximum number of resources"))},
@@ -240,8 +240,8 @@ const struct route routes[] = {
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
     {POST("/bundles/status/", "pushBundleStatusSlash", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
 
-    {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
-    {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = true, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
+    {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
+    {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
 
     {GET("/swagger-ui", "openReader", reader_open_handle), PUBLIC, ABOUT("Lead to the reader of this description"), ANSWERS(GIVES_REDIRECT, {404, "application/json", NULL, false, "The description is switched off"})},
     {GET("/swagger-ui/", "getReader", reader_file_handle), READER(reader_page, "text/html"), ABOUT("Page that shows this description and tries requests")},

@@ -13,6 +13,7 @@
 #include "http/failure.h"
 #include "http/form.h"
 #include "http/match.h"
+#include "http/origin.h"
 #include "http/request_log.h"
 #include "http/route.h"
 #include "http/shared.h"
@@ -21,9 +22,8 @@
 /* Longest answer with its head, in octets. */
 #define RESPONSE_MAX (HTTP_ANSWER_MAX + (64 << 10))
 
-/* Headers that pages of other origins may send to rows that are open to them, and the seconds for
- * which a browser may remember that. */
-#define CORS_REQUEST_HEADERS "Authorization, Content-Type, DPoP, MCP-Protocol-Version"
+/* Headers of an answer that pages of other origins may read, and the seconds for which a browser
+ * may remember the answer to a preflight request. */
 #define CORS_RESPONSE_HEADERS "WWW-Authenticate, DPoP-Nonce, ETag, Retry-After, X-Request-ID"
 #define CORS_MAX_AGE "7200"
 
@@ -54,6 +54,7 @@ reason_phrase(int status)
         {404, "Not Found"             },
         {405, "Method Not Allowed"    },
         {409, "Conflict"              },
+        {410, "Gone"                  },
         {412, "Precondition Failed"   },
         {413, "Content Too Large"     },
         {414, "URI Too Long"          },
@@ -61,7 +62,9 @@ reason_phrase(int status)
         {422, "Unprocessable Content" },
         {429, "Too Many Requests"     },
         {500, "Internal Server Error" },
+        {502, "Bad Gateway"           },
         {503, "Service Unavailable"   },
+        {504, "Gateway Timeout"       },
     };
     for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
         if (phrases[i].status == status)
@@ -92,21 +95,26 @@ handle_unmatched(struct request *req)
 static enum az_status
 handle_wrong_method(struct request *req)
 {
-    respond_header(req, "Allow", req->allow);
+    respond_header(req, "Allow",
+                   req->route->cors == CORS_LISTED
+                       ? talloc_asprintf(req->op.mem, "%s, OPTIONS", req->allow)
+                       : req->allow);
     enum az_status own = req->route->wrong_method;
     return op_fail(&req->op, own != AZ_OK ? own : AZ_METHOD_NOT_ALLOWED, NULL, NULL);
 }
 
 /*
  * Answer the preflight request of the Fetch standard, which a browser sends before some
- * cross-origin requests. Every origin is allowed, because these rows read no cookie, only
- * credentials that the caller sends itself (gateway-admin.md 1.3).
+ * cross-origin requests. These rows read no cookie, only credentials that the caller sends itself
+ * (gateway-admin.md 1.3).
  */
 static enum az_status
 handle_preflight(struct request *req)
 {
     respond_header(req, "Access-Control-Allow-Methods", req->allow);
-    respond_header(req, "Access-Control-Allow-Headers", CORS_REQUEST_HEADERS);
+    respond_header(req, "Access-Control-Allow-Headers",
+                   origin_request_headers(
+                       req->op.mem, request_header(req, "HTTP_ACCESS_CONTROL_REQUEST_HEADERS")));
     respond_header(req, "Access-Control-Max-Age", CORS_MAX_AGE);
     return respond_empty(req, 204);
 }
@@ -141,7 +149,8 @@ make_route(struct request *req, const struct route *other)
     row->cache = like->cache;
     row->cors = like->cors;
     row->wrong_method = like->wrong_method;
-    bool preflight = other != NULL && other->cors && strcmp(req->method, "OPTIONS") == 0;
+    bool preflight =
+        other != NULL && other->cors != CORS_CLOSED && strcmp(req->method, "OPTIONS") == 0;
     row->rate_limited = like->rate_limited && !preflight;
     row->credential = guard != NULL ? guard->credential : unmatched.credential;
     row->handle = preflight       ? handle_preflight
@@ -155,8 +164,8 @@ static enum az_status
 find_route(struct request *req)
 {
     const struct route *other;
-    const struct route *row =
-        route_find(req->op.mem, req->method, req->path, req->path_value, &other, &req->allow);
+    const struct route *row = route_find(req->op.mem, req->op.az->cfg, req->method, req->path,
+                                         req->path_value, &other, &req->allow);
     if (row == NULL)
         return make_route(req, other);
     req->route = row;
@@ -183,6 +192,8 @@ dispatch_answer(struct request *req, const struct http_io *io)
         st = find_route(req);
     if (st == AZ_OK)
         st = check_rate(req);
+    if (st == AZ_OK)
+        st = origin_check(req);
     if (st == AZ_OK)
         st = check_credential(req, true);
     if (st == AZ_OK)
@@ -216,7 +227,7 @@ write_audit(struct request *req)
     }
     audit_explain(&req->op, &req->audit);
     enum az_status st = audit_insert(&req->op, &req->audit);
-    if (st == AZ_OK || fault.status == AZ_UNAVAILABLE || fault.status == AZ_SERVER_ERROR) {
+    if (st == AZ_OK || row->http >= 500) {
         req->op.fault = fault;
         return;
     }
@@ -269,9 +280,11 @@ send_response(struct request *req)
     dispatch_put_header(&out, "Cache-Control", cache[req->route->cache].control);
     dispatch_put_header(&out, "Pragma", cache[req->route->cache].pragma);
     dispatch_put_header(&out, "X-Content-Type-Options", "nosniff");
-    dispatch_put_header(&out, "Access-Control-Allow-Origin", req->route->cors ? "*" : NULL);
+    const char *reader = origin_that_reads(req);
+    dispatch_put_header(&out, "Access-Control-Allow-Origin", reader);
     dispatch_put_header(&out, "Access-Control-Expose-Headers",
-                        req->route->cors ? CORS_RESPONSE_HEADERS : NULL);
+                        reader != NULL ? CORS_RESPONSE_HEADERS : NULL);
+    dispatch_put_header(&out, "Vary", req->route->cors == CORS_LISTED ? "Origin" : NULL);
     for (size_t i = 0; i < res->headers; i++)
         dispatch_put_header(&out, res->header[i].name, res->header[i].value);
     buf_append(&out, "\r\n", 2);

@@ -83,7 +83,8 @@ write_page_error(struct request *req, const struct az_status_row *row)
     respond_error_page(req, row->http, row->error, text, linked ? &link : NULL);
 }
 
-/* Answer with {error, error_description} or req->error_body; without a body for the admin API's 404
+/* Answer with {error, error_description}, which the gateway's caller finds again by request_id
+ * (gateway-admin.md 3.1), or with req->error_body; without a body for the admin API's 404
  * (specification 7.2). */
 static void
 write_json_error(struct request *req, const struct az_status_row *row)
@@ -93,16 +94,19 @@ write_json_error(struct request *req, const struct az_status_row *row)
         respond_octets(req, row->http, NULL, "", 0);
         return;
     }
+    bool gateway = req->route->dialect == DIALECT_GATEWAY;
     json_t *body =
-        req->error_body != NULL && (row->http == 400 || row->http == 409 || row->http == 422)
+        req->error_body != NULL
+                && (gateway || row->http == 400 || row->http == 409 || row->http == 422)
             ? req->error_body
-            : jsonx_own(req->op.mem, json_pack("{s:s,s:s}", "error", row->error,
-                                               "error_description", fault->public_text));
+            : jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:s*}", "error", row->error,
+                                               "error_description", fault->public_text,
+                                               "request_id", gateway ? req->op.request_id : NULL));
     if (body == NULL || respond_json(req, row->http, body) != AZ_OK)
         respond_octets(req, row->http, NULL, "", 0);
     /* RFC 6750 3.1: a token that lacks a scope is 403 with a challenge. */
     if ((row->http == 401 || fault->status == AZ_INSUFFICIENT_SCOPE)
-        && req->route->dialect == DIALECT_OAUTH) {
+        && (gateway || req->route->dialect == DIALECT_OAUTH)) {
         respond_header(req, "WWW-Authenticate", req->challenge);
         respond_header(req, "WWW-Authenticate", req->dpop_challenge);
     }

@@ -198,6 +198,39 @@ form_read_octets(struct request *req)
     return AZ_OK;
 }
 
+enum az_status
+request_open_body(struct request *req, size_t max, struct body_stream *ret)
+{
+    const char *announced = req->io->variable(req->io, "CONTENT_LENGTH");
+    *ret = (struct body_stream){.max = max, .known = announced != NULL && *announced != '\0'};
+    if (ret->known && !read_length(announced, max, &ret->length))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "Content-Length is not a number", NULL);
+    if (ret->known && ret->length > max)
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, "the body has %s octets, the limit is %zu",
+                       announced, max);
+    return AZ_OK;
+}
+
+enum az_status
+request_read_piece(struct request *req, struct body_stream *body, void *buffer, size_t size,
+                   size_t *ret_got)
+{
+    long got = size > 0 ? req->io->read(req->io, buffer, size) : 0;
+    *ret_got = got > 0 ? (size_t) got : 0;
+    body->used += *ret_got;
+    if (body->known ? body->used > body->length : body->used > body->max)
+        return body->known
+                   ? op_fail(&req->op, AZ_INVALID_REQUEST,
+                             "The request body is longer than Content-Length", NULL)
+                   : op_fail(&req->op, AZ_TOO_LARGE, NULL,
+                             "a body without Content-Length exceeds the limit of %zu octets",
+                             body->max);
+    if (got < 0 || (got == 0 && size > 0 && body->known && body->used < body->length))
+        return op_fail(&req->op, AZ_INVALID_REQUEST, "The request body is incomplete",
+                       "received %zu octets", body->used);
+    return AZ_OK;
+}
+
 static enum az_status
 read_form(struct request *req)
 {
@@ -236,7 +269,7 @@ enum az_status
 request_read_body(struct request *req)
 {
     enum route_body kind = req->route->body;
-    if (kind == BODY_NONE)
+    if (kind == BODY_NONE || kind == BODY_STREAM)
         return AZ_OK;
     if (kind == BODY_QUERY || kind == BODY_QUERY_FAULTS)
         return request_parse_form(req, req->query, strlen(req->query));

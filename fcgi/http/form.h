@@ -8,6 +8,26 @@
  */
 enum az_status request_read_body(struct request *req);
 
+/* A body that the handler reads piece by piece (BODY_STREAM). */
+struct body_stream {
+    size_t max;    /* octets that it may have */
+    bool known;    /* its length was announced */
+    size_t length; /* announced octets */
+    size_t used;   /* octets read so far */
+};
+
+/* Begin to read the body. AZ_TOO_LARGE: Content-Length is more than max, so that nothing is read.
+ * AZ_INVALID_REQUEST: it is no number. */
+enum az_status request_open_body(struct request *req, size_t max, struct body_stream *ret);
+
+/*
+ * Read the next octets; *ret_got is 0 at the end. AZ_TOO_LARGE: the body has more than max octets.
+ * AZ_INVALID_REQUEST: it has more or fewer octets than announced; the ones before are a part of a
+ * body, which no reader may take for the whole.
+ */
+enum az_status request_read_piece(struct request *req, struct body_stream *body, void *buffer,
+                                  size_t size, size_t *ret_got);
+
 /* Parse application/x-www-form-urlencoded text into req->param by the row's parameter table. */
 enum az_status request_parse_form(struct request *req, const char *text, size_t length);
 

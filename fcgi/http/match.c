@@ -6,13 +6,27 @@
 
 #include "http/form.h"
 
-/* Match a path against a pattern, segment by segment. The path is raw, so %2F stays inside its
- * segment. */
+/* The end of a pattern that matches everything below, in any number of segments. */
+#define BELOW "/**"
+
+/* True if the pattern ends so. */
 static bool
-pattern_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
+takes_below(const char *pattern)
+{
+    size_t length = strlen(pattern);
+    return length >= sizeof(BELOW) - 1
+           && strcmp(pattern + length - (sizeof(BELOW) - 1), BELOW) == 0;
+}
+
+bool
+route_path_matches(TALLOC_CTX *mem, const char *pattern, const char *path, const char **values)
 {
     size_t value = 0;
-    while (*pattern != '\0' && *path != '\0') {
+    while (*pattern != '\0' && (*path != '\0' || strcmp(pattern, BELOW) == 0)) {
+        if (strcmp(pattern, BELOW) == 0 && (*path == '\0' || *path == '/')) {
+            values[value] = path;
+            return true;
+        }
         size_t wanted = strcspn(pattern + 1, "/"), given = strcspn(path + 1, "/");
         if (*path != '/')
             return false;
@@ -51,14 +65,17 @@ lists_method(const char *allow, const char *method)
 }
 
 const struct route *
-route_find(TALLOC_CTX *mem, const char *method, const char *path, const char **values,
-           const struct route **ret_other, const char **ret_allow)
+route_find(TALLOC_CTX *mem, const struct settings *cfg, const char *method, const char *path,
+           const char **values, const struct route **ret_other, const char **ret_allow)
 {
     const struct route *other = NULL;
     char *allow = NULL;
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         const char *found[HTTP_PATH_VALUES_MAX] = {NULL};
-        if (!pattern_matches(mem, row->path, path, found))
+        /* What has a row of its own is not among the rest: GET /gateway/mcp is a wrong method. */
+        if ((other != NULL && takes_below(row->path) && !takes_below(other->path))
+            || (row->is_on != NULL && cfg != NULL && !row->is_on(cfg))
+            || !route_path_matches(mem, row->path, path, found))
             continue;
         if (method_matches(row, method)) {
             memcpy(values, found, sizeof(found));

@@ -19,14 +19,16 @@ enum route_body {
     BODY_QUERY,         /* no body; parameters come from the query */
     BODY_QUERY_FAULTS,  /* the same; faults are kept in the request for the handler */
     BODY_FORM_FAULTS,   /* a form; faults are kept in the request for the handler (/authorize) */
+    BODY_STREAM,        /* left unread: the handler opens it (http/form.h) */
 };
 
 /* Ways to write a failure. */
 enum route_dialect {
-    DIALECT_BARE,  /* {error, error_description} without OAuth headers */
-    DIALECT_OAUTH, /* {error, error_description}, 401 with WWW-Authenticate */
-    DIALECT_ADMIN, /* specification 7.2: empty 404, fieldErrors, own 401 */
-    DIALECT_PAGE,  /* a redirect to req->error_redirect (RFC 6749 4.1.2.1), else an HTML page */
+    DIALECT_BARE,    /* {error, error_description} without OAuth headers */
+    DIALECT_OAUTH,   /* {error, error_description}, 401 with WWW-Authenticate */
+    DIALECT_GATEWAY, /* the same with request_id; req->error_body replaces any body */
+    DIALECT_ADMIN,   /* specification 7.2: empty 404, fieldErrors, own 401 */
+    DIALECT_PAGE,    /* a redirect to req->error_redirect (RFC 6749 4.1.2.1), else an HTML page */
 };
 
 /* Cache headers of every answer of the row. */
@@ -35,6 +37,13 @@ enum route_cache {
     CACHE_NO_STORE, /* Cache-Control: no-store, Pragma: no-cache */
     CACHE_PRIVATE,  /* Cache-Control: no-store alone */
     CACHE_OWN,      /* set by the handler */
+};
+
+/* Pages of other origins that may call a row, without cookies (Fetch). */
+enum route_cors {
+    CORS_CLOSED, /* none: browsers hide the answer */
+    CORS_OPEN,   /* any */
+    CORS_LISTED, /* those of SVC_GATEWAY_ALLOWED_ORIGINS; any other Origin is 403 */
 };
 
 /* A parameter that a row accepts. Unknown parameters are ignored; a known one may appear once,
@@ -72,9 +81,12 @@ struct route_answer {
 /* The credential of rows that need none. Every row names its credential. */
 extern const struct route_credential credential_none;
 
+struct settings;
+
 struct route {
-    const char *method;                        /* GET, POST, ... */
-    const char *path;                          /* pattern: fixed segments and {name} */
+    const char *method; /* GET, POST, ... */
+    const char *path;   /* pattern: fixed segments and {name}, perhaps a final ** */
+    bool (*is_on)(const struct settings *cfg); /* the row is there; NULL: always */
     const char *operation;                     /* OpenAPI operationId, also in the audit row */
     const struct route_credential *credential; /* never NULL */
     enum az_status (*precheck)(
@@ -89,7 +101,7 @@ struct route {
     enum az_status wrong_method; /* failure of other methods; AZ_OK: AZ_METHOD_NOT_ALLOWED */
     bool rate_limited;           /* counted per client address (specification 8) */
     bool audited;                /* an audit row is written */
-    bool cors;                   /* pages of any origin may call it, without cookies (Fetch) */
+    enum route_cors cors;        /* origins of pages that may call it */
     const void *arg; /* for the handler: its struct admin_resource or reader_file; NULL: none */
 
     /* The rest is for the description of the interface (http/api). */

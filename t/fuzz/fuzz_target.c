@@ -82,12 +82,19 @@ static void
 check_values(const struct route *row, const char *path, const char *const *values)
 {
     size_t value = 0;
-    MUST(count(path, '/') == count(row->path, '/'));
+    bool below = strstr(row->path, "/**") != NULL;
+    MUST(below ? count(path, '/') + 1 >= count(row->path, '/')
+               : count(path, '/') == count(row->path, '/'));
     MUST(strncmp(path, row->path, strcspn(row->path, "{")) == 0);
     for (const char *at = strchr(row->path, '{'); at != NULL; at = strchr(at + 1, '{')) {
         const char *text = values[value++];
         MUST(text != NULL && *text != '\0' && utf8_valid(text, strlen(text)));
         MUST(strlen(text) < strlen(path));
+    }
+    if (below) { /* the rest is the end of the raw path */
+        const char *rest = values[value++];
+        MUST(rest != NULL && (*rest == '/' || *rest == '\0'));
+        MUST(strcmp(path + strlen(path) - strlen(rest), rest) == 0);
     }
     MUST(value == HTTP_PATH_VALUES_MAX || values[value] == NULL);
 }
@@ -101,7 +108,7 @@ check_allow(TALLOC_CTX *mem, const char *allow, const char *path)
     for (const char *at = allow; at != NULL && *at != '\0'; at += strspn(at, ", ")) {
         size_t length = strcspn(at, ",");
         const char *method = talloc_strndup(mem, at, length);
-        const struct route *row = route_find(mem, method, path, values, &other, &none);
+        const struct route *row = route_find(mem, NULL, method, path, values, &other, &none);
         MUST(row != NULL && strcmp(row->method, method) == 0);
         at += length;
     }
@@ -112,7 +119,7 @@ check_route(TALLOC_CTX *mem, const char *method, const char *path)
 {
     const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
     const struct route *other = NULL;
-    const struct route *row = route_find(mem, method, path, values, &other, &allow);
+    const struct route *row = route_find(mem, NULL, method, path, values, &other, &allow);
     if (row != NULL) {
         MUST(strcmp(row->method, method) == 0
              || (strcmp(method, "HEAD") == 0 && strcmp(row->method, "GET") == 0));
@@ -122,7 +129,7 @@ check_route(TALLOC_CTX *mem, const char *method, const char *path)
             MUST(values[i] == NULL);
         MUST((other == NULL) == (allow == NULL));
         MUST(other == NULL
-             || (count(path, '/') == count(other->path, '/')
+             || ((count(path, '/') == count(other->path, '/') || strstr(other->path, "/**") != NULL)
                  && strncmp(path, other->path, strcspn(other->path, "{")) == 0));
         check_allow(mem, allow, path);
     }

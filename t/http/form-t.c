@@ -264,6 +264,54 @@ static const struct {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct {
+    const char *length, *body;
+    enum az_status opened, read;
+    const char *name;
+} streams[] = {
+    {"7", "scope=a", AZ_OK, AZ_OK, "a body of the announced length"},
+    {NULL, "scope=a", AZ_OK, AZ_OK, "a body without length (chunked)"},
+    {NULL, "", AZ_OK, AZ_OK, "no body"},
+    {"0", "", AZ_OK, AZ_OK, "an announced empty body"},
+    {"20", "scope=a&client=aaaaa", AZ_OK, AZ_OK, "a body at the limit"},
+    {"21", "scope=a&client=aaaaaa", AZ_TOO_LARGE, AZ_OK, "... one past it, before anything is read"},
+    {NULL, "scope=a&client=aaaaa", AZ_OK, AZ_OK, "a body without length, at the limit"},
+    {NULL, "scope=a&client=aaaaaa", AZ_OK, AZ_TOO_LARGE, "... one past it"},
+    {"8", "scope=a", AZ_OK, AZ_INVALID_REQUEST, "a body that ends too soon is no whole body"},
+    {"6", "scope=a", AZ_OK, AZ_INVALID_REQUEST, "a body longer than announced"},
+    {"-1", "scope=a", AZ_INVALID_REQUEST, AZ_OK, "a negative length (RFC 9110 8.6)"},
+    {"7, 7", "scope=a", AZ_INVALID_REQUEST, AZ_OK, "two lengths in one header"},
+};
+/* clang-format on */
+
+static void
+test_streams(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+        struct request *req;
+        struct body_stream body;
+        is_int(
+            read_body(mem, BODY_STREAM, 0, "text/plain", streams[i].length, streams[i].body, &req),
+            AZ_OK, "stream: %s: the body is left unread", streams[i].name);
+        is_str(req->body, NULL, "... and not in memory");
+        enum az_status st = request_open_body(req, 20, &body);
+        is_int(st, streams[i].opened, "... opened");
+        char piece[4], all[64] = "";
+        size_t got = 0;
+        while (st == AZ_OK
+               && (st = request_read_piece(req, &body, piece, sizeof(piece) - 1, &got)) == AZ_OK
+               && got > 0) {
+            piece[got] = '\0';
+            strcat(all, piece);
+        }
+        if (streams[i].opened == AZ_OK)
+            is_int(st, streams[i].read, "... read");
+        if (st == AZ_OK)
+            is_str(all, streams[i].body, "... whole");
+    }
+}
+
 static void
 test_bodies(TALLOC_CTX *mem)
 {
@@ -312,6 +360,7 @@ main(void)
     test_form(mem);
     test_kept(mem);
     test_bodies(mem);
+    test_streams(mem);
     talloc_free(mem);
     return done();
 }

@@ -69,7 +69,7 @@ test_cases(TALLOC_CTX *mem)
         const char *values[HTTP_PATH_VALUES_MAX] = {NULL}, *allow = NULL;
         const struct route *other = NULL;
         const struct route *row =
-            route_find(mem, cases[i].method, cases[i].path, values, &other, &allow);
+            route_find(mem, NULL, cases[i].method, cases[i].path, values, &other, &allow);
         is_str(row != NULL ? row->operation : NULL, cases[i].operation, "%s %s: %s",
                cases[i].method, cases[i].path, cases[i].name);
         is_str(values[0], cases[i].value, "... path value");
@@ -77,6 +77,45 @@ test_cases(TALLOC_CTX *mem)
         ok((other != NULL) == (cases[i].allow != NULL)
                && (other == NULL || strstr(cases[i].allow, other->method) == cases[i].allow),
            "... and a row of the path exactly then");
+    }
+}
+
+/* clang-format off */
+static const struct {
+    const char *pattern, *path;
+    bool matches;
+    const char *first, *second; /* values */
+    const char *name;
+} patterns[] = {
+    {"/g/{name}/**", "/g/a", true, "a", "", "nothing below"},
+    {"/g/{name}/**", "/g/a/", true, "a", "/", "a slash below"},
+    {"/g/{name}/**", "/g/a/b/c", true, "a", "/b/c", "several segments"},
+    {"/g/{name}/**", "/g/a/b%2Fc%00/..//d", true, "a", "/b%2Fc%00/..//d", "the rest stays raw"},
+    {"/g/{name}/**", "/g/%61/b", true, "a", "/b", "the value before it is decoded"},
+    {"/g/{name}/**", "/g", false, NULL, NULL, "the value before it is missing"},
+    {"/g/{name}/**", "/g/", false, NULL, NULL, "... or empty"},
+    {"/g/{name}/**", "/g//b", false, NULL, NULL, "... or empty with more after it"},
+    {"/g/{name}/**", "/g/%ff/b", false, NULL, NULL, "... or no UTF-8"},
+    {"/g/{name}/**", "/h/a/b", false, NULL, NULL, "another path"},
+    {"/g/{name}/**", "/ga/b", false, NULL, NULL, "a longer first segment"},
+    {"/g/**", "/g", true, "", NULL, "no value before it"},
+    {"/g/**", "/gx", false, NULL, NULL, "a path that only begins so"},
+    {"/g/*", "/g/a", false, NULL, NULL, "one star means nothing"},
+};
+/* clang-format on */
+
+static void
+test_patterns(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+        const char *values[HTTP_PATH_VALUES_MAX] = {NULL};
+        bool matches = route_path_matches(mem, patterns[i].pattern, patterns[i].path, values);
+        ok(matches == patterns[i].matches, "%s and %s: %s", patterns[i].pattern, patterns[i].path,
+           patterns[i].name);
+        if (!matches)
+            continue;
+        is_str(values[0], patterns[i].first, "... first value");
+        is_str(values[1], patterns[i].second, "... second value");
     }
 }
 
@@ -99,12 +138,12 @@ test_table(void)
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         unsigned values = 0;
         for (const char *c = row->path; *c != '\0'; c++)
-            values += *c == '{';
+            values += *c == '{' || strncmp(c, "/**", 4) == 0;
         ok(row->handle != NULL && row->credential != NULL && row->operation != NULL,
            "%s %s has a handler, a credential and a name", row->method, row->path);
         ok(values <= HTTP_PATH_VALUES_MAX, "... no more path values than there is room for");
-        bool reads =
-            row->body != BODY_NONE && row->body != BODY_QUERY && row->body != BODY_QUERY_FAULTS;
+        bool reads = row->body != BODY_STREAM && row->body != BODY_NONE && row->body != BODY_QUERY
+                     && row->body != BODY_QUERY_FAULTS;
         ok(reads == (row->body_max > 0), "... a limit exactly where a body is read");
         bool large = strcmp(row->operation, "deployPolicyBundle") == 0
                      || strncmp(row->operation, "pushBundleStatus", 16) == 0;
@@ -164,7 +203,7 @@ test_no_shadow(TALLOC_CTX *mem)
         const char *values[HTTP_PATH_VALUES_MAX], *allow;
         const struct route *other;
         if (strchr(row->path, '{') == NULL)
-            ok(route_find(mem, row->method, row->path, values, &other, &allow) == row,
+            ok(route_find(mem, NULL, row->method, row->path, values, &other, &allow) == row,
                "%s %s is not hidden by a row above it", row->method, row->path);
     }
 }
@@ -175,6 +214,7 @@ main(void)
     TALLOC_CTX *mem = talloc_new(NULL);
     plan(0);
     test_cases(mem);
+    test_patterns(mem);
     test_table();
     test_no_shadow(mem);
     talloc_free(mem);

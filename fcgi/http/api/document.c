@@ -28,22 +28,25 @@ security_schemes(void)
 
 /* Set the operation of a row in its path item. */
 static void
-set_operation(struct jsonx_build *paths, struct api_parts *parts, const struct route *route)
+set_operation(TALLOC_CTX *mem, struct jsonx_build *paths, struct api_parts *parts,
+              const struct route *route)
 {
-    json_t *item = json_object_get(paths->value, route->path);
-    if (item == NULL) {
-        jsonx_set(paths, route->path, json_object());
-        item = json_object_get(paths->value, route->path);
+    const char *path = api_path(mem, route);
+    json_t *item = path != NULL ? json_object_get(paths->value, path) : NULL;
+    if (item == NULL && path != NULL) {
+        jsonx_set(paths, path, json_object());
+        item = json_object_get(paths->value, path);
     }
     if (json_object_set_new(item, api_method(route), api_operation(parts, route)) != 0)
         paths->lost = true;
 }
 
 static json_t *
-document_describe(const char *issuer, struct jsonx_build *paths, struct api_parts *parts)
+document_describe(TALLOC_CTX *mem, const char *issuer, struct jsonx_build *paths,
+                  struct api_parts *parts)
 {
     for (size_t i = 0; i < routes_count; i++)
-        set_operation(paths, parts, &routes[i]);
+        set_operation(mem, paths, parts, &routes[i]);
     if (paths->lost || parts->schemas.lost || parts->responses.lost)
         return NULL;
     return json_pack("{s:s,s:{s:s,s:s,s:s},s:[{s:s}],s:O,s:{s:O,s:O,s:o}}", "openapi", "3.1.0",
@@ -63,7 +66,7 @@ api_document(TALLOC_CTX *mem, const char *issuer)
         {json_object(), false},
         {json_object(), false}
     };
-    json_t *document = document_describe(issuer, &paths, &parts);
+    json_t *document = document_describe(mem, issuer, &paths, &parts);
     json_decref(paths.value);
     json_decref(parts.schemas.value);
     json_decref(parts.responses.value);

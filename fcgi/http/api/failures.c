@@ -68,7 +68,7 @@ is_admin_write(const struct route *route)
 static bool
 has_path_value(const struct route *route)
 {
-    return strchr(route->path, '{') != NULL || is_admin(route);
+    return strchr(route->path, '{') != NULL || is_admin(route) || route->is_on != NULL;
 }
 
 static bool
@@ -80,7 +80,13 @@ has_entitlement(const struct route *route)
 static bool
 has_body(const struct route *route)
 {
-    return route->body_max > 0;
+    return route->body_max > 0 || route->body == BODY_STREAM;
+}
+
+static bool
+has_upstream(const struct route *route)
+{
+    return route->dialect == DIALECT_GATEWAY;
 }
 
 static bool
@@ -108,7 +114,9 @@ static const struct failure_row {
     {422, is_admin_write,  "The content was understood but cannot be accepted"               },
     {429, is_limited,      "Too many requests; Retry-After says when to try again"           },
     {500, always,          "The service failed"                                              },
+    {502, has_upstream,    "The upstream cannot be reached, or its answer is not valid"      },
     {503, always,          "The database or the policy engine cannot be reached; try again"  },
+    {504, has_upstream,    "The upstream did not answer in time"                             },
 };
 
 /* ---- the answers */

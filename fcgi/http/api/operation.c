@@ -30,6 +30,15 @@ api_method(const struct route *route)
 
 /* ---- parameters */
 
+const char *
+api_path(TALLOC_CTX *mem, const struct route *route)
+{
+    size_t length = strcspn(route->path, "*");
+    return route->path[length] == '\0'
+               ? route->path
+               : talloc_asprintf(mem, "%.*s{rest}", (int) length, route->path);
+}
+
 /* Append the {name} segments of the path. */
 static void
 append_path_values(struct jsonx_build *list, const char *path)
@@ -39,6 +48,12 @@ append_path_values(struct jsonx_build *list, const char *path)
         jsonx_append(list, json_pack("{s:s%,s:s,s:b,s:{s:s}}", "name", open + 1, length, "in",
                                      "path", "required", 1, "schema", "type", "string"));
     }
+    if (strchr(path, '*') != NULL)
+        jsonx_append(list,
+                     json_pack("{s:s,s:s,s:b,s:s,s:{s:s}}", "name", "rest", "in", "path",
+                               "required", 1, "description",
+                               "The rest of the path, which may have several segments or none",
+                               "schema", "type", "string"));
 }
 
 /* Return the texts that a parameter may have; NULL: any. An empty one counts as none (oauth.md
@@ -170,6 +185,7 @@ operation_body(struct api_parts *parts, const struct route *route)
         [BODY_JSON_ENVELOPE] = {"application/json", true },
         [BODY_RAW] = {"application/json", true },
         [BODY_QUERY_FAULTS] = {NULL,               false},
+        [BODY_STREAM] = {"*/*",              false},
     };
     const char *type =
         (size_t) route->body < sizeof(kinds) / sizeof(kinds[0]) ? kinds[route->body].type : NULL;
@@ -255,6 +271,6 @@ api_operation(struct api_parts *parts, const struct route *route)
                      operation_tag(route->path), "security", operation_security(route->credential),
                      "parameters", parameters, "requestBody", body, "responses",
                      operation_answers(parts, route), "x-rate-limited", route->rate_limited,
-                     "x-audited", route->audited, "x-cors", route->cors, "x-body-octets-max",
-                     (json_int_t) route->body_max);
+                     "x-audited", route->audited, "x-cors", route->cors != CORS_CLOSED,
+                     "x-body-octets-max", (json_int_t) route->body_max);
 }

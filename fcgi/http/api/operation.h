@@ -22,6 +22,10 @@ json_t *api_param_schema(const struct route_param *param);
 json_t *api_form_begin(void);
 void api_form_add(struct jsonx_build *form, const struct route_param *param);
 
+/* Return the path of the row in the document, where the rest of a path is one value, {rest}; on mem
+ * or of the row. */
+const char *api_path(TALLOC_CTX *mem, const struct route *route);
+
 /* Return the key of the row's method in a Path Item Object: "get"; "" for a method that has none.
  */
 const char *api_method(const struct route *route);

@@ -5,8 +5,8 @@
 
 #include "policy/decide/ask.h"
 
-/* Octets of the arguments that policy gets, as JSON text. Arguments that have more are left out, and
- * `truncated` is set (gateway-admin.md 3.8). */
+/* Octets of the arguments that policy gets, as JSON text. Arguments that have more are left out,
+ * and `truncated` is set (gateway-admin.md 3.8). */
 #define GATEWAY_ARGUMENTS_MAX (16 << 10)
 /* Tools of one question. The answer has a verdict for each, far below ENGINE_DECISION_MAX. */
 #define GATEWAY_TOOLS_MAX 5000
@@ -23,28 +23,28 @@ struct gateway_target {
 
 /* One operation of a resource. NULL members are left out of the document. */
 struct gateway_action {
-    const char *kind;     /* "http" or "tool" */
-    const char *name;     /* action of the route, or name of the tool within its resource */
-    const char *route;    /* id of the route; NULL: a tool of an MCP upstream */
-    const char *method;   /* HTTP method of the request to the upstream, or NULL */
-    const char *path;     /* its path, or NULL */
-    json_t *annotations;  /* object, or NULL */
-    json_t *scopes;       /* array: the scopes that it needs; never NULL */
+    const char *kind;    /* "http" or "tool" */
+    const char *name;    /* action of the route, or name of the tool within its resource */
+    const char *route;   /* id of the route; NULL: a tool of an MCP upstream */
+    const char *method;  /* HTTP method of the request to the upstream, or NULL */
+    const char *path;    /* its path, or NULL */
+    json_t *annotations; /* object, or NULL */
+    json_t *scopes;      /* array: the scopes that it needs; never NULL */
 };
 
 /* The token and its holder: the common part of both questions. */
 struct gateway_holder {
-    struct question frame;    /* common part; its client is the token's */
-    json_t *subject;          /* member `subject` of the issuance, or NULL */
-    json_t *act;              /* the act claim of the token, or NULL */
-    json_t *scopes;           /* array: what evaluation 2 grants now; never NULL */
-    const char *resource;     /* that the token names */
-    int64_t issued_at;        /* seconds since 1970 */
-    int64_t expires_at;       /* seconds since 1970 */
-    bool bound;               /* to a DPoP key */
-    json_t *baseline;         /* pdpOutput of the issuance, or NULL */
-    const char *mcp_version;  /* protocol revision of the request, or NULL: no MCP */
-    const char *mcp_method;   /* method of the JSON-RPC request, or NULL */
+    struct question frame;   /* common part; its client is the token's */
+    json_t *subject;         /* member `subject` of the issuance, or NULL */
+    json_t *act;             /* the act claim of the token, or NULL */
+    json_t *scopes;          /* array: what evaluation 2 grants now; never NULL */
+    const char *resource;    /* that the token names */
+    int64_t issued_at;       /* seconds since 1970 */
+    int64_t expires_at;      /* seconds since 1970 */
+    bool bound;              /* to a DPoP key */
+    json_t *baseline;        /* pdpOutput of the issuance, or NULL */
+    const char *mcp_version; /* protocol revision of the request, or NULL: no MCP */
+    const char *mcp_method;  /* method of the JSON-RPC request, or NULL */
 };
 
 /* One request. */
@@ -52,7 +52,7 @@ struct gateway_question {
     struct gateway_holder holder;
     struct gateway_target resource;
     struct gateway_action action;
-    json_t *arguments;   /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
+    json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
     unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
 };
 
@@ -81,7 +81,7 @@ enum gateway_obligation {
 
 /* The obligations of an answer. */
 struct gateway_obligations {
-    json_t *redact; /* array of JSON Pointers (RFC 6901) below /body, or NULL */
+    json_t *redact;             /* array of JSON Pointers (RFC 6901) below /body, or NULL */
     int64_t response_max_bytes; /* octets of the upstream's answer; 0: no limit */
     bool approve_by_ciba;       /* the person approves the request on another device first */
     json_t *headers; /* object of texts: header fields to send to the upstream, or NULL */
@@ -89,10 +89,10 @@ struct gateway_obligations {
 
 /* The checked answer to one request. */
 struct gateway_decision {
-    bool allow;        /* strictly boolean, and every obligation can be met */
-    json_t *step_up;   /* array of the missing scopes, all of which are the action's; NULL: this is
-                        * no case for a new authorization */
-    json_t *reasons;   /* array, sorted; never NULL */
+    bool allow;      /* strictly boolean, and every obligation can be met */
+    json_t *step_up; /* array of the missing scopes, all of which are the action's; NULL: this is
+                      * no case for a new authorization */
+    json_t *reasons; /* array, sorted; never NULL */
     struct gateway_obligations obligations; /* empty unless `allow` */
 };
 
