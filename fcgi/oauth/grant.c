@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "base/words.h"
 #include "crypto/random.h"
+#include "oauth/audience.h"
 #include "oauth/client_auth.h"
 #include "oauth/default_scope.h"
 #include "oauth/dpop/dpop.h"
@@ -74,19 +75,31 @@ grant_read_request(struct request *req, struct issue_question *question)
     return st;
 }
 
+/* True if the registered scope limits the request. A client that registered itself had to name
+ * scopes before it knew those of managed resources: the SDK of MCP clients registers those of the
+ * first challenge alone. Policy decides there (decisions.md "Gateway"). */
+static bool
+has_ceiling(const struct request *req, const struct issue_question *question)
+{
+    const struct client *client = req->client;
+    return client->scope != NULL
+           && (strcmp(client->registration, "ADMIN") == 0
+               || !audience_is_gateway(req->op.az->cfg->oidc_issuer, question->resource));
+}
+
 enum az_status
 grant_read_scopes(struct request *req, const char *asked, struct issue_question *question)
 {
-    const char *registered = req->client->scope;
+    bool limited = has_ceiling(req, question);
     json_t *words, *all;
-    enum az_status st = scope_parse(&req->op, registered, &all);
+    enum az_status st = scope_parse(&req->op, req->client->scope, &all);
     if (st == AZ_OK)
         st = scope_parse(&req->op, asked, &words);
     if (st != AZ_OK)
         return st;
-    if (registered != NULL)
+    if (limited)
         question->ceiling = all;
-    question->scopes = registered != NULL ? words_array_within(req->op.mem, words, all) : words;
+    question->scopes = limited ? words_array_within(req->op.mem, words, all) : words;
     question->default_scopes = asked == NULL ? all : jsonx_own(req->op.mem, json_array());
     if (question->scopes == NULL || question->default_scopes == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");

@@ -246,7 +246,8 @@ read_details(struct request *req, struct authorization *authorization)
 static enum az_status
 check_registered_scope(struct request *req, struct authorization *authorization)
 {
-    struct issue_question question = {.details = authorization->details};
+    struct issue_question question = {.details = authorization->details,
+                                      .resource = authorization->resource};
     return grant_read_scopes(req, authorization->scope, &question);
 }
 

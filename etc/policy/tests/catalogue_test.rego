@@ -77,11 +77,18 @@ test_every_output_is_a_member_of_the_answer if {
 	}
 }
 
-answer_members := (object.keys(issued) | object.keys(registered)) | object.keys(evaluated) if {
+answer_members := union({
+	object.keys(issued), object.keys(registered), object.keys(evaluated), object.keys(permitted),
+	object.keys(refused), object.keys(listed_tools),
+}) if {
 	issued := data.svc.decision.issue.general with input as {}
 	registered := data.svc.decision.register.general with input as {}
 	evaluated := data.svc.controls.authzen.answer with input as {}
 		with data.custom.authzen.context as {}
+	permitted := data.svc.decision.gateway.result with input as fixture.gateway_input
+		with data.custom.gateway.obligations as {"redact": []}
+	refused := fixture.gateway({"token": {"scopes": []}})
+	listed_tools := data.svc.decision.gateway_tools.result with input as fixture.gateway_tools_input([], [])
 }
 
 test_every_row_has_a_schema_and_every_schema_a_row if {
@@ -250,6 +257,11 @@ refused_rows := [
 	["svc.operator.controls.authzen", {"roles": {"editor": {"todo": "write"}}}],
 	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": ["editor"]}}}],
 	["svc.operator.controls.authzen", {"subjects": {"user": {"alice": {"roles": ["a", "a"]}}}}],
+	["svc.operator.controls.audit", {"argument_mode": "all"}],
+	["svc.operator.controls.audit", {"arguments": "full"}],
+	["svc.entitlements.bindings", {"clients": {"a": {"gateway_scopes": ["github:write"]}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"gateway_scopes": ["*write"]}}}],
+	["svc.entitlements.bindings", {"clients": {"a": {"gateway_scopes": "*"}}}],
 	["svc.operator.controls.consent", {"mode": "sometimes"}],
 	["svc.operator.controls.consent", {}],
 	["svc.operator.controls.exchange", {"max_depth": 9}],
@@ -282,6 +294,8 @@ test_schemas_accept_good_rows if {
 		["svc.operator.controls.authzen", {"roles": {"editor": {"todo": ["write"]}}, "subjects": {"user": {"alice": {"roles": ["editor"]}}}}],
 		["svc.registry.resource_types", fixture.registry],
 		["svc.entitlements.bindings", fixture.wide],
+		["svc.entitlements.bindings", {"registrations": {"CIMD": {"gateway_scopes": ["*", "github:*"]}}}],
+		["svc.operator.controls.audit", {"argument_mode": "full"}],
 	] {
 		json.match_schema(pair[1], shipped.schemas[pair[0]])[0]
 	}

@@ -81,6 +81,7 @@ control_cases := [
 	),
 	object.union(plain("authzen", ["cedar_mode"], "off", "authzen", {}), {"policies": {"forbids": {"p"}, "errors": set()}}),
 	object.union(plain("authzen", ["cedar_errors"], "deny", "authzen", {}), {"policies": {"forbids": set(), "errors": {"p"}}}),
+	plain("audit", ["argument_mode"], "full", "gateway", {}),
 	plain("introspection", ["require_audience"], false, "introspect", {"baseline": {"resource": "https://api.example"}}),
 	plain("introspection", ["require_context"], true, "introspect", {}),
 	plain("introspection", ["allow_callers"], ["other"], "introspect", {}),
@@ -143,6 +144,10 @@ holders := array.concat(
 binding_members := [
 	["grants", ["client_credentials"], "issue", {}],
 	["scopes", ["orders.read"], "issue", {}],
+	["gateway_scopes", ["github:*"], "issue", {
+		"resource": {"indicator": "https://as.example/gateway/x"},
+		"scopes": {"requested": ["github:read"], "default": []},
+	}],
 	["resource_types", ["urn:r:stock"], "issue", {}],
 	["resources", ["https://api.example"], "issue", {"resource": {"indicator": "https://api.example"}}],
 	["authorization_details", ["payment"], "issue", payment],
@@ -189,6 +194,7 @@ else := with_bindings(empty_bindings) if {
 with_bindings(value) := json.patch(no_rows, [{"op": "replace", "path": [bindings_key], "value": value}])
 
 no_rows := {
+	control("audit"): {},
 	control("authentication"): {"by_resource_type": {"urn:r:orders": {}}},
 	control("authzen"): fixture.roles,
 	control("client"): {},
@@ -208,6 +214,7 @@ removed(c) := json.patch(added(c, null), [{"op": "remove", "path": c.at}])
 
 decide(c, data_rows) := answer if {
 	answer := judged(c) with data.svc.operator.controls.authentication as data_rows[control("authentication")]
+		with data.svc.operator.controls.audit as data_rows[control("audit")]
 		with data.svc.operator.controls.authzen as data_rows[control("authzen")]
 		with data.svc.operator.controls.client as data_rows[control("client")]
 		with data.svc.operator.controls.environment as data_rows[control("environment")]
@@ -229,6 +236,8 @@ policies(c) := {"r1": {"path": "p.cedar", "forbidding": {"p"}, "result": object.
 judged(c) := fixture.issue(c.over) if c.evaluation == "issue"
 
 judged(c) := fixture.introspect(c.over) if c.evaluation == "introspect"
+
+judged(c) := fixture.gateway(c.over) if c.evaluation == "gateway"
 
 judged(c) := fixture.evaluate(c.over) if c.evaluation == "authzen"
 

@@ -256,6 +256,77 @@ test_the_gateway_entitlement_covers_nothing_else if {
 	fixture.refused(mine(cc, named("https://as.example/gateway/x")), "resource_not_entitled")
 }
 
+# A browser writes an address in one way, whatever the issuer's setting looks like (WHATWG URL; SDK of MCP).
+test_the_gateways_resources_are_recognized_in_every_spelling_of_the_issuer if {
+	every issuer in ["https://as.example", "https://AS.Example", "https://as.example:443", "HTTPS://as.example/"] {
+		mine(gateway, object.union(named("https://as.example/gateway/mcp"), {"issuer": issuer})).allow
+	}
+	every issuer in ["https://as.example:8443", "http://as.example", "https://as.example/auth"] {
+		r := mine(gateway, object.union(named("https://as.example/gateway/mcp"), {"issuer": issuer}))
+		fixture.refused(r, "resource_not_entitled")
+	}
+	mine(gateway, object.union(named("https://as.example/auth/gateway/mcp"), {"issuer": "https://as.example/auth"})).allow
+	every indicator in ["https://as.example/Gateway/mcp", "https://as.example:80/gateway/mcp", "https://as.example:4430/gateway/mcp"] {
+		fixture.refused(mine(gateway, named(indicator)), "resource_not_entitled")
+	}
+}
+
+# ---- scopes of managed resources
+
+managed(patterns, asked, indicator) := mine(
+	{"grants": ["client_credentials"], "scopes": ["openid", "mcp"], "gateway_scopes": patterns, "resources": ["urn:svc:gateway", "https://api.example"]},
+	object.union({"scopes": {"requested": asked, "default": []}}, named(indicator)),
+)
+
+github := "https://as.example/gateway/mcp/github"
+
+test_scopes_of_managed_resources_need_no_entry_each if {
+	managed(["*"], ["mcp", "github:read", "x"], github).scopes == ["github:read", "mcp", "x"]
+	managed(["github:*"], ["github:read", "github:write"], github).scopes == ["github:read", "github:write"]
+}
+
+test_a_pattern_grants_only_scopes_that_begin_so if {
+	managed(["github:*"], ["github:read", "gitlab:read", "github", "xgithub:read"], github).scopes == ["github:read"]
+	fixture.refused(managed(["github:*"], ["gitlab:read"], github), "scope_not_entitled")
+	fixture.refused(managed([], ["github:read"], github), "scope_not_entitled")
+}
+
+test_a_pattern_counts_for_resources_behind_the_gateway_alone if {
+	fixture.refused(managed(["*"], ["github:read"], "https://api.example"), "scope_not_entitled")
+	fixture.refused(mine({"grants": ["client_credentials"], "gateway_scopes": ["*"]}, {"scopes": {"requested": ["github:read"], "default": []}}), "scope_not_entitled")
+}
+
+# A token with one of these would open an endpoint of the service.
+test_no_pattern_grants_a_scope_of_the_services_own_endpoints if {
+	every s in ["introspection", "uma_protection", "delegation_management", "authzen", "offline_access", "profile"] {
+		fixture.refused(managed(["*"], [s], github), "scope_not_entitled")
+	}
+}
+
+test_a_pattern_without_an_asterisk_or_of_a_wrong_type_grants_nothing if {
+	every patterns in [["github:read"], ["*read"], [""], "*", [["*"]], [null]] {
+		fixture.refused(managed(patterns, ["github:read"], github), "scope_not_entitled")
+	}
+}
+
+test_a_scope_for_groups_needs_the_group_whatever_the_pattern if {
+	restricted := object.union(
+		fixture.bind("crm", {"grants": ["client_credentials"], "gateway_scopes": ["*"], "resources": ["urn:svc:gateway"]}),
+		{"scopes": {"github:write": {"groups": ["corp/dev"]}}},
+	)
+	r := fixture.issue(object.union({"scopes": {"requested": ["github:read", "github:write"], "default": []}}, named(github))) with data.svc.entitlements.bindings as restricted
+		with data.svc.registry.resource_types as fixture.registry
+	r.scopes == ["github:read"]
+}
+
+test_a_binding_with_types_grants_the_base_scope if {
+	r := mine(
+		{"grants": ["client_credentials"], "scopes": ["mcp"], "resource_types": ["urn:r:orders"], "resources": ["urn:svc:gateway"]},
+		object.union({"scopes": {"requested": ["mcp"], "default": []}}, named(github)),
+	)
+	r.scopes == ["mcp"]
+}
+
 # ---- software statements
 
 statement(claims, over) := mine(

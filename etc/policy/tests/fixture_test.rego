@@ -79,6 +79,52 @@ authzen_input := {
 	"environment": {"ip": "192.0.2.7"},
 }
 
+gateway_input := {
+	"schema": 1,
+	"evaluation": "gateway",
+	"issuer": "https://as.example",
+	"request": {
+		"id": "req-5", "flow_id": "flow-1", "endpoint": "/gateway/mcp",
+		"now": 1795172460, "time_ns": 1795172460000000000, "time": "2026-11-20T11:01:00Z",
+		"mcp": {"version": "2026-07-28", "method": "tools/call"},
+	},
+	"client": {"id": "https://app.example/c.json", "type": "public", "registration": "CIMD", "auth_method": "none", "enabled": true},
+	"subject": {"type": "user", "id": "alice", "idp": "corp"},
+	"token": {
+		"scopes": ["mcp", "github:write"], "resource": "https://as.example/gateway/mcp",
+		"iat": 1795172400, "exp": 1795176000, "bound": false,
+	},
+	"resource": {"name": "github", "upstreamType": "REST", "status": "active", "linked": true},
+	"action": {
+		"kind": "tool", "name": "create_issue", "route": "create-issue", "method": "POST",
+		"path": "/repos/a/b/issues", "requiredScopes": ["github:write"],
+	},
+	"arguments": {"owner": "a", "repo": "b", "title": "x"},
+	"environment": {"ip": "192.0.2.7", "tls": true},
+}
+
+# A decision of the gateway.
+gateway(over) := gateway_without(over, [])
+
+gateway_without(over, paths) := answer if {
+	doc := json.remove(object.union(gateway_input, over), paths)
+	answer := wire(data.svc.decision.gateway.result) with input as doc
+}
+
+# The question about tools of two resources, the second of which does not serve.
+gateway_tools_input(held, tools) := object.union(
+	object.remove(gateway_input, ["resource", "action", "arguments", "token"]),
+	{
+		"evaluation": "gateway_tools",
+		"token": object.union(gateway_input.token, {"scopes": held}),
+		"resources": [
+			gateway_input.resource,
+			{"name": "old", "upstreamType": "MCP", "status": "error"},
+		],
+		"tools": tools,
+	},
+)
+
 # A row by which alice may write todos.
 roles := {
 	"roles": {"editor": {"todo": ["read", "write"]}},

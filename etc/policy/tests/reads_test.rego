@@ -166,6 +166,8 @@ elsewhere(e) := [
 	e in {"authzen", "authzen_batch"}
 }
 
+elsewhere(e) := [] if e in {"gateway", "gateway_tools"}
+
 # `input.evaluation` selects the entrypoint and is no input of a control. `input.cedar` is the question to
 # Cedar rules, which svc.cedar.result makes.
 input_reads := {c.id: {path |

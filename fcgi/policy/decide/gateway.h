@@ -8,8 +8,8 @@
 /* Octets of the arguments that policy gets, as JSON text. Arguments that have more are left out,
  * and `truncated` is set (gateway-admin.md 3.8). */
 #define GATEWAY_ARGUMENTS_MAX (16 << 10)
-/* Tools of one question. The answer has a verdict for each, far below ENGINE_DECISION_MAX. */
-#define GATEWAY_TOOLS_MAX 5000
+/* Tools of one question, which is a document of at most PACK_TEXT_MAX. */
+#define GATEWAY_TOOLS_MAX 2000
 
 /* A managed resource, as policy sees it. NULL members are left out of the document. */
 struct gateway_target {

@@ -13,6 +13,7 @@ enum no_decision {
     NO_DECISION_UNDEFINED,   /* the engine has no active policy, or no value for the entrypoint */
     NO_DECISION_INVALID,     /* the answer is malformed, widens the request, or comes from a
                                 revision that may not decide */
+    NO_DECISION_OBLIGATION,  /* the gateway cannot meet an obligation, so the allow is a denial */
     NO_DECISION_COUNT
 };
 

@@ -168,6 +168,14 @@ frame_part(struct draft *draft, struct op *op, const struct question *frame, con
 }
 
 json_t *
+question_frame(struct op *op, const struct question *frame, const char *evaluation)
+{
+    struct draft draft = {.lost = false};
+    json_t *input = frame_part(&draft, op, frame, evaluation);
+    return draft.lost ? NULL : input;
+}
+
+json_t *
 question_asked(const struct issue_question *question)
 {
     return json_array_size(question->scopes) > 0 ? question->scopes : question->default_scopes;

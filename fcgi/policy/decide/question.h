@@ -114,6 +114,9 @@ json_t *question_asked(const struct issue_question *question);
 /* Return the member `subject` of a document, a new reference; NULL: no memory. */
 json_t *question_subject(const char *id, const struct question_user *user);
 
+/* Return the part of a document that all questions have, owned by op->mem; NULL: no memory. */
+json_t *question_frame(struct op *op, const struct question *frame, const char *evaluation);
+
 /* Return the document of a question, owned by op->mem; NULL: no memory. */
 json_t *question_issue(struct op *op, const struct issue_question *question);
 json_t *question_introspect(struct op *op, const struct introspect_question *question);

@@ -34,6 +34,8 @@ const struct policy_hook policy_hooks[] = {
     {"custom.authzen.allow",          boolean_type},
     {"custom.authzen.deny",           set_type    },
     {"custom.authzen.context",        object_type },
+    {"custom.gateway.deny",           set_type    },
+    {"custom.gateway.obligations",    object_type },
 };
 const size_t policy_hooks_count = sizeof(policy_hooks) / sizeof(policy_hooks[0]);
 

@@ -138,7 +138,20 @@ allowed contains s if {
 
 of_no_resource := {
 	"openid", "profile", "email", "offline_access", "introspection", "uma_protection",
-	"delegation_management", "authzen",
+	"delegation_management", "authzen", "mcp",
+}
+
+# The scopes of managed resources have names that their operator chooses, so a binding may hold them by how they
+# begin, for tokens that name a resource behind the gateway. Scopes of the service's own endpoints are not
+# among them, whatever the binding says.
+allowed contains s if {
+	some b in held
+	some pattern in b.gateway_scopes
+	endswith(pattern, "*")
+	url.is_gateway(ask.indicator)
+	some s in ask.scopes
+	startswith(s, trim_suffix(pattern, "*"))
+	not s in of_no_resource
 }
 
 reached(_) if ask.types == set()

@@ -1,6 +1,6 @@
 # The hooks for the operator's own rules: package custom.issue for evaluation 1, custom.introspect for
 # evaluation 2, custom.register for registrations (deny only), custom.authzen for access requests (allow,
-# deny and context).
+# deny and context), custom.gateway for requests to managed resources (deny and obligations).
 #
 #   allow          true permits the access request, unless there is a reason to deny (custom.authzen only)
 #   deny           set of reasons; a plain string is a reason of category policy
@@ -81,6 +81,18 @@ authzen_deny contains invalid("custom.authzen.allow") if {
 
 authzen_deny contains invalid("custom.authzen.context") if {
 	hook := data.custom.authzen.context
+	type_name(hook) != "object"
+}
+
+gateway_deny contains reason(r) if some r in data.custom.gateway.deny
+
+gateway_deny contains invalid("custom.gateway.deny") if {
+	hook := data.custom.gateway.deny
+	type_name(hook) != "set"
+}
+
+gateway_deny contains invalid("custom.gateway.obligations") if {
+	hook := data.custom.gateway.obligations
 	type_name(hook) != "object"
 }
 

@@ -1,0 +1,206 @@
+# Requests through the gateway: the scopes of the operation, the status of the resource, the operator's
+# hooks, and the list of tools.
+package gateway_test
+
+import data.fixture
+
+asked(over) := fixture.gateway(over)
+
+without(paths) := fixture.gateway_without({}, paths)
+
+scopes(held) := {"token": {"scopes": held}}
+
+# ---- scopes
+
+test_a_token_with_the_scopes_of_the_operation_is_let_in if {
+	asked({}) == {"allow": true, "argument_mode": "keys"}
+	asked(scopes(["github:write", "other"])).allow
+	asked({"action": {"requiredScopes": []}}).allow
+}
+
+test_a_missing_scope_asks_for_a_new_authorization if {
+	r := asked(scopes(["mcp", "github:read"]))
+	r.allow == false
+	r.step_up == {"scopes": ["github:write"]}
+	fixture.codes(r) == {"scope_missing"}
+	r.deny_reasons[0].detail == {"scope": "github:write"}
+}
+
+# gateway-admin.md 1.2: one challenge names all of them.
+test_all_missing_scopes_are_named_at_once if {
+	r := asked({"token": {"scopes": []}, "action": {"requiredScopes": ["b", "a", "c"]}})
+	r.step_up == {"scopes": ["a", "b", "c"]}
+	count(r.deny_reasons) == 3
+}
+
+test_the_base_scope_is_no_scope_of_the_operation if {
+	asked(scopes(["github:write"])).allow
+	asked(scopes(["mcp"])).allow == false
+}
+
+test_a_scope_counts_only_in_its_own_spelling if {
+	every held in [["github"], ["github:*"], ["github:write2"], ["GitHub:write"], ["*"], ""] {
+		asked(scopes(held)).allow == false
+	}
+}
+
+test_scopes_of_a_wrong_type_let_nobody_in if {
+	every over in [
+		{"token": {"scopes": "github:write"}}, {"token": {"scopes": null}}, {"token": {"scopes": {"github:write": true}}},
+		{"action": {"requiredScopes": "github:write"}}, {"action": {"requiredScopes": null}},
+	] {
+		r := asked(over)
+		fixture.refused(r, "operation_unknown")
+		not r.step_up
+	}
+	fixture.refused(without(["/token/scopes"]), "operation_unknown")
+	fixture.refused(without(["/action/requiredScopes"]), "operation_unknown")
+}
+
+test_the_question_of_another_evaluation_is_refused if {
+	every name in ["issue", "introspect", "gateway_tools", ""] {
+		doc := object.union(fixture.gateway_input, {"evaluation": name})
+		not data.svc.decision.gateway.result.allow with input as doc
+	}
+	not data.svc.decision.gateway.result.allow with input as {}
+	not data.svc.decision.gateway_tools.result.allow with input as {}
+}
+
+# ---- the resource
+
+test_a_resource_that_serves_requests_is_open if {
+	every status in ["pending", "active", "degraded"] {
+		asked({"resource": {"status": status}}).allow
+	}
+}
+
+test_a_resource_of_another_status_is_closed if {
+	every status in ["error", "disabled", "", "Active", null] {
+		r := asked({"resource": {"status": status}})
+		fixture.refused(r, "resource_not_serving")
+	}
+	fixture.refused(without(["/resource/status"]), "resource_not_serving")
+	fixture.refused(without(["/resource"]), "resource_not_serving")
+}
+
+# A new authorization would not open it.
+test_no_step_up_while_anything_but_scopes_is_in_the_way if {
+	r := asked(object.union(scopes([]), {"resource": {"status": "error"}}))
+	r.allow == false
+	not r.step_up
+	with_rule := asked(scopes([])) with data.custom.gateway.deny as {"not_now"}
+	not with_rule.step_up
+	fixture.codes(with_rule) == {"not_now", "scope_missing"}
+}
+
+# ---- hooks
+
+test_an_operators_rule_denies if {
+	r := asked({}) with data.custom.gateway.deny as {"not_now"}
+	r.allow == false
+	r.deny_reasons == [{"code": "not_now", "category": "policy", "control": "custom", "message": "not_now"}]
+}
+
+test_a_rule_sees_the_arguments if {
+	fixture.refused(asked({"request": {"id": "hooked"}, "arguments": {"repo": "secret"}}), "repo_closed")
+	asked({"request": {"id": "hooked"}, "arguments": {"repo": "open"}}).allow
+}
+
+test_a_deny_hook_of_a_wrong_type_denies if {
+	every hook in [true, false, "stop", ["stop"], {"stop": true}, 1] {
+		r := asked({}) with data.custom.gateway.deny as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_an_obligations_hook_of_a_wrong_type_denies if {
+	every hook in [true, "redact", ["redact"], {"redact"}, 1] {
+		r := asked({}) with data.custom.gateway.obligations as hook
+		fixture.refused(r, "hook_invalid")
+	}
+}
+
+test_obligations_come_with_an_allowed_request_alone if {
+	demanded := {"redact": ["/body/email"], "response_max_bytes": 1024, "headers": {"X-Purpose": "support"}}
+	r := asked({}) with data.custom.gateway.obligations as demanded
+	r.allow
+	r.obligations == demanded
+	refused := asked(scopes([])) with data.custom.gateway.obligations as demanded
+	not refused.obligations
+}
+
+test_no_obligations_are_no_member if not asked({}).obligations
+
+# ---- the audit row
+
+test_the_row_says_which_arguments_are_stored if {
+	every mode in ["full", "keys", "none"] {
+		r := asked({}) with data.svc.operator.controls.audit as {"argument_mode": mode}
+		r.argument_mode == mode
+	}
+}
+
+test_a_broken_row_stores_names_alone if {
+	every row in [{}, {"argument_mode": "all"}, {"argument_mode": ["full"]}, {"argument_mode": true}, {"mode": "full"}] {
+		r := asked({}) with data.svc.operator.controls.audit as row
+		r.argument_mode == "keys"
+	}
+}
+
+test_a_denied_request_says_it_too if asked(scopes([])).argument_mode == "keys"
+
+# ---- tools
+
+tools(held, list) := r if {
+	doc := fixture.gateway_tools_input(held, list)
+	r := fixture.wire(data.svc.decision.gateway_tools.result) with input as doc
+}
+
+tool(place, name, required) := {"resource": place, "action": {"kind": "tool", "name": name, "requiredScopes": required}}
+
+three := [tool(0, "read", ["github:read"]), tool(0, "write", ["github:write"]), tool(1, "old", ["github:read"])]
+
+test_each_tool_has_a_verdict_in_its_place if {
+	tools(["github:read"], three) == {"allow": true, "verdicts": ["allow", "step_up", "deny"]}
+	tools(["github:read", "github:write"], three).verdicts == ["allow", "allow", "deny"]
+	tools([], three).verdicts == ["step_up", "step_up", "deny"]
+	tools([], []) == {"allow": true, "verdicts": []}
+}
+
+test_a_tool_of_an_unknown_resource_does_not_pass if {
+	r := tools(["github:read"], [tool(0, "read", ["github:read"]), tool(7, "read", ["github:read"])])
+	r.verdicts != ["allow", "allow"]
+}
+
+test_an_operators_rule_hides_a_tool if {
+	hooked := object.union(
+		fixture.gateway_tools_input(["github:read", "github:write"], three),
+		{"request": {"id": "hooked"}},
+	)
+	r := fixture.wire(data.svc.decision.gateway_tools.result) with input as hooked
+	r.verdicts == ["allow", "deny", "deny"]
+}
+
+test_a_hook_of_a_wrong_type_hides_all_tools if {
+	r := tools(["github:read", "github:write"], three) with data.custom.gateway.deny as "stop"
+	r.verdicts == ["deny", "deny", "deny"]
+}
+
+# A list without arguments and a call with them are decided by the same rules.
+test_a_tool_of_the_list_has_the_verdict_of_a_call if {
+	every held in [[], ["github:read"], ["github:write"], ["github:read", "github:write"]] {
+		every t in three {
+			call := asked({
+				"token": {"scopes": held}, "action": t.action,
+				"resource": fixture.gateway_tools_input(held, three).resources[t.resource],
+			})
+			verdict(call) == tools(held, [t]).verdicts[0]
+		}
+	}
+}
+
+verdict(call) := "allow" if call.allow
+
+else := "step_up" if call.step_up
+
+else := "deny"

@@ -1,0 +1,21 @@
+/* The resources that a token is good for, by the resource that it names (RFC 8707; gateway-admin.md
+ * 1.4). Pure rules about addresses. */
+#ifndef AZ_OAUTH_AUDIENCE_H
+#define AZ_OAUTH_AUDIENCE_H
+
+#include <stdbool.h>
+#include <talloc.h>
+
+/* Return an address as a browser writes it (WHATWG URL, which the SDK of MCP clients uses): scheme
+ * and host in lower case, no port that the scheme has anyway, and no slash alone after the
+ * authority. On mem; NULL: it is no address with an authority, it names a user, or no memory. */
+char *audience_normal(TALLOC_CTX *mem, const char *address);
+
+/* True if a resource lies below {issuer}/gateway/. */
+bool audience_is_gateway(const char *issuer, const char *resource);
+
+/* True if a token that names the resource `named` (NULL: none) is good for the resource `wanted` of
+ * the gateway: it names that resource, or one above it down to {issuer}/gateway, or the issuer. */
+bool audience_covers(const char *issuer, const char *named, const char *wanted);
+
+#endif

@@ -1,0 +1,238 @@
+#include "config.h"
+
+#include "policy/decide/gateway.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/pack.h"
+#include "base/words.h"
+#include "policy/decide/gateway_answer.h"
+
+/* Levels of names in the stored arguments: of a tool its own; of a request to a route also those in
+ * `path` and `query`. Names further inside may be the user's data. */
+#define TOOL_NAMES 1
+#define ROUTE_NAMES 2
+
+static void
+set_text(struct jsonx_build *part, const char *name, const char *text)
+{
+    if (text != NULL)
+        jsonx_set(part, name, json_string(text));
+}
+
+static void
+set_value(struct jsonx_build *part, const char *name, json_t *value)
+{
+    if (value != NULL)
+        jsonx_set(part, name, json_incref(value));
+}
+
+/* Return what was built, a new reference; NULL: no memory. */
+static json_t *
+part_done(struct jsonx_build *part)
+{
+    if (part->lost)
+        json_decref(part->value);
+    return jsonx_built(part);
+}
+
+static json_t *
+target_part(const struct gateway_target *target)
+{
+    struct jsonx_build part = {json_object(), false};
+    set_text(&part, "name", target->name);
+    set_text(&part, "type", target->type);
+    set_text(&part, "upstreamType", target->upstream_type);
+    set_text(&part, "connectorId", target->connector_id);
+    set_text(&part, "status", target->status);
+    if (target->linked != NULL)
+        jsonx_set(&part, "linked", json_boolean(*target->linked));
+    return part_done(&part);
+}
+
+static json_t *
+action_part(const struct gateway_action *action)
+{
+    struct jsonx_build part = {json_object(), false};
+    set_text(&part, "kind", action->kind);
+    set_text(&part, "name", action->name);
+    set_text(&part, "route", action->route);
+    set_text(&part, "method", action->method);
+    set_text(&part, "path", action->path);
+    set_value(&part, "annotations", action->annotations);
+    jsonx_set(&part, "requiredScopes", json_incref(action->scopes));
+    return part_done(&part);
+}
+
+static json_t *
+token_part(const struct gateway_holder *holder)
+{
+    return json_pack("{s:O,s:s,s:I,s:I,s:b}", "scopes", holder->scopes, "resource",
+                     holder->resource, "iat", (json_int_t) holder->issued_at, "exp",
+                     (json_int_t) holder->expires_at, "bound", (int) holder->bound);
+}
+
+/* Begin the document: the common part, the token and its holder. */
+static struct jsonx_build
+begin_question(struct op *op, const struct gateway_holder *holder, const char *evaluation)
+{
+    struct jsonx_build input = {question_frame(op, &holder->frame, evaluation), false};
+    json_t *request = json_object_get(input.value, "request");
+    input.lost = input.value == NULL;
+    if (holder->mcp_method != NULL)
+        input.lost = json_object_set_new(request, "mcp",
+                                         json_pack("{s:s*,s:s}", "version", holder->mcp_version,
+                                                   "method", holder->mcp_method))
+                         != 0
+                     || input.lost;
+    set_value(&input, "subject", holder->subject);
+    set_value(&input, "act", holder->act);
+    set_value(&input, "baseline", holder->baseline);
+    jsonx_set(&input, "token", token_part(holder));
+    return input;
+}
+
+/* Set the arguments, or `truncated` in their place: half of them could look like an answer to a
+ * rule that does not read the mark. */
+static void
+set_arguments(struct op *op, struct jsonx_build *input, json_t *arguments)
+{
+    if (arguments == NULL)
+        return;
+    const char *text = jsonx_dump(op->mem, arguments);
+    input->lost = input->lost || text == NULL;
+    if (text != NULL && strlen(text) <= GATEWAY_ARGUMENTS_MAX)
+        jsonx_set(input, "arguments", json_incref(arguments));
+    else
+        jsonx_set(input, "truncated", json_true());
+}
+
+static json_t *
+question_gateway(struct op *op, const struct gateway_question *question)
+{
+    struct jsonx_build input = begin_question(op, &question->holder, "gateway");
+    jsonx_set(&input, "resource", target_part(&question->resource));
+    jsonx_set(&input, "action", action_part(&question->action));
+    set_arguments(op, &input, question->arguments);
+    return jsonx_built(&input);
+}
+
+static json_t *
+question_tools(struct op *op, const struct gateway_tools_question *question)
+{
+    struct jsonx_build input = begin_question(op, &question->holder, "gateway_tools"),
+                       resources = {json_array(), false}, tools = {json_array(), false};
+    for (size_t i = 0; i < question->resource_count; i++)
+        jsonx_append(&resources, target_part(&question->resources[i]));
+    for (size_t i = 0; i < question->tool_count; i++)
+        jsonx_append(&tools, json_pack("{s:I,s:o}", "resource",
+                                       (json_int_t) question->tools[i].resource, "action",
+                                       action_part(&question->tools[i].action)));
+    jsonx_set(&input, "resources", part_done(&resources));
+    jsonx_set(&input, "tools", part_done(&tools));
+    return jsonx_built(&input);
+}
+
+/* ---- the question as it is stored */
+
+/* Return the names of the members of a value, each with null or with names of its own: a new
+ * reference. */
+static json_t *
+names_alone(json_t *value, int levels)
+{
+    if (!json_is_object(value) || levels == 0)
+        return json_null();
+    const char *name;
+    json_t *inner;
+    struct jsonx_build names = {json_object(), false};
+    json_object_foreach (value, name, inner)
+        jsonx_set(&names, name, names_alone(inner, levels - 1));
+    return part_done(&names);
+}
+
+/* Return the names of tools, with those of their resources. */
+static json_t *
+tool_names(const struct gateway_tools_question *question)
+{
+    struct jsonx_build names = {json_array(), false};
+    for (size_t i = 0; i < question->tool_count; i++) {
+        const struct gateway_tool *tool = &question->tools[i];
+        jsonx_append(&names,
+                     json_sprintf("%s/%s", question->resources[tool->resource].name,
+                                  tool->action.name));
+    }
+    return part_done(&names);
+}
+
+/* Store this document in place of the question that was asked. */
+static enum az_status
+store_question(struct op *op, struct jsonx_build *stored, struct verdict *verdict)
+{
+    size_t length;
+    unsigned char *packed;
+    char *text = stored->lost ? NULL : jsonx_dump_around(op->mem, "", stored->value, "", &length);
+    if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
+    verdict->input = packed;
+    return AZ_OK;
+}
+
+/*
+ * Store the question without the values of arguments, unless the answer says `full`. The path has
+ * the same values in it. Without an answer the values are left out.
+ */
+static enum az_status
+hide_arguments(struct op *op, const struct gateway_question *question, json_t *input,
+               enum gateway_arguments mode, struct verdict *verdict)
+{
+    if (mode == GATEWAY_ARGUMENTS_FULL || verdict->input == NULL)
+        return AZ_OK;
+    bool tool = question->action.kind != NULL && strcmp(question->action.kind, "tool") == 0;
+    json_t *action = json_copy(json_object_get(input, "action"));
+    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), action == NULL};
+    json_object_del(action, "path");
+    jsonx_set(&stored, "action", action);
+    json_t *arguments = json_object_get(input, "arguments");
+    json_object_del(stored.value, "arguments");
+    if (arguments != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
+        jsonx_set(&stored, "arguments", names_alone(arguments, tool ? TOOL_NAMES : ROUTE_NAMES));
+    return store_question(op, &stored, verdict);
+}
+
+/* ---- asking */
+
+enum az_status
+gateway_ask(struct op *op, const struct gateway_question *question,
+            struct gateway_decision *decision, struct verdict *ret)
+{
+    static const struct decision_bounds none = {.scopes = NULL};
+    enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
+    json_t *input = question_gateway(op, question);
+    *decision = (struct gateway_decision){.allow = false};
+    enum az_status st = ask_entrypoint(op, "svc/decision/gateway", input, &none, ret);
+    if (st == AZ_OK)
+        st = gateway_answer_read(op, question, ret, decision, &mode);
+    enum az_status stored = hide_arguments(op, question, input, mode, ret);
+    return st == AZ_OK ? stored : st;
+}
+
+enum az_status
+gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
+                  enum gateway_verdict *verdicts, struct verdict *ret)
+{
+    static const struct decision_bounds none = {.scopes = NULL};
+    if (question->tool_count > GATEWAY_TOOLS_MAX)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a question about %zu tools; the limit is %d",
+                       question->tool_count, GATEWAY_TOOLS_MAX);
+    json_t *input = question_tools(op, question);
+    enum az_status st = ask_entrypoint(op, "svc/decision/gateway_tools", input, &none, ret);
+    if (st == AZ_OK)
+        st = gateway_answer_read_tools(op, question, ret, verdicts);
+    if (ret->input == NULL)
+        return st;
+    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), false};
+    jsonx_set(&stored, "tools", tool_names(question));
+    enum az_status kept = store_question(op, &stored, ret);
+    return st == AZ_OK ? kept : st;
+}

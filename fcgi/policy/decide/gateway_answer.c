@@ -1,0 +1,256 @@
+#include "config.h"
+
+#include "policy/decide/gateway_answer.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/jsonx.h"
+#include "base/words.h"
+#include "policy/decide/no_decision.h"
+
+/* ---- obligations */
+
+bool
+gateway_header_may_be_set(const char *name)
+{
+    /* Headers that a rule must not set: the gateway's own affair, or a way to pass for somebody
+     * else. */
+    static const char *const kept[] = {
+        "Authorization",  "Cookie",           "DPoP",
+        "Host",           "Connection",       "Keep-Alive",
+        "TE",             "Trailer",          "Transfer-Encoding",
+        "Upgrade",        "Content-Length",   "Content-Type",
+        "Content-Encoding", "Expect",         "Forwarded",
+        "X-Admin-API-Key", "X-Bundle-API-Key", "Via",
+        "Proxy-Authorization", "Proxy-Connection", "Set-Cookie"};
+    static const char *const prefixes[] = {"X-Forwarded-", "Mcp-", "MCP-"};
+    if (*name == '\0' || strlen(name) > 64)
+        return false;
+    for (const char *c = name; *c != '\0'; c++)
+        if (!isalnum((unsigned char) *c) && *c != '-')
+            return false;
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (strcasecmp(kept[i], name) == 0)
+            return false;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncasecmp(prefixes[i], name, strlen(prefixes[i])) == 0)
+            return false;
+    return true;
+}
+
+/* True for visible ASCII and inner spaces (RFC 9110 5.5), so that no value begins another header. */
+static bool
+header_value_ok(const char *value)
+{
+    size_t length = value != NULL ? strlen(value) : 0;
+    if (length == 0 || length > GATEWAY_HEADER_VALUE_MAX || *value == ' '
+        || value[length - 1] == ' ')
+        return false;
+    for (const char *c = value; *c != '\0'; c++)
+        if (*c < 0x20 || *c > 0x7e)
+            return false;
+    return true;
+}
+
+static bool
+read_headers(json_t *value, struct gateway_obligations *ret)
+{
+    const char *name;
+    json_t *text;
+    if (!json_is_object(value) || json_object_size(value) > GATEWAY_HEADERS_MAX)
+        return false;
+    json_object_foreach (value, name, text)
+        if (!gateway_header_may_be_set(name) || !header_value_ok(json_string_value(text))
+            || json_string_length(text) != strlen(json_string_value(text)))
+            return false;
+    ret->headers = value;
+    return true;
+}
+
+/* A pointer (RFC 6901 3) to a place below /body: the whole body cannot be redacted, only denied. */
+static bool
+is_pointer(const json_t *value)
+{
+    static const char body[] = "/body/";
+    const char *text = json_string_value(value);
+    if (text == NULL || strncmp(text, body, sizeof(body) - 1) != 0
+        || json_string_length(value) != strlen(text))
+        return false;
+    for (const char *c = text; (c = strchr(c, '~')) != NULL; c++)
+        if (c[1] != '0' && c[1] != '1')
+            return false;
+    return true;
+}
+
+static bool
+read_redact(json_t *value, struct gateway_obligations *ret)
+{
+    size_t index;
+    json_t *pointer;
+    if (!json_is_array(value) || json_array_size(value) > GATEWAY_POINTERS_MAX)
+        return false;
+    json_array_foreach (value, index, pointer)
+        if (!is_pointer(pointer))
+            return false;
+    ret->redact = value;
+    return true;
+}
+
+static bool
+read_max_bytes(json_t *value, struct gateway_obligations *ret)
+{
+    ret->response_max_bytes = json_integer_value(value);
+    return json_is_integer(value) && ret->response_max_bytes > 0;
+}
+
+static bool
+read_ciba(json_t *value, struct gateway_obligations *ret)
+{
+    ret->approve_by_ciba = json_is_true(value);
+    return json_is_boolean(value);
+}
+
+static const struct obligation_row {
+    const char *name;
+    enum gateway_obligation bit;
+    bool (*read)(json_t *value, struct gateway_obligations *ret);
+} obligation_rows[] = {
+    {"redact",             GATEWAY_REDACT,             read_redact   },
+    {"response_max_bytes", GATEWAY_RESPONSE_MAX_BYTES, read_max_bytes},
+    {"approve_by_ciba",    GATEWAY_APPROVE_BY_CIBA,    read_ciba     },
+    {"headers",            GATEWAY_HEADERS,            read_headers  },
+};
+
+/* Read one obligation. False: it is not known, not well-formed, or the asker cannot meet it. */
+static bool
+obligation_read(const char *name, json_t *value, unsigned able, struct gateway_obligations *ret)
+{
+    for (size_t i = 0; i < sizeof(obligation_rows) / sizeof(obligation_rows[0]); i++)
+        if (strcmp(obligation_rows[i].name, name) == 0) {
+            /* approve_by_ciba:false demands nothing. */
+            bool able_to = (able & obligation_rows[i].bit) != 0
+                           || (obligation_rows[i].bit == GATEWAY_APPROVE_BY_CIBA
+                               && json_is_false(value));
+            return able_to && obligation_rows[i].read(value, ret);
+        }
+    return false;
+}
+
+/* Turn the decision into a denial because of an obligation. */
+static enum az_status
+deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision *decision)
+{
+    struct jsonx_build reasons = {jsonx_own(op->mem, json_copy(decision->reasons)), false};
+    jsonx_append(&reasons, no_decision_reason(NO_DECISION_OBLIGATION));
+    if (jsonx_built(&reasons) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    *decision = (struct gateway_decision){.allow = false, .reasons = reasons.value};
+    verdict->decision.allow = false;
+    verdict->decision.reasons = reasons.value;
+    return AZ_OK;
+}
+
+static enum az_status
+read_obligations(struct op *op, unsigned able, struct verdict *verdict,
+                 struct gateway_decision *decision)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (verdict->decision.obligations, name, value)
+        if (!obligation_read(name, value, able, &decision->obligations))
+            return deny_obligation(op, verdict, decision);
+    return AZ_OK;
+}
+
+/* ---- one request */
+
+/* Read step_up. Return false unless it is absent or names scopes of the action, all of which the
+ * token lacks: a challenge for other scopes would make clients ask for rights that they do not
+ * need. */
+static bool
+read_step_up(const struct gateway_question *question, const json_t *output, json_t **ret)
+{
+    const json_t *step_up = json_object_get(output, "step_up");
+    json_t *scopes = json_object_get(step_up, "scopes"), *scope;
+    size_t index;
+    *ret = NULL;
+    if (step_up == NULL || json_is_null(step_up))
+        return true;
+    if (!json_is_array(scopes) || json_array_size(scopes) == 0)
+        return false;
+    json_array_foreach (scopes, index, scope)
+        if (!json_is_string(scope)
+            || !words_array_has(question->action.scopes, json_string_value(scope))
+            || words_array_has(question->holder.scopes, json_string_value(scope)))
+            return false;
+    *ret = scopes;
+    return true;
+}
+
+static bool
+read_mode(const json_t *output, enum gateway_arguments *ret)
+{
+    static const char *const words[] = {[GATEWAY_ARGUMENTS_KEYS] = "keys",
+                                        [GATEWAY_ARGUMENTS_FULL] = "full",
+                                        [GATEWAY_ARGUMENTS_NONE] = "none"};
+    const char *text = json_string_value(json_object_get(output, "argument_mode"));
+    for (size_t i = 0; text != NULL && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i], text) == 0) {
+            *ret = (enum gateway_arguments) i;
+            return true;
+        }
+    return false;
+}
+
+enum az_status
+gateway_answer_read(struct op *op, const struct gateway_question *question,
+                    struct verdict *verdict, struct gateway_decision *decision,
+                    enum gateway_arguments *mode)
+{
+    const struct decision *read = &verdict->decision;
+    enum gateway_arguments wanted;
+    json_t *step_up;
+    if (!read_mode(read->output, &wanted))
+        return ask_refuse(op, "argument_mode", "is not known", verdict);
+    if (!read_step_up(question, read->output, &step_up))
+        return ask_refuse(op, "step_up", "is malformed or widens the question", verdict);
+    if (read->allow && step_up != NULL)
+        return ask_refuse(op, "step_up", "stands beside allow", verdict);
+    *mode = wanted;
+    *decision = (struct gateway_decision){
+        .allow = read->allow, .step_up = step_up, .reasons = read->reasons};
+    return read->allow
+               ? read_obligations(op, question->obligations, verdict, decision)
+               : AZ_OK;
+}
+
+/* ---- tools */
+
+enum az_status
+gateway_answer_read_tools(struct op *op, const struct gateway_tools_question *question,
+                          struct verdict *verdict, enum gateway_verdict *verdicts)
+{
+    static const char *const words[] = {
+        [GATEWAY_DENY] = "deny", [GATEWAY_STEP_UP] = "step_up", [GATEWAY_ALLOW] = "allow"};
+    const json_t *list = json_object_get(verdict->decision.output, "verdicts"), *word;
+    size_t index;
+    for (size_t i = 0; i < question->tool_count; i++)
+        verdicts[i] = GATEWAY_DENY;
+    if (!verdict->decision.allow)
+        return AZ_OK; /* none is shown */
+    if (!json_is_array(list) || json_array_size(list) != question->tool_count)
+        return ask_refuse(op, "verdicts", "does not have one verdict for each tool", verdict);
+    json_array_foreach (list, index, word) {
+        const char *text = json_string_value(word);
+        size_t i = 0;
+        while (i < sizeof(words) / sizeof(words[0])
+               && (text == NULL || strcmp(words[i], text) != 0))
+            i++;
+        if (i == sizeof(words) / sizeof(words[0]))
+            return ask_refuse(op, "verdicts", "has a word that is no verdict", verdict);
+        verdicts[index] = (enum gateway_verdict) i;
+    }
+    return AZ_OK;
+}

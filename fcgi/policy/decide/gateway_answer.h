@@ -1,0 +1,41 @@
+/* The answers about the gateway, read strictly: they can only narrow what was asked, and an
+ * obligation that is not understood is a denial. */
+#ifndef AZ_POLICY_DECIDE_GATEWAY_ANSWER_H
+#define AZ_POLICY_DECIDE_GATEWAY_ANSWER_H
+
+#include "policy/decide/gateway.h"
+
+/* The part of the arguments that is stored with the decision
+ * (svc.operator.controls.audit.argument_mode). */
+enum gateway_arguments {
+    GATEWAY_ARGUMENTS_KEYS, /* their names */
+    GATEWAY_ARGUMENTS_FULL, /* all of them */
+    GATEWAY_ARGUMENTS_NONE, /* nothing */
+};
+
+/* Members of `headers`, and pointers in `redact`: more than an operator writes down. */
+#define GATEWAY_HEADERS_MAX 16
+#define GATEWAY_POINTERS_MAX 64
+/* Octets of the value of one such header. */
+#define GATEWAY_HEADER_VALUE_MAX 1024
+
+/*
+ * Read the answer to one request from the verdict. AZ_UNAVAILABLE: a member has a wrong type or
+ * widens the question; the verdict keeps what the audit row shows. An obligation that is unknown,
+ * malformed, or not among question->obligations makes decision and verdict a denial, with the reason
+ * obligation_unknown.
+ */
+enum az_status gateway_answer_read(struct op *op, const struct gateway_question *question,
+                                   struct verdict *verdict, struct gateway_decision *decision,
+                                   enum gateway_arguments *mode);
+
+/* Read the answer about tools. AZ_UNAVAILABLE: it does not have one known verdict for each. */
+enum az_status gateway_answer_read_tools(struct op *op,
+                                         const struct gateway_tools_question *question,
+                                         struct verdict *verdict, enum gateway_verdict *verdicts);
+
+/* True if a policy may set this header of a request to an upstream: a name of RFC 9110 5.1 that
+ * neither frames the message, nor carries a credential, an address or a proof of the caller. */
+bool gateway_header_may_be_set(const char *name);
+
+#endif
