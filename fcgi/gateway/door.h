@@ -1,74 +1,79 @@
-/* The door of the gateway: who may call it (gateway-admin.md 1.2 to 1.4), and the answers to those
- * who may not. */
+/* The door of the gateway: who may call it (gateway-admin.md 1.2 to 1.4), what policy says to a
+ * request, and the answers to those who may not. */
 #ifndef AZ_GATEWAY_DOOR_H
 #define AZ_GATEWAY_DOOR_H
 
 #include "http/route.h"
+#include "managed/managed.h"
 #include "oauth/own_token.h"
 #include "policy/decide/gateway.h"
 
-struct managed_resource;
+/* The scope that is asked for at /gateway/mcp, and where a resource has no default scope. */
+#define GATEWAY_BASE_SCOPE "mcp"
 
 /* The parts of the gateway that a token opens. */
 enum gateway_place {
     GATEWAY_PROXY, /* /gateway/{name}: resources of type REST and STATIC */
-    GATEWAY_MCP,   /* /gateway/mcp, and /gateway/mcp/{name} */
+    GATEWAY_MCP,   /* /gateway/mcp, and /gateway/mcp/{name}: resources of any type */
 };
 
-/* A request that came through the door. */
+/* A request that came through the door. All of it lives on req->op.mem. */
 struct gateway_visit {
     enum gateway_place place;
-    const char *name;                        /* of the resource; NULL: /gateway/mcp */
-    const char *address;                     /* the resource of the request: {issuer}/gateway/... */
+    const char *name;    /* of the resource, decoded; NULL: /gateway/mcp */
+    const char *address; /* the resource that a token must be good for: {issuer}/gateway/... */
     const struct managed_resource *resource; /* its enabled row; NULL: /gateway/mcp */
-    const struct own_token *token;           /* with the scopes that policy grants now */
-    const char *challenge_scope;             /* scope of a 401 challenge; NULL: none is known */
-    const char *refused; /* set by gateway_refuse(): the codes of a denial, for the audit row */
+    struct own_token *token;                 /* with the scopes that policy grants now */
 };
 
-/*
- * True if the gateway is on. Otherwise the failure AZ_NOT_FOUND is recorded: with
- * SVC_GATEWAY_ENABLED=false every path below /gateway is one that does not exist. For handlers
- * below /gateway that do not call gateway_enter().
- */
-bool gateway_is_on(struct request *req);
+/* True if SVC_GATEWAY_ENABLED is true: for the member is_on of every row below /gateway. */
+bool gateway_is_on(const struct settings *cfg);
 
 /*
- * Let a request in. The steps: the gateway is on; the Origin of a browser is allowed (GATEWAY_MCP);
- * the resource and the token are read; the token is live, shown as it must be (DPoP), not single
- * use, and made for this resource; evaluation 2 lets it live. `name` is decoded from the path, NULL
- * for /gateway/mcp. The failure is complete, with its challenges: AZ_NOT_FOUND, AZ_INVALID_TOKEN,
- * AZ_DPOP_NONCE_NEEDED, AZ_FORBIDDEN with deny_reasons, AZ_RESOURCE_UNAVAILABLE never (status is
- * the handler's affair), AZ_POLICY_UNAVAILABLE.
+ * Let a request in: read the token and the resource in one trip; refuse a token that is not live,
+ * not shown as it must be (DPoP), for a single use, or made for another resource; and ask policy
+ * for evaluation 2. `name` is decoded from the path, NULL for /gateway/mcp. The failure has its
+ * challenges: AZ_INVALID_TOKEN, AZ_DPOP_NONCE_NEEDED, AZ_FORBIDDEN with deny_reasons,
+ * AZ_POLICY_UNAVAILABLE, or, for a caller with a good token, AZ_NOT_FOUND: there is no such enabled
+ * resource, or a proxy cannot serve its type.
  */
 enum az_status gateway_enter(struct request *req, enum gateway_place place, const char *name,
                              struct gateway_visit *ret);
 
+/* Return what policy sees of a resource. `linked` may be NULL, and must outlive the question. */
+struct gateway_target gateway_target_of(const struct managed_resource *resource,
+                                        const bool *linked);
+
 /*
- * Ask policy about one request of a visitor, until a revision decides that may, and note question
- * and answer in the audit row. The caller fills the resource, the action, the arguments, the
- * obligations that it can meet, and mcp_version and mcp_method of the holder; the rest is set here.
+ * Ask policy about one request of a visitor until a revision decides that may, and note question
+ * and answer in the audit row. The caller fills resource, action, arguments, always and
+ * obligations, and mcp_version and mcp_method of the holder; the rest of the holder is set here.
  * AZ_OK with an answer, allow or deny. AZ_POLICY_UNAVAILABLE: there is no valid answer.
  */
 enum az_status gateway_decide(struct request *req, const struct gateway_visit *visit,
                               struct gateway_question *question, struct gateway_decision *ret);
 
-/* Ask policy about all tools in the same way. */
+/* Ask policy about tools in the same way; `verdicts` has room for all of them. */
 enum az_status gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
                                     struct gateway_tools_question *question,
                                     enum gateway_verdict *verdicts);
 
 /*
- * Turn a denial into a failure: AZ_INSUFFICIENT_SCOPE with the challenge that names all scopes of
- * the operation, if policy says step_up; else AZ_FORBIDDEN with deny_reasons in the body. The audit
- * row's outcome is `denied`. For GATEWAY_MCP the caller replaces the body (req->error_body), and
- * answers a denial without step_up itself.
+ * Turn a denial into a failure, and write its audit row, with the outcome `denied`; a summary in
+ * req->audit must be there before. If policy says step_up: AZ_INSUFFICIENT_SCOPE, with a challenge
+ * that names all scopes of the operation (gateway-admin.md 1.2). Otherwise AZ_FORBIDDEN. The body
+ * is req->error_body, which the caller may replace: {error, error_description, request_id} with
+ * `scope` or `deny_reasons`.
  */
-enum az_status gateway_refuse(struct request *req, struct gateway_visit *visit,
+enum az_status gateway_refuse(struct request *req, const struct gateway_visit *visit,
+                              const struct gateway_question *question,
                               const struct gateway_decision *decision);
 
-/* Add the 401 challenges of a visit: Bearer with resource_metadata and scope first, then DPoP.
- * `error` is NULL for a request without a token. */
-void gateway_challenge(struct request *req, const struct gateway_visit *visit, const char *error);
+/* Return the codes of reasons, once each, separated by spaces; on mem. NULL: no memory. */
+const char *gateway_codes(TALLOC_CTX *mem, const json_t *reasons);
+
+/* Return the address of the metadata document of a resource (RFC 9728 3.1), on mem; NULL: no
+ * memory. */
+char *gateway_metadata_address(TALLOC_CTX *mem, const char *resource);
 
 #endif

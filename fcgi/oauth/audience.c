@@ -72,10 +72,10 @@ audience_covers(const char *issuer, const char *named, const char *wanted)
                *has = named != NULL ? audience_normal(mem, named) : NULL,
                *asks = audience_normal(mem, wanted);
     bool known = base != NULL && root != NULL && has != NULL && asks != NULL;
-    bool covers = known
-                  && (strcmp(has, asks) == 0 || strcmp(has, base) == 0
-                      || ((strcmp(has, root) == 0 || lies_below(has, root))
-                          && lies_below(asks, has)));
+    bool covers =
+        known
+        && (strcmp(has, asks) == 0 || strcmp(has, base) == 0
+            || ((strcmp(has, root) == 0 || lies_below(has, root)) && lies_below(asks, has)));
     talloc_free(mem);
     return covers;
 }

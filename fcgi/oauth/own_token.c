@@ -24,7 +24,8 @@ own_token_find(struct request *req, const char *text, struct own_token *ret)
     const char *why;
     if (token_parse(text, strlen(text), &kind, &ret->parts) != AZ_OK || kind != TOKEN_ACCESS)
         return own_token_refuse(req, "the token is not an access token of this server");
-    ret->lookup = (struct token_lookup){.token = &ret->parts, .kind = TOKEN_ACCESS};
+    ret->lookup.token = &ret->parts;
+    ret->lookup.kind = TOKEN_ACCESS;
     enum az_status st = token_find(&req->op, &ret->lookup);
     if (st != AZ_OK)
         return st;
@@ -54,16 +55,16 @@ refuse_denied(struct request *req)
 }
 
 enum az_status
-own_token_judge(struct request *req, struct own_token *token)
+own_token_ask(struct request *req, struct own_token *token, struct shown *ret)
 {
-    struct shown shown = {.as = SHOWN_INVALID};
+    *ret = (struct shown){.as = SHOWN_INVALID};
     struct introspect_question question = {
         .frame = {.endpoint = req->route->path, .ip = req->ip, .user_agent = req->user_agent},
         .caller = &token->lookup.row.client,
         .service = true,
     };
-    enum az_status st = token_show(&req->op, &token->lookup, &question, &shown);
-    token_note_shown(&req->op, &req->audit, &shown);
+    enum az_status st = token_show(&req->op, &token->lookup, &question, ret);
+    token_note_shown(&req->op, &req->audit, ret);
     if (st == AZ_FORBIDDEN) {
         az_fault_clear(&req->op.fault);
         return own_token_refuse(req, "policy does not let the service introspect the token");
@@ -72,12 +73,22 @@ own_token_judge(struct request *req, struct own_token *token)
         return st;
     if (!token->lookup.row.found)
         return own_token_refuse(req, "the token became invalid while policy was asked");
-    if (shown.as != SHOWN_ACTIVE)
-        return refuse_denied(req);
-    if (shown.verdict.decision.jit)
+    if (ret->as == SHOWN_ACTIVE && ret->verdict.decision.jit)
         return own_token_refuse(req, "the token is a single-use token");
-    token->scopes = shown.verdict.decision.scopes;
+    token->scopes = ret->verdict.decision.scopes;
+    token->baseline = ret->baseline;
+    token->issued = ret->issued;
     return AZ_OK;
+}
+
+enum az_status
+own_token_judge(struct request *req, struct own_token *token)
+{
+    struct shown shown;
+    enum az_status st = own_token_ask(req, token, &shown);
+    if (st != AZ_OK)
+        return st;
+    return shown.as == SHOWN_ACTIVE ? AZ_OK : refuse_denied(req);
 }
 
 enum az_status

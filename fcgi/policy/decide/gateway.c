@@ -126,9 +126,9 @@ question_tools(struct op *op, const struct gateway_tools_question *question)
     for (size_t i = 0; i < question->resource_count; i++)
         jsonx_append(&resources, target_part(&question->resources[i]));
     for (size_t i = 0; i < question->tool_count; i++)
-        jsonx_append(&tools, json_pack("{s:I,s:o}", "resource",
-                                       (json_int_t) question->tools[i].resource, "action",
-                                       action_part(&question->tools[i].action)));
+        jsonx_append(&tools,
+                     json_pack("{s:I,s:o}", "resource", (json_int_t) question->tools[i].resource,
+                               "action", action_part(&question->tools[i].action)));
     jsonx_set(&input, "resources", part_done(&resources));
     jsonx_set(&input, "tools", part_done(&tools));
     return jsonx_built(&input);
@@ -158,9 +158,8 @@ tool_names(const struct gateway_tools_question *question)
     struct jsonx_build names = {json_array(), false};
     for (size_t i = 0; i < question->tool_count; i++) {
         const struct gateway_tool *tool = &question->tools[i];
-        jsonx_append(&names,
-                     json_sprintf("%s/%s", question->resources[tool->resource].name,
-                                  tool->action.name));
+        jsonx_append(&names, json_sprintf("%s/%s", question->resources[tool->resource].name,
+                                          tool->action.name));
     }
     return part_done(&names);
 }

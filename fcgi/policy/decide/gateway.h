@@ -53,6 +53,7 @@ struct gateway_question {
     struct gateway_target resource;
     struct gateway_action action;
     json_t *arguments;    /* object: of the tool, or {"path":{...},"query":{...}}; NULL: none */
+    json_t *always;       /* object: obligations of the route, beside those of policy; NULL: none */
     unsigned obligations; /* those that the asker can meet: bits of enum gateway_obligation */
 };
 
@@ -81,10 +82,10 @@ enum gateway_obligation {
 
 /* The obligations of an answer. */
 struct gateway_obligations {
-    json_t *redact;             /* array of JSON Pointers (RFC 6901) below /body, or NULL */
+    json_t *redact;             /* array of JSON Pointers (RFC 6901) below /body */
     int64_t response_max_bytes; /* octets of the upstream's answer; 0: no limit */
     bool approve_by_ciba;       /* the person approves the request on another device first */
-    json_t *headers; /* object of texts: header fields to send to the upstream, or NULL */
+    json_t *headers;            /* object of texts: header fields to send to the upstream */
 };
 
 /* The checked answer to one request. */
@@ -93,7 +94,7 @@ struct gateway_decision {
     json_t *step_up; /* array of the missing scopes, all of which are the action's; NULL: this is
                       * no case for a new authorization */
     json_t *reasons; /* array, sorted; never NULL */
-    struct gateway_obligations obligations; /* empty unless `allow` */
+    struct gateway_obligations obligations; /* set if `allow`, and then never NULL */
 };
 
 /*

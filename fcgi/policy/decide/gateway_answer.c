@@ -17,14 +17,27 @@ gateway_header_may_be_set(const char *name)
 {
     /* Headers that a rule must not set: the gateway's own affair, or a way to pass for somebody
      * else. */
-    static const char *const kept[] = {
-        "Authorization",  "Cookie",           "DPoP",
-        "Host",           "Connection",       "Keep-Alive",
-        "TE",             "Trailer",          "Transfer-Encoding",
-        "Upgrade",        "Content-Length",   "Content-Type",
-        "Content-Encoding", "Expect",         "Forwarded",
-        "X-Admin-API-Key", "X-Bundle-API-Key", "Via",
-        "Proxy-Authorization", "Proxy-Connection", "Set-Cookie"};
+    static const char *const kept[] = {"Authorization",
+                                       "Cookie",
+                                       "DPoP",
+                                       "Host",
+                                       "Connection",
+                                       "Keep-Alive",
+                                       "TE",
+                                       "Trailer",
+                                       "Transfer-Encoding",
+                                       "Upgrade",
+                                       "Content-Length",
+                                       "Content-Type",
+                                       "Content-Encoding",
+                                       "Expect",
+                                       "Forwarded",
+                                       "X-Admin-API-Key",
+                                       "X-Bundle-API-Key",
+                                       "Via",
+                                       "Proxy-Authorization",
+                                       "Proxy-Connection",
+                                       "Set-Cookie"};
     static const char *const prefixes[] = {"X-Forwarded-", "Mcp-", "MCP-"};
     if (*name == '\0' || strlen(name) > 64)
         return false;
@@ -40,7 +53,8 @@ gateway_header_may_be_set(const char *name)
     return true;
 }
 
-/* True for visible ASCII and inner spaces (RFC 9110 5.5), so that no value begins another header. */
+/* True for visible ASCII and inner spaces (RFC 9110 5.5), so that no value begins another header.
+ */
 static bool
 header_value_ok(const char *value)
 {
@@ -65,8 +79,7 @@ read_headers(json_t *value, struct gateway_obligations *ret)
         if (!gateway_header_may_be_set(name) || !header_value_ok(json_string_value(text))
             || json_string_length(text) != strlen(json_string_value(text)))
             return false;
-    ret->headers = value;
-    return true;
+    return json_object_update(ret->headers, value) == 0;
 }
 
 /* A pointer (RFC 6901 3) to a place below /body: the whole body cannot be redacted, only denied. */
@@ -94,21 +107,23 @@ read_redact(json_t *value, struct gateway_obligations *ret)
     json_array_foreach (value, index, pointer)
         if (!is_pointer(pointer))
             return false;
-    ret->redact = value;
-    return true;
+    return json_array_extend(ret->redact, value) == 0;
 }
 
 static bool
 read_max_bytes(json_t *value, struct gateway_obligations *ret)
 {
-    ret->response_max_bytes = json_integer_value(value);
-    return json_is_integer(value) && ret->response_max_bytes > 0;
+    int64_t most = json_integer_value(value);
+    if (ret->response_max_bytes == 0 || most < ret->response_max_bytes)
+        ret->response_max_bytes = most;
+    return json_is_integer(value) && most > 0;
 }
 
 static bool
 read_ciba(json_t *value, struct gateway_obligations *ret)
 {
-    ret->approve_by_ciba = json_is_true(value);
+    ret->approve_by_ciba = ret->approve_by_ciba || json_is_true(value);
+
     return json_is_boolean(value);
 }
 
@@ -130,9 +145,9 @@ obligation_read(const char *name, json_t *value, unsigned able, struct gateway_o
     for (size_t i = 0; i < sizeof(obligation_rows) / sizeof(obligation_rows[0]); i++)
         if (strcmp(obligation_rows[i].name, name) == 0) {
             /* approve_by_ciba:false demands nothing. */
-            bool able_to = (able & obligation_rows[i].bit) != 0
-                           || (obligation_rows[i].bit == GATEWAY_APPROVE_BY_CIBA
-                               && json_is_false(value));
+            bool able_to =
+                (able & obligation_rows[i].bit) != 0
+                || (obligation_rows[i].bit == GATEWAY_APPROVE_BY_CIBA && json_is_false(value));
             return able_to && obligation_rows[i].read(value, ret);
         }
     return false;
@@ -152,15 +167,23 @@ deny_obligation(struct op *op, struct verdict *verdict, struct gateway_decision 
     return AZ_OK;
 }
 
+/* Read the obligations of the route, then those of policy, whose headers win. */
 static enum az_status
-read_obligations(struct op *op, unsigned able, struct verdict *verdict,
+read_obligations(struct op *op, const struct gateway_question *question, struct verdict *verdict,
                  struct gateway_decision *decision)
 {
+    json_t *const sets[] = {question->always, verdict->decision.obligations};
+    struct gateway_obligations *all = &decision->obligations;
     const char *name;
     json_t *value;
-    json_object_foreach (verdict->decision.obligations, name, value)
-        if (!obligation_read(name, value, able, &decision->obligations))
-            return deny_obligation(op, verdict, decision);
+    all->redact = jsonx_own(op->mem, json_array());
+    all->headers = jsonx_own(op->mem, json_object());
+    if (all->redact == NULL || all->headers == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        json_object_foreach (sets[i], name, value)
+            if (!obligation_read(name, value, question->obligations, all))
+                return deny_obligation(op, verdict, decision);
     return AZ_OK;
 }
 
@@ -205,9 +228,8 @@ read_mode(const json_t *output, enum gateway_arguments *ret)
 }
 
 enum az_status
-gateway_answer_read(struct op *op, const struct gateway_question *question,
-                    struct verdict *verdict, struct gateway_decision *decision,
-                    enum gateway_arguments *mode)
+gateway_answer_read(struct op *op, const struct gateway_question *question, struct verdict *verdict,
+                    struct gateway_decision *decision, enum gateway_arguments *mode)
 {
     const struct decision *read = &verdict->decision;
     enum gateway_arguments wanted;
@@ -221,9 +243,7 @@ gateway_answer_read(struct op *op, const struct gateway_question *question,
     *mode = wanted;
     *decision = (struct gateway_decision){
         .allow = read->allow, .step_up = step_up, .reasons = read->reasons};
-    return read->allow
-               ? read_obligations(op, question->obligations, verdict, decision)
-               : AZ_OK;
+    return read->allow ? read_obligations(op, question, verdict, decision) : AZ_OK;
 }
 
 /* ---- tools */

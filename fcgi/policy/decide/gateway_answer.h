@@ -22,8 +22,8 @@ enum gateway_arguments {
 /*
  * Read the answer to one request from the verdict. AZ_UNAVAILABLE: a member has a wrong type or
  * widens the question; the verdict keeps what the audit row shows. An obligation that is unknown,
- * malformed, or not among question->obligations makes decision and verdict a denial, with the reason
- * obligation_unknown.
+ * malformed, or not among question->obligations makes decision and verdict a denial, with the
+ * reason obligation_unknown.
  */
 enum az_status gateway_answer_read(struct op *op, const struct gateway_question *question,
                                    struct verdict *verdict, struct gateway_decision *decision,

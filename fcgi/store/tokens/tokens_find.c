@@ -228,6 +228,8 @@ token_find_once(struct op *op, struct token_lookup *lookup)
         st = token_add_find(op, batch, &token_delegated_stmt, lookup->token, &delegated);
     if (st != AZ_OK)
         return st;
+    if (lookup->join != NULL)
+        lookup->join(batch, lookup->join_arg);
     st = db_run_or_retry(op, batch, true, SQLSTATE_UNDEFINED_TABLE);
     if (st != AZ_OK)
         return st;

@@ -9,6 +9,7 @@
 #include "crypto/token.h"
 #include "store/clients/clients.h"
 
+struct db_batch;
 struct grant_row;
 
 /* A live token. */
@@ -43,10 +44,14 @@ struct token_lookup {
     enum token_kind kind; /* TOKEN_ACCESS or TOKEN_REFRESH */
     const struct token_parts *caller_token; /* token of a Bearer caller, or NULL */
     const struct client *caller;            /* Basic caller as cached, or NULL */
-    struct token_row row;                   /* out: the token */
-    struct token_row caller_row;            /* out: the caller's token */
-    bool caller_current;    /* out: the cached caller is still the row in the database */
-    const char *acceptable; /* out: revisions that may decide, as PostgreSQL prints text[] */
+    /* Adds a statement to the trip, whose result the caller reads afterwards; NULL: none. The trip
+     * may be made twice, and each time has its own batch. */
+    void (*join)(struct db_batch *batch, void *arg);
+    void *join_arg;              /* for join */
+    struct token_row row;        /* out: the token */
+    struct token_row caller_row; /* out: the caller's token */
+    bool caller_current;         /* out: the cached caller is still the row in the database */
+    const char *acceptable;      /* out: revisions that may decide, as PostgreSQL prints text[] */
 };
 
 /* Read all of it in one trip. A token of an unknown partition costs nothing. */

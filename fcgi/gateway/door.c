@@ -1,0 +1,199 @@
+#include "config.h"
+
+#include "gateway/door_private.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/words.h"
+#include "managed/names.h"
+#include "oauth/audience.h"
+#include "oauth/dpop/dpop.h"
+#include "store/gateway/resources.h"
+
+/* The well-known place of metadata documents of protected resources (RFC 9728 3). */
+#define WELL_KNOWN "/.well-known/oauth-protected-resource"
+
+/* One request at the door. */
+struct entry {
+    struct request *req;
+    struct gateway_visit *visit;
+    struct db_step *step; /* that reads the resource; NULL: it was not added */
+};
+
+bool
+gateway_is_on(const struct settings *cfg)
+{
+    return cfg->gateway_enabled;
+}
+
+char *
+gateway_metadata_address(TALLOC_CTX *mem, const char *resource)
+{
+    const char *authority = strstr(resource, "://");
+    size_t length =
+        authority != NULL ? (size_t) (authority + 3 - resource) + strcspn(authority + 3, "/") : 0;
+    return talloc_asprintf(mem, "%.*s%s%s", (int) length, resource, WELL_KNOWN, resource + length);
+}
+
+/* ---- the resource */
+
+static void
+join_resource(struct db_batch *batch, void *arg)
+{
+    struct entry *it = arg;
+    it->step = resource_step(batch, it->visit->name);
+}
+
+/* Read the resource, in a trip of its own if no token brought it along. A name that no resource can
+ * have costs nothing. A resource that the place does not serve counts as none. */
+static enum az_status
+take_resource(struct entry *it)
+{
+    struct gateway_visit *visit = it->visit;
+    struct op *op = &it->req->op;
+    const struct managed_resource *resource = NULL;
+    if (visit->name == NULL || !managed_name_is_good(visit->name))
+        return AZ_OK;
+    enum az_status st = it->step != NULL ? resource_take(op, it->step, &resource)
+                                         : resource_find(op, visit->name, &resource);
+    if (st == AZ_OK && resource != NULL && resource->enabled
+        && (visit->place == GATEWAY_MCP || resource->upstream != MANAGED_MCP))
+        visit->resource = resource;
+    return st;
+}
+
+/* ---- the token */
+
+/* Return the scope that a client without a good token should ask for (decisions.md "Gateway"). */
+static const char *
+first_scope(const struct gateway_visit *visit)
+{
+    return visit->resource != NULL && visit->resource->default_scope != NULL
+               ? visit->resource->default_scope
+               : GATEWAY_BASE_SCOPE;
+}
+
+/* Challenge a caller whose token is missing or bad; `st` is the failure so far. The resource is
+ * read first, for its scope. */
+static enum az_status
+turn_away(struct entry *it, enum az_status st, const char *error)
+{
+    struct az_fault fault = it->req->op.fault;
+    az_fault_clear(&it->req->op.fault);
+    enum az_status read = take_resource(it);
+    if (read != AZ_OK)
+        return read;
+    it->req->op.fault = fault;
+    gateway_challenge(it->req, it->visit, error, first_scope(it->visit));
+    return st;
+}
+
+static enum az_status
+refuse_token(struct entry *it, const char *detail)
+{
+    return turn_away(it, own_token_refuse(it->req, detail), "invalid_token");
+}
+
+/* Find the token, and the resource with it. A client that shows none gets a challenge without an
+ * error code (RFC 6750 3.1). */
+static enum az_status
+find_token(struct entry *it)
+{
+    struct request *req = it->req;
+    struct gateway_visit *visit = it->visit;
+    const char *text = access_token_text(req);
+    if (text == NULL)
+        return turn_away(it,
+                         op_fail(&req->op, AZ_INVALID_TOKEN, "The request needs an access token",
+                                 "the request has no access token"),
+                         NULL);
+    if (visit->name != NULL && managed_name_is_good(visit->name)) {
+        visit->token->lookup.join = join_resource;
+        visit->token->lookup.join_arg = it;
+    }
+    enum az_status st = own_token_find(req, text, visit->token);
+    visit->token->lookup.join = NULL; /* the token may be read again, the resource is not */
+    if (st == AZ_INVALID_TOKEN)
+        return turn_away(it, st, "invalid_token");
+    if (st != AZ_OK) /* AZ_DPOP_NONCE_NEEDED has the one challenge that a client looks for */
+        return st;
+    return take_resource(it);
+}
+
+/* Refuse a token for another resource: a server that got it could use it here (MCP authorization,
+ * "Access Token Privilege Restriction"). */
+static enum az_status
+check_audience(struct entry *it)
+{
+    const struct gateway_visit *visit = it->visit;
+    const char *named = visit->token->lookup.row.resource;
+    if (audience_covers(it->req->op.az->cfg->oidc_issuer, named, visit->address))
+        return AZ_OK;
+    return refuse_token(it, named == NULL ? "the token names no resource"
+                                          : "the token names another resource");
+}
+
+/* Ask evaluation 2. A token that policy grants nothing any more is as good as expired; any other
+ * denial would not be cured by a new token, and a 401 would send the client for one. */
+static enum az_status
+judge_token(struct entry *it)
+{
+    struct request *req = it->req;
+    struct shown shown;
+    enum az_status st = own_token_ask(req, it->visit->token, &shown);
+    if (st == AZ_INVALID_TOKEN)
+        return turn_away(it, st, "invalid_token");
+    if (st == AZ_UNAVAILABLE)
+        return az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision");
+    if (st != AZ_OK || shown.as == SHOWN_ACTIVE)
+        return st;
+    if (shown.as == SHOWN_INVALID)
+        return refuse_token(it, "the token is not shown to the service");
+    if (shown.verdict.decision.allow
+        || decision_has_code(&shown.verdict.decision, "policy_changed"))
+        return refuse_token(it, "policy grants nothing of the token any more");
+    return gateway_forbid(req, shown.verdict.decision.reasons);
+}
+
+/* ---- the whole */
+
+static enum az_status
+make_visit(struct request *req, enum gateway_place place, const char *name,
+           struct gateway_visit *ret)
+{
+    bool named = name != NULL && managed_name_is_good(name);
+    *ret = (struct gateway_visit){
+        .place = place,
+        .name = name,
+        /* Nothing of a path that names no resource gets into a header. */
+        .address = talloc_asprintf(req->op.mem, "%s/gateway%s%s%s", req->op.az->cfg->oidc_issuer,
+                                   place == GATEWAY_MCP || !named ? "/mcp" : "", named ? "/" : "",
+                                   named ? name : ""),
+        .token = talloc_zero(req->op.mem, struct own_token),
+    };
+    return ret->address != NULL && ret->token != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory at the door");
+}
+
+enum az_status
+gateway_enter(struct request *req, enum gateway_place place, const char *name,
+              struct gateway_visit *ret)
+{
+    struct entry it = {.req = req, .visit = ret};
+    enum az_status st = make_visit(req, place, name, ret);
+    if (st == AZ_OK)
+        st = find_token(&it);
+    if (st == AZ_OK)
+        st = check_audience(&it);
+    if (st == AZ_OK)
+        st = judge_token(&it);
+    if (st != AZ_OK)
+        return st;
+    req->token = ret->token;
+    return name == NULL || ret->resource != NULL
+               ? AZ_OK
+               : op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such enabled resource");
+}

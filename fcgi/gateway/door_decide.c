@@ -1,0 +1,222 @@
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/words.h"
+#include "gateway/door_private.h"
+#include "oauth/dpop/dpop.h"
+#include "token/issue.h"
+#include "token/show.h"
+
+/* ---- the question */
+
+struct gateway_target
+gateway_target_of(const struct managed_resource *resource, const bool *linked)
+{
+    return (struct gateway_target){
+        .name = resource->name,
+        .type = resource->resource_type,
+        .upstream_type = managed_upstream_word(resource->upstream),
+        .connector_id = resource->connector_id,
+        .status = managed_status_word(resource->status),
+        .linked = linked,
+    };
+}
+
+static const char *
+issued_text(const struct own_token *token, const char *part, const char *member)
+{
+    return json_string_value(json_object_get(json_object_get(token->issued, part), member));
+}
+
+/* Fill the parts of the holder that the token tells. */
+static void
+fill_holder(const struct request *req, const struct own_token *token, struct gateway_holder *holder)
+{
+    const struct token_row *row = &token->lookup.row;
+    holder->frame = (struct question){
+        .endpoint = req->route->path,
+        .ip = req->ip,
+        .user_agent = req->user_agent,
+        .flow_id = issued_text(token, "request", "flow_id"),
+        .client = &row->client,
+        .delegation = row->delegation,
+        .auth_method = issued_text(token, "client", "auth_method"),
+    };
+    holder->subject = json_object_get(token->issued, "subject");
+    holder->act = row->act;
+    holder->scopes = token->scopes;
+    holder->resource = row->resource;
+    holder->issued_at = row->issued_at;
+    holder->expires_at = row->expires_at;
+    holder->bound = row->jkt != NULL;
+    holder->baseline = token->baseline;
+}
+
+/* A question with the places of its answer. */
+struct one_asked {
+    const struct gateway_question *question;
+    struct gateway_decision *decision;
+};
+
+struct tools_asked {
+    const struct gateway_tools_question *question;
+    enum gateway_verdict *verdicts;
+};
+
+static enum az_status
+ask_one(struct op *op, void *arg, struct verdict *ret)
+{
+    const struct one_asked *asked = arg;
+    return gateway_ask(op, asked->question, asked->decision, ret);
+}
+
+static enum az_status
+ask_tools(struct op *op, void *arg, struct verdict *ret)
+{
+    const struct tools_asked *asked = arg;
+    return gateway_tools_ask(op, asked->question, asked->verdicts, ret);
+}
+
+/* Ask until a revision decides that may, as AuthZEN does, and note the verdict. */
+static enum az_status
+ask_policy(struct request *req, const struct gateway_visit *visit, token_ask_fn *ask, void *arg)
+{
+    struct verdict verdict = {.input = NULL};
+    enum az_status st = token_ask_acceptable(&req->op, &visit->token->lookup, ask, arg, &verdict);
+    const char *scope = req->audit.scope; /* of the token, as evaluation 2 shows it */
+    token_note_verdict(&req->op, &req->audit, &verdict);
+    req->audit.scope = scope;
+    return st == AZ_UNAVAILABLE
+               ? az_fail_as(&req->op.fault, AZ_POLICY_UNAVAILABLE, "Policy gave no decision")
+               : st;
+}
+
+enum az_status
+gateway_decide(struct request *req, const struct gateway_visit *visit,
+               struct gateway_question *question, struct gateway_decision *ret)
+{
+    struct one_asked asked = {question, ret};
+    fill_holder(req, visit->token, &question->holder);
+    enum az_status st = ask_policy(req, visit, ask_one, &asked);
+    if (st != AZ_OK)
+        ret->allow = false;
+    return st;
+}
+
+enum az_status
+gateway_decide_tools(struct request *req, const struct gateway_visit *visit,
+                     struct gateway_tools_question *question, enum gateway_verdict *verdicts)
+{
+    struct tools_asked asked = {question, verdicts};
+    fill_holder(req, visit->token, &question->holder);
+    return ask_policy(req, visit, ask_tools, &asked);
+}
+
+/* ---- refusals */
+
+const char *
+gateway_codes(TALLOC_CTX *mem, const json_t *reasons)
+{
+    size_t index;
+    const json_t *reason;
+    struct jsonx_build codes = {jsonx_own(mem, json_array()), false};
+    json_array_foreach (reasons, index, reason)
+        jsonx_append(&codes, json_incref(json_object_get(reason, "code")));
+    json_t *once = jsonx_built(&codes) != NULL ? words_array_once(mem, codes.value) : NULL;
+    return once != NULL ? words_join(mem, once) : NULL;
+}
+
+/* Return {error, error_description, request_id} with one member more, which is handed over. */
+static json_t *
+failure_body(struct request *req, enum az_status st, const char *name, json_t *value)
+{
+    const struct az_status_row *row = az_status_row(st);
+    return jsonx_own(req->op.mem, json_pack("{s:s,s:s,s:s,s:o*}", "error", row->error,
+                                            "error_description", req->op.fault.public_text,
+                                            "request_id", req->op.request_id, name, value));
+}
+
+static json_t *
+shown_parts(const json_t *reasons)
+{
+    static const char *const parts[] = {"code", "category", "message"};
+    size_t index;
+    const json_t *reason;
+    struct jsonx_build shown = {json_array(), false};
+    json_array_foreach (reasons, index, reason) {
+        struct jsonx_build one = {json_object(), false};
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+            json_t *part = json_object_get(reason, parts[i]);
+            if (part != NULL)
+                jsonx_set(&one, parts[i], json_incref(part));
+        }
+        jsonx_append(&shown, one.value);
+    }
+    if (shown.lost)
+        json_decref(shown.value);
+    return jsonx_built(&shown);
+}
+
+enum az_status
+gateway_forbid(struct request *req, const json_t *reasons)
+{
+    enum az_status st =
+        op_fail(&req->op, AZ_FORBIDDEN, "Policy denies the request", "policy denies the request");
+    req->error_body = failure_body(req, st, "deny_reasons", shown_parts(reasons));
+    return st;
+}
+
+void
+gateway_challenge(struct request *req, const struct gateway_visit *visit, const char *error,
+                  const char *scope)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    const char *metadata = gateway_metadata_address(mem, visit->address);
+    char *params = talloc_strdup(mem, "");
+    if (error != NULL)
+        params = talloc_asprintf_append(params, "error=\"%s\", ", error);
+    /* RFC 9110 5.6.4: nothing that would end the quoted text. */
+    if (metadata != NULL && strpbrk(metadata, "\"\\") == NULL)
+        params = talloc_asprintf_append(params, "resource_metadata=\"%s\"", metadata);
+    if (scope != NULL && scope_characters(scope))
+        params = talloc_asprintf_append(params, ", scope=\"%s\"", scope);
+    access_token_challenge(req, params);
+}
+
+enum az_status
+gateway_write_denial(struct request *req, enum az_status failure)
+{
+    const struct az_status_row *row = az_status_row(failure);
+    struct az_fault fault = req->op.fault;
+    az_fault_clear(&req->op.fault);
+    request_fill_audit(req, row->http, "denied");
+    req->audit.error = row->error;
+    req->audit.reason = talloc_strdup(req->op.mem, fault.public_text);
+    audit_explain(&req->op, &req->audit);
+    enum az_status st = audit_send(&req->op, &req->audit);
+    if (st != AZ_OK)
+        return st;
+    req->audited = true;
+    req->op.fault = fault;
+    return failure;
+}
+
+enum az_status
+gateway_refuse(struct request *req, const struct gateway_visit *visit,
+               const struct gateway_question *question, const struct gateway_decision *decision)
+{
+    enum az_status st;
+    if (decision->step_up == NULL) {
+        st = gateway_forbid(req, decision->reasons);
+    } else {
+        const char *scopes = words_join(req->op.mem, question->action.scopes);
+        st = op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks %s",
+                     words_join(req->op.mem, decision->step_up));
+        gateway_challenge(req, visit, "insufficient_scope", scopes);
+        req->error_body =
+            failure_body(req, st, "scope", scopes != NULL ? json_string(scopes) : NULL);
+    }
+    return gateway_write_denial(req, st);
+}

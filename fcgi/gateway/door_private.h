@@ -1,0 +1,20 @@
+/* What the files of the door share. */
+#ifndef AZ_GATEWAY_DOOR_PRIVATE_H
+#define AZ_GATEWAY_DOOR_PRIVATE_H
+
+#include "gateway/door.h"
+
+/* Fail with AZ_FORBIDDEN and a body that shows why: code, category and message of each reason.
+ * Their details are for the operator. */
+enum az_status gateway_forbid(struct request *req, const json_t *reasons);
+
+/* Write the audit row of a denial: another failure with the same status is `rejected`. */
+enum az_status gateway_write_denial(struct request *req, enum az_status failure);
+
+/* Set the challenges of a failure: Bearer first, which the SDK of MCP clients reads, then DPoP
+ * (gateway-admin.md 1.3). `error` is NULL for a request without a token; `scope` is left out if it
+ * cannot stand in a header. */
+void gateway_challenge(struct request *req, const struct gateway_visit *visit, const char *error,
+                       const char *scope);
+
+#endif
