@@ -32,6 +32,16 @@ static const struct field key_set_fields[] = {
 };
 const struct field_table answer_key_set = ANSWER("KeySet", key_set_fields);
 
+static const struct field protected_resource_fields[] = {
+    {"resource",                          FIELD_TEXT,      .required = true, .help = "The resource that a token must name", .example = "\"https://auth.example/gateway/mcp\""},
+    {"authorization_servers",             FIELD_TEXT_LIST, .required = true, .help = "The issuer", .example = "[\"https://auth.example\"]"},
+    {"scopes_supported",                  FIELD_TEXT_LIST, .required = true, .help = "Scopes for basic use", .example = "[\"mcp\"]"},
+    {"bearer_methods_supported",          FIELD_TEXT_LIST, .required = true, .example = "[\"header\"]"},
+    {"resource_name",                     FIELD_TEXT,      .required = true, .help = "Name for people", .example = "\"MCP gateway\""},
+    {"dpop_signing_alg_values_supported", FIELD_TEXT_LIST, .help = "Algorithms of DPoP proofs (RFC 9449)"},
+};
+const struct field_table answer_protected_resource = ANSWER("ProtectedResource", protected_resource_fields);
+
 /* ---- tokens */
 
 static const struct field token_fields[] = {

@@ -32,6 +32,8 @@
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
 #include "admin/tokens.h"
+#include "gateway/door.h"
+#include "gateway/metadata.h"
 #include "http/api/document.h"
 #include "http/api/reader.h"
 #include "http/route.h"
@@ -82,6 +84,7 @@ static const struct route_credential credential_bearer = {
 #define PAT .credential = &credential_pat, OAUTH, .wrong_method = AZ_UNSUPPORTED_METHOD_TYPE
 #define DELEGATING .credential = &credential_delegation, OAUTH
 #define LIMITED .rate_limited = true
+#define OF_GATEWAY .is_on = gateway_is_on
 #define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
 #define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN_WRITE ADMIN, .audited = true
@@ -117,6 +120,10 @@ const struct route routes[] = {
     {GET("/.well-known/openid-configuration", "getOpenIdConfiguration", discovery_handle), METADATA, ABOUT("Metadata of the service (OpenID Connect Discovery 4)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/oauth-authorization-server", "getAuthorizationServerMetadata", discovery_handle), METADATA, ABOUT("Metadata of the service (RFC 8414)"), ANSWERS(GIVES(200, answer_metadata, "The metadata"))},
     {GET("/.well-known/jwks.json", "getJwks", jwks_handle), METADATA, ABOUT("Public keys of the service (RFC 7517)"), ANSWERS(GIVES(200, answer_key_set, "The keys"))},
+    {GET("/.well-known/oauth-protected-resource", "getProtectedResource", metadata_mcp_handle), METADATA, ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/gateway/mcp", "getMcpProtectedResource", metadata_mcp_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of the MCP endpoint of the gateway (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata", metadata_mcp_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
+    {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata", metadata_proxy_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
 
     /* A page for browsers; other callers get the 404 of a path without a row. */

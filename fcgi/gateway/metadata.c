@@ -1,0 +1,95 @@
+#include "config.h"
+
+#include "gateway/metadata.h"
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/words.h"
+#include "gateway/door.h"
+#include "managed/names.h"
+#include "store/gateway/resources.h"
+
+/* Seconds for which a client may keep a document: a resource that is switched off or given another
+ * scope should not be looked for in vain for long. */
+#define MAX_AGE 60
+
+/* Return a document, or NULL: no memory. The lists of scopes and of algorithms are handed over. */
+static json_t *
+build_document(struct request *req, const char *path, const char *name, const char *title,
+               json_t *scopes)
+{
+    const char *issuer = req->op.az->cfg->oidc_issuer;
+    struct jsonx_build document = {
+        jsonx_own(req->op.mem,
+                  json_pack("{s:o,s:[s],s:[s],s:s,s:o}", "resource",
+                            json_sprintf("%s%s%s", issuer, path, name), "authorization_servers",
+                            issuer, "bearer_methods_supported", "header", "resource_name", title,
+                            "scopes_supported", scopes)),
+        false};
+    if (req->op.az->dpop_algs != NULL) /* RFC 9728 2 */
+        jsonx_set(&document, "dpop_signing_alg_values_supported",
+                  words_array(req->op.az->dpop_algs));
+    return jsonx_built(&document);
+}
+
+static enum az_status
+send_document(struct request *req, json_t *document)
+{
+    enum az_status st = respond_json(req, 200, document);
+    return st == AZ_OK ? respond_cached(req, MAX_AGE) : st;
+}
+
+/* Return the base scope and the default scopes of the resources that have tools, once each. */
+static json_t *
+scopes_of(TALLOC_CTX *mem, const struct managed_resources *resources)
+{
+    struct jsonx_build scopes = {jsonx_own(mem, json_array()), false};
+    jsonx_append(&scopes, json_string(GATEWAY_BASE_SCOPE));
+    for (size_t i = 0; i < resources->count; i++) {
+        const struct managed_resource *resource = resources->item[i];
+        if (resource->tools > 0 && resource->default_scope != NULL)
+            jsonx_append(&scopes, json_string(resource->default_scope));
+    }
+    json_t *once = jsonx_built(&scopes) != NULL ? words_array_once(mem, scopes.value) : NULL;
+    return json_incref(once);
+}
+
+enum az_status
+metadata_mcp_handle(struct request *req)
+{
+    struct managed_resources resources = {.count = 0};
+    enum az_status st =
+        gateway_is_on(req->op.az->cfg) ? resources_list(&req->op, &resources) : AZ_OK;
+    return st == AZ_OK ? send_document(req, build_document(req, "/gateway/mcp", "", "MCP gateway",
+                                                           scopes_of(req->op.mem, &resources)))
+                       : st;
+}
+
+static enum az_status
+describe_resource(struct request *req, const char *path, bool proxied)
+{
+    const char *name = req->path_value[0];
+    const struct managed_resource *resource = NULL;
+    enum az_status st =
+        managed_name_is_good(name) ? resource_find(&req->op, name, &resource) : AZ_OK;
+    if (st != AZ_OK)
+        return st;
+    if (resource == NULL || !resource->enabled || (proxied && resource->upstream == MANAGED_MCP))
+        return op_fail(&req->op, AZ_NOT_FOUND, NULL, "there is no such enabled resource");
+    const char *scope =
+        resource->default_scope != NULL ? resource->default_scope : GATEWAY_BASE_SCOPE;
+    return send_document(req, build_document(req, path, resource->name, resource->display_name,
+                                             json_pack("[s]", scope)));
+}
+
+enum az_status
+metadata_mcp_resource_handle(struct request *req)
+{
+    return describe_resource(req, "/gateway/mcp/", false);
+}
+
+enum az_status
+metadata_proxy_resource_handle(struct request *req)
+{
+    return describe_resource(req, "/gateway/", true);
+}
