@@ -151,32 +151,6 @@ names_alone(json_t *value, int levels)
     return part_done(&names);
 }
 
-/* Return the names of tools, with those of their resources. */
-static json_t *
-tool_names(const struct gateway_tools_question *question)
-{
-    struct jsonx_build names = {json_array(), false};
-    for (size_t i = 0; i < question->tool_count; i++) {
-        const struct gateway_tool *tool = &question->tools[i];
-        jsonx_append(&names, json_sprintf("%s/%s", question->resources[tool->resource].name,
-                                          tool->action.name));
-    }
-    return part_done(&names);
-}
-
-/* Store this document in place of the question that was asked. */
-static enum az_status
-store_question(struct op *op, struct jsonx_build *stored, struct verdict *verdict)
-{
-    size_t length;
-    unsigned char *packed;
-    char *text = stored->lost ? NULL : jsonx_dump_around(op->mem, "", stored->value, "", &length);
-    if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
-    verdict->input = packed;
-    return AZ_OK;
-}
-
 /*
  * Store the question without the values of arguments, unless the answer says `full`. The path has
  * the same values in it. Without an answer the values are left out.
@@ -196,7 +170,13 @@ hide_arguments(struct op *op, const struct gateway_question *question, json_t *i
     json_object_del(stored.value, "arguments");
     if (arguments != NULL && mode == GATEWAY_ARGUMENTS_KEYS)
         jsonx_set(&stored, "arguments", names_alone(arguments, tool ? TOOL_NAMES : ROUTE_NAMES));
-    return store_question(op, &stored, verdict);
+    size_t length;
+    unsigned char *packed;
+    char *text = stored.lost ? NULL : jsonx_dump_around(op->mem, "", stored.value, "", &length);
+    if (text == NULL || pack_text(op->mem, text, length, &packed, &verdict->input_length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the stored question");
+    verdict->input = packed;
+    return AZ_OK;
 }
 
 /* ---- asking */
@@ -228,10 +208,5 @@ gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
     enum az_status st = ask_entrypoint(op, "svc/decision/gateway_tools", input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read_tools(op, question, ret, verdicts);
-    if (ret->input == NULL)
-        return st;
-    struct jsonx_build stored = {jsonx_own(op->mem, json_copy(input)), false};
-    jsonx_set(&stored, "tools", tool_names(question));
-    enum az_status kept = store_question(op, &stored, ret);
-    return st == AZ_OK ? kept : st;
+    return st;
 }
