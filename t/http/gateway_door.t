@@ -8,6 +8,7 @@ use Authz::Check;
 use Authz::Client ();
 use Authz::Dpop   ();
 use Authz::Grant  ();
+use Authz::Inputs;
 use Authz::Stack  ();
 
 my $stack = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_ORIGINS => 'https://inspector.example' } );
@@ -291,6 +292,10 @@ is( $granted->( "$base/gateway/mcp", 'mcp notes:read' ), 'mcp notes:read',
 is( $granted->( "$base/gateway/mcp", 'mcp other:read' ),           'mcp',        '... but policy is' );
 is( $granted->( "$base/gateway/mcp", 'notes:read introspection' ), 'notes:read', '... no scope of our endpoints' );
 is( $granted->( undef,               'mcp notes:read' ), 'mcp', '... and elsewhere the registered scope is one' );
+
+# ---- every question to policy has the documented form (etc/policy/inputs)
+
+inputs_ok($stack);
 
 # ---- the gateway is off, and policy does not answer
 

@@ -160,6 +160,32 @@ tool(place, name, required) := {"resource": place, "action": {"kind": "tool", "n
 
 three := [tool(0, "read", ["github:read"]), tool(0, "write", ["github:write"]), tool(1, "old", ["github:read"])]
 
+# The plain case applies without rules of an operator; hooked_gateway.rego is one.
+test_the_plain_case_answers_as_the_general_one if {
+	every held in [[], ["github:read"], ["github:write"], ["github:read", "github:write", "x"], "github:read", null] {
+		every list in [[], three, [tool(0, "a", []), tool(0, "b", "github:read"), tool(0, "c", null), tool(1, "d", [])], [tool(7, "e", [])]] {
+			doc := fixture.gateway_tools_input(held, list)
+			plain := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
+			plain == data.svc.decision.gateway_tools.general with input as doc with data.custom as {}
+		}
+	}
+}
+
+test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {
+	doc := fixture.gateway_tools_input(["github:read", "github:write"], three)
+	every hook in [set(), false, null, []] {
+		r := data.svc.decision.gateway_tools.result with input as doc with data.custom as {"gateway": {"deny": hook}}
+			with data.svc.decision.gateway_tools.general as "general"
+		r == "general"
+		other := data.svc.decision.gateway_tools.result with input as doc with data.custom as {"gateway": {"obligations": hook}}
+			with data.svc.decision.gateway_tools.general as "general"
+		other == "general"
+	}
+	taken := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
+		with data.svc.decision.gateway_tools.general as "general"
+	taken.allow
+}
+
 test_each_tool_has_a_verdict_in_its_place if {
 	tools(["github:read"], three) == {"allow": true, "verdicts": ["allow", "step_up", "deny"]}
 	tools(["github:read", "github:write"], three).verdicts == ["allow", "allow", "deny"]

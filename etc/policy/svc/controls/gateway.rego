@@ -22,7 +22,9 @@ deny_resource contains {
 	not serving
 }
 
-serving if input.resource.status in {"pending", "active", "degraded"}
+serving if input.resource.status in serving_statuses
+
+serving_statuses := {"pending", "active", "degraded"}
 
 # ---- the scopes of the operation; all of them are needed
 
