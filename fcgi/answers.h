@@ -43,4 +43,6 @@ extern const struct field_table answer_bundle_difference;  /* of two bundles */
 extern const struct field_table answer_health;             /* gateway-admin.md 7.1 */
 extern const struct field_table answer_readiness;          /* the same */
 
+extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */
+
 #endif

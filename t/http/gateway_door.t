@@ -9,7 +9,7 @@ use Authz::Client ();
 use Authz::Dpop   ();
 use Authz::Grant  ();
 use Authz::Inputs;
-use Authz::Stack  ();
+use Authz::Stack ();
 
 my $stack = Authz::Stack->start( settings => { SVC_GATEWAY_ALLOWED_ORIGINS => 'https://inspector.example' } );
 my $base  = $stack->base;

@@ -202,6 +202,7 @@ ok( ask( \@shop, $user->member($_) )->status == 200, "introspection of its $_" )
 
 my @inputs = Authz::Inputs::stored($stack);
 inputs_ok($stack);
+
 # Those of the gateway are in t/http/gateway_door.t.
 for my $name ( grep { !/^gateway/ } Authz::Inputs::names() ) {
     my @mine    = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
