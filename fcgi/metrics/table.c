@@ -18,9 +18,9 @@ static const uint32_t request_bounds[] = {500, 1000, 2500, 5000, 10000, 25000, 5
 static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2000000, 0};
 
 /* Statuses that the service answers with. The first values are found first. */
-static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "other", NULL};
+static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "502", "504", "410", "other", NULL};
 /* Members `evaluation` of policy's input. */
-static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "other", NULL};
+static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "other", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 /* Categories of reasons (policy/decide/decision.c). */
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};

@@ -63,6 +63,8 @@ is( not_listed(
         'evaluation', qr/question->frame, (?:question->preview [?] )?"(\w+)"/, qw(fcgi policy decide question.c) ),
     '',
     'the label evaluation lists each evaluation of question.c' );
+is( not_listed( 'evaluation', qr/begin_question\(op, &question->holder, "(\w+)"/, qw(fcgi policy decide gateway.c) ),
+    '', '... and of gateway.c' );
 is( not_listed( 'code', qr/^        \{(\d{3}), "/m, qw(fcgi http dispatch.c) ), '',
     'the label code lists each status' );
 
