@@ -109,7 +109,14 @@ pairs := {[split(name, ".")[3], name] |
 # The control system has no rules: the service gives its reasons when the engine has no answer.
 ruled := [c | some c in shipped.catalogue; c.id != "system"]
 
-decisions := {e: reached(name) |
+# The question to Cedar rules is made for every entrypoint in one package, so it says nothing about which
+# entrypoint uses a control.
+beside_cedar := {name: used |
+	some name, used in uses
+	not startswith(name, "data.svc.cedar.")
+}
+
+decisions := {e: graph.reachable(beside_cedar, {n | some n, _ in found.reads; within(n, name)}) |
 	some name in found.packages
 	startswith(name, "data.svc.decision.")
 	e := split(name, ".")[3]

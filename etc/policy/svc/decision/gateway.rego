@@ -4,17 +4,27 @@
 # entrypoint: true
 package svc.decision.gateway
 
+import data.svc.cedar.policies
 import data.svc.controls.audit
+import data.svc.controls.cedar
 import data.svc.controls.gateway
 
 # The service meets every obligation, or denies.
 result := object.union_n([{"allow": true, "argument_mode": audit.argument_mode}, obligations]) if {
 	input.evaluation == "gateway"
-	gateway.deny == set()
+	deny == set()
 } else := object.union_n([
-	{"allow": false, "deny_reasons": gateway.deny, "argument_mode": audit.argument_mode},
+	{"allow": false, "deny_reasons": deny, "argument_mode": audit.argument_mode},
 	step_up,
 ])
+
+# Cedar rules are looked for first, because asking them costs time.
+deny contains reason if some reason in gateway.deny
+
+deny contains reason if {
+	policies[_].path
+	some reason in cedar.deny
+}
 
 default obligations := {}
 
@@ -22,4 +32,5 @@ obligations := {"obligations": gateway.obligations} if gateway.obligations != {}
 
 default step_up := {}
 
-step_up := {"step_up": {"scopes": gateway.step_up}}
+# A new authorization does not help against a Cedar rule.
+step_up := {"step_up": {"scopes": gateway.step_up}} if deny == gateway.deny

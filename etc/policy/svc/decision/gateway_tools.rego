@@ -4,10 +4,12 @@
 # entrypoint: true
 package svc.decision.gateway_tools
 
+import data.svc.cedar.policies
 import data.svc.controls.gateway
+import data.svc.decision.gateway as one
 
-# The plain case: no rule of the operator looks at requests to managed resources, so scopes and statuses
-# decide, at a tenth of the cost. The answer is the one that `general` gives. A new source of reasons in
+# The plain case: no rule of the operator, in Rego or in Cedar, looks at requests to managed resources, so
+# scopes and statuses decide, at a tenth of the cost. The answer is the one that `general` gives. A new source of reasons in
 # svc.controls.gateway must exclude the plain case.
 result := {"allow": true, "verdicts": [verdict |
 	some tool in input.tools
@@ -16,6 +18,7 @@ result := {"allow": true, "verdicts": [verdict |
 	input.evaluation == "gateway_tools"
 	not data.custom.gateway.deny == data.custom.gateway.deny
 	not data.custom.gateway.obligations == data.custom.gateway.obligations
+	not cedar_rules
 	is_array(input.token.scopes)
 	held := {s | some s in input.token.scopes}
 } else := general
@@ -30,6 +33,8 @@ general := {"allow": true, "verdicts": [verdict |
 	input.evaluation == "gateway_tools"
 } else := {"allow": false}
 
+cedar_rules if policies[_].path
+
 plain(resource, required, held) := word if {
 	resource.status in gateway.serving_statuses
 	is_array(required)
@@ -38,9 +43,9 @@ plain(resource, required, held) := word if {
 
 by_missing := {true: "allow", false: "step_up"}
 
-answer := "allow" if gateway.deny == set()
+answer := "allow" if one.deny == set()
 
-else := "step_up" if gateway.step_up
+else := "step_up" if one.step_up.step_up
 
 else := "deny"
 
