@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/settings.h"
@@ -16,11 +15,10 @@
 #include "http/fetch/fetch_address.h"
 #include "http/fetch/fetch_head.h"
 #include "http/fetch/fetch_places.h"
+#include "http/fetch/fetch_roots.h"
 
 /* Longest part of a URL that goes into the log, in octets. */
 #define SHOWN_MAX 160
-/* Debian's root certificates in one file. On other systems libcurl's default is used. */
-#define ROOTS_BUNDLE "/etc/ssl/certs/ca-certificates.crt"
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
 
 /* One transfer. */
@@ -97,23 +95,6 @@ fetch_url_fault(struct op *op, enum fetch_hosts hosts, const char *url, const ch
     return fault;
 }
 
-/* True for link-local addresses, where clouds keep the credentials of a machine: no list of hosts
- * lets the gateway reach them. */
-static bool
-is_link_local(const struct sockaddr *address, size_t length)
-{
-    struct sockaddr_in in4;
-    struct sockaddr_in6 in6;
-    if (address->sa_family == AF_INET && length >= sizeof(in4)) {
-        memcpy(&in4, address, sizeof(in4));
-        return ntohl(in4.sin_addr.s_addr) >> 16 == 0xa9fe;
-    }
-    if (address->sa_family != AF_INET6 || length < sizeof(in6))
-        return true;
-    memcpy(&in6, address, sizeof(in6));
-    return IN6_IS_ADDR_LINKLOCAL(&in6.sin6_addr) || IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr);
-}
-
 /* Check the address to which libcurl is about to connect. It connects to this very address, so a
  * name that resolves to another one a moment later (DNS rebinding) gains nothing. */
 static curl_socket_t
@@ -121,10 +102,11 @@ open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *transfer = arg;
     (void) purpose;
-    if ((transfer->request->hosts == FETCH_GATEWAY
-         && is_link_local(&address->addr, address->addrlen))
-        || (!transfer->trusted_host
-            && !fetch_address_is_public(&address->addr, address->addrlen))) {
+    bool allowed =
+        transfer->request->hosts == FETCH_GATEWAY && transfer->trusted_host
+            ? !fetch_address_is_forbidden(&address->addr, address->addrlen)
+            : transfer->trusted_host || fetch_address_is_public(&address->addr, address->addrlen);
+    if (!allowed) {
         transfer->refused_address = true;
         return CURL_SOCKET_BAD;
     }
@@ -183,22 +165,6 @@ set_limits(struct transfer *transfer)
            && SET(transfer, CURLOPT_FORBID_REUSE, 1L) && SET(transfer, CURLOPT_FRESH_CONNECT, 1L);
 }
 
-/*
- * Set the root certificates: the operator's file, in addition to the system's directory of roots,
- * which is libcurl's default. Without such a file the bundle replaces the directory: GnuTLS reads
- * all roots for each connection, and the bundle takes a quarter of the time.
- */
-static bool
-set_roots(struct transfer *transfer)
-{
-    const char *ca_file = transfer->op->az->cfg->safe_http_ca_file;
-    if (ca_file != NULL)
-        return SET(transfer, CURLOPT_CAINFO, ca_file);
-    return access(ROOTS_BUNDLE, R_OK) != 0
-           || (SET(transfer, CURLOPT_CAINFO, ROOTS_BUNDLE)
-               && SET(transfer, CURLOPT_CAPATH, (const char *) NULL));
-}
-
 static bool
 set_way(struct transfer *transfer)
 {
@@ -210,7 +176,7 @@ set_way(struct transfer *transfer)
              strcmp(transfer->uri.scheme, "https") == 0 ? CURLPROTO_HTTPS : CURLPROTO_HTTP))
         return false;
 #endif
-    if (!set_roots(transfer))
+    if (!fetch_set_roots(transfer->curl, transfer->op->az->cfg))
         return false;
     return SET(transfer, CURLOPT_URL, transfer->request->url)
            && SET(transfer, CURLOPT_PATH_AS_IS, 1L) /* request the path that was checked */

@@ -46,6 +46,19 @@ static const struct address_range special6[] = {
     {{0x3f, 0xff},                   20}, /* documentation (RFC 9637) */
 };
 
+/* Link-local addresses, and hosts of metadata that are not. */
+static const struct address_range metadata4[] = {
+    {{100, 100, 100, 200}, 32}, /* Alibaba */
+    {{168, 63, 129, 16},   32}, /* Azure */
+    {{169, 254},           16}, /* link-local */
+    {{192, 0, 0, 192},     32}, /* Oracle */
+};
+static const struct address_range metadata6[] = {
+    {{0xfe, 0x80}, 10},                                                        /* link-local */
+    {{0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128}, /* Amazon */
+    {{0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128}, /* Google */
+};
+
 /* The only block from which addresses are assigned (RFC 4291 2.4). All others are special or may
  * become so: loopback, unique-local, link-local, site-local, discard and multicast are outside. */
 static const struct address_range unicast6 = {{0x20}, 3};
@@ -90,22 +103,50 @@ is_public6(const unsigned char octets[16])
     return is_in_range(octets, &unicast6) && !is_in_one(octets, special6, ENTRIES(special6));
 }
 
-bool
-fetch_address_is_public(const struct sockaddr *address, size_t length)
+static bool
+is_forbidden4(const unsigned char octets[4])
+{
+    return is_in_one(octets, metadata4, ENTRIES(metadata4));
+}
+
+static bool
+is_forbidden6(const unsigned char octets[16])
+{
+    if (is_in_range(octets, &mapped6) || is_in_range(octets, &nat64))
+        return is_forbidden4(octets + 12);
+    return is_in_one(octets, metadata6, ENTRIES(metadata6));
+}
+
+/* Apply the rule of the family; an address of another one is `other`. */
+static bool
+judge_address(const struct sockaddr *address, size_t length, bool (*rule4)(const unsigned char *),
+              bool (*rule6)(const unsigned char *), bool other)
 {
     struct sockaddr_in in4;
     struct sockaddr_in6 in6;
     if (length < sizeof(address->sa_family))
-        return false;
+        return other;
     if (address->sa_family == AF_INET && length >= sizeof(in4)) {
         unsigned char octets[4];
         memcpy(&in4, address, sizeof(in4));
         memcpy(octets, &in4.sin_addr, sizeof(octets));
-        return is_public4(octets);
+        return rule4(octets);
     }
     if (address->sa_family == AF_INET6 && length >= sizeof(in6)) {
         memcpy(&in6, address, sizeof(in6));
-        return is_public6(in6.sin6_addr.s6_addr);
+        return rule6(in6.sin6_addr.s6_addr);
     }
-    return false;
+    return other;
+}
+
+bool
+fetch_address_is_public(const struct sockaddr *address, size_t length)
+{
+    return judge_address(address, length, is_public4, is_public6, false);
+}
+
+bool
+fetch_address_is_forbidden(const struct sockaddr *address, size_t length)
+{
+    return judge_address(address, length, is_forbidden4, is_forbidden6, true);
 }

@@ -15,4 +15,11 @@
  */
 bool fetch_address_is_public(const struct sockaddr *address, size_t length);
 
+/*
+ * True if nothing may be asked at the address, whatever the operator allows: it is link-local (RFC
+ * 3927, RFC 4291 2.5.6), or a cloud keeps the metadata of a machine there, with its credentials; so
+ * are the IPv6 forms of such an IPv4 address, and other address families.
+ */
+bool fetch_address_is_forbidden(const struct sockaddr *address, size_t length);
+
 #endif
