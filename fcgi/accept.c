@@ -102,6 +102,20 @@ fastcgi_write(const struct http_io *io, const void *octets, size_t size)
            == (int) size;
 }
 
+/* True if the web server has closed the connection, which it does when its client has gone. */
+static bool
+fastcgi_gone(const struct http_io *io)
+{
+    struct pollfd kept = {.fd = ((struct fastcgi *) io->handle)->request.ipcFd};
+    return poll(&kept, 1, 0) == 1 && (kept.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+static bool
+fastcgi_flush(const struct http_io *io)
+{
+    return FCGX_FFlush(((struct fastcgi *) io->handle)->request.out) == 0;
+}
+
 /* An end of the connection without an end of the request: the web server passes it on. */
 static void
 fastcgi_cut(const struct http_io *io)
@@ -191,7 +205,8 @@ accept_cgi(struct az *az)
     if (length != NULL) /* http/form.c refuses a length that is not digits alone */
         digits_take(length, strlen(length), SSIZE_MAX, &announced);
     size_t left = (size_t) announced;
-    const struct http_io io = {&left, cgi_variable, cgi_read, cgi_write, cgi_finish, NULL};
+    const struct http_io io = {&left,      cgi_variable, cgi_read, cgi_write,
+                               cgi_finish, NULL,         NULL,     NULL};
     dispatch(az, &io);
 }
 
@@ -259,8 +274,8 @@ accept_loop(struct az *az, int socket)
     /* Without a listening socket, libfcgi does not accept connections itself. */
     if (FCGX_Init() != 0 || FCGX_InitRequest(&held.request, -1, FCGI_FAIL_ACCEPT_ON_INTR) != 0)
         return;
-    const struct http_io io = {&held,         fastcgi_variable, fastcgi_read,
-                               fastcgi_write, fastcgi_finish,   fastcgi_cut};
+    const struct http_io io = {&held,          fastcgi_variable, fastcgi_read, fastcgi_write,
+                               fastcgi_finish, fastcgi_cut,      fastcgi_gone, fastcgi_flush};
     while (!*az->stopping) {
         if (!begin_request(&held.request, socket))
             continue;

@@ -23,6 +23,7 @@ struct managed_memory;
 struct keyring;
 struct signing_key;
 struct pages;
+struct upstreams;
 struct health;
 struct op_watch;
 
@@ -51,12 +52,13 @@ struct az {
     struct keyring *keyring; /* keys derived from SVC_CREDENTIAL_KEY and SVC_ADMIN_PEPPER */
     /* Names of SVC_DPOP_SIGNING_ALGS, then NULL; NULL: SVC_DPOP_ENABLED is false. */
     const char *const *dpop_algs;
-    struct health *health;   /* result of the last readiness checks, or NULL */
-    const char *description; /* of the interface as JSON text, once it was asked for, or NULL */
-    struct pages *pages;     /* templates of SVC_DATA_DIR/www, or NULL */
-    const char *pool;        /* core, web or bundles; "single" if there is only one */
-    int pool_workers;        /* processes of the pool */
-    bool delegated;          /* there are delegations, as the last lookup of a token saw it */
+    struct health *health;       /* result of the last readiness checks, or NULL */
+    const char *description;     /* of the interface as JSON text, once it was asked for, or NULL */
+    struct pages *pages;         /* templates of SVC_DATA_DIR/www, or NULL */
+    struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
+    const char *pool;            /* core, web, bundles or gateway; "single" if there is only one */
+    int pool_workers;            /* processes of the pool */
+    bool delegated;              /* there are delegations, as the last lookup of a token saw it */
     bool fetching;   /* this process holds a place for fetches (http/fetch/fetch_places.h) */
     bool check_owed; /* the database could not be reached at start: check it before serving */
     long parent; /* pid of the process whose start counts as the start of the service: the parent of

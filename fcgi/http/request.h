@@ -59,6 +59,11 @@ struct http_io {
     /* Break the connection off, so that the reader learns that the answer is not complete. NULL:
      * the gateway has no way to do that. */
     void (*cut)(const struct http_io *io);
+    /* True if the reader of the answer has gone, so that work for it can end. NULL: there is no way
+     * to know. */
+    bool (*gone)(const struct http_io *io);
+    /* Send what was written and is still held back. NULL: nothing is. */
+    bool (*flush)(const struct http_io *io);
 };
 
 struct request {

@@ -69,9 +69,12 @@ struct route_credential {
     const char *const *schemes;
 };
 
+/* The status is that of another server: `default` in OpenAPI. */
+#define ROUTE_ANY_STATUS 1
+
 /* A good answer of a row, for the description of the interface. */
 struct route_answer {
-    int status;                      /* HTTP status; 0 ends the list */
+    int status;                      /* HTTP status, or ROUTE_ANY_STATUS; 0 ends the list */
     const char *type;                /* media type; NULL: no body */
     const struct field_table *shape; /* members of the JSON object; NULL: not described */
     bool many;                       /* an array of such objects */

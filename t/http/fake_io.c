@@ -81,7 +81,7 @@ struct fake *
 fake_new(TALLOC_CTX *mem, const char *const *set, const char *body)
 {
     struct fake *fake = talloc_zero(mem, struct fake);
-    fake->io = (struct http_io){fake, variable, read_body, write_answer, finish, cut};
+    fake->io = (struct http_io){fake, variable, read_body, write_answer, finish, cut, NULL, NULL};
     fake->set = set;
     fake->body = body;
     fake->body_length = body != NULL ? strlen(body) : 0;

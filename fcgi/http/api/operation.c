@@ -2,6 +2,7 @@
 
 #include "http/api/operation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/words.h"
@@ -220,9 +221,9 @@ operation_answers(struct api_parts *parts, const struct route *route)
     struct jsonx_build answers = {json_object(), false};
     for (const struct route_answer *answer = route->answers; answer != NULL && answer->status != 0;
          answer++) {
-        char status[4] = {(char) ('0' + answer->status / 100 % 10),
-                          (char) ('0' + answer->status / 10 % 10),
-                          (char) ('0' + answer->status % 10), '\0'};
+        char status[8] = "default";
+        if (answer->status != ROUTE_ANY_STATUS)
+            snprintf(status, sizeof(status), "%d", answer->status % 1000);
         json_t *content = answer_content(parts, answer),
                *others = json_object_get(json_object_get(answers.value, status), "content");
         if (others != NULL) { /* another media type of the same answer */

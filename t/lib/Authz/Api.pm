@@ -76,7 +76,7 @@ sub _is_page {
 sub faults {
     my ( $method, $target, $answer ) = @_;
     my ( $path, $operation ) = operation( $method, $target ) or return;
-    return if !$operation || $ANYWHERE{ $answer->status };
+    return if !$operation || $ANYWHERE{ $answer->status } || $operation->{responses}{default};
     my $where    = "$method $path answers " . $answer->status;
     my $known    = $operation->{responses}{ $answer->status } or return "$where, which is not described";
     my $content  = _resolve($known)->{content};
