@@ -33,6 +33,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_SIGN_IN] = "sign-ins",
     [KEYRING_ADDRESS] = "network addresses",
     [KEYRING_DPOP_NONCE] = "DPoP nonces",
+    [KEYRING_UPSTREAM_TOKEN] = "tokens of upstreams",
 };
 
 struct keyring *

@@ -19,6 +19,7 @@ enum keyring_purpose {
     KEYRING_SIGN_IN,           /* PKCE verifiers and ID tokens of sign-ins */
     KEYRING_ADDRESS,           /* hashes of network addresses; nothing is sealed with it */
     KEYRING_DPOP_NONCE,        /* DPoP nonces; the same */
+    KEYRING_UPSTREAM_TOKEN,    /* tokens of the gateway at upstreams */
     KEYRING_PURPOSES
 };
 

@@ -16,6 +16,9 @@ static const uint32_t request_bounds[] = {500, 1000, 2500, 5000, 10000, 25000, 5
  * time after which an introspection reads its token again (token/show.c), and 2 s the default of
  * SVC_POLICY_TIMEOUT_MS. */
 static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2000000, 0};
+/* Upper bounds of an upstream's answer, in microseconds. 30 s is the default of
+ * SVC_GATEWAY_RESPONSE_TIMEOUT. */
+static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 0};
 
 /* Statuses that the service answers with. The first values are found first. */
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "502", "504", "410", "other", NULL};
@@ -26,6 +29,9 @@ static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
 /* Types of grants (oauth/grants.c). */
 static const char *const grants[] = {"client_credentials", "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:token-exchange", "urn:openid:params:grant-type:ciba", "other", NULL};
+static const char *const upstream_types[] = {"REST", "MCP", NULL};
+/* Outcomes of calls (gateway/upstream/call.c). */
+static const char *const upstream_outcomes[] = {"answered", "failed", "unreachable", "timeout", "invalid", "refused", NULL};
 static const char *const booleans[] = {"true", "false", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 
@@ -71,6 +77,12 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_INTROSPECTIONS] = {"svc_introspect_total",
      "Introspections that were answered, by the member active of the answer.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"active", booleans}}},
+    [METRIC_UPSTREAM_CALLS] = {"svc_gateway_upstream_total",
+     "Requests of the gateway to upstreams by the type of the resource and the outcome: an answer below 500, one that is a failure, no connection, no answer in time, an answer that cannot be passed on, or a refused credential.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"type", upstream_types}, {"outcome", upstream_outcomes}}},
+    [METRIC_UPSTREAM_SECONDS] = {"svc_gateway_upstream_seconds",
+     "Time from the beginning of a request to an upstream to the head of its answer.",
+     METRIC_HISTOGRAM, ROUTES_NONE, .bounds = upstream_bounds, .from_zero = true},
     [METRIC_DB_POOL] = {"svc_db_pool",
      "Processes of this host that have served a request: busy ones serve one now, idle ones wait with a database connection, closed ones without.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"state", metrics_process_states}}},

@@ -1,0 +1,341 @@
+#include "config.h"
+
+#include "gateway/upstream/call.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/settings.h"
+#include "gateway/upstream/credential.h"
+#include "gateway/upstream/fields.h"
+#include "gateway/upstream/success.h"
+#include "gateway/upstream/target.h"
+#include "gateway/upstream/transfer.h"
+#include "managed/auth.h"
+#include "metrics/metrics.h"
+#include "store/gateway/resources.h"
+
+/* A request while it is sent, perhaps more than once. */
+struct sending {
+    struct op *op;
+    const struct upstream_call *call;
+    struct upstream_origin origin;
+    struct upstream_credential credential;
+    bool renewed; /* the credential is the second one */
+    struct upstream_field_list fields;
+    struct transfer_plan plan;
+};
+
+/* ---- the plan */
+
+static int64_t
+smaller(int64_t limit, int64_t own)
+{
+    return own > 0 && own < limit ? own : limit;
+}
+
+static void
+list_headers(struct upstream_field_list *list, const struct managed_headers *headers)
+{
+    for (size_t i = 0; i < headers->count; i++)
+        upstream_field_set(list, headers->item[i].name, headers->item[i].value);
+}
+
+/* The caller of a preserveHost route finds the name of this service in links of the upstream. The
+ * name is that of the issuer: what a caller sends as Host could poison a cache of the upstream. */
+static const char *
+own_host(const struct op *op)
+{
+    const char *authority = strstr(op->az->cfg->oidc_issuer, "://");
+    return authority != NULL ? talloc_strndup(op->mem, authority + 3, strcspn(authority + 3, "/"))
+                             : NULL;
+}
+
+/* Collect the header fields; later ones win: the caller's, those of resource and route, ours,
+ * policy's, the credential. */
+static enum az_status
+collect_fields(struct sending *sending)
+{
+    const struct upstream_call *call = sending->call;
+    struct upstream_field_list *list = &sending->fields;
+    const char *name, *host;
+    json_t *value;
+    list->count = 0;
+    list->full = false;
+    for (size_t i = 0; i < call->field_count; i++)
+        upstream_field_set(list, call->fields[i].name, call->fields[i].value);
+    list_headers(list, call->route != NULL ? &call->route->request_headers
+                                           : &call->resource->request_headers);
+    upstream_field_set(list, "X-Request-Id", sending->op->request_id);
+    json_object_foreach (call->policy_headers, name, value)
+        upstream_field_set(list, name, json_string_value(value));
+    if (call->route != NULL && call->route->preserve_host && (host = own_host(sending->op)) != NULL)
+        upstream_field_force(list, "Host", host);
+    if (sending->credential.header != NULL && sending->credential.value != NULL)
+        upstream_field_force(list, sending->credential.header, sending->credential.value);
+    return list->full ? op_fail(sending->op, AZ_INVALID_REQUEST,
+                                "The request has too many header fields", NULL)
+                      : AZ_OK;
+}
+
+/* Build the request target: the path below upstreamUrl, the allowed parameters, the credential. */
+static enum az_status
+build_target(struct sending *sending)
+{
+    const struct upstream_call *call = sending->call;
+    const struct managed_route *route = call->route;
+    const char *own = sending->credential.query;
+    struct op *op = sending->op;
+    char *query = upstream_query(op->mem, call->query, route != NULL ? route->query_allow : NULL,
+                                 route != NULL ? route->query_allow_count : 0, own);
+    if (query != NULL && own != NULL && sending->credential.value != NULL)
+        query = upstream_query_add(op->mem, query, own, sending->credential.value);
+    enum az_status st = query != NULL ? upstream_target(op->mem, sending->origin.path, call->path,
+                                                        query, &sending->plan.target)
+                                      : AZ_INVALID;
+    return st == AZ_INVALID
+               ? op_fail(op, AZ_INVALID_REQUEST, "The path or the query is not valid",
+                         "it has a character that RFC 3986 does not allow, or is too long")
+               : st;
+}
+
+static enum az_status
+make_plan(struct sending *sending)
+{
+    const struct upstream_call *call = sending->call;
+    const struct settings *cfg = sending->op->az->cfg;
+    const struct managed_route *route = call->route;
+    int64_t limit = smaller(cfg->gateway_response_timeout * 1000, call->timeout_ms);
+    enum managed_auth_type type = call->resource->auth.type;
+    sending->plan = (struct transfer_plan){
+        .origin = sending->origin.origin,
+        .host = sending->origin.host,
+        .scheme = sending->origin.scheme,
+        .method = call->method,
+        .body = &call->body,
+        .max_body =
+            (size_t) smaller(cfg->gateway_max_body_size, route != NULL ? route->max_body : 0),
+        .max_answer = (size_t) smaller(cfg->gateway_max_body_size, (int64_t) call->max_answer),
+        .connect_ms = cfg->gateway_connect_timeout * 1000,
+        .timeout_ms = (long) smaller(limit, route != NULL ? route->timeout_ms : 0),
+        .private_connection = type != MANAGED_AUTH_NONE && !managed_auth_is_shared(type),
+        .gone = call->gone,
+        .gone_arg = call->gone_arg,
+    };
+    enum az_status st = collect_fields(sending);
+    sending->plan.fields = sending->fields.field;
+    sending->plan.field_count = sending->fields.count;
+    return st == AZ_OK ? build_target(sending) : st;
+}
+
+/* ---- sending */
+
+/* Send once, or again after a connection that failed, as often as the route says. Nothing was sent
+ * then, so that is safe for idempotent methods at least (gateway-admin.md 3.2). */
+static enum az_status
+send_once(struct sending *sending, struct upstream_transfer **ret)
+{
+    const struct managed_route *route = sending->call->route;
+    int64_t more = route != NULL && transfer_may_repeat(sending->call->method) ? route->retries : 0;
+    bool connected;
+    for (;;) {
+        enum az_status st = make_plan(sending);
+        if (st == AZ_OK)
+            st = transfer_begin(sending->op, &sending->plan, ret, &connected);
+        if (st != AZ_UPSTREAM_UNREACHABLE || connected || more-- <= 0)
+            return st;
+        az_fault_clear(&sending->op->fault);
+    }
+}
+
+static bool
+is_refusal(const struct sending *sending, const struct upstream_transfer *transfer)
+{
+    return sending->call->resource->auth.type != MANAGED_AUTH_NONE
+           && (transfer->answer->status == 401 || transfer->answer->status == 403);
+}
+
+/* Get the credential, or another one in place of `refused`. */
+static enum az_status
+get_credential(struct sending *sending, const char *refused)
+{
+    const struct upstream_wish wish = {.resource = sending->call->resource,
+                                       .secrets = sending->call->secrets,
+                                       .caller = sending->call->caller,
+                                       .refused = refused,
+                                       .again = refused != NULL && sending->renewed};
+    struct upstream_credential credential = {.header = NULL};
+    enum az_status st = upstream_credential_for(sending->op, &wish, &credential);
+    upstream_credential_done(&sending->credential);
+    sending->credential = credential;
+    return st;
+}
+
+/* Record that the shared credential does not work, so that the operator sees it. */
+static void
+note_refusal(const struct sending *sending)
+{
+    resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
+}
+
+/*
+ * The upstream refused the credential. A caller's own may need a new link; a shared one is the
+ * operator's affair: 502, never the 401 of the upstream, which would let clients throw their tokens
+ * away (decisions.md "Gateway"). Renew it once, and send again what can be sent again.
+ */
+static enum az_status
+credential_refused(struct sending *sending, struct upstream_transfer **transfer)
+{
+    int status = (*transfer)->answer->status;
+    char *before = sending->credential.value != NULL
+                       ? talloc_strdup(sending->op->mem, sending->credential.value)
+                       : NULL;
+    bool bound = sending->credential.caller_bound, renewable = sending->credential.renewable;
+    upstream_done(*transfer);
+    *transfer = NULL;
+    enum az_status st = AZ_UPSTREAM_AUTH;
+    if (before != NULL && (bound || (renewable && !sending->renewed && status == 401)))
+        st = get_credential(sending, before);
+    if (before != NULL)
+        explicit_bzero(before, strlen(before));
+    if (st == AZ_OK && !sending->renewed && sending->call->body.more == NULL) {
+        sending->renewed = true;
+        return send_once(sending, transfer);
+    }
+    if (st != AZ_OK && sending->op->fault.status != AZ_OK) {
+        if (st == AZ_UPSTREAM_AUTH)
+            note_refusal(sending);
+        return st;
+    }
+    /* A 403 may be about what one caller asked for, and must not take the resource from all others.
+     */
+    if (!bound && status == 401 && st != AZ_OK)
+        note_refusal(sending);
+    return op_fail(sending->op, AZ_UPSTREAM_AUTH, NULL,
+                   "upstream %s refuses the credential with %d", sending->origin.origin, status);
+}
+
+enum az_status
+upstream_begin(struct op *op, const struct upstream_call *call,
+               struct upstream_credential *ret_credential, struct upstream_transfer **ret_transfer,
+               struct upstream_answer **ret_answer)
+{
+    struct sending *sending = talloc_zero(op->mem, struct sending);
+    struct upstream_transfer *transfer = NULL;
+    if (sending == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    sending->op = op;
+    sending->call = call;
+    if (upstream_origin_read(op->mem, call->resource->upstream_url, &sending->origin) != AZ_OK
+        || (strcmp(sending->origin.scheme, "https") != 0
+            && !transfer_host_is_listed(op, sending->origin.host)))
+        return op_fail(op, AZ_UPSTREAM_UNREACHABLE, NULL,
+                       "upstreamUrl of %s is not an https URL with a host; "
+                       "SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http",
+                       call->resource->name);
+    enum az_status st = get_credential(sending, NULL);
+    if (st == AZ_UPSTREAM_AUTH)
+        note_refusal(sending);
+    if (st == AZ_OK)
+        st = send_once(sending, &transfer);
+    for (int i = 0; i < 2 && st == AZ_OK && is_refusal(sending, transfer); i++)
+        st = credential_refused(sending, &transfer);
+    if (ret_credential != NULL)
+        ret_credential->link = sending->credential.link;
+    upstream_credential_done(&sending->credential);
+    if (st != AZ_OK)
+        return st;
+    *ret_transfer = transfer;
+    *ret_answer = transfer->answer;
+    return AZ_OK;
+}
+
+/* ---- the whole */
+
+enum az_status
+upstream_send(struct op *op, const struct upstream_call *call, const struct upstream_sink *sink,
+              struct upstream_credential *ret_credential, struct upstream_answer **ret_answer)
+{
+    struct upstream_transfer *transfer;
+    struct upstream_answer *answer = NULL;
+    enum az_status st = upstream_begin(op, call, ret_credential, &transfer, &answer);
+    if (st == AZ_OK) {
+        st = upstream_pump(transfer, sink);
+        upstream_done(transfer);
+    }
+    upstream_note(op, call->resource, st, answer);
+    if (st == AZ_OK)
+        *ret_answer = answer;
+    return st;
+}
+
+static bool
+take_into_memory(void *arg, const void *octets, size_t length)
+{
+    return buf_append(arg, octets, length) == AZ_OK;
+}
+
+enum az_status
+upstream_send_memory(struct op *op, const struct upstream_call *call,
+                     struct upstream_credential *ret_credential,
+                     struct upstream_answer **ret_answer)
+{
+    struct upstream_call limited = *call;
+    struct upstream_transfer *transfer;
+    struct upstream_answer *answer = NULL;
+    struct buf body;
+    if (limited.max_answer == 0)
+        limited.max_answer = UPSTREAM_MEMORY_MAX;
+    buf_init_secret(&body, op->mem, limited.max_answer);
+    buf_append(&body, "", 0);
+    const struct upstream_sink sink = {take_into_memory, &body};
+    enum az_status st = upstream_begin(op, &limited, ret_credential, &transfer, &answer);
+    if (st == AZ_OK) {
+        st = upstream_pump(transfer, &sink);
+        upstream_done(transfer);
+    }
+    if (st == AZ_OK && body.status != AZ_OK)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the answer of an upstream");
+    size_t length = 0;
+    char *text = st == AZ_OK ? buf_take(&body, &length) : NULL;
+    buf_done(&body);
+    if (st == AZ_OK) {
+        answer->body = text != NULL ? text : "";
+        answer->failed = upstream_is_failure(call->route, answer->body, length);
+        *ret_answer = answer;
+    }
+    upstream_note(op, call->resource, st, answer);
+    return st;
+}
+
+/* ---- the outcome */
+
+void
+upstream_note(struct op *op, const struct managed_resource *resource, enum az_status st,
+              const struct upstream_answer *answer)
+{
+    enum managed_event event = MANAGED_CALL_FAILED;
+    const char *outcome = "answered";
+    if (st == AZ_UPSTREAM_AUTH) {
+        outcome = "refused";
+        event = MANAGED_EVENTS; /* the status was changed where the refusal was seen */
+    } else if (st == AZ_UPSTREAM_UNREACHABLE) {
+        outcome = "unreachable";
+    } else if (st == AZ_UPSTREAM_TIMEOUT) {
+        outcome = "timeout";
+    } else if (st == AZ_UPSTREAM_INVALID) {
+        outcome = "invalid";
+    } else if (st != AZ_OK || answer == NULL) {
+        return; /* the caller's fault, or ours */
+    } else if (answer->failed || answer->status >= 500) {
+        outcome = "failed";
+    } else {
+        event = MANAGED_CALL_OK;
+    }
+    const char *labels[] = {managed_upstream_word(resource->upstream), outcome};
+    metrics_add(op->az->metrics, METRIC_UPSTREAM_CALLS, 0, labels);
+    if (answer != NULL)
+        metrics_observe(op->az->metrics, METRIC_UPSTREAM_SECONDS, 0, answer->took_ms * 1000);
+    if (event != MANAGED_EVENTS)
+        resource_event(op, resource, event, NULL);
+}

@@ -1,0 +1,138 @@
+/*
+ * One request to the upstream of a managed resource. The gateway builds it anew: nothing of the
+ * caller's request reaches the upstream that is not named here, and nothing of the upstream's
+ * answer reaches the caller that head.h drops. HTTP/1.1, no redirects, no proxy, the address
+ * checked at connect, size and time limited (gateway-admin.md 3.2).
+ */
+#ifndef AZ_GATEWAY_UPSTREAM_CALL_H
+#define AZ_GATEWAY_UPSTREAM_CALL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/op.h"
+
+struct managed_resource;
+struct managed_route;
+struct managed_secrets;
+struct upstream_caller;
+struct upstream_transfer;
+struct upstream_credential;
+
+/* Largest body that is read whole before it is sent, so that it can be sent again after the
+ * upstream refused our credential, in octets. Most JSON bodies are smaller. */
+#define UPSTREAM_REPLAY_MAX 65536
+/* Largest answer that is taken into memory, in octets: those that are read as JSON, for
+ * successWhen, redaction and tools. */
+#define UPSTREAM_MEMORY_MAX 1048576
+/* Header fields of an answer that are passed on; real answers have fewer than 40. */
+#define UPSTREAM_FIELDS_MAX 64
+
+/* A header field. */
+struct upstream_field {
+    const char *name;
+    const char *value; /* without CR, LF and NUL */
+};
+
+/* The body of the request. All zero: none. */
+struct upstream_body {
+    const void *octets; /* the whole body, or its beginning if there is `more` */
+    size_t length;      /* octets of that */
+    /* Read the octets after those: their number, 0 at the end, -1 if the caller has gone or is too
+     * slow. NULL: there are none, and the body can be sent again. */
+    long (*more)(void *arg, void *buffer, size_t size);
+    void *arg;         /* for `more` */
+    int64_t announced; /* octets of the whole if there is `more`; -1: unknown, sent in chunks */
+};
+
+/* A request. The caller owns everything and keeps it until the transfer is done. */
+struct upstream_call {
+    const struct managed_resource *resource; /* upstreamUrl, upstreamAuth, requestHeaders */
+    const struct managed_secrets *secrets;   /* of its upstreamAuth; NULL: it has none */
+    const struct managed_route *route;       /* its requestHeaders, retry, timeoutMs; NULL: none */
+    const struct upstream_caller *caller;    /* who calls (credential.h); NULL: the service itself,
+                                                which has no caller-bound credential */
+    const char *method;                      /* GET, POST, ... */
+    const char *path;  /* raw, added to the path of upstreamUrl (managed/choose.h); "": none */
+    const char *query; /* raw, without "?"; "": none; the route's query.allow is applied to it */
+    const struct upstream_field *fields; /* besides ours; upstream_fields() chooses a caller's */
+    size_t field_count;
+    json_t *policy_headers; /* object of texts: fields that policy demands, which win; or NULL */
+    struct upstream_body body;
+    size_t max_answer; /* octets of the answer's body; 0: SVC_GATEWAY_MAX_BODY_SIZE */
+    long timeout_ms;   /* until the head of the answer is there, and again for each pause in its
+                          body; 0: SVC_GATEWAY_RESPONSE_TIMEOUT */
+    bool (*gone)(void *arg); /* asked now and then: true if the caller has gone; NULL: not asked */
+    void *gone_arg;
+};
+
+/* The answer; on op->mem. */
+struct upstream_answer {
+    int status;                    /* HTTP status code, 200 to 599 */
+    const char *content_type;      /* media type without parameters, in lower case; "" if none */
+    const char *content_type_line; /* the whole value; NULL if none */
+    /* Fields that may be passed on, without Content-Type, Content-Length and framing. */
+    struct upstream_field field[UPSTREAM_FIELDS_MAX];
+    size_t fields;
+    int64_t announced; /* Content-Length; -1: it does not say */
+    size_t octets;     /* of the body, so far */
+    bool stopped;      /* the sink had enough */
+    bool failed; /* upstream_send_memory(): successWhen of the route says that it is a failure */
+    const char *body; /* upstream_send_memory(): NUL-terminated; else NULL */
+    int64_t took_ms;  /* until the head was there */
+};
+
+/* The place where the octets of the body go. `take` returns false if it wants no more of them. */
+struct upstream_sink {
+    bool (*take)(void *arg, const void *octets, size_t length);
+    void *arg;
+};
+
+/*
+ * Send the request with the credential of the resource and wait for the head of the answer. If the
+ * upstream refuses a credential that can be renewed, it is renewed once and the request is sent
+ * again, provided its body is in memory. *ret_transfer holds the connection and ends with op->mem
+ * or upstream_done().
+ *
+ * AZ_UPSTREAM_UNREACHABLE: refused, not in time, a name without address, or an address that is not
+ * allowed; AZ_UPSTREAM_TIMEOUT; AZ_UPSTREAM_INVALID: not HTTP, a bad head, or a Content-Length
+ * above max_answer; AZ_UPSTREAM_AUTH: it refused the shared credential, or there is none;
+ * AZ_LINK_REQUIRED: it refused the caller's, or there is none, and *ret_credential (or NULL) names
+ * the link; AZ_TOO_LARGE: the body of the request is too large; AZ_INVALID_REQUEST: it ended early.
+ */
+enum az_status upstream_begin(struct op *op, const struct upstream_call *call,
+                              struct upstream_credential *ret_credential,
+                              struct upstream_transfer **ret_transfer,
+                              struct upstream_answer **ret_answer);
+
+/* Pass the body of the answer to the sink as it arrives. AZ_UPSTREAM_INVALID: it broke off or grew
+ * past max_answer; AZ_UPSTREAM_TIMEOUT: it paused for too long. The sink's `false` ends the
+ * connection and is AZ_OK. */
+enum az_status upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *sink);
+
+/* End the transfer; the connection is kept for the next one if the answer was read to its end. */
+void upstream_done(struct upstream_transfer *transfer);
+
+/*
+ * Record the outcome of a call: the status of the resource (managed/status.h), and the metrics.
+ * `st` is that of the call, `answer` may be NULL. upstream_send() and upstream_send_memory() do
+ * that themselves.
+ */
+void upstream_note(struct op *op, const struct managed_resource *resource, enum az_status st,
+                   const struct upstream_answer *answer);
+
+/* Do all of it: begin, pass the body to the sink, end, note. */
+enum az_status upstream_send(struct op *op, const struct upstream_call *call,
+                             const struct upstream_sink *sink,
+                             struct upstream_credential *ret_credential,
+                             struct upstream_answer **ret_answer);
+
+/* Do the same and take the body into memory, answer->body and ->octets. AZ_UPSTREAM_INVALID: it is
+ * larger than call->max_answer, or than UPSTREAM_MEMORY_MAX if that is 0. */
+enum az_status upstream_send_memory(struct op *op, const struct upstream_call *call,
+                                    struct upstream_credential *ret_credential,
+                                    struct upstream_answer **ret_answer);
+
+#endif

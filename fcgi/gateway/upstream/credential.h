@@ -1,0 +1,72 @@
+/*
+ * Credentials that the gateway shows to upstreams, by the table of the upstreamAuth types
+ * (gateway-admin.md 3.3). None is ever the token of the caller.
+ */
+#ifndef AZ_GATEWAY_UPSTREAM_CREDENTIAL_H
+#define AZ_GATEWAY_UPSTREAM_CREDENTIAL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/op.h"
+
+struct managed_resource;
+struct managed_secrets;
+
+/* The person and the client for whom a request is made. */
+struct upstream_caller {
+    const char *subject;   /* sub of the token; NULL: a token without a person */
+    const char *idp;       /* provider of the subject, or NULL */
+    const char *client_id; /* of the token */
+    const char *flow_id;   /* UUID that ties the audit rows together, or NULL */
+};
+
+/* A link that the caller must open first. */
+struct upstream_link {
+    const char *url;        /* NULL: none is needed */
+    json_t *missing_scopes; /* array of upstream scopes, owned by op->mem, or NULL */
+    int64_t expires_in;     /* seconds */
+};
+
+/* A credential; on op->mem. Wipe it with upstream_credential_done(). */
+struct upstream_credential {
+    const char *header; /* name of the header field; NULL: none */
+    const char *query;  /* name of the query parameter, in place of a header; NULL: none */
+    char *value;        /* whole value, with its scheme; secret; NULL: no credential is needed */
+    bool caller_bound;  /* if the upstream refuses it, the caller must link again; else it is the
+                           service's own, and the operator must act */
+    bool renewable;     /* another one may be had if the upstream refuses this one */
+    struct upstream_link link; /* set with AZ_LINK_REQUIRED */
+};
+
+/* The request for a credential. */
+struct upstream_wish {
+    const struct managed_resource *resource;
+    const struct managed_secrets *secrets;
+    const struct upstream_caller *caller; /* NULL: the service itself asks */
+    /* The value that the upstream has just refused: get another one, and AZ_LINK_REQUIRED or
+     * AZ_UPSTREAM_AUTH if there is no other. NULL: the first request. */
+    const char *refused;
+    bool again; /* `refused` was such another one already, so no third will do */
+};
+
+/*
+ * Get the credential of a resource for a caller. AZ_LINK_REQUIRED: the caller must open ret->link;
+ * AZ_USER_REQUIRED: the token names no person, and the upstream wants one; AZ_UPSTREAM_AUTH: the
+ * service's own credential is missing or refused; AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: the
+ * token endpoint did not answer. link_credential() (gateway/link/credential.h) has the same
+ * signature.
+ */
+typedef enum az_status upstream_credential_fn(struct op *op, const struct upstream_wish *wish,
+                                              struct upstream_credential *ret);
+enum az_status upstream_credential_for(struct op *op, const struct upstream_wish *wish,
+                                       struct upstream_credential *ret);
+
+/* Return "scheme value", or the value alone if the scheme is NULL or empty; NULL: no memory. The
+ * credential owns it. */
+char *upstream_credential_value(struct op *op, const char *scheme, const char *value);
+
+/* Wipe the value. */
+void upstream_credential_done(struct upstream_credential *credential);
+
+#endif

@@ -1,0 +1,135 @@
+#include "config.h"
+
+#include "gateway/upstream/fields.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "http/request.h"
+
+/* tchar (RFC 9110 5.6.2). */
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
+/* Longest name of a field, in octets. */
+#define NAME_MAX_OCTETS 128
+
+/* clang-format off */
+/* Fields of every caller that pass, with their names in CGI (RFC 3875 4.1.18). */
+static const struct {
+    const char *name, *cgi;
+} passed[] = {
+    {"Accept",              "HTTP_ACCEPT"},
+    {"Accept-Language",     "HTTP_ACCEPT_LANGUAGE"},
+    {"Content-Type",        "CONTENT_TYPE"},
+    {"If-Match",            "HTTP_IF_MATCH"},
+    {"If-Modified-Since",   "HTTP_IF_MODIFIED_SINCE"},
+    {"If-None-Match",       "HTTP_IF_NONE_MATCH"},
+    {"If-Range",            "HTTP_IF_RANGE"},
+    {"If-Unmodified-Since", "HTTP_IF_UNMODIFIED_SINCE"},
+    {"Prefer",              "HTTP_PREFER"},
+    {"Range",               "HTTP_RANGE"},
+};
+
+/* Fields that are never sent, whoever sets them. */
+static const char *const never_sent[] = {
+    /* of the connection and of the framing (RFC 9110 7.6.1, RFC 9112) */
+    "Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Max-Forwards", "TE", "Trailer",
+    "Transfer-Encoding", "Upgrade", "HTTP2-Settings",
+    /* of the caller towards us */
+    "Authorization", "Cookie", "Cookie2", "DPoP", "X-Admin-API-Key", "X-Bundle-API-Key",
+    "X-CSRF-Token",
+    /* about where the request came from */
+    "Forwarded", "Via", "X-Real-IP", "X-Client-IP", "True-Client-IP", "Client-IP", "X-Original-URL",
+    "X-Rewrite-URL", "X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
+    /* an answer in a content coding could not be redacted, and could unpack to gigabytes */
+    "Accept-Encoding",
+};
+static const char *const never_sent_prefixes[] = {"Proxy-", "Sec-", "X-Forwarded-", "Access-Control-"};
+/* clang-format on */
+
+bool
+upstream_field_may_be_sent(const char *name)
+{
+    size_t length = strlen(name);
+    if (length == 0 || length > NAME_MAX_OCTETS || strspn(name, NAME_CHARS) != length)
+        return false;
+    for (size_t i = 0; i < sizeof(never_sent) / sizeof(never_sent[0]); i++)
+        if (strcasecmp(name, never_sent[i]) == 0)
+            return false;
+    for (size_t i = 0; i < sizeof(never_sent_prefixes) / sizeof(never_sent_prefixes[0]); i++)
+        if (strncasecmp(name, never_sent_prefixes[i], strlen(never_sent_prefixes[i])) == 0)
+            return false;
+    return true;
+}
+
+void
+upstream_field_force(struct upstream_field_list *list, const char *name, const char *value)
+{
+    for (const char *c = value; *c != '\0'; c++)
+        if (((unsigned char) *c < 0x20 && *c != '\t') || *c == 0x7f)
+            return;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcasecmp(list->field[i].name, name) == 0) {
+            list->field[i].value = value;
+            return;
+        }
+    list->full = list->full || list->count == UPSTREAM_REQUEST_FIELDS_MAX;
+    if (!list->full)
+        list->field[list->count++] = (struct upstream_field){name, value};
+}
+
+void
+upstream_field_set(struct upstream_field_list *list, const char *name, const char *value)
+{
+    if (upstream_field_may_be_sent(name))
+        upstream_field_force(list, name, value);
+}
+
+static bool
+is_hex_id(const char *text, size_t length)
+{
+    return strspn(text, "0123456789abcdef") >= length && strspn(text, "0") < length;
+}
+
+/*
+ *   traceparent = "00" "-" 32HEXDIGLC "-" 16HEXDIGLC "-" 2HEXDIGLC
+ */
+bool
+upstream_is_traceparent(const char *text)
+{
+    return strlen(text) == 55 && strncmp(text, "00-", 3) == 0 && is_hex_id(text + 3, 32)
+           && text[35] == '-' && is_hex_id(text + 36, 16) && text[52] == '-'
+           && strspn(text + 53, "0123456789abcdef") == 2;
+}
+
+void
+upstream_fields_pass(const struct request *req, struct upstream_field_list *list)
+{
+    for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++) {
+        const char *value = request_header(req, passed[i].cgi);
+        if (value != NULL && *value != '\0')
+            upstream_field_set(list, passed[i].name, value);
+    }
+    const char *parent = request_header(req, "HTTP_TRACEPARENT");
+    const char *state = request_header(req, "HTTP_TRACESTATE");
+    if (parent == NULL || !upstream_is_traceparent(parent))
+        return;
+    upstream_field_set(list, "traceparent", parent);
+    if (state != NULL && *state != '\0')
+        upstream_field_set(list, "tracestate", state);
+}
+
+void
+upstream_field_forward(const struct request *req, const char *name,
+                       struct upstream_field_list *list)
+{
+    char cgi[sizeof("HTTP_") + NAME_MAX_OCTETS] = "HTTP_";
+    if (!upstream_field_may_be_sent(name))
+        return;
+    size_t used = strlen(cgi);
+    for (const char *c = name; *c != '\0'; c++)
+        cgi[used++] = (char) (*c == '-' ? '_' : *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+    cgi[used] = '\0';
+    const char *value = request_header(req, cgi);
+    if (value != NULL && *value != '\0')
+        upstream_field_set(list, name, value);
+}

@@ -1,0 +1,95 @@
+#include "config.h"
+
+#include "store/gateway/upstream_tokens.h"
+
+#include <string.h>
+
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "managed/managed.h"
+#include "store/db/db.h"
+#include "store/db/purge.h"
+
+static const struct db_stmt upstream_token_find_stmt = {
+    "upstream_token_find",
+    "SELECT token_sealed, floor(extract(epoch FROM expires_at - now()))::bigint"
+    " FROM upstream_token WHERE resource_id = $1 AND version = $2"
+    " AND expires_at > now() + make_interval(secs => $3::double precision)",
+    3};
+
+/* A resource that was deleted meanwhile stores nothing. */
+static const struct db_stmt upstream_token_store_stmt = {
+    "upstream_token_store",
+    "INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at)"
+    " SELECT id, $2, $3, now() + make_interval(secs => $4::double precision)"
+    " FROM managed_resource WHERE id = $1"
+    " ON CONFLICT (resource_id) DO UPDATE SET version = excluded.version,"
+    " token_sealed = excluded.token_sealed, expires_at = excluded.expires_at",
+    4};
+
+static const struct db_stmt upstream_token_purge_stmt = {
+    "upstream_token_purge",
+    "DELETE FROM upstream_token WHERE resource_id IN (SELECT resource_id FROM upstream_token"
+    " WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    1};
+
+static char *
+token_place(TALLOC_CTX *mem, const struct managed_resource *resource)
+{
+    return talloc_asprintf(mem, "upstream_token/token_sealed/%lld", (long long) resource->id);
+}
+
+enum az_status
+upstream_token_find(struct op *op, const struct managed_resource *resource, int64_t least,
+                    struct upstream_token *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    unsigned char *plain;
+    size_t length;
+    ret->token = NULL;
+    db_number(&params, resource->id);
+    db_number(&params, resource->version);
+    db_number(&params, least);
+    enum az_status st = db_exec(op, &upstream_token_find_stmt, &params, false, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    unsigned char *box;
+    const char *place = token_place(op->mem, resource);
+    if (place == NULL || db_get_octets(op->mem, result, 0, 0, &box, &length) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (keyring_open(op->mem, op->az->keyring, KEYRING_UPSTREAM_TOKEN, place, box, length, &plain,
+                     &length)
+        != AZ_OK)
+        return AZ_OK;
+    ret->token = (const char *) plain; /* a NUL follows */
+    ret->seconds = db_get_number(result, 0, 1, 0);
+    return AZ_OK;
+}
+
+enum az_status
+upstream_token_store(struct op *op, const struct managed_resource *resource,
+                     const struct upstream_token *token)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    unsigned char *box;
+    size_t length;
+    const char *place = token_place(op->mem, resource);
+    if (place == NULL
+        || keyring_seal(op->mem, op->az->keyring, KEYRING_UPSTREAM_TOKEN, place, token->token,
+                        strlen(token->token), &box, &length)
+               != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "a token of an upstream cannot be sealed");
+    db_number(&params, resource->id);
+    db_number(&params, resource->version);
+    db_octets(&params, box, length);
+    db_number(&params, token->seconds);
+    return db_exec(op, &upstream_token_store_stmt, &params, false, &result);
+}
+
+enum az_status
+upstream_tokens_purge(struct op *op)
+{
+    return db_purge(op, &upstream_token_purge_stmt, 0, NULL);
+}

@@ -1,0 +1,105 @@
+/* successWhen, JSON Pointers (RFC 6901) and the redaction of answers. */
+#include "config.h"
+
+#include "gateway/upstream/success.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <talloc.h>
+
+#include "base/jsonx.h"
+#include "managed/managed.h"
+#include "tap.h"
+
+static TALLOC_CTX *mem;
+
+/* The document of RFC 6901 section 5. */
+static const char rfc[] =
+    "{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,\"e^f\":3,\"g|h\":4,"
+    "\"i\\\\j\":5,\"k\\\"l\":6,\" \":7,\"m~n\":8}";
+
+/* clang-format off */
+static const struct {
+    const char *pointer, *value;
+} found[] = {
+    {"/foo", "[\"bar\",\"baz\"]"}, {"/foo/0", "\"bar\""}, {"/", "0"}, {"/a~1b", "1"}, {"/c%d", "2"},
+    {"/e^f", "3"}, {"/g|h", "4"}, {"/i\\j", "5"}, {"/k\"l", "6"}, {"/ ", "7"}, {"/m~0n", "8"},
+};
+static const char *const not_found[] = {
+    "foo", "/foo/2", "/foo/00", "/foo/-", "/foo/x", "/foo/0/x", "/m~2n", "/m~", "/none",
+};
+
+static const struct {
+    const char *document, *pointers, *result, *name;
+} redactions[] = {
+    {"{\"a\":1,\"b\":2}", "[\"/body/a\"]", "{\"b\":2}", "a member is removed"},
+    {"{\"a\":{\"b\":1,\"c\":2}}", "[\"/body/a/b\"]", "{\"a\":{\"c\":2}}", "... a deeper one"},
+    {"[1,2,3]", "[\"/body/1\"]", "[1,null,3]", "an element becomes null"},
+    {"{\"a\":1}", "[\"/body/x\",\"/body/a/b\",\"/body/a\"]", "{}", "what is not there needs no removal"},
+    {"{\"a\":1}", "[\"/body\"]", "null", "the whole"},
+    {"{\"a/b\":1}", "[\"/body/a~1b\"]", "{}", "an escaped name"},
+    {"{\"a\":1}", "[\"/a\"]", NULL, "a pointer that does not begin with /body"},
+    {"{\"a\":1}", "[\"/bodya\"]", NULL, "... nor with a whole token of it"},
+    {"{\"a\":1}", "[\"/body/a~2\"]", NULL, "a malformed pointer"},
+    {"{\"a\":1}", "[7]", NULL, "a pointer that is no text"},
+};
+
+static const struct {
+    const char *body;
+    bool failure;
+    const char *name;
+} answers[] = {
+    {"{\"ok\":true}",        false, "the wanted value"},
+    {"{\"ok\":false}",       true,  "another value"},
+    {"{\"ok\":\"true\"}",    true,  "a value of another type"},
+    {"{\"error\":\"x\"}",    true,  "no value"},
+    {"[]",                   true,  "no object"},
+    {"ok",                   true,  "no JSON"},
+    {"",                     true,  "nothing"},
+};
+/* clang-format on */
+
+static json_t *
+parsed(const char *text)
+{
+    return json_loads(text, JSON_DECODE_ANY, NULL);
+}
+
+int
+main(void)
+{
+    mem = talloc_new(NULL);
+    plan(0);
+    json_t *document = parsed(rfc);
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+        json_t *wanted = parsed(found[i].value);
+        ok(json_equal(upstream_pointer_get(document, found[i].pointer), wanted),
+           "RFC 6901 section 5: %s", found[i].pointer);
+        json_decref(wanted);
+    }
+    ok(upstream_pointer_get(document, "") == document, "RFC 6901 section 5: the whole document");
+    for (size_t i = 0; i < sizeof(not_found) / sizeof(not_found[0]); i++)
+        ok(upstream_pointer_get(document, not_found[i]) == NULL, "nothing there: %s", not_found[i]);
+    json_decref(document);
+    for (size_t i = 0; i < sizeof(redactions) / sizeof(redactions[0]); i++) {
+        json_t *value = parsed(redactions[i].document), *pointers = parsed(redactions[i].pointers);
+        bool good = upstream_redact(&value, pointers);
+        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        is_str(good ? text : NULL, redactions[i].result, "%s: %s",
+               redactions[i].result != NULL ? "redaction" : "refused", redactions[i].name);
+        free(text);
+        json_decref(value);
+        json_decref(pointers);
+    }
+    json_t *yes = json_true();
+    struct managed_route route = {.success_pointer = "/ok", .success_equals = yes};
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        ok(upstream_is_failure(&route, answers[i].body, strlen(answers[i].body))
+               == answers[i].failure,
+           "successWhen: %s", answers[i].name);
+    route.success_pointer = NULL;
+    ok(!upstream_is_failure(&route, "x", 1), "a route without successWhen has no such failures");
+    ok(!upstream_is_failure(NULL, "x", 1), "... nor has a request without a route");
+    talloc_free(mem);
+    return done();
+}
