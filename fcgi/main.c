@@ -18,12 +18,14 @@
 
 /* The pools, with the number of processes that each has without an option (architecture.md 3). Half
  * of the web workers may wait for other servers, and half of those for one client address: of 8,
- * one address holds two, two are left for other addresses, and four serve the rest. */
-enum { CORE, WEB, BUNDLES, POOLS };
+ * one address holds two, two are left for other addresses, and four serve the rest. A gateway
+ * worker waits for one upstream at a time, and one of a gateway that is switched off for none. */
+enum { CORE, WEB, BUNDLES, GATEWAY, POOLS };
 static struct pool pools[POOLS] = {
     [CORE] = {.name = "core"},
     [WEB] = { .name = "web",  .workers = 8},
     [BUNDLES] = { .name = "bundles",  .workers = 2},
+    [GATEWAY] = { .name = "gateway",  .workers = 8},
 };
 
 enum {
@@ -40,6 +42,7 @@ static const struct option options[] = {
     {"workers",      required_argument, NULL, OPT_WORKERS       },
     {"web",          required_argument, NULL, OPT_POOL + WEB    },
     {"bundles",      required_argument, NULL, OPT_POOL + BUNDLES},
+    {"gateway",      required_argument, NULL, OPT_POOL + GATEWAY},
     {"listen",       required_argument, NULL, OPT_LISTEN        },
     {"socket-group", required_argument, NULL, OPT_GROUP         },
     {"check",        no_argument,       NULL, OPT_CHECK         },
@@ -49,16 +52,19 @@ static const struct option options[] = {
 };
 
 static const char usage[] =
-    "usage: authz.fcgi --workers N [--web N] [--bundles N] --listen [POOL=]unix:PATH ...\n"
+    "usage: authz.fcgi --workers N [--web N] [--bundles N] [--gateway N]\n"
+    "                  --listen [POOL=]unix:PATH ...\n"
     "       authz.fcgi\n"
     "       authz.fcgi --check\n"
     "Without options, serve FastCGI requests on descriptor 0, or one CGI request.\n"
     "  --workers N          serve with N processes in the core pool\n"
     "  --web N              processes in the web pool (default 8)\n"
     "  --bundles N          processes in the bundles pool (default 2)\n"
+    "  --gateway N          processes in the gateway pool (default 8; 1 if the gateway is off)\n"
     "  --listen POOL=unix:PATH\n"
-    "                       socket of a pool: core (the default), web or bundles; systemd socket\n"
-    "                       activation with FileDescriptorName=POOL works too\n"
+    "                       socket of a pool: core (the default), web, bundles or gateway; "
+    "systemd\n"
+    "                       socket activation with FileDescriptorName=POOL works too\n"
     "  --socket-group NAME  group of the sockets, so that the web server can connect\n"
     "  --check              run the start-up checks only and change nothing; exit with status 0 "
     "or\n"
@@ -197,9 +203,12 @@ run_parent(struct az *az, const struct choices *choices)
         return EXIT_CONFIG;
     if (pools[CORE].socket == 0)
         return fail_usage("--workers requires --listen unix:PATH", NULL);
-    log_text(AZ_SEV_INFO, "started", "%s, issuer %s, workers %d core, %d web, %d bundles",
-             PACKAGE_STRING, az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers,
-             pools[BUNDLES].workers);
+    if (!az->cfg->gateway_enabled && pools[GATEWAY].workers > 1)
+        pools[GATEWAY].workers = 1; /* it answers 404 */
+    log_text(AZ_SEV_INFO, "started",
+             "%s, issuer %s, workers %d core, %d web, %d bundles, %d gateway", PACKAGE_STRING,
+             az->cfg->oidc_issuer, pools[CORE].workers, pools[WEB].workers, pools[BUNDLES].workers,
+             pools[GATEWAY].socket > 0 ? pools[GATEWAY].workers : 0);
     return pools_run(az, pools, POOLS);
 }
 

@@ -13,7 +13,7 @@
 
 /* One pool: a bulkhead with its own socket (architecture.md 3). */
 struct pool {
-    const char *name;            /* core, web or bundles */
+    const char *name;            /* core, web, bundles or gateway */
     int workers;                 /* processes */
     const char *listen;          /* unix:PATH as given, or NULL: the pool does not run */
     int socket;                  /* listening descriptor */

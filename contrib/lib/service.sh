@@ -6,6 +6,8 @@ WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
 # Half of them may wait for identity providers and other servers at the same time.
 WEB_WORKERS=8
 BUNDLE_WORKERS=2
+# Each waits for one upstream at a time.
+GATEWAY_WORKERS=4
 
 # Print the settings in the environment, which the service gets besides those in authz.conf.
 service_environment() { env | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT=)' | sort || :; }
@@ -22,15 +24,15 @@ schema_migrate() {
 
 authz_sockets_there() {
     local pool
-    for pool in core web bundles; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
+    for pool in core web bundles gateway; do [ -S "$RUN_DIR/$pool.sock" ] || return 1; done
 }
 
 # A step of quickstart.
 authz_start() {
     local mark command
     command=("$(authz_path)" --workers "$WORKERS" --web "$WEB_WORKERS" --bundles "$BUNDLE_WORKERS"
-        --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
-        --listen "bundles=unix:$RUN_DIR/bundles.sock")
+        --gateway "$GATEWAY_WORKERS" --listen "core=unix:$RUN_DIR/core.sock" --listen "web=unix:$RUN_DIR/web.sock"
+        --listen "bundles=unix:$RUN_DIR/bundles.sock" --listen "gateway=unix:$RUN_DIR/gateway.sock")
     hint "correct the setting that the log names, in your environment or in $(conf_path); the log is $LOG_DIR/authz.log"
     as_service env SVC_CONFIG="$(conf_path)" "$(authz_path)" --check
     mark=$({

@@ -14,7 +14,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 use Authz::Web     ();
 
-my @POOLS = qw(core web bundles);
+my @POOLS = qw(core web bundles gateway);
 
 # The settings of a unit: name => [values], lines joined.
 sub unit {
@@ -186,7 +186,7 @@ sub POSIX::fcntl_dup {
 my $stack = Activated->start( settings => { SHUTDOWN_PHASE_TIMEOUT => '5s' } );
 my @crm   = $stack->make_client( 'crm', { grants => ['client_credentials'], scopes => ['a'] } );
 oauth_ok( $stack->token( @crm, scope => 'a' ), { scope => 'a' }, 'the daemon serves the sockets it is handed' );
-is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 8 web, 2 bundles"/ ), 1,
+is( scalar( () = $stack->{service}->log_text =~ /workers 6 core, 8 web, 2 bundles, 8 gateway"/ ), 1,
     '... with the unit\'s number of workers' );
 
 $stack->{service}->stop;

@@ -54,12 +54,13 @@ sub runtime_dir {
 
 # start(settings => {...}, workers => 4, web => 'lighttpd', beside => $stack, path => '/prefix',
 #   fake_opa => 1, pg_proxy => 1, not_ready => 1, own_opa => 1, opa_edit => [qr/find/ => 'put', ...],
-#   bundles => 2, web_workers => 4)
+#   bundles => 2, web_workers => 4, gateway => 2)
 #   beside: a second instance on that one's database and engine; with own_opa, as on another host, on an engine of its own.
 #   fake_opa, pg_proxy: stand-ins between the service and those. opa_edit: changes to the shipped opa.yaml.
 #   web_more: lines of the web server's configuration after the shipped file, for lighttpd and apache. web_modules: more
 #   modules of apache.
-#   bundles, web_workers: workers of those pools; the program's own defaults without.
+#   bundles, web_workers: workers of those pools; the program's own defaults without. gateway: workers of that pool; without
+#   it the web pool serves /gateway too.
 sub start {
     my ( $class, %option ) = @_;
     my $number = ++( our $stacks );
@@ -112,7 +113,10 @@ sub database_url { my ($self) = @_; return $self->{postgres}->url( $self->{datab
 # The pools behind the web server.
 sub start_service {
     my ($self) = @_;
-    my @pool = map { ( '--listen', "$_=unix:$self->{dir}/$_.sock" ) } qw(core web bundles);
+    my @name   = ( qw(core web bundles), $self->{gateway} ? 'gateway' : () );
+    my @pool   = map { ( '--listen', "$_=unix:$self->{dir}/$_.sock" ) } @name;
+    unlink "$self->{dir}/gateway.sock";
+    symlink 'web.sock', "$self->{dir}/gateway.sock" if !$self->{gateway};
     $self->{service} = Authz::Process->start(
         name    => "authz$self->{number}",
         env     => $self->settings,
@@ -121,11 +125,12 @@ sub start_service {
             '--workers',
             $self->{workers},
             map( { defined $self->{ $_->[1] } ? ( "--$_->[0]", $self->{ $_->[1] } ) : () } [ bundles => 'bundles' ],
-                [ web => 'web_workers' ] ),
+                [ web     => 'web_workers' ],
+                [ gateway => 'gateway' ] ),
             @pool ],
     );
     my $until = time + 60 * Authz::Process::patience();
-    while ( grep { !-S "$self->{dir}/$_.sock" } qw(core web bundles) ) {
+    while ( grep { !-S "$self->{dir}/$_.sock" } @name ) {
         die "authz.fcgi does not start\n" if time > $until || !$self->{service}->alive;
         sleep 0.01;
     }

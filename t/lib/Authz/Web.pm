@@ -169,7 +169,7 @@ sub _run_apache {
 # Apache's account is in the group of the sockets, as the socket units have it.
 sub open_sockets {
     my ($stack) = @_;
-    give_to_apache( map {"$stack->{dir}/$_.sock"} qw(core web bundles) );
+    give_to_apache( map {"$stack->{dir}/$_.sock"} qw(core web bundles gateway) );
     return;
 }
 
