@@ -33,6 +33,7 @@
 #include "authzen/evaluation.h"
 #include "admin/tokens.h"
 #include "gateway/door.h"
+#include "gateway/proxy/proxy.h"
 #include "gateway/metadata.h"
 #include "http/api/document.h"
 #include "http/api/reader.h"
@@ -112,6 +113,9 @@ static const struct route_credential credential_bearer = {
 
 /* The resource whose rows a generic handler works on (admin/resource.h). */
 #define OF(resource) .arg = &(resource)
+
+/* A request to a managed resource, by method: the routes of the resource decide. */
+#define PROXY(verb, name) ROUTE(verb, "/gateway/{name}/**", name, gateway_proxy_handle), PUBLIC, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_PRIVATE, .body = BODY_STREAM, .audited = true, ABOUT("Pass a request on to a managed resource, as policy decides"), ANSWERS({ROUTE_ANY_STATUS, "*/*", NULL, false, "The answer of the resource, with its status"})
 
 /* A file of the reader of the description (http/api/reader.h), and its answers. */
 #define READER(file, mime) .arg = &(file), PUBLIC, .cache = CACHE_OWN, ANSWERS({200, mime, NULL, false, "The file"}, {404, "application/json", NULL, false, "The description is switched off"})
@@ -246,6 +250,14 @@ const struct route routes[] = {
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
     {POST("/bundles/status/", "pushBundleStatusSlash", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
+
+    {PROXY("GET", "proxyGet")},
+    {PROXY("HEAD", "proxyHead")},
+    {PROXY("POST", "proxyPost")},
+    {PROXY("PUT", "proxyPut")},
+    {PROXY("PATCH", "proxyPatch")},
+    {PROXY("DELETE", "proxyDelete")},
+    {PROXY("OPTIONS", "proxyOptions")},
 
     {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
     {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},

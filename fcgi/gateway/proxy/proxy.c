@@ -1,0 +1,287 @@
+#include "config.h"
+
+#include "gateway/proxy/proxy.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "gateway/proxy/proxy_private.h"
+#include "store/gateway/resources.h"
+
+/* Names of the query's parameters that policy sees; more are not needed to decide. */
+#define QUERY_NAMES_MAX 64
+
+/* ---- the audit row */
+
+/* Note what the gateway did, for the audit row (gateway-admin.md 3.8). */
+static void
+note_summary(struct proxied *proxied)
+{
+    const struct upstream_answer *answer = proxied->answer;
+    json_t *summary = jsonx_own(proxied->req->op.mem,
+                                json_pack("{s:s,s:s*}", "resource", proxied->visit.name, "route",
+                                          proxied->route != NULL ? proxied->route->id : NULL));
+    if (summary == NULL)
+        return;
+    if (answer != NULL) {
+        int64_t octets = answer->octets > 0 || answer->announced < 0 ? (int64_t) answer->octets
+                                                                     : answer->announced;
+        json_object_set_new(summary, "upstream_status", json_integer(answer->status));
+        json_object_set_new(summary, "ms", json_integer((json_int_t) answer->took_ms));
+        /* A stream of unknown length is measured only after the row: the log line has its octets.
+         */
+        if (proxied->transfer == NULL || answer->announced >= 0)
+            json_object_set_new(summary, "octets", json_integer((json_int_t) octets));
+    }
+    proxied->req->audit.summary = jsonx_dump(proxied->req->op.mem, summary);
+}
+
+/* ---- the route */
+
+/* Refuse a resource that cannot serve. A complete one is tried although it is pending: its first
+ * good answer makes it active (decisions.md "Gateway"). */
+static enum az_status
+check_resource(struct proxied *proxied)
+{
+    const struct managed_resource *resource = proxied->visit.resource;
+    struct op *op = &proxied->req->op;
+    proxied->resource = resource;
+    if (resource->missing != NULL)
+        return op_fail(op, AZ_RESOURCE_UNAVAILABLE, NULL, "resource %s: %s is missing",
+                       resource->name, resource->missing);
+    if (resource->status == MANAGED_ERROR)
+        return op_fail(op, AZ_RESOURCE_UNAVAILABLE, NULL, "resource %s: %s", resource->name,
+                       resource->status_reason != NULL ? resource->status_reason : "error");
+    return AZ_OK;
+}
+
+static enum az_status
+choose_route(struct proxied *proxied)
+{
+    struct request *req = proxied->req;
+    enum az_status st = managed_choose(req->op.mem, proxied->resource, req->method,
+                                       req->path_value[1], &proxied->choice);
+    proxied->route = proxied->choice.route;
+    if (st == AZ_OK)
+        return AZ_OK;
+    if (st == AZ_METHOD_NOT_ALLOWED)
+        respond_header(req, "Allow", proxied->choice.allow);
+    return op_fail(&req->op, st, st == AZ_INVALID_REQUEST ? "The path is not valid" : NULL,
+                   "no route of resource %s", proxied->resource->name);
+}
+
+/* ---- policy */
+
+/* Return the parameters of the query as policy sees them: a text by name, or an array if a name
+ * comes several times. */
+static json_t *
+query_arguments(struct request *req)
+{
+    json_t *object = json_object();
+    size_t pairs = 0;
+    for (const char *pair = req->query; *pair != '\0' && pairs < QUERY_NAMES_MAX; pairs++) {
+        size_t length = strcspn(pair, "&"), name_length = strcspn(pair, "=&");
+        const char *name = request_url_decode(req->op.mem, pair, name_length, true);
+        const char *value = name_length < length ? request_url_decode(
+                                req->op.mem, pair + name_length + 1, length - name_length - 1, true)
+                                                 : "";
+        json_t *before = name != NULL ? json_object_get(object, name) : NULL;
+        if (name != NULL && value != NULL && before == NULL)
+            json_object_set_new(object, name, json_string(value));
+        else if (json_is_array(before) && value != NULL)
+            json_array_append_new(before, json_string(value));
+        else if (before != NULL && value != NULL)
+            json_object_set_new(object, name, json_pack("[O,s]", before, value));
+        pair += length + (pair[length] == '&');
+    }
+    return object;
+}
+
+/* The audit row of a denial is written at once, so its summary comes first. */
+static enum az_status
+refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
+               const struct gateway_decision *decision)
+{
+    note_summary(proxied);
+    return gateway_refuse(proxied->req, &proxied->visit, question, decision);
+}
+
+static enum az_status
+proxy_ask(struct proxied *proxied)
+{
+    struct request *req = proxied->req;
+    json_t *arguments =
+        jsonx_own(req->op.mem, json_pack("{s:O,s:o}", "path", proxied->choice.values, "query",
+                                         query_arguments(req)));
+    struct gateway_question question = {
+        .resource = gateway_target_of(proxied->resource, NULL),
+        .action = {.kind = "http",
+                   .name = proxied->route->action,
+                   .route = proxied->route->id,
+                   .method = req->method,
+                   .path = *req->path_value[1] != '\0' ? req->path_value[1] : "/",
+                   .scopes = proxied->route->scopes},
+        .arguments = arguments,
+        .always = proxied->route->obligations,
+        .obligations = GATEWAY_REDACT | GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS,
+    };
+    struct gateway_decision decision = {.allow = false};
+    if (arguments == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = gateway_decide(req, &proxied->visit, &question, &decision);
+    if (st != AZ_OK)
+        return st;
+    if (!decision.allow)
+        return refuse_visitor(proxied, &question, &decision);
+    proxied->obligations = decision.obligations;
+    return AZ_OK;
+}
+
+/* ---- the request */
+
+/* Read from the caller. While the web server has sent nothing, one octet is waited for (accept.c);
+ * take what came with it too, or every record would become two. */
+static long
+read_caller(void *arg, void *buffer, size_t size)
+{
+    struct proxied *proxied = arg;
+    size_t got = 0, more = 0;
+    enum az_status st = request_read_piece(proxied->req, &proxied->body, buffer, size, &got);
+    if (st == AZ_OK && got == 1 && size > 1)
+        st = request_read_piece(proxied->req, &proxied->body, (char *) buffer + 1, size - 1, &more);
+    return st == AZ_OK ? (long) (got + more) : -1;
+}
+
+/* Read the body, as far as it can be sent again; the rest is passed on as it arrives. */
+static enum az_status
+open_body(struct proxied *proxied)
+{
+    struct request *req = proxied->req;
+    struct upstream_body *body = &proxied->call.body;
+    size_t max = (size_t) req->op.az->cfg->gateway_max_body_size;
+    if (proxied->route->max_body > 0 && (size_t) proxied->route->max_body < max)
+        max = (size_t) proxied->route->max_body;
+    enum az_status st = request_open_body(req, max, &proxied->body);
+    if (st != AZ_OK)
+        return st;
+    size_t room = proxied->body.known && proxied->body.length < UPSTREAM_REPLAY_MAX
+                      ? proxied->body.length
+                      : UPSTREAM_REPLAY_MAX;
+    char *octets = talloc_array(req->op.mem, char, (unsigned) room + 1);
+    size_t used = 0, got = 1;
+    if (octets == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    for (; st == AZ_OK && used < room && got > 0; used += got)
+        st = request_read_piece(req, &proxied->body, octets + used, room - used, &got);
+    /* RFC 9110 9.3.1: a body of GET has no meaning, and servers disagree about where it ends. */
+    if (st == AZ_OK && used > 0
+        && (strcmp(req->method, "GET") == 0 || strcmp(req->method, "HEAD") == 0))
+        st = op_fail(&req->op, AZ_INVALID_REQUEST, "A request with GET has no body", NULL);
+    bool whole = got == 0 || (proxied->body.known && used == proxied->body.length);
+    *body = (struct upstream_body){.octets = octets, .length = used, .announced = -1};
+    if (!whole) {
+        body->more = read_caller;
+        body->arg = proxied;
+        body->announced = proxied->body.known ? (int64_t) proxied->body.length : -1;
+    }
+    return st;
+}
+
+static bool
+caller_has_gone(void *arg)
+{
+    const struct http_io *io = ((struct proxied *) arg)->req->io;
+    return io->gone != NULL && io->gone(io);
+}
+
+static enum az_status
+build_call(struct proxied *proxied)
+{
+    struct request *req = proxied->req;
+    const struct token_row *row = &proxied->visit.token->lookup.row;
+    struct upstream_call *call = &proxied->call;
+    char *path = NULL;
+    enum az_status st = managed_upstream_path(req->op.mem, proxied->route, proxied->choice.values,
+                                              proxied->choice.rest, &path);
+    if (st != AZ_OK)
+        return op_fail(&req->op, st == AZ_INVALID ? AZ_INVALID_REQUEST : st,
+                       "The path is not valid", NULL);
+    upstream_fields_pass(req, &proxied->fields);
+    for (const char **name = proxied->route->forward_headers; name != NULL && *name != NULL; name++)
+        upstream_field_forward(req, *name, &proxied->fields);
+    /* A token without a provider is a client's own: it names no person. */
+    proxied->caller = (struct upstream_caller){
+        .subject = row->idp != NULL ? row->subject : NULL,
+        .idp = row->idp,
+        .client_id = row->client.client_id,
+        .flow_id = row->flow_id,
+    };
+    call->resource = proxied->resource;
+    call->route = proxied->route;
+    call->caller = &proxied->caller;
+    call->method = req->method;
+    call->path = path;
+    call->query = req->query;
+    call->fields = proxied->fields.field;
+    call->field_count = proxied->fields.count;
+    call->policy_headers = proxied->obligations.headers;
+    call->max_answer = (size_t) proxied->obligations.response_max_bytes;
+    call->gone = caller_has_gone;
+    call->gone_arg = proxied;
+    return resource_secrets(&req->op, proxied->resource, &call->secrets);
+}
+
+/* ---- the whole */
+
+/* A link that is needed is named in the body. */
+static enum az_status
+explain_link(struct proxied *proxied, enum az_status st)
+{
+    struct request *req = proxied->req;
+    const struct upstream_link *link = &proxied->credential.link;
+    if (st == AZ_LINK_REQUIRED && link->url != NULL)
+        req->error_body = jsonx_own(
+            req->op.mem, json_pack("{s:s,s:s,s:s,s:s,s:I,s:O*,s:s}", "error", "link_required",
+                                   "error_description", req->op.fault.public_text, "resource",
+                                   proxied->resource->name, "link_url", link->url, "expires_in",
+                                   (json_int_t) link->expires_in, "missing_scopes",
+                                   link->missing_scopes, "request_id", req->op.request_id));
+    return st;
+}
+
+static enum az_status
+proxy_send(struct proxied *proxied)
+{
+    if (proxied->resource->upstream == MANAGED_STATIC)
+        return proxy_answer_static(proxied);
+    enum az_status st = open_body(proxied);
+    if (st == AZ_OK)
+        st = build_call(proxied);
+    if (st != AZ_OK)
+        return st;
+    st = proxy_wants_memory(proxied) ? proxy_answer_memory(proxied) : proxy_answer_stream(proxied);
+    return explain_link(proxied, st);
+}
+
+enum az_status
+gateway_proxy_handle(struct request *req)
+{
+    struct proxied *proxied = talloc_zero(req->op.mem, struct proxied);
+    if (proxied == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    proxied->req = req;
+    enum az_status st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
+    if (st != AZ_OK)
+        return st;
+    st = check_resource(proxied);
+    if (st == AZ_OK)
+        st = choose_route(proxied);
+    if (st == AZ_OK)
+        st = proxy_ask(proxied);
+    if (st == AZ_OK)
+        st = proxy_send(proxied);
+    if (!req->audited)
+        note_summary(proxied);
+    return st;
+}

@@ -1,0 +1,41 @@
+/* A request through the proxy, shared by proxy.c and proxy_answer.c. */
+#ifndef AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
+#define AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
+
+#include "gateway/door.h"
+#include "gateway/upstream/call.h"
+#include "gateway/upstream/credential.h"
+#include "gateway/upstream/fields.h"
+#include "http/form.h"
+#include "managed/choose.h"
+#include "managed/managed.h"
+
+struct proxied {
+    struct request *req;
+    struct gateway_visit visit;
+    const struct managed_resource *resource;
+    struct managed_choice choice;
+    const struct managed_route *route;      /* of the choice */
+    struct gateway_obligations obligations; /* of policy and of the route together */
+    struct body_stream body;                /* of the request, while it is read */
+    struct upstream_field_list fields;      /* of the caller */
+    struct upstream_caller caller;
+    struct upstream_call call;
+    struct upstream_credential credential; /* names the link, if one is needed */
+    struct upstream_transfer *transfer;    /* while the answer is streamed */
+    struct upstream_answer *answer;
+};
+
+/* True if the answer must be known whole before anything of it is passed on: it is read as JSON. */
+bool proxy_wants_memory(const struct proxied *proxied);
+
+/* Answer with what the route of a STATIC resource says. */
+enum az_status proxy_answer_static(struct proxied *proxied);
+
+/* Send the request and answer with the whole answer, checked and redacted. */
+enum az_status proxy_answer_memory(struct proxied *proxied);
+
+/* Send the request and pass the answer on as it arrives. */
+enum az_status proxy_answer_stream(struct proxied *proxied);
+
+#endif

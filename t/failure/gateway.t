@@ -1,0 +1,76 @@
+# A hanging upstream occupies the workers of the gateway alone (architecture.md 3, issue 14): tokens and sign-in go on.
+use strict;
+use warnings;
+
+use IO::Socket::INET ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use Authz::Managed ();
+use Authz::Peer    ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $WORKERS = 3;
+my $peer    = Authz::Peer->start;
+my $stack   = Authz::Stack->start(
+    gateway  => $WORKERS,
+    settings => { SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost', SVC_GATEWAY_RESPONSE_TIMEOUT => '10s' } );
+my $gateway = Authz::Managed->new($stack);
+$gateway->resource( 'slow', upstreamUrl => $peer->url, routes => [ { id => 'all', path => '/**' } ] );
+$peer->set( '/hang' => { delay => 20 }, '/good' => { body => { ok => 1 } } );
+is( $gateway->ask( GET => 'slow', '/good' )->status, 200, 'the gateway serves' );
+
+my @waiting;
+for ( 1 .. $WORKERS * 2 ) {
+    my $socket = IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $stack->{port}, Proto => 'tcp' )
+      or die "connect: $!";
+    print {$socket} 'GET ', $gateway->target( 'slow', '/hang' ),
+      " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ",
+      $gateway->token('slow'), "\r\n\r\n";
+    push @waiting, $socket;
+}
+ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/hang') == $WORKERS } ),
+    'all workers of the gateway wait for an upstream' );
+
+my ( $good, $longest ) = ( 0, 0 );
+for ( 1 .. 50 ) {
+    my $began  = time;
+    my $answer = $stack->token( @{ $gateway->{client} }, scope => 'use', resource => "$stack->{base}/gateway/slow" );
+    my $took   = time - $began;
+    $longest = $took if $took > $longest;
+    $good++ if $answer->status == 200;
+}
+is( $good, 50, '... and /token answers all requests' );
+ok( $longest < 2, '... as fast as ever' ) or diag "$longest s";
+is( $stack->http->get('/.well-known/openid-configuration')->status,      200, '... discovery too' );
+is( $stack->admin( GET => '/admin/api/managed-resources/slow' )->status, 200, '... the admin API' );
+ok( $stack->http->get('/gateway/connect')->status < 500, '... and the pool of the pages of account links' );
+is( $peer->hits('/hang'), $WORKERS, '... while the gateway still waits' );
+
+my $answer = readline $waiting[0];
+like( $answer, qr{\AHTTP/1\.1 504 }, 'a waiting request ends after its time: 504' );
+close $_ for @waiting;
+ok( defined Authz::Process::until_true( 60, sub { $gateway->ask( GET => 'slow', '/good' )->status == 200 } ),
+    '... and the gateway serves again' );
+
+# Without its workers the gateway fails alone.
+kill 'KILL', grep { workers_pool($_) eq 'gateway' } $stack->{service}->children;
+is( $stack->token( @{ $gateway->{client} } )->status, 200,
+    'workers of the gateway that are killed leave the others alone' );
+ok( defined Authz::Process::until_true( 20, sub { $gateway->ask( GET => 'slow', '/good' )->status == 200 } ),
+    '... and are replaced' );
+
+# The pool of a worker, by the socket that it still has.
+sub workers_pool {
+    my ($pid) = @_;
+    my %inode;
+    open my $in, '<', '/proc/net/unix' or die "/proc/net/unix: $!";
+    while ( my $line = readline $in ) { $inode{$1} = $2 if $line =~ m{ (\d+) \S*/(\w+)\.sock$} }
+    my @socket =
+      grep {defined} map { ( readlink($_) // '' ) =~ /\Asocket:\[(\d+)\]/ ? $inode{$1} : undef } glob "/proc/$pid/fd/*";
+    my %has = map { ( $_ => 1 ) } grep {/\A(?:core|web|bundles|gateway)\z/} @socket;
+    return join ',', sort keys %has;
+}
+
+done_testing;

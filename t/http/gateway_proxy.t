@@ -1,0 +1,325 @@
+# /gateway/{name} and below: requests to managed resources, against an upstream that misbehaves (gateway-admin.md 3.1 to 3.3,
+# decisions.md "Gateway").
+use strict;
+use warnings;
+
+use JSON::PP     ();
+use MIME::Base64 qw(encode_base64);
+use Test::More;
+
+use Authz::Client  ();
+use Authz::Managed ();
+use Authz::Peer    ();
+use Authz::Stack   ();
+
+my $peer  = Authz::Peer->start;
+my $stack = Authz::Stack->start(
+    gateway  => 2,
+    settings => {
+        SVC_GATEWAY_ALLOWED_INSECURE_HOSTS => 'localhost,127.0.0.1', SVC_GATEWAY_MAX_BODY_SIZE => '200KB',
+        SVC_GATEWAY_RESPONSE_TIMEOUT       => '2s' } );
+my $gateway = Authz::Managed->new($stack);
+
+# The request that reached the upstream last.
+sub reached { my ($path) = @_; return ( $peer->requests($path) )[-1] }
+
+sub fails {
+    my ( $answer, $status, $error, $name ) = @_;
+    my $good = is( $answer->status, $status, $name );
+    $good = is( $answer->member('error'), $error, '... with its code' ) && $good if defined $error;
+    diag( $answer->text ) if !$good;
+    return $answer;
+}
+
+# ---- a request
+
+$gateway->resource(
+    'crm',
+    upstreamUrl    => $peer->url('/v3'),
+    requestHeaders => { 'X-Api-Version' => '7', Accept => 'application/vnd.crm+json' },
+    routes         => [
+        {   id => 'issues', methods => [ 'GET', 'POST' ], path => '/repos/{owner}/{repo}/issues',
+            query => { allow => [ 'state', 'page' ] }, forwardHeaders => ['Idempotency-Key'] },
+        { id => 'moved', methods => ['GET'], path => '/old/{id}', upstreamPath => '/new/{id}/x', timeoutMs => 500 },
+        { id => 'small', methods => ['PUT'], path => '/small',    maxBodyBytes => 100 },
+        {   id          => 'checked', methods => ['GET'], path => '/checked',
+            successWhen => { pointer => '/ok', equals => JSON::PP::true() } },
+        {   id          => 'hidden', methods => ['GET'], path => '/hidden',
+            obligations => { redact => ['/body/email'], response_max_bytes => 1000 } },
+        { id => 'off', methods => ['GET'], path => '/off', enabled => JSON::PP::false() },
+        { id => 'rest', methods => [ 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE' ], path => '/any/**' },
+    ] );
+$peer->set(
+    '/v3/repos/a/b%20c/issues' => {
+        type    => 'application/json', body => { n => 1 },
+        headers => [
+            ETag     => '"7"', 'Set-Cookie' => 'sid=1', 'WWW-Authenticate' => 'Basic', 'X-Sendfile' => '/etc/passwd',
+            'X-Kept' => 'yes',
+            Status   => '500', 'Cache-Control' => 'public, max-age=60', 'Access-Control-Allow-Origin' => '*',
+            Location => '/admin/api/keys' ] } );
+my $trace  = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+my $answer = $gateway->ask(
+    GET     => 'crm', '/repos/a/b%20c/issues?state=open&admin=1&page=2;x',
+    headers => [
+        Accept => 'text/html', Cookie  => 'sid=secret', 'X-Forwarded-For' => '192.0.2.1', Forwarded => 'for=192.0.2.1',
+        'X-Admin-API-Key' => 'k', DPoP => 'd',          'Idempotency-Key' => 'i1',        'X-Request-ID' => 'req-1',
+        traceparent       => $trace,
+        'X-Other' => 'o', 'Accept-Encoding' => 'gzip', 'User-Agent' => 'caller/1', 'X-HTTP-Method-Override' => 'DELETE'
+    ] );
+is( $answer->status,                   200,                'a request goes to the upstream' ) or diag $answer->text;
+is( $answer->body,                     '{"n":1}',          '... and its answer comes back' );
+is( $answer->header('Content-Type'),   'application/json', '... with its type' );
+is( $answer->header('Content-Length'), 7,                  '... its length' );
+is_deeply(
+    [ map { $answer->header($_) } qw(ETag X-Kept Cache-Control X-Request-ID) ], [ '"7"', 'yes', 'no-store', 'req-1' ],
+    '... and the fields that may pass; it is not kept by caches' );
+is( $answer->header($_), undef, "$_ of the upstream is dropped" )
+  for qw(Set-Cookie WWW-Authenticate X-Sendfile Status Access-Control-Allow-Origin Location);
+my $seen = reached('/v3/repos/a/b%20c/issues');
+is( $seen->{target}, '/v3/repos/a/b%20c/issues?state=open&page=2%3Bx',
+    'the upstream gets the path below upstreamUrl, encoded as it came, and the listed parameters' );
+is_deeply(
+    { %{ $seen->{headers} }, host => undef, 'user-agent' => undef },
+    {   host           => undef, 'user-agent' => undef, accept => 'application/vnd.crm+json', 'x-api-version' => 7,
+        'x-request-id' => 'req-1',
+        traceparent    => $trace, 'idempotency-key' => 'i1' },
+    'it gets the listed fields, those of the resource, which win, and no token, cookie, key or address of the caller' );
+like( $seen->{headers}{'user-agent'}, qr{\Aauthz/}, '... and User-Agent is ours' );
+
+my ($row) =
+  @{ $stack->admin( GET => '/admin/api/audit-logs?endpoint=/gateway/{name}/**&size=1' )->json->{content} // [] };
+is( $row->{outcome}, 'allowed', 'the audit row has the outcome' );
+is_deeply(
+    { %{ $row->{requestSummary} // {} }, ms => undef },
+    {   resource  => 'crm',      route  => 'issues', upstream_status => 200, octets => 7, ms => undef,
+        operation => 'proxyGet', status => 200 },
+    '... and what the gateway did (gateway-admin.md 3.8)' );
+
+# ---- methods and bodies
+
+$peer->set(
+    '/v3/any/up' => { status => 201, type => 'text/plain', headers => [ Location => '/x/1' ], body => 'made' } );
+for my $method (qw(POST PUT PATCH DELETE)) {
+    $answer = $gateway->ask(
+        $method => 'crm',                               '/any/up',
+        headers => [ 'Content-Type' => 'text/x-test' ], body => 'abc' );
+    $seen = reached('/v3/any/up');
+    is_deeply(
+        [   $answer->status, $answer->body, $answer->header('Location'), $seen->{method}, $seen->{body},
+            $seen->{headers}{'content-type'} ],
+        [ 201, 'made', '/x/1', $method, 'abc', 'text/x-test' ],
+        "$method with a body" );
+}
+my $large = join '', map { chr( 33 + $_ % 90 ) } 1 .. 200 * 1024;
+$answer = $gateway->ask( POST => 'crm', '/any/up', headers => [ 'Content-Type' => 'a/b' ], body => $large );
+is( $answer->status, 201, 'the largest body' ) or diag $answer->text;
+ok( reached('/v3/any/up')->{body} eq $large, '... arrives whole, beyond what is kept for a second try' );
+my $hits = $peer->hits('/v3/any/up');
+fails(
+    $gateway->ask( POST => 'crm', '/any/up', headers => [ 'Content-Type' => 'a/b' ], body => $large . 'x' ),
+    413, undef, 'one octet more: 413' );
+fails(
+    $gateway->ask( PUT => 'crm', '/small', headers => [ 'Content-Type' => 'a/b' ], body => 'x' x 101 ),
+    413, undef, 'past maxBodyBytes of the route: 413' );
+fails(
+    $gateway->ask( GET => 'crm', '/any/up', headers => [ 'Content-Type' => 'a/b' ], body => 'x' ),
+    400, undef, 'GET with a body: 400' );
+is( $peer->hits('/v3/any/up'), $hits, '... and the upstream saw none of them' );
+$answer = $gateway->ask( HEAD => 'crm', '/any/up' );
+is_deeply(
+    [ $answer->status, scalar $answer->header('Content-Length'), $answer->body ], [ 201, 4, '' ],
+    'HEAD has the length and no body' );
+$peer->set( '/v3/any/none' => { status => 304, type => '', headers => [ ETag => '"1"' ] } );
+$answer = $gateway->ask( GET => 'crm', '/any/none', headers => [ 'If-None-Match' => '"1"' ] );
+is_deeply( [ $answer->status, $answer->header('ETag') ], [ 304, '"1"' ], 'a condition passes, and 304 comes back' );
+is( reached('/v3/any/none')->{headers}{'if-none-match'}, '"1"', '... as the upstream decided' );
+$peer->set( '/v3/any/moved' => { status => 302, headers => [ Location => 'https://other.example/' ], body => '' } );
+$answer = $gateway->ask( GET => 'crm', '/any/moved' );
+is_deeply(
+    [ $answer->status, $answer->header('Location') ], [ 302, 'https://other.example/' ],
+    'a redirect is returned' );
+$peer->set( '/v3/new/7/x' => { body => {} } );
+is( $gateway->ask( GET => 'crm', '/old/7' )->status, 200, 'upstreamPath has the variables of the path' );
+
+# ---- routes
+
+fails( $gateway->ask( GET => 'crm', '/nothing' ), 404, 'not_found', 'no route: 404' );
+fails( $gateway->ask( GET => 'crm', '/off' ),     404, 'not_found', 'a disabled route: 404' );
+$answer = fails( $gateway->ask( DELETE => 'crm', '/old/7' ), 405, undef, 'another method: 405' );
+is( $answer->header('Allow'), 'GET', '... with Allow' );
+fails(
+    $gateway->ask( GET => 'nobody', '/', token => $gateway->token('crm') ), 401, undef,
+    'a token of another resource: 401' );
+fails( $gateway->ask( GET => 'crm', '/any/x', token => undef ), 401, undef, 'no token: 401' );
+$hits = $peer->requests;
+
+for my $path (
+    '/any/../admin', '/any/%2e%2e/admin', '/any/.%2E/x', '/any/%2e/x', '/any/a%5cb', '/any/a%00b',
+    '/any/%c0%ae%c0%ae/x',
+    '/any/..%2fx', '/any/%zz', '/any/a%0d%0ab', '/repos/a%2fb/c/issues', '/repos/%2e%2e/c/issues' )
+{
+    my $status = $gateway->ask( GET => 'crm', $path )->status;
+    ok( $status == 400 || $status == 404, "path $path: $status" );
+}
+is( scalar( my @all = $peer->requests ), $hits, '... and none of them reached the upstream' );
+$peer->set( '/v3/any/group%2Fproject' => { body => {} }, '/v3/any/%252e%252e' => { body => {} } );
+is( $gateway->ask( GET => 'crm', '/any/group%2Fproject' )->status, 200, 'an encoded slash below /** stays encoded' );
+is( $gateway->ask( GET => 'crm', '/any/%252e%252e' )->status,      200, '... and nothing is decoded twice' );
+
+# ---- failures of upstreams
+
+$peer->set(
+    '/v3/any/hang'  => { delay => 6 }, '/v3/any/large' => { body => 'x' x ( 200 * 1024 + 1 ) },
+    '/v3/any/full'  => { body => 'x' x ( 200 * 1024 ), type => 'a/b' },
+    '/v3/any/split' => { raw => "HTTP/1.1 200 OK\r\nX: a\rSet-Cookie: b\r\nContent-Length: 0\r\n\r\n" },
+    '/v3/any/401'   =>
+      { status => 401, headers => [ 'WWW-Authenticate' => 'Bearer realm="x"' ], body => '{"error":"no"}' },
+    '/v3/any/500' => { status => 500, body => 'oops' } );
+fails( $gateway->ask( GET => 'crm', '/any/hang' ), 504, 'upstream_timeout', 'no answer in time: 504' );
+fails(
+    $gateway->ask( GET => 'crm', '/any/large' ), 502, 'upstream_invalid_response',
+    'an answer that is too large: 502' );
+is( length $gateway->ask( GET => 'crm', '/any/full' )->body, 200 * 1024, 'the largest answer passes' );
+fails( $gateway->ask( GET => 'crm', '/any/split' ), 502, 'upstream_invalid_response', 'a split answer: 502' );
+$answer = $gateway->ask( GET => 'crm', '/any/401' );
+is_deeply(
+    [ $answer->status, $answer->body, scalar $answer->header('WWW-Authenticate') ], [ 401, '{"error":"no"}', undef ],
+    'without a credential, 401 is passed on without its challenge' );
+is( $gateway->ask( GET => 'crm', '/any/500' )->status, 500, 'an error of the upstream is passed on' );
+$gateway->resource(
+    'gone', upstreamUrl => 'http://127.0.0.1:' . Authz::Web::free_port(),
+    routes => [ { id => 'a', path => '/' } ] );
+fails( $gateway->ask( GET => 'gone', '/' ), 502, 'upstream_unreachable', 'nobody there: 502' );
+$gateway->resource( 'inside', upstreamUrl => 'https://10.0.0.1', routes => [ { id => 'a', path => '/' } ] );
+fails(
+    $gateway->ask( GET => 'inside', '/' ), 502, 'upstream_unreachable',
+    'a private address that is not listed: 502' );
+
+# ---- answers that are read
+
+$peer->set(
+    '/v3/checked' => [ { body => { ok => JSON::PP::true() } }, { body => { ok => JSON::PP::false(), error => 'x' } } ]
+);
+is( $gateway->ask( GET => 'crm', '/checked' )->header('X-Upstream-Failed'), undef, 'successWhen: a good answer' );
+$answer = $gateway->ask( GET => 'crm', '/checked' );
+is_deeply(
+    [ $answer->status, $answer->header('X-Upstream-Failed'), $answer->member('error') ], [ 200, 'true', 'x' ],
+    '... a bad one is passed on and marked' );
+$peer->set( '/v3/hidden' =>
+      { headers => [ ETag => '"1"' ], body => { name => 'a', email => 'a@example.org', more => { email => 'kept' } } }
+);
+$answer = $gateway->ask( GET => 'crm', '/hidden' );
+is_deeply( $answer->json, { name => 'a', more => { email => 'kept' } }, 'an obligation removes a value' );
+is( $answer->header('ETag'), undef, '... and the entity tag of what was not sent' );
+for my $bad (
+    [ 'no JSON' => 'a@example.org' ], [ 'a repeated member' => '{"email":"a","email":"b"}' ],
+    [ 'larger than policy allows' => { email => 'a' x 1001 } ] )
+{
+    $peer->set( '/v3/hidden' => { body => $bad->[1] } );
+    fails( $gateway->ask( GET => 'crm', '/hidden' ), 502, 'upstream_invalid_response', "$bad->[0]: nothing is shown" );
+}
+
+# ---- STATIC
+
+$gateway->resource(
+    'fixed',
+    upstreamType => 'STATIC',
+    routes       => [
+        {   id       => 'status', path => '/status',
+            response => {
+                status => 203, headers => { 'Content-Type' => 'application/json', 'X-A' => 'b' },
+                json   => { ok => JSON::PP::true() } } },
+        { id => 'text', path => '/text', response => { status => 200, body => 'hello' } } ] );
+for ( 1 .. 2 ) {
+    $answer = $gateway->ask( GET => 'fixed', '/status' );
+    is_deeply(
+        [ $answer->status, $answer->json, $answer->header('X-A') ], [ 203, { ok => JSON::PP::true() }, 'b' ],
+        'a STATIC route answers, also again' );
+}
+is( $gateway->ask( GET => 'fixed', '/text' )->body, 'hello', '... with text' );
+fails( $gateway->ask( GET => 'fixed', '/none' ), 404, 'not_found', '... and nothing else' );
+
+# ---- credentials
+
+sub with_auth {
+    my ( $name, $auth, %more ) = @_;
+    $gateway->resource(
+        $name,
+        upstreamUrl  => $peer->url,
+        upstreamAuth => $auth,
+        routes       => [ { id => 'all', path => '/**', methods => [ 'GET', 'POST' ] } ], %more );
+    return;
+}
+my @secret = ( 'sv-7f3a91', 'pw-55c1d2', 'cs-9b8e77' );
+$peer->set( '/who' => { body => {} } );
+with_auth( 'header', { type => 'static_header', header => 'PRIVATE-TOKEN', scheme => '', value => $secret[0] } );
+$gateway->ask( GET => 'header', '/who' );
+is( reached('/who')->{headers}{'private-token'}, $secret[0], 'static_header' );
+with_auth( 'bearer', { type => 'static_header', value => $secret[0] } );
+$gateway->ask( GET => 'bearer', '/who' );
+is( reached('/who')->{headers}{authorization}, "Bearer $secret[0]", '... by default a bearer token' );
+with_auth( 'param', { type => 'static_header', query => 'api_key', value => 'a&b=c' } );
+$gateway->ask( GET => 'param', '/who?api_key=mine&x=1&api%5fkey=mine' );
+is( reached('/who')->{target}, '/who?x=1&api_key=a%26b%3Dc', '... in the query, where the caller cannot set it' );
+with_auth( 'basic', { type => 'basic', username => 'us:er', password => $secret[1] } ) if 0;
+with_auth( 'basic', { type => 'basic', username => 'user',  password => $secret[1] } );
+$gateway->ask( GET => 'basic', '/who' );
+is( reached('/who')->{headers}{authorization}, 'Basic ' . encode_base64( "user:$secret[1]", '' ), 'basic' );
+
+$peer->set(
+    '/refuses' => { status => 401, headers => [ 'WWW-Authenticate' => 'Bearer' ], body => "you sent $secret[0]" } );
+$answer =
+  fails( $gateway->ask( GET => 'bearer', '/refuses' ), 502, 'upstream_auth', 'a refused shared credential: 502' );
+unlike( $answer->body, qr/$secret[0]/, '... without what the upstream said, which may hold the credential' );
+
+my @token   = map { { body => { access_token => "up-$_", token_type => 'Bearer', expires_in => 3600 } } } 1 .. 9;
+my %machine = (
+    type => 'client_credentials', tokenEndpoint => $peer->url('/token'), clientId => 'gw+1', clientSecret => $secret[2],
+    scopes => [ 'read', 'write' ], audience     => 'https://api.example' );
+$peer->set( '/token' => \@token );
+with_auth( 'machine', {%machine} );
+for ( 1 .. 3 ) {
+    $gateway->ask( GET => 'machine', '/who' );
+    is( reached('/who')->{headers}{authorization}, 'Bearer up-1',
+        'client_credentials: the token is fetched once, for all workers' );
+}
+is( $peer->hits('/token'), 1, '... indeed' );
+$seen = reached('/token');
+is( $seen->{headers}{authorization}, 'Basic ' . encode_base64( "gw%2B1:$secret[2]", '' ),
+    '... by Basic, form-encoded (RFC 6749 2.3.1)' );
+is( $seen->{body}, 'grant_type=client_credentials&scope=read%20write&audience=https%3A%2F%2Fapi.example',
+    '... with scope and audience' );
+unlike(
+    $stack->sql('SELECT encode(token_sealed, \'escape\') FROM upstream_token'), qr/up-1/,
+    '... and is sealed in the database' );
+$peer->set( '/once' => [ { status => 401, body => '' }, { body => { ok => 1 } } ] );
+is( $gateway->ask( POST => 'machine', '/once', headers => [ 'Content-Type' => 'a/b' ], body => 'abc' )->status, 200,
+    'a refused token is renewed once' );
+$seen = reached('/once');
+is_deeply(
+    [ $seen->{headers}{authorization}, $seen->{body} ], [ 'Bearer up-2', 'abc' ],
+    '... and the request is sent again' );
+$peer->set( '/never' => { status => 401, body => '' } );
+fails( $gateway->ask( GET => 'machine', '/never' ), 502, 'upstream_auth', '... but not a third time' );
+is( $peer->hits('/never'), 2, '... indeed' );
+with_auth( 'post', { %machine, tokenAuthMethod => 'client_secret_post' } );
+$peer->forget;
+$gateway->ask( GET => 'post', '/who' );
+like( reached('/token')->{body}, qr/&client_id=gw%2B1&client_secret=$secret[2]/, 'client_secret_post' );
+$peer->set( '/token2' => { body => { error => 'invalid_client' } } );
+with_auth( 'wrong', { %machine, tokenEndpoint => $peer->url('/token2') } );
+fails(
+    $gateway->ask( GET => 'wrong', '/who' ), 502, 'upstream_auth',
+    'an error of the token endpoint with 200 is an error' );
+
+# ---- nothing leaks
+
+my $token = $gateway->token('crm');
+is( scalar( grep { JSON::PP::encode_json($_) =~ /at_[A-Za-z0-9]/ } $peer->requests ), 0,
+    'no token of a caller reached an upstream' );
+my $log = $stack->{service}->log_text;
+unlike( $log, qr/\Q$_\E/, 'no credential is in the log' ) for @secret, 'up-1', 'up-2', $token;
+my $rows = JSON::PP->new->canonical->encode( $stack->admin( GET => '/admin/api/audit-logs?size=200' )->json );
+unlike( $rows, qr/\Q$_\E/, '... or in an audit row' ) for @secret, 'up-1', $token;
+
+done_testing;
