@@ -76,6 +76,8 @@ static const struct route_credential credential_bearer = {
 #define PUT(pattern, name, handler) ROUTE("PUT", pattern, name, handler)
 #define PATCH(pattern, name, handler) ROUTE("PATCH", pattern, name, handler)
 #define DELETE(pattern, name, handler) ROUTE("DELETE", pattern, name, handler)
+#define HEAD(pattern, name, handler) ROUTE("HEAD", pattern, name, handler)
+#define OPTIONS(pattern, name, handler) ROUTE("OPTIONS", pattern, name, handler)
 
 /* The members that rows of one kind have in common. A row adds what differs. */
 #define PUBLIC .credential = &credential_none
@@ -115,7 +117,7 @@ static const struct route_credential credential_bearer = {
 #define OF(resource) .arg = &(resource)
 
 /* A request to a managed resource, by method: the routes of the resource decide. */
-#define PROXY(verb, name) ROUTE(verb, "/gateway/{name}/**", name, gateway_proxy_handle), PUBLIC, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_PRIVATE, .body = BODY_STREAM, .audited = true, ABOUT("Pass a request on to a managed resource, as policy decides"), ANSWERS({ROUTE_ANY_STATUS, "*/*", NULL, false, "The answer of the resource, with its status"})
+#define PROXIED PUBLIC, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_PRIVATE, .body = BODY_STREAM, .audited = true, ABOUT("Pass a request on to a managed resource, as policy decides"), ANSWERS({ROUTE_ANY_STATUS, "*/*", NULL, false, "The answer of the resource, with its status"})
 
 /* A file of the reader of the description (http/api/reader.h), and its answers. */
 #define READER(file, mime) .arg = &(file), PUBLIC, .cache = CACHE_OWN, ANSWERS({200, mime, NULL, false, "The file"}, {404, "application/json", NULL, false, "The description is switched off"})
@@ -251,13 +253,13 @@ const struct route routes[] = {
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
     {POST("/bundles/status/", "pushBundleStatusSlash", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},
 
-    {PROXY("GET", "proxyGet")},
-    {PROXY("HEAD", "proxyHead")},
-    {PROXY("POST", "proxyPost")},
-    {PROXY("PUT", "proxyPut")},
-    {PROXY("PATCH", "proxyPatch")},
-    {PROXY("DELETE", "proxyDelete")},
-    {PROXY("OPTIONS", "proxyOptions")},
+    {GET("/gateway/{name}/**", "proxyGet", gateway_proxy_handle), PROXIED},
+    {HEAD("/gateway/{name}/**", "proxyHead", gateway_proxy_handle), PROXIED},
+    {POST("/gateway/{name}/**", "proxyPost", gateway_proxy_handle), PROXIED},
+    {PUT("/gateway/{name}/**", "proxyPut", gateway_proxy_handle), PROXIED},
+    {PATCH("/gateway/{name}/**", "proxyPatch", gateway_proxy_handle), PROXIED},
+    {DELETE("/gateway/{name}/**", "proxyDelete", gateway_proxy_handle), PROXIED},
+    {OPTIONS("/gateway/{name}/**", "proxyOptions", gateway_proxy_handle), PROXIED},
 
     {GET("/openapi.json", "getOpenApi", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},
     {GET("/v3/api-docs", "getApiDocs", api_document_handle), PUBLIC, .cache = CACHE_OWN, .cors = CORS_OPEN, ABOUT("This description"), ANSWERS(GIVES_JSON("OpenAPI 3.1.0"), {404, "application/json", NULL, false, "Not for this caller"})},

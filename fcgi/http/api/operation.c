@@ -17,11 +17,13 @@ api_method(const struct route *route)
     static const struct {
         const char *method, *key;
     } methods[] = {
-        {"GET",    "get"   },
-        {"POST",   "post"  },
-        {"PUT",    "put"   },
-        {"PATCH",  "patch" },
-        {"DELETE", "delete"},
+        {"GET",     "get"    },
+        {"POST",    "post"   },
+        {"PUT",     "put"    },
+        {"PATCH",   "patch"  },
+        {"DELETE",  "delete" },
+        {"HEAD",    "head"   },
+        {"OPTIONS", "options"},
     };
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (strcmp(methods[i].method, route->method) == 0)
