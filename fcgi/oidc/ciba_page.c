@@ -7,11 +7,10 @@
 #include "base/query.h"
 #include "base/settings.h"
 #include "base/words.h"
-#include "crypto/random.h"
 #include "crypto/secret.h"
 #include "http/page/page.h"
 #include "oidc/describe.h"
-#include "oidc/flow.h"
+#include "oidc/own_page.h"
 #include "oidc/session.h"
 #include "store/tokens/ciba_answers.h"
 #include "store/tokens/ciba_requests.h"
@@ -56,40 +55,11 @@ page_href(struct request *req, const char *name, const char *value)
     return base != NULL && value != NULL ? query_append(req->op.mem, base, &pair, 1) : base;
 }
 
-static enum az_status
-ciba_find_person(struct request *req, struct session *ret)
-{
-    unsigned char hash[SHA256_OCTETS];
-    enum consent_mode mode;
-    *ret = (struct session){.found = false};
-    if (!session_cookie_read(req, hash))
-        return AZ_OK;
-    enum az_status st = session_find(&req->op, hash, NULL, ret, &mode);
-    if (st == AZ_OK && ret->found) {
-        req->proved = true;
-        req->audit.subject_id = ret->subject;
-    }
-    return st;
-}
-
 /* Let the person sign in; the callback leads back to the page. */
 static enum az_status
 sign_in_first(struct request *req)
 {
-    struct authorization authorization = {
-        .client_id = req->op.az->cfg->oidc_issuer,
-        .redirect_uri = page_href(req, "request", request_param(req, "request")),
-        .idp_hint = request_param(req, "idp_hint"),
-        .max_age = AUTHORIZATION_NO_MAX_AGE,
-        .own_page = true,
-        .flow_id = random_uuid7(req->op.mem, req->op.now_ms),
-        .asked_at = op_now(&req->op),
-    };
-    if (authorization.redirect_uri == NULL || authorization.flow_id == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
-                       "the random number generator failed, or out of memory");
-    req->audit.flow_id = authorization.flow_id;
-    return flow_sign_in(req, &authorization);
+    return own_page_sign_in(req, page_href(req, "request", request_param(req, "request")));
 }
 
 /* Refuse a request that waits for another person (a link that was sent to the wrong one, or a
@@ -142,14 +112,6 @@ time_left(struct request *req, int64_t seconds)
                                 : talloc_asprintf(req->op.mem, "%lld seconds", left);
 }
 
-/* Set what both pages show. */
-static enum az_status
-describe_frame(struct request *req, const struct session *session, struct jsonx_build *values)
-{
-    jsonx_set(values, "logout_href", json_sprintf("%s/logout", req->op.az->cfg->oidc_issuer));
-    return describe_user(req, session, values);
-}
-
 static enum az_status
 show_one(struct request *req, const struct session *session, const struct ciba_waiting *waiting,
          bool several)
@@ -170,7 +132,7 @@ show_one(struct request *req, const struct session *session, const struct ciba_w
     form_purpose(waiting->id, purpose);
     if (!session_form_token(req, purpose, token))
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
-    enum az_status st = describe_frame(req, session, &values);
+    enum az_status st = own_page_describe(req, session, &values);
     if (st == AZ_OK)
         st = describe_access(req, &access, &values);
     if (st != AZ_OK)
@@ -207,7 +169,7 @@ show_list(struct request *req, const struct session *session, const struct ciba_
     struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
     struct jsonx_build list = {json_array(), false};
     jsonx_set(&values, "requests", list.value);
-    enum az_status st = describe_frame(req, session, &values);
+    enum az_status st = own_page_describe(req, session, &values);
     for (size_t i = 0; st == AZ_OK && i < count; i++)
         add_to_list(req, &waiting[i], &list);
     if (st != AZ_OK)
@@ -224,7 +186,7 @@ ciba_show_handle(struct request *req)
     struct session session;
     struct ciba_waiting one, waiting[CIBA_OPEN_MAX];
     size_t count = 0;
-    enum az_status st = ciba_find_person(req, &session);
+    enum az_status st = own_page_session(req, &session);
     if (st != AZ_OK)
         return st;
     if (!session.found)
@@ -298,7 +260,7 @@ ciba_answer_handle(struct request *req)
     struct ciba_waiting waiting;
     enum az_status st = check_answer_form(req);
     if (st == AZ_OK)
-        st = ciba_find_person(req, &session);
+        st = own_page_session(req, &session);
     if (st == AZ_OK && !session.found)
         return op_fail(&req->op, AZ_INVALID_REQUEST,
                        "You are not signed in any more. Open the page of the request again", NULL);

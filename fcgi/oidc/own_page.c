@@ -1,0 +1,64 @@
+#include "config.h"
+
+#include "oidc/own_page.h"
+
+#include <string.h>
+
+#include "base/settings.h"
+#include "crypto/random.h"
+#include "crypto/secret.h"
+#include "oidc/describe.h"
+#include "oidc/flow.h"
+#include "oidc/session.h"
+#include "token/authorization.h"
+
+enum az_status
+own_page_session(struct request *req, struct session *ret)
+{
+    unsigned char hash[SHA256_OCTETS];
+    enum consent_mode mode;
+    *ret = (struct session){.found = false};
+    if (!session_cookie_read(req, hash))
+        return AZ_OK;
+    enum az_status st = session_find(&req->op, hash, NULL, ret, &mode);
+    if (st == AZ_OK && ret->found) {
+        req->proved = true;
+        req->audit.subject_id = ret->subject;
+    }
+    return st;
+}
+
+enum az_status
+own_page_sign_in(struct request *req, const char *back)
+{
+    struct authorization authorization = {
+        .client_id = req->op.az->cfg->oidc_issuer,
+        .redirect_uri = back,
+        .idp_hint = request_param(req, "idp_hint"),
+        .max_age = AUTHORIZATION_NO_MAX_AGE,
+        .own_page = true,
+        .flow_id = random_uuid7(req->op.mem, req->op.now_ms),
+        .asked_at = op_now(&req->op),
+    };
+    if (authorization.redirect_uri == NULL || authorization.flow_id == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
+                       "the random number generator failed, or out of memory");
+    req->audit.flow_id = authorization.flow_id;
+    return flow_sign_in(req, &authorization);
+}
+
+enum az_status
+own_page_describe(struct request *req, const struct session *session, struct jsonx_build *values)
+{
+    jsonx_set(values, "logout_href", json_sprintf("%s/logout", req->op.az->cfg->oidc_issuer));
+    return describe_user(req, session, values);
+}
+
+bool
+own_page_form_is_ours(struct request *req, const char *purpose, const char *token)
+{
+    char made[SESSION_FORM_TOKEN_SIZE];
+    return token != NULL && purpose != NULL && session_form_is_ours(req)
+           && session_form_token(req, purpose, made)
+           && secret_equal(token, strlen(token), made, strlen(made));
+}
