@@ -54,8 +54,8 @@ respond_json(struct request *req, int status, json_t *json)
     return respond_octets(req, status, "application/json", text, strlen(text));
 }
 
-enum az_status
-respond_redirect(struct request *req, const char *url)
+static enum az_status
+respond_location(struct request *req, int status, const char *url)
 {
     bool fits = strlen(url) <= HTTP_LOCATION_MAX;
     for (const char *c = url; *c != '\0' && fits; c++)
@@ -68,7 +68,19 @@ respond_redirect(struct request *req, const char *url)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL,
                        "out of memory, or the Location header does not fit");
     respond_header(req, "Location", copy);
-    return respond_empty(req, 302);
+    return respond_empty(req, status);
+}
+
+enum az_status
+respond_redirect(struct request *req, const char *url)
+{
+    return respond_location(req, 302, url);
+}
+
+enum az_status
+respond_see_other(struct request *req, const char *url)
+{
+    return respond_location(req, 303, url);
 }
 
 enum az_status

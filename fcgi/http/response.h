@@ -65,6 +65,9 @@ enum az_status response_write(struct request *req, const void *octets, size_t le
  * code. AZ_SERVER_ERROR: longer than HTTP_LOCATION_MAX, or a character that a URL cannot have. */
 enum az_status respond_redirect(struct request *req, const char *url);
 
+/* Do the same with 303, after a form whose answer is another page (RFC 9110 15.4.4). */
+enum az_status respond_see_other(struct request *req, const char *url);
+
 /* Let caches keep the answer for max_age seconds and revalidate it by a strong ETag over its
  * octets; an answer that the caller has already becomes a 304 (RFC 9110 8.8.3, 13.1.2). */
 enum az_status respond_cached(struct request *req, long max_age);

@@ -46,6 +46,11 @@ limits_of(const struct settings *cfg, enum document_kind kind)
         ret.word = "discovery";
         ret.least = ret.most = DAY;
         break;
+    case DOCUMENT_UPSTREAM:
+        ret.word = "upstream";
+        ret.hosts = FETCH_GATEWAY;
+        ret.least = ret.most = DAY;
+        break;
     case DOCUMENT_KEYS:
         break;
     case DOCUMENT_CLIENT_KEYS:

@@ -18,6 +18,8 @@
 
 enum document_kind {
     DOCUMENT_DISCOVERY,       /* of an identity provider: kept a day */
+    DOCUMENT_UPSTREAM,        /* metadata of an upstream of the gateway or its authorization server:
+                                 kept a day */
     DOCUMENT_KEYS,            /* a JWK Set: kept an hour, fetched again for an unknown kid */
     DOCUMENT_CLIENT_KEYS,     /* the same, of a client that registered itself; bounded as below */
     DOCUMENT_TRUST_BUNDLE,    /* of SPIFFE: kept for SVC_SPIFFE_TRUST_BUNDLE_REFRESH_SECONDS or as

@@ -214,7 +214,8 @@ set_question(struct transfer *transfer)
         || !SET(transfer, CURLOPT_USERAGENT, PACKAGE_NAME))
         return false;
     if (request->authorization != NULL
-        && !add_field(transfer, "Authorization", request->authorization))
+        && !add_field(transfer, request->field != NULL ? request->field : "Authorization",
+                      request->authorization))
         return false;
     const char *body = request->json != NULL ? request->json : request->form;
     if (request->json != NULL && !add_field(transfer, "Content-Type", "application/json"))

@@ -35,6 +35,7 @@ struct fetch_request {
     const char *form;          /* body of a POST, form-urlencoded; NULL: a GET */
     const char *json;          /* body of a POST, JSON, instead of a form; or NULL */
     const char *authorization; /* value of the header, secret; or NULL */
+    const char *field;         /* name of that header; NULL: Authorization */
     size_t max_octets;         /* of the answer's body; a longer one is a failure */
     long timeout;              /* seconds for the whole transfer */
 };
