@@ -257,9 +257,9 @@ admin_run(struct cli *cli)
     struct call call = {.method = verb->method, .path = verb_path(cli, verb), .query = pairs};
     struct answer answer;
     int status = CLI_OK;
-    if (strcmp(verb->method, "GET") == 0)
+    if (strcmp(verb->method, "GET") == 0 || strcmp(verb->method, "DELETE") == 0)
         call.queries = admin_query(cli, verb->members, pairs);
-    else if (strcmp(verb->method, "DELETE") != 0)
+    else
         status = admin_make_body(cli, verb, &call);
     if (status == CLI_OK)
         status = call_run(cli, &call, verb_missing(cli, verb), &answer);

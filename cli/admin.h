@@ -32,7 +32,8 @@ struct admin_verb {
     const char *method;                  /* GET, POST, PUT, DELETE */
     const char *path;                    /* of the API; {} stands for the first argument */
     const char *key;                     /* member of the body for that argument, or NULL */
-    const struct admin_member *members;  /* of the body, or parameters of a GET; or NULL */
+    const struct admin_member *members;  /* of the body, or parameters of a GET or DELETE; or
+                                            NULL */
     const struct output_column *columns; /* of an answer that is a list; NULL: one object */
     const char *list;                    /* member of the answer with the list; NULL: all of it */
     const char *done;                    /* printed after a 204, behind the first word of the

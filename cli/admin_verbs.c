@@ -329,6 +329,28 @@ static const struct admin_member policy_try_members[] = {
     {0, NULL, ADMIN_TEXT},
 };
 
+/* ---- accounts that people connected to managed resources */
+
+const struct cli_option resource_disconnect_options[] = {
+    {"subject", 0, "SUBJECT", AT(subject), false, "Person whose account is disconnected"},
+    CLI_YES,
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member disconnect_members[] = {
+    {AT(subject), "subject", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column connection_columns[] = {
+    {"subject",     "SUBJECT"},
+    {"idpId",       "IDP"},
+    {"status",      "STATUS"},
+    {"account",     "ACCOUNT"},
+    {"connectedAt", "CONNECTED"},
+    {"lastUsedAt",  "LAST USED"},
+    {"lastError",   "ERROR"},
+    {NULL, NULL},
+};
+
 /* ---- the table */
 
 #define API "/admin/api/"
@@ -353,8 +375,10 @@ const struct admin_verb admin_verbs[] = {
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
     {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
     {"policy try", "POST", API "policy-rules/evaluate", "path", policy_try_members, NULL, NULL, NULL, NULL, false},
+    {"resource connections", "GET", API "managed-resources/{}/connections", NULL, NULL, connection_columns, NULL, NULL, NO_RESOURCE, false},
     {"resource create", "POST", API "managed-resources", "name", resource_members, NULL, NULL, NULL, NULL, false},
     {"resource delete", "DELETE", API "managed-resources/{}", NULL, NULL, NULL, NULL, "was deleted", NO_RESOURCE, false},
+    {"resource disconnect", "DELETE", API "managed-resources/{}/connections", NULL, disconnect_members, NULL, NULL, "was disconnected", "has no such connection; see `authzctl resource connections`", false},
     {"resource list", "GET", API "managed-resources", NULL, NULL, resource_columns, NULL, NULL, NULL, false},
     {"resource probe", "POST", API "managed-resources/{}/probe", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
     {"resource show", "GET", API "managed-resources/{}", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},

@@ -221,12 +221,18 @@ const struct cli_verb cli_verbs[] = {
     {"report", "", 0, 0, report_options, asking, CLI_ANYWHERE, false, report_run,
      "Report what policy decided in a period, by client, endpoint and reason",
      "Without --from and --to the period is the last 30 days. With --json the report has the numbers of each day too."},
+    {"resource connections", "RESOURCE", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
+     "List the accounts that people connected to a managed resource, at most 1000", NULL},
     {"resource create", "RESOURCE", 1, 1, resource_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Create a managed resource of the gateway and print it",
      "Its paths begin with /gateway/RESOURCE. Secrets of upstreamAuth are members of --file, because other users of the host "
      "can read a command line; nobody can read them back."},
     {"resource delete", "RESOURCE", 1, 1, resource_delete_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Delete a managed resource", NULL},
+    {"resource disconnect", "RESOURCE", 1, 1, resource_disconnect_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Disconnect the account of a person from a managed resource",
+     "The stored tokens are deleted, and the person is asked to connect the account at the next call that needs it. They are "
+     "not revoked at the upstream: the person can do that there."},
     {"resource list", "", 0, 0, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "List the managed resources and their states", NULL},
     {"resource probe", "RESOURCE", 1, 1, NULL, cli_needs_all, CLI_ANYWHERE, false, admin_run,

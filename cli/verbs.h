@@ -29,6 +29,7 @@ extern const struct cli_option resource_create_options[];
 extern const struct cli_option resource_delete_options[];
 extern const struct cli_option resource_update_options[];
 extern const struct cli_option report_options[];
+extern const struct cli_option resource_disconnect_options[];
 extern const struct cli_option session_end_options[];
 extern const struct cli_option session_list_options[];
 extern const struct cli_option config_check_options[];

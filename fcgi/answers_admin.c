@@ -218,6 +218,20 @@ static const struct field consent_fields[] = {
 };
 const struct field_table answer_consent = ANSWER("Consent", consent_fields);
 
+static const struct field connection_fields[] = {
+    {"subject",     FIELD_TEXT,      .required = true, .help = "Person whose account it is", .example = "\"alice\""},
+    {"idpId",       FIELD_TEXT,      .required = true, .help = "Identity provider of the person", .example = "\"corp\""},
+    {"account",     FIELD_TEXT,      .help = "Label of the account at the upstream", .example = "\"alice@upstream.example\""},
+    {"scopes",      FIELD_TEXT_LIST, .required = true, .help = "Scopes that the upstream granted", .example = "[\"repo\"]"},
+    {"status",      FIELD_TEXT,      .required = true, .help = "active, or reauth_required: the person must connect the account again", .example = "\"active\""},
+    {"connectedAt", FIELD_TEXT,      .required = true, .example = "\"2026-01-31T12:00:00.000Z\""},
+    {"expiresAt",   FIELD_TEXT,      .help = "End of the access token; it is refreshed if the upstream gave a refresh token", .example = "\"2026-01-31T13:00:00.000Z\""},
+    {"refreshedAt", FIELD_TEXT,      .example = "\"2026-01-31T12:30:00.000Z\""},
+    {"lastUsedAt",  FIELD_TEXT,      .help = "Last use, to 5 minutes", .example = "\"2026-01-31T12:45:00.000Z\""},
+    {"lastError",   FIELD_TEXT,      .help = "Reason why the last refresh failed", .example = "\"invalid_grant\""},
+};
+const struct field_table answer_connection = ANSWER("Connection", connection_fields);
+
 static const struct field session_fields[] = {
     {"sid",       FIELD_TEXT, .required = true, .help = "Id of the session in tokens and paths", .example = "\"s-example\""},
     {"subjectId", FIELD_TEXT, .required = true, .help = "User who is signed in", .example = "\"alice\""},

@@ -16,6 +16,7 @@
 #include "store/db/locks.h"
 #include "store/db/partitions.h"
 #include "store/gateway/upstream_tokens.h"
+#include "store/gateway/links.h"
 #include "store/people/session_cleanup.h"
 #include "store/policy/bundle_history.h"
 #include "store/policy/bundles.h"
@@ -132,6 +133,7 @@ static const struct job {
     {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
     {"upstream_tokens", 600,  NULL,             upstream_tokens_purge, "expired tokens of upstreams deleted"},
     {"dpop_proofs",  60,      NULL,             proofs_purge,         "used DPoP proofs whose time is over forgotten"},
+    {"links",        600,     NULL,             link_requests_purge,  "expired links of accounts removed"},
     {"ciba",         600,     NULL,             ciba_requests_purge,  "CIBA requests that ended an hour ago removed"},
     {"idle_clients", 3600,    job_idle_clients, NULL,                 NULL},
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},

@@ -117,25 +117,27 @@ name_start(struct op *op)
 static enum az_status
 discard_per_user(struct op *op)
 {
-    bool done = false;
-    int64_t sessions = 0, sign_ins = 0;
+    struct session_discarded gone;
     if (!op->az->cfg->discard_per_user || op->az->parent == 0)
         return AZ_OK;
-    enum az_status st = session_discard(op, name_start(op), &done, &sessions, &sign_ins);
-    if (st != AZ_OK || !done)
+    enum az_status st = session_discard(op, name_start(op), &gone);
+    if (st != AZ_OK || !gone.done)
         return st;
     log_text(AZ_SEV_WARN, "per-user secrets discarded",
-             "SVC_CREDENTIAL_KEY_DISCARD_PER_USER: %lld browser sessions, %lld sign-ins; unset it "
-             "before the next start",
-             (long long) sessions, (long long) sign_ins);
+             "SVC_CREDENTIAL_KEY_DISCARD_PER_USER: %lld browser sessions, %lld sign-ins, %lld "
+             "connections, %lld links; unset it before the next start",
+             (long long) gone.sessions, (long long) gone.sign_ins, (long long) gone.connections,
+             (long long) gone.links);
     const struct audit_entry entry = {
         .request_id = op->request_id,
         .endpoint = "(start)",
         .operation = "discardPerUser",
         .method = "",
         .outcome = "allowed",
-        .summary = talloc_asprintf(op->mem, "{\"sessions\":%lld,\"signIns\":%lld}",
-                                   (long long) sessions, (long long) sign_ins),
+        .summary = talloc_asprintf(
+            op->mem, "{\"sessions\":%lld,\"signIns\":%lld,\"connections\":%lld,\"links\":%lld}",
+            (long long) gone.sessions, (long long) gone.sign_ins, (long long) gone.connections,
+            (long long) gone.links),
     };
     return audit_insert(op, &entry);
 }

@@ -12,6 +12,7 @@
 #include "admin/bundles.h"
 #include "admin/client_dto.h"
 #include "admin/clients.h"
+#include "admin/connections.h"
 #include "admin/consents.h"
 #include "admin/controls.h"
 #include "admin/credential.h"
@@ -31,6 +32,11 @@
 #include "authzen/access_request.h"
 #include "authzen/configuration.h"
 #include "authzen/evaluation.h"
+#include "gateway/door.h"
+#include "gateway/link/callback.h"
+#include "gateway/link/connect.h"
+#include "gateway/link/page.h"
+#include "gateway/link/registration.h"
 #include "admin/tokens.h"
 #include "gateway/door.h"
 #include "gateway/proxy/proxy.h"
@@ -89,6 +95,7 @@ static const struct route_credential credential_bearer = {
 #define LIMITED .rate_limited = true
 #define OF_GATEWAY .is_on = gateway_is_on
 #define BROWSER PUBLIC, .dialect = DIALECT_PAGE, .cache = CACHE_NO_STORE
+#define GATEWAY_PAGE BROWSER, .is_on = gateway_is_on
 #define ADMIN .credential = &credential_admin, .dialect = DIALECT_ADMIN, .cache = CACHE_PRIVATE
 #define ADMIN_WRITE ADMIN, .audited = true
 #define ENGINE .credential = &credential_bundle
@@ -111,6 +118,8 @@ static const struct route_credential credential_bearer = {
 #define GIVES_NOTHING(code, text) {code, NULL, NULL, false, text}
 #define GIVES_REDIRECT {302, NULL, NULL, false, "The browser goes on"}
 #define FAILS(code, text) {code, "application/json", NULL, false, text}
+#define GIVES_OTHER {303, NULL, NULL, false, "The browser goes on"}
+#define LINK_FAILS {403, "text/html", NULL, false, "The link belongs to another account"}, {410, "text/html", NULL, false, "The link was used, or its time is over"}, {502, "text/html", NULL, false, "The upstream cannot be reached, or its answer is not valid"}, {504, "text/html", NULL, false, "The upstream did not answer in time"}
 #define GIVES_PAGE {200, "text/html", NULL, false, "A page"}
 
 /* The resource whose rows a generic handler works on (admin/resource.h). */
@@ -131,6 +140,8 @@ const struct route routes[] = {
     {GET("/.well-known/oauth-protected-resource/gateway/mcp/{name}", "getMcpResourceMetadata", metadata_mcp_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource as an MCP server (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/oauth-protected-resource/gateway/{name}", "getResourceMetadata", metadata_proxy_resource_handle), METADATA, OF_GATEWAY, ABOUT("Metadata of a managed resource (RFC 9728)"), ANSWERS(GIVES(200, answer_protected_resource, "The metadata"))},
     {GET("/.well-known/authzen-configuration", "getAuthzenConfiguration", authzen_configuration_handle), METADATA, ABOUT("Metadata of the decision point (AuthZEN 1.0)"), ANSWERS(GIVES(200, answer_decision_point, "The metadata"))},
+
+    {GET("/.well-known/svc-gateway-client.json", "getGatewayClientMetadata", link_client_metadata_handle), METADATA, .is_on = gateway_is_on, ABOUT("Metadata of the gateway as a client of upstreams (client id metadata document)"), ANSWERS(GIVES_JSON("The metadata"))},
 
     /* A page for browsers; other callers get the 404 of a path without a row. */
     {GET("/", "getHome", home_handle), PUBLIC, .cache = CACHE_PRIVATE, ABOUT("Show the start page to a browser"), ANSWERS(GIVES_PAGE, {404, "application/json", NULL, false, "The caller is no browser"})},
@@ -168,6 +179,12 @@ const struct route routes[] = {
     {POST("/authorize/consent", "answerConsent", consent_answer_handle), BROWSER, .audited = true, FORM(BODY_FORM, consent_form_params), ABOUT("Accept the answer of the consent page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/authorize/ciba", "showApproval", ciba_show_handle), BROWSER, LIMITED, QUERY(ciba_page_params), ABOUT("Show what waits for the approval of the user (CIBA)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "The request does not wait for this user"})},
     {POST("/authorize/ciba", "answerApproval", ciba_answer_handle), BROWSER, LIMITED, .audited = true, FORM(BODY_FORM, ciba_form_params), ABOUT("Accept the answer of the approval page"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, {403, "text/html", NULL, false, "The request does not wait for this user"})},
+    {GET("/gateway/link", "showLink", link_show_handle), GATEWAY_PAGE, LIMITED, QUERY(link_page_params), ABOUT("Show the page on which a person connects an account at an upstream"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE, LINK_FAILS)},
+    {POST("/gateway/link", "answerLink", link_answer_handle), GATEWAY_PAGE, LIMITED, .audited = true, FORM(BODY_FORM, link_form_params), ABOUT("Accept the answer of the link page"), ANSWERS(GIVES_OTHER, GIVES_PAGE, LINK_FAILS)},
+    {GET("/gateway/connect", "showConnections", connections_show_handle), GATEWAY_PAGE, LIMITED, QUERY(connections_page_params), ABOUT("Show the accounts that the person has connected"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
+    {GET("/gateway/connect/callback", "linkCallback", link_callback_handle), GATEWAY_PAGE, LIMITED, .audited = true, QUERY(link_callback_params), ABOUT("Receive the answer of the authorization server of an upstream"), ANSWERS(GIVES_OTHER, GIVES_PAGE, LINK_FAILS)},
+    {GET("/gateway/connect/{resource}", "connect", connect_handle), GATEWAY_PAGE, LIMITED, QUERY(connect_params), ABOUT("Begin to connect an account without a client"), ANSWERS(GIVES_REDIRECT, GIVES_OTHER, GIVES_PAGE)},
+    {POST("/gateway/connect/{resource}/disconnect", "disconnect", disconnect_handle), GATEWAY_PAGE, LIMITED, .audited = true, FORM(BODY_FORM, disconnect_params), ABOUT("Disconnect an account"), ANSWERS(GIVES_OTHER, GIVES_PAGE)},
     {GET("/logout", "logout", logout_handle), BROWSER, .audited = true, QUERY(logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {POST("/logout", "logoutByForm", logout_handle), BROWSER, .audited = true, FORM(BODY_FORM, logout_params), ABOUT("End the session (OpenID Connect RP-Initiated Logout 1.0)"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
     {GET("/logout/return", "logoutReturn", logout_return_handle), BROWSER, QUERY(logout_return_params), ABOUT("Receive the user back from an identity provider"), ANSWERS(GIVES_REDIRECT, GIVES_PAGE)},
@@ -206,6 +223,8 @@ const struct route routes[] = {
     {PUT("/admin/api/managed-resources/{name}", "updateManagedResource", resource_put_handle), ADMIN_WRITE, JSON, OF(managed_resources_resource), FIELDS_OF(managed_resource_table), ABOUT("Replace a managed resource; a secret that is left out stays, null clears it"), ANSWERS(GIVES(200, managed_resource_table, "The managed resource as stored"))},
     {DELETE("/admin/api/managed-resources/{name}", "deleteManagedResource", resource_delete_handle), ADMIN_WRITE, OF(managed_resources_resource), ABOUT("Delete a managed resource"), ANSWERS(GIVES_NOTHING(204, "The managed resource is deleted"))},
     {POST("/admin/api/managed-resources/{name}/probe", "probeManagedResource", managed_resource_probe_handle), ADMIN_WRITE, ABOUT("Request the upstream of a managed resource once, without a credential"), ANSWERS(GIVES(200, answer_probe, "The outcome, which lastProbe shows later"))},
+    {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(answer_connection, "The connections, at most 1000, without their tokens"))},
+    {DELETE("/admin/api/managed-resources/{name}/connections", "deleteConnection", connections_delete_handle), ADMIN_WRITE, QUERY(connections_params), ABOUT("Disconnect the account of a person"), ANSWERS(GIVES_NOTHING(204, "The connection is deleted"))},
 
     {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(answer_consent, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},

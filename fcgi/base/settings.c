@@ -353,6 +353,7 @@ static const struct demand demands[] = {
     {"SVC_BUNDLE_API_KEY", offsetof(struct settings, bundle_api_key), true,  SECRET_MINIMUM, 0,              "insecure-dev-bundle-key"},
     {"SVC_METRICS_TOKEN",  offsetof(struct settings, metrics_token),  true,  SECRET_MINIMUM, 0,              NULL},
     {"SVC_GATEWAY_LINK_STATE_SECRET", offsetof(struct settings, gateway_link_state_secret), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
+    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", offsetof(struct settings, gateway_link_state_previous), true, SECRET_MINIMUM, SECRET_MINIMUM, NULL},
 };
 /* clang-format on */
 

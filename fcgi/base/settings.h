@@ -119,6 +119,7 @@ struct settings {
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */
     const char *gateway_link_state_secret; /* signs the state of links; NULL: derived */
+    const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
     const char *source_file;             /* authz.conf that was read, NULL if none */
     const char **origin;                 /* by table row: "default", "environment" or "FILE:LINE" */

@@ -171,6 +171,8 @@ const struct setting settings_table[] = {
      "Maximum size of a body that passes through the gateway, in either direction"},
     {"SVC_GATEWAY_LINK_STATE_SECRET", NULL, SETTING_SECRET, AT(gateway_link_state_secret), NULL, 0, 0, NULL,
      "Secret of at least 16 octets that signs the state of account links; if not set, it is derived from SVC_CREDENTIAL_KEY"},
+    {"SVC_GATEWAY_LINK_STATE_SECRET_PREVIOUS", NULL, SETTING_SECRET, AT(gateway_link_state_previous), NULL, 0, 0, NULL,
+     "The secret before SVC_GATEWAY_LINK_STATE_SECRET was changed: links that it signed stay valid for their ten minutes"},
     {"SVC_GATEWAY_ALLOWED_ORIGINS", NULL, SETTING_TEXT, AT(gateway_allowed_origins), NULL, 0, 0, NULL,
      "Origins of web pages that may call /gateway/mcp besides that of SVC_OIDC_ISSUER, separated by commas"},
     {"SHUTDOWN_PHASE_TIMEOUT", NULL, SETTING_DURATION, AT(shutdown_phase_timeout), "25s", 1, 3600, NULL,

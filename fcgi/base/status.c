@@ -74,6 +74,9 @@ static const struct az_status_row rows[] = {
     {AZ_UPSTREAM_TIMEOUT,       504, "upstream_timeout",        "The upstream did not answer in time",  "error",    AZ_SEV_WARN},
     {AZ_RESOURCE_UNAVAILABLE,   503, "resource_unavailable",    "The resource is not ready",            "error",    AZ_SEV_WARN},
     {AZ_POLICY_UNAVAILABLE,     503, "policy_unavailable",      "Policy gave no decision",              "error",    AZ_SEV_ERROR},
+    {AZ_LINK_INVALID,           400, "link_invalid",            "The link is not valid",                "rejected", AZ_SEV_INFO},
+    {AZ_LINK_OTHER,             403, "link_subject_mismatch",   "This link belongs to another account", "rejected", AZ_SEV_WARN},
+    {AZ_LINK_EXPIRED,           410, "link_expired",            "The time of this link is over",        "rejected", AZ_SEV_INFO},
     {AZ_BUSY,                   503, "temporarily_unavailable", "Too many requests are waiting for other servers; try again", "error", AZ_SEV_WARN},
 };
 /* clang-format on */

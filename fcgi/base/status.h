@@ -68,6 +68,9 @@ enum az_status {
     AZ_UPSTREAM_TIMEOUT,     /* gateway: the upstream did not answer in time, 504 */
     AZ_RESOURCE_UNAVAILABLE, /* gateway: the managed resource is not ready, 503 */
     AZ_POLICY_UNAVAILABLE,   /* gateway: the engine gave no valid decision, 503 */
+    AZ_LINK_INVALID,         /* gateway: the link of a page is not one of ours, or is gone, 400 */
+    AZ_LINK_OTHER,           /* gateway: the link belongs to another account, 403 */
+    AZ_LINK_EXPIRED,         /* gateway: the link was used, or its time is over, 410 */
     AZ_BUSY, /* half of the workers wait for other servers; nothing was done, and the client may
                 send the request again, 503 */
     AZ_STATUS_COUNT

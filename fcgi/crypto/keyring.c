@@ -34,6 +34,8 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_ADDRESS] = "network addresses",
     [KEYRING_DPOP_NONCE] = "DPoP nonces",
     [KEYRING_UPSTREAM_TOKEN] = "tokens of upstreams",
+    [KEYRING_CONNECTION] = "gateway connections",
+    [KEYRING_LINK_STATE] = "gateway link states",
 };
 
 struct keyring *

@@ -20,6 +20,8 @@ enum keyring_purpose {
     KEYRING_ADDRESS,           /* hashes of network addresses; nothing is sealed with it */
     KEYRING_DPOP_NONCE,        /* DPoP nonces; the same */
     KEYRING_UPSTREAM_TOKEN,    /* tokens of the gateway at upstreams */
+    KEYRING_CONNECTION,        /* accounts of people at upstreams, and our registrations there */
+    KEYRING_LINK_STATE,        /* states of links; nothing is sealed with it */
     KEYRING_PURPOSES
 };
 

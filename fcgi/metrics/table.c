@@ -21,7 +21,7 @@ static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000,
 static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 0};
 
 /* Statuses that the service answers with. The first values are found first. */
-static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "405", "409", "412", "413", "414", "415", "422", "500", "502", "504", "410", "other", NULL};
+static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "303", "405", "409", "410", "412", "413", "414", "415", "422", "500", "502", "504", "other", NULL};
 /* Members `evaluation` of policy's input. */
 static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "other", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
@@ -33,6 +33,9 @@ static const char *const upstream_types[] = {"REST", "MCP", NULL};
 /* Outcomes of calls (gateway/upstream/call.c). */
 static const char *const upstream_outcomes[] = {"answered", "failed", "unreachable", "timeout", "invalid", "refused", NULL};
 static const char *const booleans[] = {"true", "false", NULL};
+/* Types of upstreamAuth with accounts of people, and what becomes of them (gateway/link). */
+static const char *const link_types[] = {"oauth_link", "user_secret", "other", NULL};
+static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 
 const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};
@@ -83,6 +86,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_UPSTREAM_SECONDS] = {"svc_gateway_upstream_seconds",
      "Time from the beginning of a request to an upstream to the head of its answer.",
      METRIC_HISTOGRAM, ROUTES_NONE, .bounds = upstream_bounds, .from_zero = true},
+    [METRIC_LINKS] = {"svc_link_total",
+     "Events of accounts that people link to managed resources, by the type of upstreamAuth.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"type", link_types}, {"result", link_results}}},
     [METRIC_DB_POOL] = {"svc_db_pool",
      "Processes of this host that have served a request: busy ones serve one now, idle ones wait with a database connection, closed ones without.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"state", metrics_process_states}}},

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "crypto/secret.h"
+#include "gateway/link/credential.h"
 #include "gateway/upstream/credential_token.h"
 #include "managed/managed.h"
 
@@ -107,6 +108,8 @@ static upstream_credential_fn *const types[MANAGED_AUTH_TYPES] = {
     [MANAGED_AUTH_STATIC_HEADER] = static_credential,
     [MANAGED_AUTH_BASIC] = basic_credential,
     [MANAGED_AUTH_CLIENT_CREDENTIALS] = upstream_client_credentials,
+    [MANAGED_AUTH_OAUTH_LINK] = link_credential,
+    [MANAGED_AUTH_USER_SECRET] = link_credential,
 };
 
 enum az_status

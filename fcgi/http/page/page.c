@@ -35,7 +35,7 @@ struct page_row {
 /* clang-format off */
 static const struct page_row page_rows[] = {
     {"error",
-     {"refused", "declined", "closed", "busy", "unavailable", "broken", "error", "text",
+     {"refused", "declined", "closed", "busy", "unavailable", "broken", "link", "error", "text",
       "request_id", "back_href", "back_place", NULL}                                     },
     {"busy",       {NULL}                                                                },
     {"choose",     {"client_name", "providers", "providers.name", "providers.href", NULL}},
@@ -53,6 +53,15 @@ static const struct page_row page_rows[] = {
      {"approved", "denied", "requests", "requests.client", "requests.message",
       "requests.time_left", "requests.href", "subject_name", "idp_name", "logout_href",
       NULL}                                                                              },
+    {"link",
+     {"resource", "provider", "host", "sign_in_host", "client_name", "scopes", "scopes.name",
+      "asks_secret", "label", "help", "fault", "action", "state", "token", "subject_name",
+      "idp_name", "logout_href", NULL}                                                   },
+    {"connections",
+     {"connected", "partial", "cancelled", "disconnected", "connections", "connections.name",
+      "connections.account", "connections.scopes", "connections.again", "connections.since",
+      "connections.used", "connections.again_href", "connections.action", "connections.token",
+      "subject_name", "idp_name", "logout_href", NULL}                                   },
     {"home",       {"issuer", "discovery_href", "health_href", NULL}                     },
     {"not_found",  {"request_id", NULL}                                                  },
     {"logout",     {"action", "token", "client_name", "subject_name", NULL}              },
@@ -344,6 +353,8 @@ respond_page(struct request *req, int status, const char *name, json_t *values,
 static const char *
 error_kind(int status, const char *error)
 {
+    if (strncmp(error, "link_", 5) == 0)
+        return "link";
     switch (status) {
     case 400:
         return strcmp(error, "access_denied") == 0 ? "declined" : "refused";

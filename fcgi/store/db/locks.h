@@ -10,18 +10,19 @@
 
 /* First key of the two-key form. sql/ uses LOCK_PARTITION as the number 1. */
 enum lock_class {
-    LOCK_PARTITION = 1,  /* making one partition */
-    LOCK_MIGRATION = 2,  /* applying migrations */
-    LOCK_TOKEN = 3,      /* consuming one single-use token */
-    LOCK_POLICY = 4,     /* one policy save at a time, on all hosts (session level) */
-    LOCK_KEYS = 5,       /* making and rotating signing keys */
-    LOCK_JOBS = 6,       /* housekeeping */
-    LOCK_GRANT = 7,      /* one family of tokens: redeeming, rotating, revoking */
-    LOCK_ROOM = 8,       /* making a client of one registration type */
-    LOCK_EXPORT = 9,     /* one export of audit rows at a time (session level) */
-    LOCK_ADMIN_KEY = 10, /* revoking an admin key */
-    LOCK_OWNER = 11,     /* adding to what one owner has: UMA resources, delegations */
-    LOCK_CIBA = 12,      /* adding to the CIBA requests that wait for one person */
+    LOCK_PARTITION = 1,     /* making one partition */
+    LOCK_MIGRATION = 2,     /* applying migrations */
+    LOCK_TOKEN = 3,         /* consuming one single-use token */
+    LOCK_POLICY = 4,        /* one policy save at a time, on all hosts (session level) */
+    LOCK_KEYS = 5,          /* making and rotating signing keys */
+    LOCK_JOBS = 6,          /* housekeeping */
+    LOCK_GRANT = 7,         /* one family of tokens: redeeming, rotating, revoking */
+    LOCK_ROOM = 8,          /* making a client of one registration type */
+    LOCK_EXPORT = 9,        /* one export of audit rows at a time (session level) */
+    LOCK_ADMIN_KEY = 10,    /* revoking an admin key */
+    LOCK_OWNER = 11,        /* adding to what one owner has: UMA resources, delegations */
+    LOCK_CIBA = 12,         /* adding to the CIBA requests that wait for one person */
+    LOCK_REGISTRATION = 13, /* registering ourselves at the authorization server of an upstream */
 };
 
 /* Add pg_advisory_xact_lock(class, hash of octets) as a statement of its own, so that the next

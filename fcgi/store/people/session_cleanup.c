@@ -35,7 +35,13 @@ static const struct removal {
 #define REMOVALS (sizeof(removals) / sizeof(removals[0]))
 
 /* Remembered starts are deleted once no such process can be alive. */
-enum session_discard_column { DISCARD_DONE, DISCARD_SESSIONS, DISCARD_SIGN_INS };
+enum session_discard_column {
+    DISCARD_DONE,
+    DISCARD_SESSIONS,
+    DISCARD_SIGN_INS,
+    DISCARD_CONNECTIONS,
+    DISCARD_LINKS
+};
 static const struct db_stmt session_discard_stmt = {
     "session_discard",
     "WITH old AS (DELETE FROM job WHERE name LIKE 'discard per user %'"
@@ -43,9 +49,12 @@ static const struct db_stmt session_discard_stmt = {
     " ours AS (INSERT INTO job (name, due_at, ran_at) VALUES ('discard per user ' || $1::text,"
     "   'infinity', now()) ON CONFLICT (name) DO NOTHING RETURNING 1),"
     " s AS (DELETE FROM browser_session WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
-    " i AS (DELETE FROM sign_in WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1)"
+    " i AS (DELETE FROM sign_in WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
+    " c AS (DELETE FROM gateway_connection WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
+    " l AS (DELETE FROM gateway_link_request WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1)"
     " SELECT EXISTS (SELECT 1 FROM ours) AS done, (SELECT count(*) FROM s) AS sessions,"
-    "  (SELECT count(*) FROM i) AS sign_ins",
+    "  (SELECT count(*) FROM i) AS sign_ins, (SELECT count(*) FROM c) AS connections,"
+    "  (SELECT count(*) FROM l) AS links",
     1};
 
 static enum az_status
@@ -80,17 +89,19 @@ session_cleanup(struct op *op, int64_t *ret_removed)
 }
 
 enum az_status
-session_discard(struct op *op, const char *start, bool *ret_done, int64_t *ret_sessions,
-                int64_t *ret_sign_ins)
+session_discard(struct op *op, const char *start, struct session_discarded *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     db_text(&params, start);
+    *ret = (struct session_discarded){.done = false};
     enum az_status st = db_exec(op, &session_discard_stmt, &params, false, &result);
     if (st != AZ_OK)
         return st;
-    *ret_done = db_get_bool(result, 0, DISCARD_DONE);
-    *ret_sessions = db_get_number(result, 0, DISCARD_SESSIONS, 0);
-    *ret_sign_ins = db_get_number(result, 0, DISCARD_SIGN_INS, 0);
+    ret->done = db_get_bool(result, 0, DISCARD_DONE);
+    ret->sessions = db_get_number(result, 0, DISCARD_SESSIONS, 0);
+    ret->sign_ins = db_get_number(result, 0, DISCARD_SIGN_INS, 0);
+    ret->connections = db_get_number(result, 0, DISCARD_CONNECTIONS, 0);
+    ret->links = db_get_number(result, 0, DISCARD_LINKS, 0);
     return AZ_OK;
 }

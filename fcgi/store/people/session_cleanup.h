@@ -17,10 +17,18 @@
  * (grants.h). */
 enum az_status session_cleanup(struct op *op, int64_t *ret_removed);
 
-/* Delete all browser sessions and sign-ins (SVC_CREDENTIAL_KEY_DISCARD_PER_USER), once for each
- * `start` (a text that names one start of a parent process). *ret_done false: it was done for that
- * start already. */
-enum az_status session_discard(struct op *op, const char *start, bool *ret_done,
-                               int64_t *ret_sessions, int64_t *ret_sign_ins);
+/* What was deleted. */
+struct session_discarded {
+    bool done; /* false: nothing, because it was done for that start already */
+    int64_t sessions;
+    int64_t sign_ins;
+    int64_t connections; /* accounts at upstreams of the gateway */
+    int64_t links;       /* links that wait for such an account */
+};
+
+/* Delete all browser sessions, sign-ins, and connections of people with upstreams
+ * (SVC_CREDENTIAL_KEY_DISCARD_PER_USER), once for each `start` (a text that names one start of a
+ * parent process). */
+enum az_status session_discard(struct op *op, const char *start, struct session_discarded *ret);
 
 #endif

@@ -1,0 +1,27 @@
+/* Credentials of a person at an upstream: the rows oauth_link and user_secret of the table of
+ * upstreamAuth types (gateway-admin.md 3.5). */
+#ifndef AZ_GATEWAY_LINK_CREDENTIAL_H
+#define AZ_GATEWAY_LINK_CREDENTIAL_H
+
+#include <stdbool.h>
+
+#include "gateway/upstream/credential.h"
+
+/*
+ * Get the credential of the caller's own account at the upstream (an upstream_credential_fn). An
+ * access token that has expired, or that the upstream has just refused, is refreshed first; of
+ * several requests at once, one refreshes and the others use what it got. AZ_LINK_REQUIRED: there
+ * is no connection that works, or it lacks upstream scopes that the resource asks for; ret->link
+ * names the page on which the person connects the account, and a row for it has been stored.
+ * AZ_USER_REQUIRED: the token names no person. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: the
+ * token endpoint did not answer, and what is stored has been kept.
+ */
+enum az_status link_credential(struct op *op, const struct upstream_wish *wish,
+                               struct upstream_credential *ret);
+
+/* Tell if the person has a connection with the resource that works, for the member `linked` of the
+ * question to policy. It asks the database. */
+enum az_status link_is_linked(struct op *op, const struct upstream_caller *caller,
+                              const struct managed_resource *resource, bool *ret);
+
+#endif

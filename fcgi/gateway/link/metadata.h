@@ -1,0 +1,34 @@
+/* Metadata of the authorization server of an upstream (RFC 8414, RFC 9728): where it stands, and
+ * the rules that it must keep. */
+#ifndef AZ_GATEWAY_LINK_METADATA_H
+#define AZ_GATEWAY_LINK_METADATA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <talloc.h>
+
+#include "base/op.h"
+
+/* Where a well-known document stands for an address. */
+enum link_well_known {
+    LINK_INSERTED, /* between host and path: RFC 8414 3.1, RFC 9728 3.1 */
+    LINK_APPENDED, /* after the path: OpenID Connect Discovery 4 */
+};
+
+/* Return the address of the well-known document `name` of an http or https address; NULL: it is not
+ * one, or there is no memory. */
+const char *link_well_known_url(TALLOC_CTX *mem, const char *address, const char *name,
+                                enum link_well_known where);
+
+/* True if a resource identifier covers an address: it has the same origin, and its path is that of
+ * the address or one above it. */
+bool link_resource_covers(TALLOC_CTX *mem, const char *identifier, const char *address);
+
+/* Fetch the metadata of an issuer. The document must name that issuer. AZ_UPSTREAM_UNREACHABLE:
+ * none can be had. */
+enum az_status link_metadata_get(struct op *op, const char *issuer, const json_t **ret);
+
+/* Fetch the metadata of the protected resource at an address, which must cover it. */
+enum az_status link_resource_metadata_get(struct op *op, const char *address, const json_t **ret);
+
+#endif

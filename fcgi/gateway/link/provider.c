@@ -1,0 +1,204 @@
+#include "config.h"
+
+#include "gateway/link/provider.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/uri.h"
+#include "base/words.h"
+#include "gateway/link/metadata.h"
+#include "gateway/link/registration.h"
+#include "http/fetch/fetch.h"
+#include "managed/managed.h"
+
+static bool
+is_word(const char *text, const char *word)
+{
+    return text != NULL && strcmp(text, word) == 0;
+}
+
+const char *
+link_callback_uri(struct op *op)
+{
+    return talloc_asprintf(op->mem, "%s/gateway/connect/callback", op->az->cfg->oidc_issuer);
+}
+
+const char *
+link_client_metadata_uri(struct op *op)
+{
+    return talloc_asprintf(op->mem, "%s/.well-known/svc-gateway-client.json",
+                           op->az->cfg->oidc_issuer);
+}
+
+/* ---- endpoints */
+
+/* Take what the metadata says where the resource says nothing. */
+static void
+take(const char **at, const json_t *metadata, const char *name)
+{
+    if (*at == NULL)
+        *at = json_string_value(json_object_get(metadata, name));
+}
+
+/* MCP (authorization, 2026-07-28): without code_challenge_methods_supported a client refuses, since
+ * it cannot know that PKCE is checked. */
+static enum az_status
+check_pkce(struct op *op, const struct managed_resource *resource, const json_t *metadata)
+{
+    if (!is_word(resource->auth.discovery, "prm") || !is_word(resource->auth.pkce, "S256")
+        || words_array_has(json_object_get(metadata, "code_challenge_methods_supported"), "S256"))
+        return AZ_OK;
+    return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                   "managed resource %s: its authorization server does not offer PKCE with S256",
+                   resource->name);
+}
+
+/* Choose the issuer that the upstream's protected-resource metadata names: the configured one if it
+ * is listed, else the first. */
+static enum az_status
+choose_issuer(struct op *op, const struct managed_resource *resource, struct link_provider *ret)
+{
+    const json_t *metadata = NULL;
+    enum az_status st = link_resource_metadata_get(op, resource->upstream_url, &metadata);
+    if (st != AZ_OK)
+        return st;
+    const json_t *issuers = json_object_get(metadata, "authorization_servers");
+    if (ret->issuer == NULL)
+        ret->issuer = json_string_value(json_array_get(issuers, 0));
+    else if (!words_array_has(issuers, ret->issuer))
+        ret->issuer = NULL;
+    if (ret->resource == NULL)
+        ret->resource = json_string_value(json_object_get(metadata, "resource"));
+    return ret->issuer != NULL
+               ? AZ_OK
+               : op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                         "managed resource %s: its upstream names no authorization server, or not "
+                         "the configured issuer",
+                         resource->name);
+}
+
+static enum az_status
+discover(struct op *op, const struct managed_resource *resource, struct link_provider *ret,
+         const json_t **ret_metadata)
+{
+    enum az_status st =
+        is_word(resource->auth.discovery, "prm") ? choose_issuer(op, resource, ret) : AZ_OK;
+    if (st == AZ_OK && ret->issuer == NULL)
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "managed resource %s has no issuer",
+                       resource->name);
+    if (st == AZ_OK)
+        st = link_metadata_get(op, ret->issuer, ret_metadata);
+    if (st == AZ_OK)
+        st = check_pkce(op, resource, *ret_metadata);
+    if (st != AZ_OK)
+        return st;
+    take(&ret->authorization, *ret_metadata, "authorization_endpoint");
+    take(&ret->token, *ret_metadata, "token_endpoint");
+    take(&ret->revocation, *ret_metadata, "revocation_endpoint");
+    take(&ret->registration, *ret_metadata, "registration_endpoint");
+    ret->sends_iss = json_is_true(
+        json_object_get(*ret_metadata, "authorization_response_iss_parameter_supported"));
+    return AZ_OK;
+}
+
+/* Check that both endpoints are addresses that may be asked: the browser is sent to one of them, so
+ * metadata must not name another scheme. */
+static enum az_status
+check_endpoints(struct op *op, const struct managed_resource *resource,
+                const struct link_provider *provider)
+{
+    if (fetch_url_fault(op, FETCH_GATEWAY, provider->authorization, NULL) == FETCH_OK
+        && fetch_url_fault(op, FETCH_GATEWAY, provider->token, NULL) == FETCH_OK)
+        return AZ_OK;
+    return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                   "managed resource %s: its authorization endpoint or its token endpoint is "
+                   "missing, or is not https at a public address",
+                   resource->name);
+}
+
+/* ---- our client */
+
+/* True if the server takes the address of a document as client_id. Without metadata the operator's
+ * word counts; such an address is https (client id metadata documents, 3). */
+static bool
+takes_cimd(const struct op *op, const json_t *metadata)
+{
+    return strncmp(op->az->cfg->oidc_issuer, "https://", 8) == 0
+           && (metadata == NULL
+               || json_is_true(json_object_get(metadata, "client_id_metadata_document_supported")));
+}
+
+static enum az_status
+choose_client(struct op *op, const struct managed_resource *resource,
+              const struct managed_secrets *secrets, const json_t *metadata,
+              struct link_provider *ret)
+{
+    const struct managed_auth *auth = &resource->auth;
+    if (is_word(auth->registration, "cimd") && takes_cimd(op, metadata)) {
+        ret->client_id = link_client_metadata_uri(op);
+        ret->auth_method = "none";
+        return ret->client_id != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    }
+    if (is_word(auth->registration, "cimd") || is_word(auth->registration, "dcr"))
+        return link_registration_need(op, resource, metadata, ret);
+    ret->client_id = auth->client_id;
+    ret->secret = secrets != NULL ? secrets->client_secret : NULL;
+    ret->private_key = secrets != NULL ? secrets->private_key : NULL;
+    ret->auth_method = auth->token_auth_method != NULL ? auth->token_auth_method
+                       : ret->secret != NULL           ? "client_secret_basic"
+                                                       : "none";
+    if (ret->client_id != NULL)
+        return AZ_OK;
+    return op_fail(op, AZ_UPSTREAM_AUTH, NULL, "managed resource %s has no upstreamAuth.clientId",
+                   resource->name);
+}
+
+enum az_status
+link_provider_get(struct op *op, const struct managed_resource *resource,
+                  const struct managed_secrets *secrets, struct link_provider *ret)
+{
+    const struct managed_auth *auth = &resource->auth;
+    const json_t *metadata = NULL;
+    *ret = (struct link_provider){
+        .issuer = auth->issuer,
+        .authorization = auth->authorization_endpoint,
+        .token = auth->token_endpoint,
+        .revocation = auth->revocation_endpoint,
+        .resource = auth->resource,
+    };
+    enum az_status st = AZ_OK;
+    if (is_word(auth->discovery, "prm") || is_word(auth->discovery, "issuer"))
+        st = discover(op, resource, ret, &metadata);
+    if (st == AZ_OK)
+        st = check_endpoints(op, resource, ret);
+    return st == AZ_OK ? choose_client(op, resource, secrets, metadata, ret) : st;
+}
+
+/* ---- binding */
+
+enum az_status
+link_binding(struct op *op, const struct managed_resource *resource,
+             unsigned char ret[SHA256_OCTETS])
+{
+    const struct managed_auth *auth = &resource->auth;
+    struct uri uri;
+    const char *origin =
+        resource->upstream_url != NULL && uri_parse(op->mem, resource->upstream_url, &uri) == AZ_OK
+            ? uri_origin(op->mem, &uri)
+            : "";
+    const char *const parts[] = {
+        auth->type_name,      origin,          auth->discovery,    auth->issuer,
+        auth->token_endpoint, auth->client_id, auth->registration, auth->header,
+        auth->query,
+    };
+    struct jsonx_build list = {jsonx_own(op->mem, json_array()), false};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        jsonx_append(&list, json_string(parts[i] != NULL ? parts[i] : ""));
+    json_t *built = jsonx_built(&list);
+    char *text = built != NULL ? jsonx_dump(op->mem, built) : NULL;
+    if (text == NULL || sha256(text, strlen(text), ret) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return AZ_OK;
+}

@@ -1,0 +1,52 @@
+/* The authorization server of an upstream for one managed resource of type oauth_link: its
+ * endpoints, and our client there (gateway-admin.md 3.5). */
+#ifndef AZ_GATEWAY_LINK_PROVIDER_H
+#define AZ_GATEWAY_LINK_PROVIDER_H
+
+#include <stdbool.h>
+
+#include "base/op.h"
+#include "crypto/digest.h"
+
+struct managed_resource;
+struct managed_secrets;
+
+/* On op->mem, or of the resource. NULL: it has none. */
+struct link_provider {
+    const char *issuer; /* expected in iss (RFC 9207); NULL: unknown */
+    bool sends_iss;     /* every authorization response has iss */
+    const char *authorization, *token, *revocation, *registration; /* endpoints */
+    const char *resource;    /* parameter of RFC 8707, or NULL: not sent */
+    const char *client_id;   /* our client */
+    const char *secret;      /* its secret, or NULL */
+    const char *private_key; /* its key, or NULL */
+    const char *auth_method; /* client_secret_basic, client_secret_post, private_key_jwt or none */
+    bool registered;         /* we registered it ourselves */
+};
+
+/*
+ * Find the endpoints of a resource, from its configuration or by discovery, and our client there,
+ * which is registered if it must be. AZ_UPSTREAM_UNREACHABLE, AZ_UPSTREAM_TIMEOUT: discovery or
+ * registration has no answer; AZ_UPSTREAM_INVALID: an answer that cannot be used; AZ_UPSTREAM_AUTH:
+ * there is no way to a client.
+ */
+enum az_status link_provider_get(struct op *op, const struct managed_resource *resource,
+                                 const struct managed_secrets *secrets, struct link_provider *ret);
+
+/* Return the address to which every upstream sends the browser back; on op->mem; NULL: no memory.
+ */
+const char *link_callback_uri(struct op *op);
+
+/* Return the client_id that is the address of our own metadata document; on op->mem; NULL: no
+ * memory. */
+const char *link_client_metadata_uri(struct op *op);
+
+/*
+ * Compute the SHA-256 of the configuration that decides where the secrets of a connection go: the
+ * upstream and its authorization server. A connection that was made with another one does not
+ * count, so that a changed resource never sends tokens to a party that the person did not choose.
+ */
+enum az_status link_binding(struct op *op, const struct managed_resource *resource,
+                            unsigned char ret[SHA256_OCTETS]);
+
+#endif

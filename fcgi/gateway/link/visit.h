@@ -1,0 +1,48 @@
+/* A person on one of the link pages (gateway-admin.md 3.5): the session, the link, and the
+ * resource, each checked against the others. */
+#ifndef AZ_GATEWAY_LINK_VISIT_H
+#define AZ_GATEWAY_LINK_VISIT_H
+
+#include "http/request.h"
+#include "store/gateway/links.h"
+#include "store/people/sessions.h"
+
+struct managed_resource;
+struct managed_secrets;
+
+/* A visit. */
+struct link_visit {
+    struct session session; /* found or not */
+    struct link_request link;
+    const struct managed_resource *resource;
+    const struct managed_secrets *secrets; /* of the resource; link_visit_secrets() sets it */
+};
+
+/*
+ * Check a link that was found for the signed-in person: it exists, it is his own, and its resource
+ * still has accounts of people. AZ_LINK_INVALID: it does not exist any more; AZ_LINK_OTHER: it
+ * belongs to another account, which leaves an audit row and changes nothing. A link that was used,
+ * or whose time is over, is the caller's affair.
+ */
+enum az_status link_visit_check(struct request *req, struct link_visit *visit);
+
+/* Read a managed resource that has accounts of people. AZ_LINK_INVALID: there is none of the name,
+ * it is disabled, or it has no such accounts. */
+enum az_status link_visit_resource(struct request *req, const char *name,
+                                   const struct managed_resource **ret);
+
+/* Open the secrets of the resource. */
+enum az_status link_visit_secrets(struct request *req, struct link_visit *visit);
+
+/* Fill the audit row: client, flow, resource, and what became of the link. */
+void link_visit_note(struct request *req, const struct link_visit *visit, const char *result);
+
+/* Send the browser to the end of a link: return_to, or the page of connections, which says what was
+ * `answered` ("connected", ...). */
+enum az_status link_visit_leave(struct request *req, const struct link_visit *visit,
+                                const char *answered);
+
+/* Return the address of a page below /gateway; on op->mem; NULL: no memory. */
+const char *link_page_href(struct request *req, const char *path);
+
+#endif

@@ -1,0 +1,329 @@
+#include "config.h"
+
+#include "store/gateway/connections.h"
+
+#include <string.h>
+
+#include "base/b64url.h"
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "base/words.h"
+#include "crypto/keyring.h"
+#include "crypto/secret.h"
+#include "store/db/db.h"
+#include "store/people/sessions.h"
+
+/* A waiter gives up this many seconds after the longest refresh. */
+#define LOCK_MARGIN 2
+#define SQLSTATE_LOCK_NOT_AVAILABLE "55P03"
+/* Nesting of the sealed object. */
+#define SECRETS_DEPTH 1
+
+/* The time of use is noted every 5 minutes, and never while a refresh holds the row: a call with a
+ * token that still works does not wait. */
+enum connection_find_column {
+    CONNECTION_ID,
+    CONNECTION_ACTIVE,
+    CONNECTION_BINDING,
+    CONNECTION_SECRET_SEALED,
+    CONNECTION_SCOPES,
+    CONNECTION_EXPIRES_AT,
+    CONNECTION_REFRESHED_AT,
+    CONNECTION_IDP
+};
+static const struct db_stmt connection_find_stmt = {
+    "connection_find",
+    "WITH used AS (UPDATE gateway_connection SET last_used_at = now() WHERE id IN"
+    "  (SELECT c.id FROM gateway_connection c JOIN subject s ON s.subject = c.subject"
+    "    JOIN identity_provider p ON p.id = c.idp AND p.issuer = s.issuer"
+    "   WHERE c.subject = $1 AND c.resource = $2 AND (c.last_used_at IS NULL"
+    "    OR c.last_used_at < now() - interval '5 minutes') FOR UPDATE OF c SKIP LOCKED))"
+    " SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
+    "  to_json(c.scopes) AS scopes, extract(epoch FROM c.expires_at)::bigint AS expires_at,"
+    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp"
+    " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
+    "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
+    "   AND c.resource = $2 WHERE s.subject = $1",
+    2};
+static const struct db_stmt connection_lock_stmt = {
+    "connection_lock", "SELECT id FROM gateway_connection WHERE id = $1 FOR UPDATE", 1};
+static const struct db_stmt connection_renew_stmt = {
+    "connection_renew",
+    "UPDATE gateway_connection SET secret_sealed = $2, scopes = coalesce($3::text[], scopes),"
+    " expires_at = $4::timestamptz, refreshed_at = now(), status = 'active', last_error = NULL"
+    " WHERE id = $1",
+    4};
+static const struct db_stmt connection_fail_stmt = {
+    "connection_fail",
+    "UPDATE gateway_connection SET last_error = $3, status = CASE WHEN $2::boolean"
+    " THEN 'reauth_required' ELSE status END WHERE id = $1",
+    3};
+static const struct db_stmt connection_store_stmt = {
+    "connection_store",
+    "INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes,"
+    " account, expires_at) VALUES ($1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz)"
+    " ON CONFLICT (subject, idp, resource) DO UPDATE SET binding = excluded.binding,"
+    " secret_sealed = excluded.secret_sealed, scopes = excluded.scopes,"
+    " account = excluded.account, expires_at = excluded.expires_at, status = 'active',"
+    " connected_at = now(), refreshed_at = NULL, last_error = NULL",
+    8};
+static const struct db_stmt connections_of_person_stmt = {
+    "connections_of_person",
+    "SELECT json_build_object('resource', c.resource, 'displayName', r.document ->> 'displayName',"
+    " 'account', c.account, 'scopes', c.scopes, 'status', c.status,"
+    " 'connectedAt', to_char(c.connected_at" DB_TIME ","
+    " 'lastUsedAt', to_char(c.last_used_at" DB_TIME ")"
+    " FROM gateway_connection c JOIN managed_resource r ON r.name = c.resource"
+    " WHERE c.subject = $1 AND c.idp = $2 ORDER BY c.resource",
+    2};
+static const struct db_stmt connections_of_resource_stmt = {
+    "connections_of_resource",
+    "SELECT json_strip_nulls(json_build_object('subject', c.subject, 'idpId', p.idp_id,"
+    " 'account', c.account, 'scopes', c.scopes, 'status', c.status,"
+    " 'connectedAt', to_char(c.connected_at" DB_TIME ","
+    " 'expiresAt', to_char(c.expires_at" DB_TIME ","
+    " 'refreshedAt', to_char(c.refreshed_at" DB_TIME ","
+    " 'lastUsedAt', to_char(c.last_used_at" DB_TIME ", 'lastError', c.last_error))"
+    " FROM gateway_connection c JOIN identity_provider p ON p.id = c.idp WHERE c.resource = $1"
+    " ORDER BY c.connected_at DESC, c.id DESC LIMIT $2",
+    2};
+static const struct db_stmt connections_remove_stmt = {
+    "connections_remove", "DELETE FROM gateway_connection WHERE resource = $1 AND subject = $2", 2};
+
+/* Return the place that the secrets of a connection are sealed for: a hash, because subjects may be
+ * longer than a place. NULL: failure. */
+static const char *
+connection_place(TALLOC_CTX *mem, const char *subject, int64_t idp, const char *resource)
+{
+    unsigned char hash[SHA256_OCTETS];
+    const char *text = talloc_asprintf(mem, "%s %lld %s", resource, (long long) idp, subject);
+    const char *name = text != NULL && sha256(text, strlen(text), hash) == AZ_OK
+                           ? b64url_encode(mem, hash, sizeof(hash))
+                           : NULL;
+    return name != NULL ? talloc_asprintf(mem, "gateway_connection/secret/%s", name) : NULL;
+}
+
+/* Return the value of a member on op->mem, wiped when it is freed; NULL: absent. */
+static const char *
+take_secret(struct op *op, const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_string(value)
+               ? secret_copy(op->mem, json_string_value(value), json_string_length(value))
+               : NULL;
+}
+
+/* Open the secrets; false: they do not open. */
+static bool
+open_secrets(struct op *op, const char *place, const unsigned char *box, size_t box_length,
+             struct connection_secrets *ret)
+{
+    unsigned char *plain = NULL;
+    size_t length = 0;
+    json_t *object = NULL;
+    if (place == NULL
+        || keyring_open(op->mem, op->az->keyring, KEYRING_CONNECTION, place, box, box_length,
+                        &plain, &length)
+               != AZ_OK)
+        return false;
+    enum az_status st =
+        jsonx_parse(op->mem, (const char *) plain, length, SECRETS_DEPTH, &object, NULL);
+    secret_wipe(plain, length);
+    if (st != AZ_OK)
+        return false;
+    *ret = (struct connection_secrets){
+        .access_token = take_secret(op, object, "access_token"),
+        .refresh_token = take_secret(op, object, "refresh_token"),
+        .typed = take_secret(op, object, "typed"),
+    };
+    return true;
+}
+
+static enum az_status
+seal_secrets(struct op *op, const char *place, const struct connection_secrets *secrets,
+             unsigned char **ret, size_t *ret_length)
+{
+    json_t *object = jsonx_own(op->mem, json_pack("{s:s*,s:s*,s:s*}", "access_token",
+                                                  secrets->access_token, "refresh_token",
+                                                  secrets->refresh_token, "typed", secrets->typed));
+    char *text = object != NULL ? jsonx_dump(op->mem, object) : NULL;
+    bool sealed = text != NULL && place != NULL
+                  && keyring_seal(op->mem, op->az->keyring, KEYRING_CONNECTION, place, text,
+                                  strlen(text), ret, ret_length)
+                         == AZ_OK;
+    if (text != NULL)
+        secret_wipe(text, strlen(text));
+    return sealed ? AZ_OK
+                  : op_fail(op, AZ_SERVER_ERROR, NULL,
+                            "the secrets of a connection cannot be encrypted");
+}
+
+static enum az_status
+read_connection(struct op *op, const PGresult *row, const char *subject, const char *resource,
+                struct connection *ret)
+{
+    const unsigned char *binding = NULL, *box = NULL;
+    size_t binding_length = 0, box_length = 0;
+    enum az_status st = db_read_octets(op, row, 0, CONNECTION_BINDING, &binding, &binding_length);
+    if (st == AZ_OK)
+        st = db_read_octets(op, row, 0, CONNECTION_SECRET_SEALED, &box, &box_length);
+    if (st == AZ_OK)
+        st = db_read_json(op, row, 0, CONNECTION_SCOPES, &ret->scopes);
+    if (st == AZ_OK && binding_length != SHA256_OCTETS)
+        st = op_fail(op, AZ_SERVER_ERROR, NULL, "the row of a connection is damaged");
+    if (st != AZ_OK)
+        return st;
+    const char *place = connection_place(op->mem, subject, ret->idp, resource);
+    memcpy(ret->binding, binding, SHA256_OCTETS);
+    ret->id = db_get_number(row, 0, CONNECTION_ID, 0);
+    ret->expires_at = db_get_number(row, 0, CONNECTION_EXPIRES_AT, 0);
+    ret->refreshed_at = db_get_number(row, 0, CONNECTION_REFRESHED_AT, 0);
+    ret->active = open_secrets(op, place, box, box_length, &ret->secrets)
+                  && db_get_bool(row, 0, CONNECTION_ACTIVE);
+    ret->found = true;
+    return AZ_OK;
+}
+
+enum az_status
+connection_find(struct op *op, const char *subject, const char *resource, struct connection *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *row;
+    *ret = (struct connection){.found = false};
+    db_text(&params, subject);
+    db_text(&params, resource);
+    enum az_status st = db_exec(op, &connection_find_stmt, &params, true, &row);
+    if (st != AZ_OK || PQntuples(row) != 1)
+        return st;
+    ret->person = true;
+    ret->idp = db_get_number(row, 0, CONNECTION_IDP, 0);
+    return db_get(row, 0, CONNECTION_ID) != NULL ? read_connection(op, row, subject, resource, ret)
+                                                 : AZ_OK;
+}
+
+enum az_status
+connection_lock(struct op *op, int64_t id, const char *subject, const char *resource,
+                struct connection *ret)
+{
+    long longest = op->az->cfg->safe_http_timeout + LOCK_MARGIN;
+    enum az_status st = db_begin(op);
+    if (st == AZ_OK)
+        st = db_script(op, talloc_asprintf(op->mem, "SET LOCAL lock_timeout = '%lds'", longest));
+    if (st != AZ_OK)
+        return db_end(op, st);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *step = db_batch_add(batch, &connection_lock_stmt);
+    db_number(&step->params, id);
+    st = db_run_or_retry(op, batch, false, SQLSTATE_LOCK_NOT_AVAILABLE);
+    if (st == AZ_RETRY)
+        st = op_fail(op, AZ_BUSY, NULL, "another request refreshes the connection with %s",
+                     resource);
+    if (st == AZ_OK)
+        st = connection_find(op, subject, resource, ret);
+    return st == AZ_OK ? AZ_OK : db_end(op, st);
+}
+
+/* Return the end of a life, in milliseconds since 1970; 0: there is none. */
+static int64_t
+life_end(const struct op *op, int64_t seconds)
+{
+    return seconds > 0 ? op->now_ms + seconds * 1000 : 0;
+}
+
+static void
+bind_end(struct db_params *params, int64_t end)
+{
+    if (end > 0)
+        db_time(params, end);
+    else
+        db_text(params, NULL);
+}
+
+enum az_status
+connection_renew(struct op *op, const struct connection *connection,
+                 const struct connection_new *renewed)
+{
+    struct db_params params = {.count = 0};
+    unsigned char *box = NULL;
+    size_t length = 0;
+    const char *place =
+        connection_place(op->mem, renewed->subject, renewed->idp, renewed->resource);
+    enum az_status st = seal_secrets(op, place, &renewed->secrets, &box, &length);
+    if (st != AZ_OK)
+        return st;
+    db_number(&params, connection->id);
+    db_octets(&params, box, length);
+    db_words_or_null(op->mem, &params,
+                     renewed->scopes != NULL ? words_array_list(op->mem, renewed->scopes) : NULL);
+    bind_end(&params, life_end(op, renewed->expires_in));
+    return db_exec(op, &connection_renew_stmt, &params, false, NULL);
+}
+
+enum az_status
+connection_fail(struct op *op, int64_t id, bool lost, const char *why)
+{
+    struct db_params params = {.count = 0};
+    db_number(&params, id);
+    db_bool(&params, lost);
+    db_text(&params, why);
+    return db_exec(op, &connection_fail_stmt, &params, false, NULL);
+}
+
+enum az_status
+connection_store(struct op *op, const struct connection_new *connection, bool *ret_stored)
+{
+    unsigned char *box = NULL;
+    size_t length = 0;
+    const char **scopes = words_array_list(op->mem, connection->scopes);
+    const char *place =
+        connection_place(op->mem, connection->subject, connection->idp, connection->resource);
+    *ret_stored = false;
+    if (scopes == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = seal_secrets(op, place, &connection->secrets, &box, &length);
+    if (st != AZ_OK)
+        return st;
+    struct db_batch *batch = db_batch_new(op);
+    struct db_params *params = &db_batch_add(batch, &connection_store_stmt)->params;
+    db_text(params, connection->subject);
+    db_number(params, connection->idp);
+    db_text(params, connection->resource);
+    db_octets(params, connection->binding, SHA256_OCTETS);
+    db_octets(params, box, length);
+    db_words_or_null(op->mem, params, scopes);
+    db_text(params, connection->account);
+    bind_end(params, life_end(op, connection->expires_in));
+    st = db_run_or_retry(op, batch, false, SQLSTATE_FOREIGN_KEY_VIOLATION);
+    *ret_stored = st == AZ_OK;
+    return st == AZ_RETRY ? AZ_OK : st;
+}
+
+enum az_status
+connections_of_person(struct op *op, const struct session *session, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, session->subject);
+    db_number(&params, session->idp);
+    return db_fetch_array(op, &connections_of_person_stmt, &params, ret);
+}
+
+enum az_status
+connections_of_resource(struct op *op, const char *resource, const char **ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, resource);
+    db_number(&params, CONNECTIONS_LISTED_MAX);
+    return db_fetch_list(op, &connections_of_resource_stmt, &params, ret);
+}
+
+enum az_status
+connections_remove(struct op *op, const char *resource, const char *subject, int64_t *ret_removed)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, resource);
+    db_text(&params, subject);
+    enum az_status st = db_exec(op, &connections_remove_stmt, &params, false, &result);
+    *ret_removed = st == AZ_OK ? db_written(result) : 0;
+    return st;
+}

@@ -1,0 +1,88 @@
+/* Connections: the accounts of people at the upstreams of managed resources (gateway-admin.md 3.5).
+ */
+#ifndef AZ_STORE_GATEWAY_CONNECTIONS_H
+#define AZ_STORE_GATEWAY_CONNECTIONS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/op.h"
+#include "crypto/digest.h"
+
+struct session;
+
+/* What a connection holds; each of them a secret, or NULL. */
+struct connection_secrets {
+    const char *access_token;  /* oauth_link */
+    const char *refresh_token; /* oauth_link */
+    const char *typed;         /* user_secret: what the person typed */
+};
+
+/* A connection as stored; on op->mem. */
+struct connection {
+    bool person; /* the subject is a person who signs in here */
+    bool found;  /* there is a connection */
+    bool active; /* false: the person must connect the account again; also if the secret does not
+                    open, because SVC_CREDENTIAL_KEY was changed */
+    int64_t id;
+    int64_t idp; /* identity_provider.id of the person */
+    unsigned char binding[SHA256_OCTETS];
+    struct connection_secrets secrets;
+    json_t *scopes;       /* array */
+    int64_t expires_at;   /* seconds since 1970; 0: never */
+    int64_t refreshed_at; /* seconds since 1970; 0: never */
+};
+
+/* A connection that is made. */
+struct connection_new {
+    const char *subject;
+    int64_t idp; /* identity_provider.id */
+    const char *resource;
+    const unsigned char *binding; /* SHA256_OCTETS */
+    struct connection_secrets secrets;
+    json_t *scopes;      /* array */
+    const char *account; /* or NULL */
+    int64_t expires_in;  /* seconds; 0: never */
+};
+
+/* Find the connection of a person with a resource, and note that it is used. One trip. */
+enum az_status connection_find(struct op *op, const char *subject, const char *resource,
+                               struct connection *ret);
+
+/*
+ * Begin a transaction and lock the connection, so that of several requests one refreshes and the
+ * others see what it stored; the caller ends it with db_end(). AZ_BUSY: another request has held
+ * the lock for longer than a refresh may take.
+ */
+enum az_status connection_lock(struct op *op, int64_t id, const char *subject, const char *resource,
+                               struct connection *ret);
+
+/* Store what a refresh brought: tokens, their life and, unless NULL, the scopes. */
+enum az_status connection_renew(struct op *op, const struct connection *connection,
+                                const struct connection_new *renewed);
+
+/* Note that a refresh failed; `lost`: the person must connect the account again. */
+enum az_status connection_fail(struct op *op, int64_t id, bool lost, const char *why);
+
+/* Store a connection in place of an earlier one of the same person and resource. *ret_stored false:
+ * the person or the resource has been deleted meanwhile. */
+enum az_status connection_store(struct op *op, const struct connection_new *connection,
+                                bool *ret_stored);
+
+/* List the connections of a signed-in person, as an array of {resource, displayName, account,
+ * scopes, status, connectedAt, lastUsedAt}. */
+enum az_status connections_of_person(struct op *op, const struct session *session, json_t **ret);
+
+/* Most connections that a list of the administrator shows. */
+#define CONNECTIONS_LISTED_MAX 1000
+
+/* List the connections of a resource for the administrator, the newest first, as the text of a JSON
+ * array without secrets. */
+enum az_status connections_of_resource(struct op *op, const char *resource, const char **ret);
+
+/* Delete the connections of a subject with a resource. *ret_removed counts them. */
+enum az_status connections_remove(struct op *op, const char *resource, const char *subject,
+                                  int64_t *ret_removed);
+
+#endif

@@ -1,0 +1,81 @@
+/* Texts of browsers and upstreams for links of accounts: the state, return_to, and the answer of a
+ * token endpoint. The first octet names one of them. */
+#include "config.h"
+
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+#include "gateway/link/answer.h"
+#include "gateway/link/need.h"
+#include "gateway/link/state.h"
+
+/* Both keys are known, so that the corpus has states that are read. */
+static void
+check_state(const char *text)
+{
+    struct link_keys keys = {.count = 2};
+    struct link_state state;
+    char again[LINK_STATE_SIZE];
+    MUST(link_key_derive("fuzz", keys.key[0]) == AZ_OK);
+    MUST(link_key_derive("zzuf", keys.key[1]) == AZ_OK);
+    if (link_state_read(&keys, text, &state) != AZ_OK)
+        return;
+    MUST(state.expires_at >= 0);
+    if (link_state_make(&keys, &state, again) == AZ_OK && strcmp(again, text) == 0)
+        return;
+    memcpy(keys.key[0], keys.key[1], SHA256_OCTETS);
+    MUST(link_state_make(&keys, &state, again) == AZ_OK && strcmp(again, text) == 0);
+}
+
+static void
+check_return(TALLOC_CTX *mem, const char *text)
+{
+    if (!link_return_is_ours(mem, text))
+        return;
+    MUST(text[0] == '/' && text[1] != '/' && strlen(text) <= LINK_RETURN_MAX);
+    for (const char *c = text; *c != '\0'; c++)
+        MUST(*c > 0x20 && *c < 0x7f && *c != '\\' && *c != '#');
+}
+
+static void
+check_token(const char *token)
+{
+    MUST(*token != '\0' && strlen(token) <= LINK_TOKEN_MAX);
+    for (const char *c = token; *c != '\0'; c++)
+        MUST(*c > 0x20 && *c < 0x7f);
+}
+
+static void
+check_answer(TALLOC_CTX *mem, const char *text, size_t length, const char *pointer)
+{
+    const struct link_reading reading = {.access_token_pointer = pointer,
+                                         .account_pointer = "/account"};
+    struct link_tokens tokens;
+    enum link_outcome outcome = LINK_MALFORMED;
+    const char *error = NULL;
+    MUST(link_answer_read(mem, &reading, 200, text, length, &outcome, &tokens, &error) == AZ_OK);
+    MUST((outcome == LINK_TOKENS) == (tokens.access_token != NULL) && error != NULL);
+    if (outcome != LINK_TOKENS)
+        return;
+    check_token(tokens.access_token);
+    if (tokens.refresh_token != NULL)
+        check_token(tokens.refresh_token);
+    MUST(tokens.expires_in >= 0 && tokens.expires_in <= LINK_EXPIRES_MAX);
+    MUST(tokens.scopes == NULL || json_array_size(tokens.scopes) <= LINK_SCOPES_MAX);
+    MUST(tokens.account == NULL || strlen(tokens.account) <= LINK_ACCOUNT_MAX);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    char *text = size > 0 ? talloc_strndup(mem, (const char *) data + 1, size - 1) : NULL;
+    if (text != NULL && data[0] == 's')
+        check_state(text);
+    else if (text != NULL && data[0] == 'r')
+        check_return(mem, text);
+    else if (text != NULL)
+        check_answer(mem, text, strlen(text), data[0] == 'p' ? "/a/0/~1b" : NULL);
+    talloc_free(mem);
+    return 0;
+}
