@@ -113,12 +113,12 @@ struct settings {
     bool swagger_enabled;          /* serve /openapi.json and /swagger-ui/ */
     const char *metrics_token;     /* Bearer token for /metrics; NULL: none */
     const char
-        *gateway_insecure_hosts; /* upstreams with http or private addresses, comma-separated */
+        *gateway_insecure_hosts;   /* upstreams with http or private addresses, comma-separated */
     bool gateway_enabled;          /* false: every path below /gateway is 404 */
     long gateway_connect_timeout;  /* of a connection to an upstream, seconds */
     long gateway_response_timeout; /* until the head of an upstream's answer, seconds */
     long gateway_max_body_size;    /* of a body, both ways, octets */
-    const char *gateway_link_state_secret; /* signs the state of links; NULL: derived */
+    const char *gateway_link_state_secret;   /* signs the state of links; NULL: derived */
     const char *gateway_link_state_previous; /* the secret before it, or NULL */
     const char *gateway_allowed_origins; /* of pages that may call /gateway/mcp, comma-separated */
     const char *source_file;             /* authz.conf that was read, NULL if none */

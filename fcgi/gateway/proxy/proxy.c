@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/settings.h"
+#include "gateway/link/credential.h"
 #include "gateway/proxy/proxy_private.h"
 #include "store/gateway/resources.h"
 
@@ -107,15 +108,40 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
+/* Name the person, and find out if the account at the upstream is linked, where one is needed. A
+ * token without a provider is a client's own: it names no person. */
+static enum az_status
+look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
+{
+    const struct token_row *row = &proxied->visit.token->lookup.row;
+    enum managed_auth_type type = proxied->resource->auth.type;
+    proxied->caller = (struct upstream_caller){
+        .subject = row->idp != NULL ? row->subject : NULL,
+        .idp = row->idp,
+        .client_id = row->client.client_id,
+        .flow_id = row->flow_id,
+    };
+    *ret = NULL;
+    if (type != MANAGED_AUTH_OAUTH_LINK && type != MANAGED_AUTH_USER_SECRET)
+        return AZ_OK;
+    *ret = linked;
+    return link_is_linked(&proxied->req->op, &proxied->caller, proxied->resource, linked);
+}
+
 static enum az_status
 proxy_ask(struct proxied *proxied)
 {
     struct request *req = proxied->req;
+    bool linked;
+    const bool *known;
+    enum az_status st = look_at_caller(proxied, &linked, &known);
+    if (st != AZ_OK)
+        return st;
     json_t *arguments =
         jsonx_own(req->op.mem, json_pack("{s:O,s:o}", "path", proxied->choice.values, "query",
                                          query_arguments(req)));
     struct gateway_question question = {
-        .resource = gateway_target_of(proxied->resource, NULL),
+        .resource = gateway_target_of(proxied->resource, known),
         .action = {.kind = "http",
                    .name = proxied->route->action,
                    .route = proxied->route->id,
@@ -129,7 +155,7 @@ proxy_ask(struct proxied *proxied)
     struct gateway_decision decision = {.allow = false};
     if (arguments == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    enum az_status st = gateway_decide(req, &proxied->visit, &question, &decision);
+    st = gateway_decide(req, &proxied->visit, &question, &decision);
     if (st != AZ_OK)
         return st;
     if (!decision.allow)
@@ -199,7 +225,6 @@ static enum az_status
 build_call(struct proxied *proxied)
 {
     struct request *req = proxied->req;
-    const struct token_row *row = &proxied->visit.token->lookup.row;
     struct upstream_call *call = &proxied->call;
     char *path = NULL;
     enum az_status st = managed_upstream_path(req->op.mem, proxied->route, proxied->choice.values,
@@ -210,13 +235,6 @@ build_call(struct proxied *proxied)
     upstream_fields_pass(req, &proxied->fields);
     for (const char **name = proxied->route->forward_headers; name != NULL && *name != NULL; name++)
         upstream_field_forward(req, *name, &proxied->fields);
-    /* A token without a provider is a client's own: it names no person. */
-    proxied->caller = (struct upstream_caller){
-        .subject = row->idp != NULL ? row->subject : NULL,
-        .idp = row->idp,
-        .client_id = row->client.client_id,
-        .flow_id = row->flow_id,
-    };
     call->resource = proxied->resource;
     call->route = proxied->route;
     call->caller = &proxied->caller;
