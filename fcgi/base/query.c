@@ -45,6 +45,15 @@ put_escaped(char *at, const char *text)
 }
 
 char *
+query_escape(TALLOC_CTX *mem, const char *text)
+{
+    char *escaped = talloc_array(mem, char, (unsigned) query_escaped_length(text) + 1);
+    if (escaped != NULL)
+        *put_escaped(escaped, text) = '\0';
+    return escaped;
+}
+
+char *
 query_append(TALLOC_CTX *mem, const char *url, const struct query_pair *pairs, size_t count)
 {
     size_t length = strlen(url), size = length + 1, head = strcspn(url, "#");

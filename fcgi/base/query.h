@@ -14,6 +14,10 @@ struct query_pair {
 /* Return the length of a text after escaping, in octets. */
 size_t query_escaped_length(const char *text);
 
+/* Return the text after escaping: all but the unreserved characters of RFC 3986 2.3. Belongs to
+ * mem; NULL: out of memory. */
+char *query_escape(TALLOC_CTX *mem, const char *text);
+
 /*
  * Return the URL with the parameters after its query, which stays as it is, and before its
  * fragment. All but the unreserved characters of RFC 3986 2.3 are escaped. Belongs to mem; NULL:
