@@ -8,6 +8,7 @@
 #include "base/cron.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "gateway/mcp/sync.h"
 #include "http/fetch/documents.h"
 #include "store/audit/counts.h"
 #include "store/clients/client_assertions.h"
@@ -139,6 +140,7 @@ static const struct job {
     {"sessions",     BY_CRON, job_sessions,     NULL,                 NULL},
     {"assertions",   600,     job_assertions,   NULL,                 NULL},
     {"uma",          600,     job_uma,          NULL,                 NULL},
+    {"mcp_tools",    3600,    mcp_sync_all,     NULL,                 NULL},
     {"documents",    600,     NULL,             documents_prune,      "fetched documents that are no longer used removed"},
 };
 /* clang-format on */

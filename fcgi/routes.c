@@ -41,6 +41,8 @@
 #include "gateway/door.h"
 #include "gateway/proxy/proxy.h"
 #include "gateway/metadata.h"
+#include "gateway/mcp/endpoint.h"
+#include "gateway/mcp/sync_admin.h"
 #include "http/api/document.h"
 #include "http/api/reader.h"
 #include "http/route.h"
@@ -121,6 +123,12 @@ static const struct route_credential credential_bearer = {
 #define GIVES_OTHER {303, NULL, NULL, false, "The browser goes on"}
 #define LINK_FAILS {403, "text/html", NULL, false, "The link belongs to another account"}, {410, "text/html", NULL, false, "The link was used, or its time is over"}, {502, "text/html", NULL, false, "The upstream cannot be reached, or its answer is not valid"}, {504, "text/html", NULL, false, "The upstream did not answer in time"}
 #define GIVES_PAGE {200, "text/html", NULL, false, "A page"}
+
+/* The endpoints of MCP clients, and their good answers. */
+#define MCP BEARER, .is_on = gateway_is_on, .dialect = DIALECT_GATEWAY, .cache = CACHE_NO_STORE, .audited = true, LIMITED, .cors = CORS_LISTED, BODY(BODY_RAW, MCP_BODY_MAX), FIELDS_OF(mcp_message_table)
+#define MCP_ANSWERS GIVES(200, mcp_answer_table, "The answer of JSON-RPC"), {200, "text/event-stream", NULL, false, "The same, to subscriptions/listen"}, GIVES_NOTHING(202, "A notification is taken"), \
+    GIVES(400, mcp_failure_table, "The message is not one of its revision"), {400, "text/html", NULL, false, "The web server refuses a malformed target"}, GIVES(403, mcp_failure_table, "The token lacks a scope, which the challenge names, or policy denies it"), \
+    GIVES(404, mcp_failure_table, "There is no such resource, or no such method"), GIVES(500, mcp_failure_table, "The service failed"), GIVES(503, mcp_failure_table, "The database or the policy engine cannot be reached; try again")
 
 /* The resource whose rows a generic handler works on (admin/resource.h). */
 #define OF(resource) .arg = &(resource)
@@ -267,6 +275,12 @@ const struct route routes[] = {
     {GET("/admin/api/bundle-audit/{id}", "getBundleAudit", bundle_audit_get_handle), ADMIN, ABOUT("Show a bundle"), ANSWERS(GIVES(200, answer_bundle, "The bundle"))},
     {GET("/admin/api/bundle-audit/{id}/content", "getBundleAuditContent", bundle_audit_content_handle), ADMIN, ABOUT("Show the rows of a bundle"), ANSWERS(GIVES(200, answer_bundle_content, "The rows"), {409, "application/json", NULL, false, "The rows of the bundle were not kept"})},
     {POST("/admin/api/bundle-audit/{id}/rollback", "rollbackBundle", bundle_audit_rollback_handle), ADMIN_WRITE, ABOUT("Restore the rows of an earlier bundle"), ANSWERS(GIVES(200, answer_deploy, "Counts of the changes"))},
+
+    {POST("/admin/api/managed-resources/{name}/sync", "syncManagedResource", tools_sync_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_sync_table), ABOUT("Read the tools of an MCP upstream"), ANSWERS(GIVES(200, answer_tool_sync, "What changed"), FAILS(409, "The resource is not of type MCP, not complete, or was changed meanwhile"), FAILS(502, "The upstream does not answer as it should"), FAILS(504, "The upstream did not answer in time"))},
+    {POST("/admin/api/managed-resources/{name}/tools/{tool}/approve", "approveTool", tool_approve_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(tool_approval_table), ABOUT("Approve a tool that an upstream added or changed"), ANSWERS(GIVES_NOTHING(204, "The tool is served"), FAILS(409, "The upstream has the tool no more, or describes it in another way"))},
+
+    {POST("/gateway/mcp", "callMcp", mcp_handle), MCP, ABOUT("Answer an MCP message to all resources (Model Context Protocol 2026-07-28, and older clients)"), ANSWERS(MCP_ANSWERS)},
+    {POST("/gateway/mcp/{name}", "callMcpResource", mcp_resource_handle), MCP, ABOUT("Answer an MCP message to one resource"), ANSWERS(MCP_ANSWERS)},
 
     {GET("/bundles/{name}", "getBundle", bundle_get_handle), ENGINE, ABOUT("Fetch the policy bundle (for the engine)"), ANSWERS({200, "application/gzip", NULL, false, "The bundle"}, {200, "application/vnd.openpolicyagent.bundles", NULL, false, "The bundle, with long polling"}, GIVES_NOTHING(304, "The engine has this bundle"))},
     {POST("/bundles/status", "pushBundleStatus", bundle_status_handle), ENGINE, .cache = CACHE_PRIVATE, BODY(BODY_RAW, ENGINE_STATUS_MAX), ABOUT("Report the status of the engine"), ANSWERS(GIVES_NOTHING(200, "The report is stored"))},

@@ -24,6 +24,7 @@ struct keyring;
 struct signing_key;
 struct pages;
 struct upstreams;
+struct peer_memory;
 struct health;
 struct op_watch;
 
@@ -56,6 +57,7 @@ struct az {
     const char *description;     /* of the interface as JSON text, once it was asked for, or NULL */
     struct pages *pages;         /* templates of SVC_DATA_DIR/www, or NULL */
     struct upstreams *upstreams; /* connections of the gateway to upstreams, or NULL */
+    struct peer_memory *peers;   /* what is known about upstream MCP servers, or NULL */
     const char *pool;            /* core, web, bundles or gateway; "single" if there is only one */
     int pool_workers;            /* processes of the pool */
     bool delegated;              /* there are delegations, as the last lookup of a token saw it */

@@ -36,6 +36,7 @@ static const char *const purposes[KEYRING_PURPOSES] = {
     [KEYRING_UPSTREAM_TOKEN] = "tokens of upstreams",
     [KEYRING_CONNECTION] = "gateway connections",
     [KEYRING_LINK_STATE] = "gateway link states",
+    [KEYRING_MCP_STATE] = "MCP request states",
 };
 
 struct keyring *

@@ -22,6 +22,7 @@ enum keyring_purpose {
     KEYRING_UPSTREAM_TOKEN,    /* tokens of the gateway at upstreams */
     KEYRING_CONNECTION,        /* accounts of people at upstreams, and our registrations there */
     KEYRING_LINK_STATE,        /* states of links; nothing is sealed with it */
+    KEYRING_MCP_STATE,         /* requestState of MCP calls; the same */
     KEYRING_PURPOSES
 };
 

@@ -36,6 +36,8 @@ static const char *const booleans[] = {"true", "false", NULL};
 /* Types of upstreamAuth with accounts of people, and what becomes of them (gateway/link). */
 static const char *const link_types[] = {"oauth_link", "user_secret", "other", NULL};
 static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
+static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
+static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 
 const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};
@@ -89,6 +91,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_LINKS] = {"svc_link_total",
      "Events of accounts that people link to managed resources, by the type of upstreamAuth.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"type", link_types}, {"result", link_results}}},
+    [METRIC_TOOL_CALLS] = {"svc_gateway_tool_calls_total",
+     "Calls of MCP tools by the kind of their upstream; failed: the upstream answered with a failure.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"upstream", tool_upstreams}, {"outcome", tool_outcomes}}},
     [METRIC_DB_POOL] = {"svc_db_pool",
      "Processes of this host that have served a request: busy ones serve one now, idle ones wait with a database connection, closed ones without.",
      METRIC_GAUGE, ROUTES_NONE, .label = {{"state", metrics_process_states}}},

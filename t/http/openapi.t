@@ -127,6 +127,10 @@ for my $name ( sort keys %operation ) {
 
 my @pep   = $stack->make_client( 'pep', { endpoints => ['authzen'] } );
 my %other = map { $_ => 1 } 'PATCH /admin/api/policy-data/by-key', 'POST /bundles/status', 'POST /bundles/status/';
+
+# These need an MCP server, or a resource (t/interop/mcp_gateway.t, t/http/gateway_mcp.t).
+$other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/managed-resources/{name}/$_"} 'sync',
+  'tools/{tool}/approve';
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.
@@ -147,7 +151,12 @@ my @owner = Authz::Client::bearer( Authz::Grant->redeem( $stack, \@drive, $code 
 my @till = $stack->make_client( 'till', { grants => [$Authz::Ciba::GRANT] } );
 Authz::Ciba::id_of( $stack, \@till, login_hint => 'alice' );
 $stack->sql("UPDATE ciba_request SET callback_hash = sha256('the callback token')");
+my @agent = $stack->make_client(
+    'agent',
+    { grants => ['client_credentials'], scopes => ['mcp'], resources => ['urn:svc:gateway'] } );
+my $mcp    = $stack->token_text( @agent, scope => 'mcp', resource => $stack->base . '/gateway/mcp' );
 my %header = (
+    gateway        => [ Authz::Client::bearer($mcp) ],
     access         => [ Authz::Client::basic(@pep) ],
     'bc-authorize' => [ Authz::Client::bearer('the callback token') ],
     map { $_ => \@owner } qw(resource_registration delegation permission) );

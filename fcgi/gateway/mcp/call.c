@@ -1,0 +1,262 @@
+#include "config.h"
+
+#include "gateway/mcp/call.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "gateway/mcp/call_upstream.h"
+#include "gateway/mcp/request_state.h"
+#include "gateway/mcp/result.h"
+#include "gateway/mcp/tool_schema.h"
+#include "managed/auth.h"
+#include "metrics/metrics.h"
+#include "store/gateway/resources.h"
+
+/* One call, from the message to the answer. */
+struct tool_call {
+    struct mcp_exchange *it;
+    struct mcp_catalogue catalogue;
+    const struct mcp_tool *tool;
+    json_t *arguments; /* object */
+    struct gateway_decision decision;
+    struct upstream_caller caller;
+    struct mcp_call call;
+    int64_t began_ms; /* monotonic; 0: no upstream was asked */
+};
+
+/* ---- reading */
+
+/* Find the tool that the message names. */
+static enum az_status
+read_tool_call(struct tool_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    const json_t *params = it->message.params;
+    const char *name = json_string_value(json_object_get(params, "name"));
+    json_t *arguments = json_object_get(params, "arguments");
+    enum az_status st;
+    if (name == NULL)
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.name is not a text");
+    if (arguments != NULL && !json_is_object(arguments))
+        return mcp_refuse(it, 200, RPC_INVALID_PARAMS, "params.arguments is not an object");
+    c->arguments = arguments != NULL ? arguments : jsonx_own(it->req->op.mem, json_object());
+    if ((st = mcp_catalogue_read(it, &c->catalogue)) != AZ_OK)
+        return st;
+    c->tool = mcp_catalogue_find(&c->catalogue, name);
+    return c->tool != NULL ? AZ_OK : mcp_refuse(it, 200, RPC_INVALID_PARAMS, "Unknown tool");
+}
+
+/* Answer with a text that the model reads, and keep the failure for the audit row and the log. */
+static enum az_status
+tell_model(struct tool_call *c, enum az_status st, const char *text)
+{
+    struct op *op = &c->it->req->op;
+    op_fail(op, st, NULL, "%s", text);
+    c->it->result = mcp_text_result(op->mem, text, true);
+    return AZ_OK;
+}
+
+/* Return the holder of the token as credentials are found for it. A token of a client itself names
+ * the client as its subject, and no person. */
+static struct upstream_caller
+holder_of(const struct mcp_exchange *it)
+{
+    const struct token_row *row = &it->visit.token->lookup.row;
+    bool person = row->subject != NULL && strcmp(row->subject, row->client.client_id) != 0;
+    return (struct upstream_caller){.subject = person ? row->subject : NULL,
+                                    .idp = person ? row->idp : NULL,
+                                    .client_id = row->client.client_id,
+                                    .flow_id = row->flow_id};
+}
+
+/* ---- what is noted */
+
+/* Note the call for readers of the audit log (gateway-admin.md 3.8). */
+static void
+note_call(struct tool_call *c)
+{
+    struct request *req = c->it->req;
+    const struct managed_resource *resource = c->tool->resource;
+    json_t *summary = json_pack("{s:s,s:s,s:s}", "resource", resource->name, "tool",
+                                c->tool->row->name, "mcp_version", c->it->era.version);
+    if (summary != NULL && c->began_ms != 0) {
+        json_t *more = json_pack("{s:i,s:I,s:I}", "upstream_status", c->call.status, "ms",
+                                 (json_int_t) (clock_monotonic_ms() - c->began_ms), "octets",
+                                 (json_int_t) c->call.octets);
+        json_object_update(summary, more);
+        json_decref(more);
+    }
+    if (summary != NULL && managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
+        json_object_set_new(summary, "linked", json_boolean(c->call.credential.link.url == NULL));
+    req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
+}
+
+/* ---- policy */
+
+/* The obligations that a tool can meet. The text that an MCP server makes of a value cannot be
+ * redacted, and nobody waits for an approval here. */
+static unsigned
+obligations_of(const struct mcp_tool *tool)
+{
+    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS;
+    return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
+}
+
+/* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
+ * told to the model (gateway-admin.md 1.5). */
+static enum az_status
+decide_call(struct tool_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    TALLOC_CTX *mem = it->req->op.mem;
+    const struct managed_route *route = c->tool->row->route;
+    struct gateway_question question = {
+        .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
+        .resource = gateway_target_of(c->tool->resource, NULL),
+        .action = mcp_describe_tool(c->tool),
+        .arguments = c->arguments,
+        .always = route != NULL ? route->obligations : NULL,
+        .obligations = obligations_of(c->tool),
+    };
+    enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    if (st != AZ_OK || c->decision.allow)
+        return st;
+    if (c->decision.step_up != NULL) {
+        note_call(c); /* before the row is written */
+        return gateway_refuse(it->req, &it->visit, &question, &c->decision);
+    }
+    const char *codes = gateway_codes(mem, c->decision.reasons);
+    return tell_model(c, AZ_FORBIDDEN,
+                      talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
+}
+
+/* ---- the link to an account */
+
+/* Tell a client that cannot open addresses, or that its person did not want to. */
+static enum az_status
+link_by_text(struct tool_call *c, const char *url)
+{
+    TALLOC_CTX *mem = c->it->req->op.mem;
+    const char *name = c->tool->resource->display_name;
+    return tell_model(c, AZ_LINK_REQUIRED,
+                      url != NULL
+                          ? talloc_asprintf(mem, "Connect your %s account first, at %s", name, url)
+                          : talloc_asprintf(mem, "The %s account was not connected", name));
+}
+
+/* Return the answer of the person to our question for the link; NULL: there is none. */
+static const char *
+link_answer(const struct tool_call *c, const char *key)
+{
+    const json_t *answers = json_object_get(c->it->message.params, "inputResponses");
+    return json_string_value(json_object_get(json_object_get(answers, key), "action"));
+}
+
+/* Ask for the link (gateway-admin.md 1.1): the client opens the address and sends the call again.
+ * The state ties the second call to the first; a second call without it, or with one that was made
+ * for another call, is a first one. */
+static enum az_status
+ask_for_link(struct tool_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    struct op *op = &it->req->op;
+    const char *url = c->call.credential.link.url;
+    const char *key = talloc_asprintf(op->mem, "link_%s", c->tool->resource->name);
+    const char *state = json_string_value(json_object_get(it->message.params, "requestState"));
+    const char *answer = key != NULL ? link_answer(c, key) : NULL;
+    const struct stated_call call = {c->caller.subject, c->caller.client_id,
+                                     c->tool->resource->name, c->tool->row->name, c->arguments};
+    if (!it->era.opens_urls || url == NULL)
+        return link_by_text(c, url);
+    if (answer != NULL && strcmp(answer, "accept") != 0 && state != NULL
+        && request_state_check(op, state, &call))
+        return link_by_text(c, NULL);
+    state = request_state_make(op, &call);
+    const char *message = talloc_asprintf(op->mem, "Connect your %s account to continue.",
+                                          c->tool->resource->display_name);
+    if (key == NULL || state == NULL || message == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a link");
+    it->result = mcp_link_result(op->mem, key, url, message, state);
+    return AZ_OK;
+}
+
+/* ---- the upstream */
+
+/* Turn the outcome of a call into the answer. A failure of the upstream is one of the tool, which
+ * the model can tell its person; only ours are those of the request. */
+static enum az_status
+finish_call(struct tool_call *c, enum az_status st)
+{
+    struct op *op = &c->it->req->op;
+    const struct az_status_row *row = az_status_row(st);
+    if (st == AZ_OK) {
+        c->it->result = c->call.result;
+        return AZ_OK;
+    }
+    if (st == AZ_INVALID)
+        return tell_model(c, AZ_INVALID_REQUEST, c->call.why);
+    if (st == AZ_LINK_REQUIRED)
+        return ask_for_link(c);
+    if (st == AZ_SERVER_ERROR || st == AZ_UNAVAILABLE || st == AZ_BUSY)
+        return st;
+    return tell_model(c, st, op->fault.status == st ? op->fault.public_text : row->description);
+}
+
+static enum az_status
+call_upstream(struct tool_call *c)
+{
+    struct mcp_exchange *it = c->it;
+    const struct managed_resource *resource = c->tool->resource;
+    enum az_status st;
+    if (resource->missing != NULL || resource->status == MANAGED_ERROR)
+        return tell_model(c, AZ_RESOURCE_UNAVAILABLE, "The resource is not ready");
+    c->call = (struct mcp_call){
+        .op = &it->req->op,
+        .tool = c->tool,
+        .arguments = c->arguments,
+        .caller = &c->caller,
+        .obligations = &c->decision.obligations,
+        .address = it->visit.address,
+    };
+    if ((st = resource_secrets(&it->req->op, resource, &c->call.secrets)) != AZ_OK)
+        return st;
+    c->began_ms = clock_monotonic_ms();
+    st = resource->upstream == MANAGED_MCP ? mcp_call_peer(&c->call) : mcp_call_route(&c->call);
+    return finish_call(c, st);
+}
+
+/* Count the call by the kind of its upstream; the names of resources and tools are no labels,
+ * because a mapped table has room for known values alone. */
+static void
+count_call(const struct tool_call *c)
+{
+    const struct az_fault *fault = &c->it->req->op.fault;
+    const char *values[] = {managed_upstream_word(c->tool->resource->upstream),
+                            fault->status != AZ_OK ? az_status_row(fault->status)->audit_outcome
+                            : c->call.failed       ? "failed"
+                                                   : "done"};
+    metrics_add(c->it->req->op.az->metrics, METRIC_TOOL_CALLS, 0, values);
+}
+
+enum az_status
+mcp_call_tool(struct mcp_exchange *it)
+{
+    struct tool_call c = {.it = it};
+    const char *why = NULL;
+    enum az_status st = read_tool_call(&c);
+    if (st != AZ_OK || c.tool == NULL)
+        return st;
+    c.caller = holder_of(it);
+    st = decide_call(&c);
+    if (st == AZ_OK && it->result == NULL) {
+        st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);
+        st = st == AZ_INVALID ? tell_model(&c, AZ_INVALID_REQUEST, why)
+             : st == AZ_OK    ? call_upstream(&c)
+                              : op_fail(&it->req->op, st, NULL, "out of memory for a tool call");
+    }
+    note_call(&c);
+    count_call(&c);
+    return st;
+}

@@ -1,0 +1,10 @@
+/* tools/call: arguments checked, policy asked, the upstream called, its answer shown
+ * (gateway-admin.md 1.5). */
+#ifndef AZ_GATEWAY_MCP_CALL_H
+#define AZ_GATEWAY_MCP_CALL_H
+
+#include "gateway/mcp/exchange.h"
+
+enum az_status mcp_call_tool(struct mcp_exchange *it);
+
+#endif

@@ -1,0 +1,234 @@
+#include "config.h"
+
+#include "gateway/mcp/endpoint.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "base/settings.h"
+#include "gateway/mcp/call.h"
+#include "gateway/mcp/exchange.h"
+#include "gateway/mcp/list.h"
+#include "gateway/mcp/result.h"
+#include "http/form.h"
+
+/* clang-format off */
+static const char *const json_rpc_versions[] = {"2.0", NULL};
+static const struct field mcp_message_fields[] = {
+    {"jsonrpc", FIELD_TEXT,   .required = true, .max = 3, .words = json_rpc_versions, .help = "2.0", .example = "\"2.0\""},
+    {"id",      FIELD_ANY,    .help = "A text or an integer; a notification has none", .example = "1"},
+    {"method",  FIELD_TEXT,   .required = true, .max = JSON_RPC_METHOD_MAX, .help = "For example tools/list or tools/call", .example = "\"tools/list\""},
+    {"params",  FIELD_ANY,    .help = "As the method says", .example = "{}"},
+};
+static const struct field mcp_answer_fields[] = {
+    {"jsonrpc", FIELD_TEXT,   .required = true, .help = "2.0", .example = "\"2.0\""},
+    {"id",      FIELD_ANY,    .help = "That of the request, if it could be read"},
+    {"result",  FIELD_OBJECT, .help = "As the method says"},
+    {"error",   FIELD_OBJECT, .help = "In place of a result: code, message, and data"},
+};
+/* A message is refused in JSON-RPC; a caller that comes to no message, as everywhere below /gateway. */
+static const struct field mcp_failure_fields[] = {
+    {"jsonrpc",           FIELD_TEXT, .help = "2.0: an error of JSON-RPC", .example = "\"2.0\""},
+    {"id",                FIELD_ANY,  .help = "That of the message, if it could be read"},
+    {"error",             FIELD_ANY,  .required = true, .help = "code, message and data; or a code for programs, with a description beside it", .example = "{\"code\": -32601, \"message\": \"Unknown method\"}"},
+    {"error_description", FIELD_TEXT, .help = "Text for people"},
+};
+/* clang-format on */
+const struct field_table mcp_message_table =
+    FIELD_TABLE("McpMessage", mcp_message_fields, FIELDS_IGNORE_UNKNOWN);
+const struct field_table mcp_answer_table =
+    FIELD_TABLE("McpAnswer", mcp_answer_fields, FIELDS_ANSWER);
+const struct field_table mcp_failure_table =
+    FIELD_TABLE("McpFailure", mcp_failure_fields, FIELDS_ANSWER | FIELDS_IGNORE_UNKNOWN);
+
+/* ---- methods without a question to policy */
+
+static enum az_status
+give_discovery(struct mcp_exchange *it)
+{
+    it->result = mcp_discover_result(it->req->op.mem);
+    return AZ_OK;
+}
+
+static enum az_status
+give_initialization(struct mcp_exchange *it)
+{
+    const char *asked = json_string_value(json_object_get(it->message.params, "protocolVersion"));
+    it->result = mcp_initialize_result(it->req->op.mem, mcp_legacy_version(asked));
+    return AZ_OK;
+}
+
+static enum az_status
+give_pong(struct mcp_exchange *it)
+{
+    it->result = jsonx_own(it->req->op.mem, json_object());
+    return AZ_OK;
+}
+
+/* Acknowledge a subscription to nothing, and end it at once: no list changes are declared, and no
+ * worker waits (gateway-admin.md 1.5). */
+static enum az_status
+end_subscription(struct mcp_exchange *it)
+{
+    struct request *req = it->req;
+    TALLOC_CTX *mem = req->op.mem;
+    const json_t *id = it->message.id;
+    json_t *ready =
+        jsonx_own(mem, json_pack("{s:s,s:s,s:{s:{s:O},s:{}}}", "jsonrpc", "2.0", "method",
+                                 "notifications/subscriptions/acknowledged", "params", "_meta",
+                                 MCP_META_SUBSCRIPTION, id, "notifications"));
+    json_t *end =
+        jsonx_own(mem, json_rpc_result(id, json_pack("{s:s,s:{s:O}}", "resultType", "complete",
+                                                     "_meta", MCP_META_SUBSCRIPTION, id)));
+    const char *first = ready != NULL ? jsonx_dump(mem, ready) : NULL;
+    const char *last = end != NULL ? jsonx_dump(mem, end) : NULL;
+    const char *text = first != NULL && last != NULL
+                           ? talloc_asprintf(mem, "data: %s\n\ndata: %s\n\n", first, last)
+                           : NULL;
+    if (text == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
+    respond_header(req, "X-Accel-Buffering", "no");
+    return respond_octets(req, 200, "text/event-stream", text, strlen(text));
+}
+
+/* The methods, and the eras that have them. */
+/* clang-format off */
+static const struct mcp_method {
+    const char *name;
+    bool modern, legacy;
+    enum az_status (*handle)(struct mcp_exchange *it);
+} methods[] = {
+    {"initialize",           false, true,  give_initialization},
+    {"ping",                 false, true,  give_pong},
+    {"server/discover",      true,  false, give_discovery},
+    {"subscriptions/listen", true,  false, end_subscription},
+    {"tools/list",           true,  true,  mcp_list_tools},
+    {"tools/call",           true,  true,  mcp_call_tool},
+};
+/* clang-format on */
+
+static const struct mcp_method *
+find_method(const struct mcp_exchange *it)
+{
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        if (strcmp(methods[i].name, it->message.method) == 0)
+            return (it->era.modern ? methods[i].modern : methods[i].legacy) ? &methods[i] : NULL;
+    return NULL;
+}
+
+/* ---- reading */
+
+/* Read the message and its era. */
+static enum az_status
+read_exchange(struct mcp_exchange *it)
+{
+    struct request *req = it->req;
+    const struct mcp_headers headers = {
+        .version = request_header(req, "HTTP_MCP_PROTOCOL_VERSION"),
+        .method = request_header(req, "HTTP_MCP_METHOD"),
+        .name = request_header(req, "HTTP_MCP_NAME"),
+    };
+    enum az_status st;
+    if (req->body_length > (size_t) req->op.az->cfg->gateway_max_body_size)
+        return op_fail(&req->op, AZ_TOO_LARGE, NULL, NULL);
+    if (!request_media_type_is_json(req->io->variable(req->io, "CONTENT_TYPE")))
+        return op_fail(&req->op, AZ_MEDIA_TYPE, NULL, NULL);
+    st = json_rpc_read(req->op.mem, req->body, req->body_length, &it->message, &it->fault);
+    if (st == AZ_OK && it->message.method == NULL) {
+        it->fault = (struct json_rpc_fault){
+            .http = 400, .code = RPC_INVALID_REQUEST, .message = "No request waits for an answer"};
+        st = AZ_INVALID;
+    }
+    if (st == AZ_OK)
+        st = mcp_era_find(req->op.mem, &it->message, &headers, &it->era, &it->fault);
+    return st == AZ_SERVER_ERROR ? op_fail(&req->op, st, NULL, "out of memory for a message") : st;
+}
+
+/* ---- answering */
+
+/* Answer with a fault. The status of HTTP decides what the audit row and the log say. */
+static enum az_status
+answer_rpc_fault(struct mcp_exchange *it)
+{
+    struct request *req = it->req;
+    const struct json_rpc_fault *fault = &it->fault;
+    enum az_status st;
+    json_t *body = jsonx_own(req->op.mem, json_rpc_error(it->message.id, fault));
+    if (body == NULL)
+        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a fault");
+    req->error_body = body;
+    st = op_fail(&req->op, fault->http == 404 ? AZ_NOT_FOUND : AZ_INVALID_REQUEST, NULL,
+                 "JSON-RPC error %d: %s", fault->code, fault->message);
+    return fault->http == 200 ? respond_json(req, 200, body) : st;
+}
+
+static enum az_status
+answer_result(struct mcp_exchange *it)
+{
+    struct request *req = it->req;
+    json_t *body = NULL;
+    if (mcp_result_finish(it->result, &it->era))
+        body = jsonx_own(req->op.mem, json_rpc_result(it->message.id, json_incref(it->result)));
+    return body != NULL ? respond_json(req, 200, body)
+                        : op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+}
+
+/* Give a failure of a handler the body that an MCP client reads: the status of HTTP and the
+ * challenge are those of the failure (gateway-admin.md 1.5). */
+static enum az_status
+explain_failure(struct mcp_exchange *it, enum az_status st)
+{
+    struct request *req = it->req;
+    const struct json_rpc_fault fault = {
+        .code = st == AZ_SERVER_ERROR ? RPC_INTERNAL_ERROR : az_status_row(st)->http * 100,
+        .message = req->op.fault.public_text,
+    };
+    req->error_body = jsonx_own(req->op.mem, json_rpc_error(it->message.id, &fault));
+    return st;
+}
+
+static enum az_status
+answer_request(struct mcp_exchange *it)
+{
+    const struct mcp_method *method = find_method(it);
+    enum az_status st;
+    if (method == NULL) {
+        mcp_refuse(it, it->era.modern ? 404 : 200, RPC_METHOD_NOT_FOUND, "Unknown method");
+        st = AZ_OK;
+    } else if ((st = method->handle(it)) != AZ_OK) {
+        return explain_failure(it, st);
+    }
+    if (it->req->res.status != 0)
+        return AZ_OK; /* it has answered */
+    if (it->result == NULL && it->fault.code == 0)
+        return op_fail(&it->req->op, AZ_SERVER_ERROR, NULL, "out of memory for a result");
+    return it->result != NULL ? answer_result(it) : answer_rpc_fault(it);
+}
+
+static enum az_status
+handle_message(struct request *req, const char *name)
+{
+    struct mcp_exchange it = {.req = req};
+    enum az_status st = gateway_enter(req, GATEWAY_MCP, name, &it.visit);
+    if (st != AZ_OK)
+        return st;
+    if ((st = read_exchange(&it)) == AZ_INVALID)
+        return answer_rpc_fault(&it);
+    if (st != AZ_OK)
+        return st;
+    if (it.message.kind == JSON_RPC_NOTIFICATION)
+        return respond_empty(req, 202);
+    return answer_request(&it);
+}
+
+enum az_status
+mcp_handle(struct request *req)
+{
+    return handle_message(req, NULL);
+}
+
+enum az_status
+mcp_resource_handle(struct request *req)
+{
+    return handle_message(req, req->path_value[0]);
+}

@@ -1,0 +1,62 @@
+/*
+ * Which revision of MCP a message follows, and whether it is well-formed by it. Revision 2026-07-28
+ * carries version and capabilities in every request; the older ones open with `initialize`. One
+ * endpoint without sessions serves both. Facts in, verdict out: no HTTP here.
+ */
+#ifndef AZ_GATEWAY_MCP_ERA_H
+#define AZ_GATEWAY_MCP_ERA_H
+
+#include <stdbool.h>
+
+#include "gateway/mcp/json_rpc.h"
+
+/* The modern revision. */
+#define MCP_MODERN "2026-07-28"
+/* The newest and the oldest of the older ones. A client that sends no MCP-Protocol-Version follows
+ * the oldest (MCP 2025-06-18, transports). */
+#define MCP_LEGACY_NEWEST "2025-11-25"
+#define MCP_LEGACY_OLDEST "2025-03-26"
+
+/* Members of `_meta`. */
+#define MCP_META "io.modelcontextprotocol/"
+#define MCP_META_VERSION MCP_META "protocolVersion"
+#define MCP_META_CAPABILITIES MCP_META "clientCapabilities"
+#define MCP_META_CLIENT MCP_META "clientInfo"
+#define MCP_META_SERVER MCP_META "serverInfo"
+#define MCP_META_SUBSCRIPTION MCP_META "subscriptionId"
+
+/* The headers of a message; NULL: absent. */
+struct mcp_headers {
+    const char *version; /* MCP-Protocol-Version */
+    const char *method;  /* Mcp-Method */
+    const char *name;    /* Mcp-Name */
+};
+
+/* What the era says about a message. */
+struct mcp_era {
+    bool modern;         /* revision 2026-07-28 */
+    const char *version; /* that the client follows */
+    bool opens_urls;     /* the client can show an address to its user (elicitation, mode url) */
+};
+
+/*
+ * Find the era of a request or notification. AZ_INVALID: it breaks the rules of its revision, and
+ * *ret_fault is the answer. AZ_SERVER_ERROR: out of memory. Notifications of the modern revision
+ * need no `_meta`.
+ */
+enum az_status mcp_era_find(TALLOC_CTX *mem, const struct json_rpc *message,
+                            const struct mcp_headers *headers, struct mcp_era *ret,
+                            struct json_rpc_fault *ret_fault);
+
+/* Return the version that answers the `initialize` of a client that asks for `asked` (or NULL): the
+ * same if it is known, else the newest. The text is a constant. */
+const char *mcp_legacy_version(const char *asked);
+
+/* Return the text of a header value that may be "=?base64?...?=" (MCP 2026-07-28, transports), on
+ * mem. NULL: its base64 is not valid, or holds a NUL. */
+const char *mcp_header_text(TALLOC_CTX *mem, const char *value);
+
+/* Return the same the other way: the text itself if a header can carry it. NULL: out of memory. */
+const char *mcp_header_value(TALLOC_CTX *mem, const char *text);
+
+#endif

@@ -1,0 +1,28 @@
+/* One MCP request while it is answered: what the files of this folder pass to each other. */
+#ifndef AZ_GATEWAY_MCP_EXCHANGE_H
+#define AZ_GATEWAY_MCP_EXCHANGE_H
+
+#include "gateway/door.h"
+#include "gateway/mcp/era.h"
+#include "gateway/mcp/json_rpc.h"
+#include "http/request.h"
+
+struct mcp_exchange {
+    struct request *req;
+    struct gateway_visit visit;
+    struct json_rpc message; /* the request */
+    struct mcp_era era;
+    /* The answer of a handler that returns AZ_OK. */
+    json_t *result;              /* NULL: the fault below */
+    struct json_rpc_fault fault; /* with its HTTP status */
+};
+
+/* Answer with a fault and return AZ_OK. */
+static inline enum az_status
+mcp_refuse(struct mcp_exchange *it, int http, int code, const char *message)
+{
+    it->fault = (struct json_rpc_fault){.http = http, .code = code, .message = message};
+    return AZ_OK;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * What the gateway sends to upstream MCP servers, and how it reads what they answer. Their answers
+ * are as little trusted as those of any caller: every size is limited, and only members that are
+ * named here are used.
+ */
+#ifndef AZ_GATEWAY_MCP_PEER_MESSAGE_H
+#define AZ_GATEWAY_MCP_PEER_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <talloc.h>
+
+#include "gateway/mcp/json_rpc.h"
+#include "gateway/upstream/call.h"
+
+/* Tools of one resource. Hosts of models cope with some hundred. */
+#define PEER_TOOLS_MAX 1000
+/* Octets of one tool as JSON text; real ones have some thousand. */
+#define PEER_TOOL_OCTETS_MAX 65536
+/* Pages of tools/list that are read; a server that gives ten tools a page fits. */
+#define PEER_PAGES_MAX 100
+/* Octets of a page's cursor, of a session's id, and of an error's message that is passed on. */
+#define PEER_CURSOR_MAX 4096
+#define PEER_SESSION_MAX 512
+#define PEER_MESSAGE_MAX 1000
+/* Header fields of one message: seven fixed ones, and the Mcp-Param-... of its arguments. */
+#define PEER_FIELDS_MAX 32
+
+/* The way an upstream is talked to. */
+struct peer_way {
+    bool modern;         /* revision 2026-07-28; else an older one */
+    const char *version; /* of the older ones; NULL: not agreed yet */
+    const char *session; /* Mcp-Session-Id of the older ones, or NULL */
+};
+
+/* A message to an upstream. */
+struct peer_message {
+    const char *method;
+    json_t *params;       /* object; NULL: none */
+    const json_t *schema; /* tools/call: inputSchema of the tool, for its Mcp-Param-... */
+    bool notification;
+};
+
+/* The same as it is sent; on the caller's memory. */
+struct peer_envelope {
+    const char *body;
+    size_t length;
+    struct upstream_field field[PEER_FIELDS_MAX];
+    size_t fields;
+};
+
+/* Write a message. AZ_SERVER_ERROR: out of memory. */
+enum az_status peer_write(TALLOC_CTX *mem, const struct peer_way *way,
+                          const struct peer_message *message, struct peer_envelope *ret);
+
+/* True if a message answers a request that peer_write() made. */
+bool peer_answers(const struct json_rpc *message);
+
+/* Return the message of an error that an upstream answered with, cut and without control
+ * characters, on mem; NULL: out of memory. */
+const char *peer_error_text(TALLOC_CTX *mem, const json_t *error);
+
+/* Return the name of the revision, a constant, if the result of `initialize` has one that we know;
+ * else NULL. */
+const char *peer_version(const json_t *result);
+
+/* True if the result of `server/discover` names the modern revision. */
+bool peer_is_modern(const json_t *result);
+
+/*
+ * Add the tools of a page to `tools`, an array: objects with name, title, description, inputSchema,
+ * outputSchema and annotations. A tool that is malformed, too large or named twice is left out and
+ * counted. AZ_INVALID: the page is malformed, or there are more than PEER_TOOLS_MAX. *ret_cursor:
+ * of the next page, borrowed; NULL: this is the last.
+ */
+enum az_status peer_tools_add(TALLOC_CTX *mem, const json_t *page, json_t *tools, size_t *left_out,
+                              const char **ret_cursor);
+
+#endif

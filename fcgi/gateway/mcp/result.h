@@ -1,0 +1,63 @@
+/* Results of MCP requests, as JSON that is owned by the caller's memory. */
+#ifndef AZ_GATEWAY_MCP_RESULT_H
+#define AZ_GATEWAY_MCP_RESULT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <talloc.h>
+
+#include "gateway/mcp/era.h"
+
+/* Milliseconds for which a client may keep the list of tools (gateway-admin.md 1.5): a change of
+ * policy or of a resource shows within half a minute. */
+#define MCP_TOOLS_TTL_MS 30000
+/* The same for what `server/discover` says, which changes with the program alone. */
+#define MCP_DISCOVER_TTL_MS 3600000
+
+/* The answer of an upstream that is no MCP server, as a tool gives it. */
+struct mcp_body {
+    const char *content_type; /* media type in lower case, without parameters; "" if none */
+    const char *octets;       /* NUL-terminated */
+    size_t length;
+    const char *uri; /* of the answer, for content that is neither text, image nor sound */
+    int status;      /* HTTP status code */
+    bool failed;     /* 4xx and 5xx, or successWhen says so */
+};
+
+/* Return the result of a tool with one text; error: the model reads why the call failed, and can
+ * correct itself. NULL: out of memory. So all below. */
+json_t *mcp_text_result(TALLOC_CTX *mem, const char *text, bool error);
+
+/*
+ * Return the result of a tool from an upstream's body: JSON and other text as text, JSON objects
+ * also as structuredContent, the rest in base64.
+ */
+json_t *mcp_body_result(TALLOC_CTX *mem, const struct mcp_body *body);
+
+/*
+ * Return what may pass of the result of an upstream MCP server: content, structuredContent and
+ * isError. NULL: it is not a result of tools/call, or out of memory.
+ */
+json_t *mcp_relayed_result(TALLOC_CTX *mem, const json_t *result);
+
+/* Return the result of `server/discover`, and of `initialize` with this version. */
+json_t *mcp_discover_result(TALLOC_CTX *mem);
+json_t *mcp_initialize_result(TALLOC_CTX *mem, const char *version);
+
+/* Return the result of `tools/list`; tools: an array, borrowed. */
+json_t *mcp_tools_result(TALLOC_CTX *mem, json_t *tools);
+
+/*
+ * Return a result that asks the client to have its user open an address, and to send the request
+ * again (MCP 2026-07-28, multi round-trip requests). key: names the request among those of the
+ * result.
+ */
+json_t *mcp_link_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
+                        const char *state);
+
+/* Give a result what its era has: a resultType, or neither that nor how long it may be kept. False:
+ * out of memory. */
+bool mcp_result_finish(json_t *result, const struct mcp_era *era);
+
+#endif

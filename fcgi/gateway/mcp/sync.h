@@ -1,0 +1,20 @@
+/* Reading the tools of MCP upstreams into their resources (gateway-admin.md 1.5): by the admin API,
+ * and by housekeeping. */
+#ifndef AZ_GATEWAY_MCP_SYNC_H
+#define AZ_GATEWAY_MCP_SYNC_H
+
+#include "gateway/mcp/tool_pins.h"
+#include "gateway/upstream/credential.h"
+#include "managed/managed.h"
+
+/* Read the tools of a resource from its upstream and store them. caller: whose linked account is
+ * used; NULL: the service itself. The failures are those of peer_ask(); the resource's status
+ * follows. */
+enum az_status mcp_sync(struct op *op, const struct managed_resource *resource,
+                        const struct upstream_caller *caller, struct tool_merge *ret);
+
+/* Sync all enabled MCP resources that need no person's account, one after the other; a note tells
+ * how it went. A job of housekeeping. */
+enum az_status mcp_sync_all(struct op *op, char *note, size_t size);
+
+#endif

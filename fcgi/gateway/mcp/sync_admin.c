@@ -1,0 +1,123 @@
+#include "config.h"
+
+#include "gateway/mcp/sync_admin.h"
+
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "gateway/mcp/sync.h"
+#include "store/gateway/resources.h"
+
+struct tool_sync {
+    const char *subject, *idp;
+};
+struct tool_approval {
+    const char *sha256;
+};
+
+/* clang-format off */
+static const struct field tool_sync_fields[] = {
+    {"subject", FIELD_TEXT, .max = FIELD_SUBJECT_MAX, FIELD_INTO(struct tool_sync, subject), .help = "Person whose linked account is used, for upstreams that know people alone", .example = "\"u-1\""},
+    {"idp",     FIELD_TEXT, .max = FIELD_NAME_MAX, FIELD_INTO(struct tool_sync, idp), .help = "Identity provider of that person", .example = "\"corp\""},
+};
+static const struct field tool_approval_fields[] = {
+    {"sha256", FIELD_TEXT, .max = 64, FIELD_INTO(struct tool_approval, sha256), .help = "pin.sha256 of the tool as it was read: another description is then not approved", .example = "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\""},
+};
+static const struct field answer_tool_sync_fields[] = {
+    {"added",   FIELD_TEXT_LIST, .required = true, .help = "Tools that the upstream did not have before"},
+    {"changed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it describes in another way"},
+    {"removed", FIELD_TEXT_LIST, .required = true, .help = "Tools that it has no more"},
+};
+/* clang-format on */
+const struct field_table tool_sync_table = FIELD_TABLE("ToolSync", tool_sync_fields, 0);
+const struct field_table tool_approval_table = FIELD_TABLE("ToolApproval", tool_approval_fields, 0);
+const struct field_table answer_tool_sync =
+    FIELD_TABLE("ToolSyncReport", answer_tool_sync_fields, FIELDS_ANSWER);
+
+/* Read an optional body. */
+static enum az_status
+read_tool_options(struct request *req, const struct field_table *table, void *target)
+{
+    enum az_status st = req->json != NULL ? fields_read(req->op.mem, table, req->json,
+                                                        request_field_fault, req, target, NULL)
+                                          : AZ_OK;
+    return st == AZ_INVALID ? op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL)
+           : st == AZ_OK    ? AZ_OK
+                            : op_fail(&req->op, st, NULL, "out of memory for a body");
+}
+
+/* Find the MCP resource of the path. */
+static enum az_status
+find_mcp(struct request *req, const struct managed_resource **ret)
+{
+    struct op *op = &req->op;
+    enum az_status st = resource_find(op, req->path_value[0], ret);
+    if (st != AZ_OK)
+        return st;
+    if (*ret == NULL)
+        return op_fail(op, AZ_NOT_FOUND, NULL, "no such resource");
+    req->audit.summary =
+        jsonx_dump(op->mem, jsonx_own(op->mem, json_pack("{s:s,s:s*}", "resource", (*ret)->name,
+                                                         "tool", req->path_value[1])));
+    return (*ret)->upstream == MANAGED_MCP
+               ? AZ_OK
+               : op_fail(op, AZ_CONFLICT, "Only a resource of type MCP has tools of its upstream",
+                         NULL);
+}
+
+enum az_status
+tools_sync_handle(struct request *req)
+{
+    struct op *op = &req->op;
+    const struct managed_resource *resource;
+    struct tool_sync options = {.subject = NULL};
+    struct upstream_caller caller = {.client_id = ""};
+    struct tool_merge merge;
+    enum az_status st = read_tool_options(req, &tool_sync_table, &options);
+    if (st == AZ_OK)
+        st = find_mcp(req, &resource);
+    if (st != AZ_OK)
+        return st;
+    if (resource->missing != NULL)
+        return op_fail(op, AZ_CONFLICT,
+                       talloc_asprintf(op->mem, "The resource is not complete: %s is missing",
+                                       resource->missing),
+                       NULL);
+    caller.subject = options.subject;
+    caller.idp = options.idp;
+    st = mcp_sync(op, resource, options.subject != NULL ? &caller : NULL, &merge);
+    if (st != AZ_OK)
+        return st;
+    return respond_json(
+        req, 200,
+        jsonx_own(op->mem, json_pack("{s:O,s:O,s:O}", "added", merge.added, "changed",
+                                     merge.changed, "removed", merge.removed)));
+}
+
+enum az_status
+tool_approve_handle(struct request *req)
+{
+    struct op *op = &req->op;
+    const struct managed_resource *resource;
+    struct tool_approval options = {.sha256 = NULL};
+    json_t *stored = NULL, *tools = NULL;
+    size_t waiting;
+    bool done = false;
+    enum az_status st = read_tool_options(req, &tool_approval_table, &options);
+    if (st == AZ_OK)
+        st = find_mcp(req, &resource);
+    if (st == AZ_OK)
+        st = resource_read_tools(op, resource, &stored);
+    if (st != AZ_OK)
+        return st;
+    st = tool_pins_approve(op->mem, stored, req->path_value[1], options.sha256, &tools, &waiting);
+    if (st == AZ_CONFLICT)
+        return op_fail(op, st, "The upstream has the tool no more, or describes it in another way",
+                       NULL);
+    if (st != AZ_OK)
+        return op_fail(op, st, NULL, "no such tool, or out of memory");
+    st = resource_store_tools(op, resource, tools,
+                              waiting > 0 ? MANAGED_SYNC_CHANGED : MANAGED_SYNC_OK, &done);
+    if (st == AZ_OK && !done)
+        return op_fail(op, AZ_CONFLICT, "The resource was changed meanwhile", NULL);
+    return st == AZ_OK ? respond_empty(req, 204) : st;
+}

@@ -1,0 +1,120 @@
+#include "config.h"
+
+#include "gateway/mcp/result.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "env.h"
+#include "tap.h"
+
+/* clang-format off */
+static const struct {
+    const char *type, *octets;
+    size_t length; /* 0: that of the text */
+    int status;
+    bool failed;
+    const char *wanted;
+    const char *name;
+} bodies[] = {
+    {"application/json", "{\"a\":1}", 0, 200, false, "{'content':[{'type':'text','text':'{\\\"a\\\":1}'}],'structuredContent':{'a':1}}", "a JSON object is text and structure"},
+    {"application/vnd.api+json", "{}", 0, 200, false, "{'content':[{'type':'text','text':'{}'}],'structuredContent':{}}", "... by the end of its type"},
+    {"application/json", "[1]", 0, 200, false, "{'content':[{'type':'text','text':'[1]'}]}", "an array is text (MCP 2025-06-18: structuredContent is an object)"},
+    {"application/json", "{\"a\"", 0, 200, false, "{'content':[{'type':'text','text':'{\\\"a\\\"'}]}", "half an object is text"},
+    {"text/plain", "{\"a\":1}", 0, 200, false, "{'content':[{'type':'text','text':'{\\\"a\\\":1}'}]}", "JSON that is called text is text"},
+    {"", "hello", 0, 200, false, "{'content':[{'type':'text','text':'hello'}]}", "no type, and text"},
+    {"", "", 0, 204, false, "{'content':[{'type':'text','text':''}]}", "no body"},
+    {"image/png", "\x89PNG", 0, 200, false, "{'content':[{'type':'image','data':'iVBORw==','mimeType':'image/png'}]}", "an image"},
+    {"audio/wav", "RIFF", 0, 200, false, "{'content':[{'type':'audio','data':'UklGRg==','mimeType':'audio/wav'}]}", "a sound"},
+    {"application/pdf", "%PDF", 0, 200, false, "{'content':[{'type':'resource','resource':{'uri':'u:x','mimeType':'application/pdf','blob':'JVBERg=='}}]}", "a file"},
+    {"text/plain", "\xff\xfe", 0, 200, false, "{'content':[{'type':'resource','resource':{'uri':'u:x','mimeType':'text/plain','blob':'//4='}}]}", "text that is not UTF-8"},
+    {"text/plain", "a\0b", 3, 200, false, "{'content':[{'type':'resource','resource':{'uri':'u:x','mimeType':'text/plain','blob':'YQBi'}}]}", "text with a NUL"},
+    {"application/json", "{\"message\":\"no\"}", 0, 404, true, "{'content':[{'type':'text','text':'The upstream answered 404: {\\\"message\\\":\\\"no\\\"}'}],'isError':true}", "a failure is for the model"},
+    {"", "", 0, 500, true, "{'content':[{'type':'text','text':'The upstream answered 500'}],'isError':true}", "... without a body"},
+};
+
+static const struct {
+    const char *result, *wanted;
+    const char *name;
+} relayed[] = {
+    {"{'content':[{'type':'text','text':'a'}]}", "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}", "content passes"},
+    {"{'content':[],'structuredContent':{'a':1},'isError':false,'resultType':'complete','ttlMs':1,'_meta':{'x':1},'other':1}", "{\"content\":[],\"structuredContent\":{\"a\":1},\"isError\":false}", "... with its structure and isError, and nothing else"},
+    {"{'content':'a'}", NULL, "content that is a text"},
+    {"{'content':[{'text':'a'}]}", NULL, "an item without a type"},
+    {"{'content':['a']}", NULL, "an item that is a text"},
+    {"{}", NULL, "no content"},
+    {"[]", NULL, "an array"},
+    {"{'resultType':'input_required','inputRequests':{}}", NULL, "a request for input, which we said we cannot meet"},
+    {"{'resultType':'input_required','content':[]}", NULL, "... with content"},
+};
+/* clang-format on */
+
+static void
+test_bodies(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        const struct mcp_body body = {
+            .content_type = bodies[i].type,
+            .octets = bodies[i].octets,
+            .length = bodies[i].length != 0 ? bodies[i].length : strlen(bodies[i].octets),
+            .uri = "u:x",
+            .status = bodies[i].status,
+            .failed = bodies[i].failed,
+        };
+        is_str(jsonx_dump(mem, mcp_body_result(mem, &body)),
+               jsonx_dump(mem, env_json(mem, bodies[i].wanted)), "%s", bodies[i].name);
+    }
+}
+
+static void
+test_relayed(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(relayed) / sizeof(relayed[0]); i++) {
+        json_t *result = mcp_relayed_result(mem, env_json(mem, relayed[i].result));
+        is_str(result != NULL ? jsonx_dump(mem, result) : NULL, relayed[i].wanted, "%s",
+               relayed[i].name);
+    }
+}
+
+/* The same result in both eras. */
+static void
+test_eras(TALLOC_CTX *mem)
+{
+    const struct mcp_era modern = {.modern = true}, legacy = {.modern = false};
+    json_t *tools = env_json(mem, "[]");
+    json_t *result = mcp_tools_result(mem, tools);
+    ok(mcp_result_finish(result, &modern), "tools/list for a modern client");
+    is_str(jsonx_dump(mem, result),
+           "{\"tools\":[],\"ttlMs\":30000,\"cacheScope\":\"private\",\"resultType\":\"complete\"}",
+           "... with resultType, ttlMs and a cacheScope of private");
+    ok(mcp_result_finish(result, &legacy), "tools/list for an older client");
+    is_str(jsonx_dump(mem, result), "{\"tools\":[]}", "... without them");
+    result = mcp_link_result(mem, "link_a", "https://as.example/l", "Connect.", "s");
+    ok(mcp_result_finish(result, &modern), "a link for a modern client");
+    is_str(json_string_value(json_object_get(result, "resultType")), "input_required",
+           "... keeps its resultType");
+    result = mcp_discover_result(mem);
+    is_str(json_string_value(json_array_get(json_object_get(result, "supportedVersions"), 0)),
+           "2026-07-28", "server/discover: the version");
+    ok(json_object_get(json_object_get(result, "capabilities"), "tools") != NULL
+           && json_object_size(json_object_get(result, "capabilities")) == 1,
+       "... tools alone are declared");
+    result = mcp_initialize_result(mem, "2025-06-18");
+    is_str(json_string_value(json_object_get(result, "protocolVersion")), "2025-06-18",
+           "initialize: the agreed version");
+    result = mcp_text_result(mem, "no", true);
+    is_str(jsonx_dump(mem, result),
+           "{\"content\":[{\"type\":\"text\",\"text\":\"no\"}],\"isError\":true}",
+           "an error that the model reads");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    test_bodies(mem);
+    test_relayed(mem);
+    test_eras(mem);
+    talloc_free(mem);
+    return done();
+}

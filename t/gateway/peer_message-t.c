@@ -1,0 +1,188 @@
+#include "config.h"
+
+#include "gateway/mcp/peer_message.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "env.h"
+#include "tap.h"
+
+static const char *
+field(const struct peer_envelope *envelope, const char *name)
+{
+    for (size_t i = 0; i < envelope->fields; i++)
+        if (strcmp(envelope->field[i].name, name) == 0)
+            return envelope->field[i].value;
+    return NULL;
+}
+
+static void
+test_modern(TALLOC_CTX *mem)
+{
+    const struct peer_way way = {.modern = true, .session = "not for them"};
+    struct peer_envelope envelope;
+    const struct peer_message message = {
+        .method = "tools/call",
+        .params = env_json(mem, "{'name':'caf\xc3\xa9','arguments':{'region':'eu','n':7,'deep':{'"
+                                "on':true,'off':null},'list':[1],'bad':'x'},'_meta':{'stolen':1}}"),
+        .schema = env_json(
+            mem, "{'properties':{'region':{'type':'string','x-mcp-header':'Region'},"
+                 "'n':{'type':'integer','x-mcp-header':'N'},'deep':{'properties':{"
+                 "'on':{'type':'boolean','x-mcp-header':'On'},'off':{'x-mcp-header':'Off'}}},"
+                 "'list':{'x-mcp-header':'List'},'bad':{'x-mcp-header':'Bad: x\\r\\nHost'}}}"),
+    };
+    is_int(peer_write(mem, &way, &message, &envelope), AZ_OK, "a modern message");
+    is_str(field(&envelope, "MCP-Protocol-Version"), "2026-07-28", "... version");
+    is_str(field(&envelope, "Mcp-Method"), "tools/call", "... method");
+    is_str(field(&envelope, "Mcp-Name"), "=?base64?Y2Fmw6k=?=", "... name, which is not ASCII");
+    is_str(field(&envelope, "Mcp-Param-Region"), "eu", "... an argument that is repeated");
+    is_str(field(&envelope, "Mcp-Param-N"), "7", "... a number");
+    is_str(field(&envelope, "Mcp-Param-On"), "true", "... an inner one");
+    ok(field(&envelope, "Mcp-Param-Off") == NULL && field(&envelope, "Mcp-Param-List") == NULL,
+       "... but no null and no list");
+    is_int((int64_t) envelope.fields, 8, "... and none with a name that is no token");
+    ok(field(&envelope, "Mcp-Session-Id") == NULL, "... no session");
+    json_t *body = NULL;
+    ok(jsonx_parse(mem, envelope.body, envelope.length, 32, &body, NULL) == AZ_OK, "its body");
+    json_t *meta = json_object_get(json_object_get(body, "params"), "_meta");
+    is_str(json_string_value(json_object_get(meta, "io.modelcontextprotocol/protocolVersion")),
+           "2026-07-28", "... _meta is ours");
+    ok(json_object_get(meta, "stolen") == NULL, "... alone");
+    is_int((int64_t) json_object_size(
+               json_object_get(meta, "io.modelcontextprotocol/clientCapabilities")),
+           0, "... without capabilities of the caller");
+    is_int(json_integer_value(json_object_get(body, "id")), 1, "... an id");
+}
+
+static void
+test_legacy(TALLOC_CTX *mem)
+{
+    const struct peer_way way = {.version = "2025-06-18", .session = "s"};
+    struct peer_envelope envelope;
+    const struct peer_message message = {.method = "notifications/initialized",
+                                         .notification = true};
+    is_int(peer_write(mem, &way, &message, &envelope), AZ_OK, "an older message");
+    is_str(field(&envelope, "MCP-Protocol-Version"), "2025-06-18", "... version");
+    is_str(field(&envelope, "Mcp-Session-Id"), "s", "... session");
+    is_str(field(&envelope, "Accept"), "application/json, text/event-stream", "... Accept");
+    ok(field(&envelope, "Mcp-Method") == NULL, "... no Mcp-Method");
+    is_str(envelope.body, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+           "... a notification has no id");
+    is_str(peer_version(env_json(mem, "{'protocolVersion':'2025-03-26'}")), "2025-03-26",
+           "a version that is known");
+    is_str(peer_version(env_json(mem, "{'protocolVersion':'2024-11-05'}")), NULL,
+           "one that is not");
+    is_str(peer_version(env_json(mem, "{}")), NULL, "none");
+    ok(peer_is_modern(env_json(mem, "{'supportedVersions':['2099-01-01','2026-07-28']}")),
+       "a modern server");
+    ok(!peer_is_modern(env_json(mem, "{'supportedVersions':['2025-11-25',7]}")), "another");
+    ok(!peer_is_modern(env_json(mem, "{'supportedVersions':'2026-07-28'}")), "no list");
+}
+
+static void
+test_answers(TALLOC_CTX *mem)
+{
+    struct json_rpc message = {.kind = JSON_RPC_RESULT, .id = env_json(mem, "1")};
+    ok(peer_answers(&message), "the answer to our request");
+    message.id = env_json(mem, "2");
+    ok(!peer_answers(&message), "... to another one");
+    message.id = env_json(mem, "'1'");
+    ok(!peer_answers(&message), "... to a text");
+    message = (struct json_rpc){.kind = JSON_RPC_NOTIFICATION, .method = "notifications/progress"};
+    ok(!peer_answers(&message), "a notification");
+    message = (struct json_rpc){.kind = JSON_RPC_REQUEST, .id = env_json(mem, "1")};
+    ok(!peer_answers(&message), "a request of the upstream");
+    is_str(peer_error_text(mem, env_json(mem, "{'code':-32602,'message':'no\\u001b[31m\\nway'}")),
+           "The upstream answered with error -32602: no [31m way", "an error without controls");
+    is_str(peer_error_text(mem, env_json(mem, "{}")),
+           "The upstream answered with error 0: ", "an error that says nothing");
+    char *longest = talloc_zero_array(mem, char, PEER_MESSAGE_MAX + 11);
+    memset(longest, 'm', PEER_MESSAGE_MAX + 10);
+    is_int((int64_t) strlen(peer_error_text(
+               mem, jsonx_own(mem, json_pack("{s:i,s:s}", "code", 1, "message", longest)))),
+           (int64_t) strlen("The upstream answered with error 1: ") + PEER_MESSAGE_MAX,
+           "a long error is cut");
+}
+
+/* clang-format off */
+static const struct {
+    const char *page;
+    size_t tools, left_out;
+    const char *cursor;
+    bool refused;
+    const char *name;
+} pages[] = {
+    {"{'tools':[{'name':'a','inputSchema':{'type':'object'}}]}", 1, 0, NULL, false, "a tool"},
+    {"{'tools':[{'name':'a','inputSchema':{}}],'nextCursor':'c'}", 1, 0, "c", false, "a page before others"},
+    {"{'tools':[{'name':'a','inputSchema':{}},{'name':'a','inputSchema':{}}]}", 1, 1, NULL, false, "a name that comes twice"},
+    {"{'tools':[{'name':'a b','inputSchema':{}},{'name':'','inputSchema':{}},{'inputSchema':{}},7]}", 0, 4, NULL, false, "names that MCP does not allow"},
+    {"{'tools':[{'name':'a'},{'name':'b','inputSchema':[]}]}", 0, 2, NULL, false, "no inputSchema"},
+    {"{'tools':[{'name':'a','inputSchema':{},'title':7,'description':null,'annotations':[],'_meta':{'x':1},'icons':[]}]}", 1, 0, NULL, false, "members of another type, and others"},
+    {"{'tools':{}}", 0, 0, NULL, true, "tools that are no list"},
+    {"{}", 0, 0, NULL, true, "no tools"},
+};
+/* clang-format on */
+
+static void
+test_tools(TALLOC_CTX *mem)
+{
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+        json_t *tools = env_json(mem, "[]");
+        size_t left_out = 0;
+        const char *cursor = NULL;
+        is_int(peer_tools_add(mem, env_json(mem, pages[i].page), tools, &left_out, &cursor),
+               pages[i].refused ? AZ_INVALID : AZ_OK, "%s", pages[i].name);
+        is_int((int64_t) json_array_size(tools), (int64_t) pages[i].tools, "... tools");
+        is_int((int64_t) left_out, (int64_t) pages[i].left_out, "... left out");
+        is_str(cursor, pages[i].cursor, "... cursor");
+    }
+    json_t *tools = env_json(mem, "[]");
+    size_t left_out = 0;
+    const char *cursor;
+    is_int(peer_tools_add(mem, env_json(mem, pages[5].page), tools, &left_out, &cursor), AZ_OK,
+           "what is kept");
+    is_str(jsonx_dump(mem, tools), "[{\"name\":\"a\",\"inputSchema\":{}}]", "... is what is known");
+}
+
+static void
+test_limits(TALLOC_CTX *mem)
+{
+    json_t *tools = env_json(mem, "[]"), *page = env_json(mem, "{'tools':[]}");
+    size_t left_out = 0;
+    const char *cursor;
+    for (size_t i = 0; i < PEER_TOOLS_MAX; i++)
+        json_array_append_new(
+            json_object_get(page, "tools"),
+            json_pack("{s:s,s:{}}", "name", talloc_asprintf(mem, "t%zu", i), "inputSchema"));
+    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "the most tools");
+    is_int(peer_tools_add(mem, env_json(mem, pages[0].page), tools, &left_out, &cursor), AZ_INVALID,
+           "one more");
+    char *text = talloc_zero_array(mem, char, PEER_TOOL_OCTETS_MAX + 1);
+    memset(text, 'd', PEER_TOOL_OCTETS_MAX);
+    page = jsonx_own(mem, json_pack("{s:[{s:s,s:{},s:s}]}", "tools", "name", "a", "inputSchema",
+                                    "description", text));
+    tools = env_json(mem, "[]");
+    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "a tool that is too large");
+    is_int((int64_t) left_out, 1, "... is left out");
+    text = talloc_zero_array(mem, char, PEER_CURSOR_MAX + 2);
+    memset(text, 'c', PEER_CURSOR_MAX);
+    page = jsonx_own(mem, json_pack("{s:[],s:s}", "tools", "nextCursor", text));
+    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_OK, "the longest cursor");
+    text[PEER_CURSOR_MAX] = 'c';
+    page = jsonx_own(mem, json_pack("{s:[],s:s}", "tools", "nextCursor", text));
+    is_int(peer_tools_add(mem, page, tools, &left_out, &cursor), AZ_INVALID, "one octet more");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    test_modern(mem);
+    test_legacy(mem);
+    test_answers(mem);
+    test_tools(mem);
+    test_limits(mem);
+    talloc_free(mem);
+    return done();
+}

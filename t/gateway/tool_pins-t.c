@@ -1,0 +1,239 @@
+#include "config.h"
+
+#include "gateway/mcp/tool_pins.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "env.h"
+#include "tap.h"
+
+#define NOW "2026-11-21T11:00:00Z"
+#define A "{'name':'a','description':'First.','inputSchema':{'type':'object'}}"
+#define A2 "{'name':'a','description':'Other.','inputSchema':{'type':'object'}}"
+#define B "{'name':'b','inputSchema':{'type':'object'}}"
+
+/* Merge what the upstream has into the stored tools, which are replaced. */
+static struct tool_merge
+sync_tools(TALLOC_CTX *mem, json_t **stored, const char *seen)
+{
+    struct tool_merge merge;
+    is_int(tool_pins_merge(mem, *stored, env_json(mem, seen), NOW, &merge), AZ_OK, "a sync");
+    *stored = merge.tools;
+    return merge;
+}
+
+static const json_t *
+tool_named(const json_t *tools, const char *name)
+{
+    size_t index;
+    const json_t *tool;
+    json_array_foreach (tools, index, tool)
+        if (strcmp(json_string_value(json_object_get(tool, "name")), name) == 0)
+            return tool;
+    return NULL;
+}
+
+static const char *
+pin_status(const json_t *tools, const char *name)
+{
+    return json_string_value(
+        json_object_get(json_object_get(tool_named(tools, name), "pin"), "status"));
+}
+
+static const char *
+pin_hash(const json_t *tools, const char *name)
+{
+    return json_string_value(
+        json_object_get(json_object_get(tool_named(tools, name), "pin"), "sha256"));
+}
+
+static void
+is_list(TALLOC_CTX *mem, const json_t *list, const char *wanted, const char *name)
+{
+    is_str(jsonx_dump(mem, list), wanted, "%s", name);
+}
+
+static void
+test_life(TALLOC_CTX *mem)
+{
+    json_t *stored = NULL;
+    struct tool_merge m = sync_tools(mem, &stored, "[" A "," B "]");
+    is_list(mem, m.added, "[\"a\",\"b\"]", "the first sync adds");
+    is_str(pin_status(stored, "a"), "approved", "... and approves (trust on first use)");
+    is_int((int64_t) m.waiting, 0, "... nothing waits");
+
+    m = sync_tools(mem, &stored, "[" A "," B "]");
+    is_list(mem, m.added, "[]", "the same again: nothing is added");
+    is_list(mem, m.changed, "[]", "... nor changed");
+    is_list(mem, m.removed, "[]", "... nor removed");
+
+    m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_list(mem, m.changed, "[\"a\"]", "another description is a change (CVE-2025-54136)");
+    is_list(mem, m.added, "[\"c\"]", "... and another tool is new");
+    is_str(pin_status(stored, "a"), "changed", "... the one waits");
+    is_str(pin_status(stored, "c"), "new", "... and so does the other");
+    is_int((int64_t) m.waiting, 2, "... both are counted");
+    is_str(json_string_value(json_object_get(tool_named(stored, "a"), "description")), "Other.",
+           "... with the description that somebody has to read");
+
+    m = sync_tools(mem, &stored, "[" A2 "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_list(mem, m.changed, "[]", "the same again is no change");
+    is_str(pin_status(stored, "a"), "changed", "... and no approval");
+    is_str(pin_status(stored, "c"), "new", "... of either");
+    m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_str(pin_status(stored, "a"), "changed", "back to the first description: it still waits");
+
+    size_t waiting = 9;
+    is_int(tool_pins_approve(mem, stored, "a", pin_hash(stored, "a"), &stored, &waiting), AZ_OK,
+           "an approval");
+    is_str(pin_status(stored, "a"), "approved", "... counts");
+    is_int((int64_t) waiting, 1, "... and one waits still");
+    m = sync_tools(mem, &stored, "[" A "," B ",{'name':'c','inputSchema':{'type':'object'}}]");
+    is_str(pin_status(stored, "a"), "approved", "... after the next sync too");
+
+    m = sync_tools(mem, &stored, "[" B "]");
+    is_list(mem, m.removed, "[\"a\",\"c\"]", "tools that the upstream has no more");
+    is_str(pin_status(stored, "a"), "missing", "... what was approved is remembered");
+    ok(tool_named(stored, "c") == NULL, "... what waited is not");
+    m = sync_tools(mem, &stored, "[" B "]");
+    is_list(mem, m.removed, "[]", "... and they are removed once");
+    m = sync_tools(mem, &stored, "[" A "," B "]");
+    is_list(mem, m.added, "[\"a\"]", "a tool that comes back");
+    is_str(pin_status(stored, "a"), "approved", "... as it was is approved");
+    sync_tools(mem, &stored, "[" B "]");
+    sync_tools(mem, &stored, "[" A2 "," B "]");
+    is_str(pin_status(stored, "a"), "changed", "... another one under its name is not");
+}
+
+/* Every member that a model reads is part of the pin. */
+static void
+test_members(TALLOC_CTX *mem)
+{
+    static const char *const others[] = {
+        "[{'name':'a','description':'First. ','inputSchema':{'type':'object'}}]",
+        "[{'name':'a','inputSchema':{'type':'object'}}]",
+        "[{'name':'a','description':'First.','inputSchema':{'type':'object','properties':{}}}]",
+        "[{'name':'a','description':'First.','inputSchema':{'type':'object'},'outputSchema':{'type'"
+        ":'object'}}]",
+        "[{'name':'a','description':'First.','inputSchema':{'type':'object'},'annotations':{'"
+        "readOnlyHint':true}}]",
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        json_t *stored = NULL;
+        sync_tools(mem, &stored, "[" A "]");
+        sync_tools(mem, &stored, others[i]);
+        is_str(pin_status(stored, "a"), "changed", "a change: %s", others[i]);
+        ok(json_object_get(tool_named(stored, "a"), "annotations") == NULL,
+           "... whose annotations are not believed");
+    }
+}
+
+static void
+test_operator(TALLOC_CTX *mem)
+{
+    json_t *stored = env_json(
+        mem, "[{'name':'mine','upstreamName':'a','scopes':['x'],'enabled':false,'annotations':"
+             "{'readOnlyHint':true},'origin':'local','inputSchema':{'type':'object'}}]");
+    struct tool_merge m = sync_tools(mem, &stored, "[" A "]");
+    const json_t *tool = tool_named(stored, "mine");
+    is_int((int64_t) json_array_size(stored), 1, "a tool that the operator described before");
+    is_str(json_string_value(json_array_get(json_object_get(tool, "scopes"), 0)), "x",
+           "... keeps its scopes");
+    ok(json_is_false(json_object_get(tool, "enabled")), "... stays switched off");
+    ok(json_is_true(json_object_get(json_object_get(tool, "annotations"), "readOnlyHint")),
+       "... keeps its annotations");
+    is_str(json_string_value(json_object_get(tool, "description")), "First.",
+           "... and has the description of the upstream");
+    is_list(mem, m.added, "[\"a\"]", "... it is an addition");
+
+    stored = NULL;
+    m = sync_tools(mem, &stored,
+                   "[{'name':'sum.up','inputSchema':{'type':'object'}},{'name':'sum_up','"
+                   "inputSchema':{'type':'object'}}]");
+    is_int((int64_t) json_array_size(stored), 1, "two tools that clients would see by one name");
+    is_int((int64_t) m.left_out, 1, "... the second is left out");
+    is_list(mem, m.added, "[\"sum.up\"]", "... and not called an addition");
+}
+
+/* What a stored document cannot hold is left out, so that no upstream can break its resource. */
+static void
+test_unstorable(TALLOC_CTX *mem)
+{
+    static const char *const tools[] = {
+        "[{'name':'x','inputSchema':{}}]",
+        "[{'name':'x','inputSchema':{'type':'object','$ref':'https://evil.example/s'}}]",
+        "[{'name':'x','inputSchema':{'type':'object'},'outputSchema':{'type':'array'}}]",
+    };
+    for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+        json_t *stored = NULL;
+        struct tool_merge m = sync_tools(mem, &stored, tools[i]);
+        is_int((int64_t) m.left_out, 1, "left out: %s", tools[i]);
+        is_int((int64_t) json_array_size(stored), 0, "... and not stored");
+    }
+    json_t *seen = jsonx_own(mem, json_array()), *stored = NULL;
+    char *text = talloc_zero_array(mem, char, 4001);
+    memset(text, 'd', 4000);
+    for (size_t i = 0; i < 300; i++)
+        json_array_append_new(seen, json_pack("{s:s,s:s,s:{s:s}}", "name",
+                                              talloc_asprintf(mem, "t%zu", i), "description", text,
+                                              "inputSchema", "type", "object"));
+    struct tool_merge m = sync_tools(mem, &stored, jsonx_dump(mem, seen));
+    ok(strlen(jsonx_dump(mem, stored)) <= TOOL_PINS_OCTETS_MAX && m.left_out > 0
+           && json_array_size(stored) > 100,
+       "tools beyond the octets of a document are left out");
+}
+
+static void
+test_approvals(TALLOC_CTX *mem)
+{
+    json_t *stored = NULL, *changed = NULL;
+    size_t waiting;
+    is_int(tool_pins_approve(mem, NULL, "a", NULL, &changed, &waiting), AZ_NOT_FOUND,
+           "nothing is stored");
+    sync_tools(mem, &stored, "[" B "]");
+    sync_tools(mem, &stored, "[" A "," B "]");
+    is_int(tool_pins_approve(mem, stored, "x", NULL, &changed, &waiting), AZ_NOT_FOUND,
+           "an unknown tool");
+    is_int(tool_pins_approve(mem, stored, "a", "00", &changed, &waiting), AZ_CONFLICT,
+           "a tool that is another one than the operator read");
+    is_int(tool_pins_approve(mem, stored, "a", NULL, &changed, &waiting), AZ_OK,
+           "whatever is stored");
+    is_str(pin_status(stored, "a"), "new", "the stored tools themselves are unchanged");
+    sync_tools(mem, &stored, "[" A "]");
+    is_int(tool_pins_approve(mem, stored, "b", NULL, &changed, &waiting), AZ_CONFLICT,
+           "a tool that the upstream has no more");
+}
+
+static void
+test_limit(TALLOC_CTX *mem)
+{
+    json_t *seen = jsonx_own(mem, json_array());
+    struct tool_merge merge;
+    for (size_t i = 0; i <= TOOL_PINS_MAX; i++)
+        json_array_append_new(seen,
+                              json_pack("{s:s,s:{s:s}}", "name", talloc_asprintf(mem, "t%zu", i),
+                                        "inputSchema", "type", "object"));
+    is_int(tool_pins_merge(mem, NULL, seen, NOW, &merge), AZ_OK, "one tool too many");
+    is_int((int64_t) json_array_size(merge.tools), TOOL_PINS_MAX, "... the most are stored");
+    is_int((int64_t) merge.left_out, 1, "... and one is left out");
+    json_t *stored = merge.tools;
+    sync_tools(mem, &stored, "[" A "," B "]");
+    is_int((int64_t) json_array_size(stored), TOOL_PINS_MAX,
+           "those that are gone make room for others");
+    is_str(pin_status(stored, "a"), "new", "... which wait");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    test_life(mem);
+    test_members(mem);
+    test_operator(mem);
+    test_unstorable(mem);
+    test_approvals(mem);
+    test_limit(mem);
+    talloc_free(mem);
+    return done();
+}

@@ -1,0 +1,89 @@
+package Authz::Mcp;
+
+# A client of the gateway's MCP endpoint that says exactly what a test wants.
+#
+#   my $mcp = Authz::Mcp->new($stack);                        # with a client that may use every resource
+#   $mcp->resource( 'crm', upstreamType => 'STATIC', ... );   # made or replaced; its default scope is `mcp`
+#   my $answer = $mcp->modern( 'tools/call', { name => 'crm__hello', arguments => {} } );
+#   my $answer = $mcp->legacy( 'tools/list', {}, version => '2025-06-18' );
+# Options: at => 'crm' (the endpoint of one resource), token => TEXT or undef, id => 7, headers => [...], capabilities => {...}.
+
+use strict;
+use warnings;
+
+use JSON::PP ();
+
+our $MODERN = '2026-07-28';
+
+my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+
+sub new {
+    my ( $class, $stack, %option ) = @_;
+    my $self = bless { stack => $stack }, $class;
+    $self->{client} = [
+        $stack->make_client(
+            $option{client} // 'agent',
+            {   grants    => ['client_credentials'], scopes => ['mcp'], gateway_scopes => ['*'],
+                resources => ['urn:svc:gateway'] } ) ];
+    $self->{token} = $self->token( $option{scope} // 'mcp' );
+    return $self;
+}
+
+sub address { my ( $self, $name ) = @_; return "$self->{stack}{base}/gateway/mcp" . ( defined $name ? "/$name" : '' ) }
+
+sub token {
+    my ( $self, $scope, $name ) = @_;
+    return $self->{stack}->token_text( @{ $self->{client} }, scope => $scope, resource => $self->address($name) );
+}
+
+sub resource {
+    my ( $self, $name, %member ) = @_;
+    my %document = ( name => $name, displayName => $name, defaultScope => 'mcp', enabled => JSON::PP::true(), %member );
+    my $answer   = $self->{stack}->admin( POST => '/admin/api/managed-resources', json => \%document );
+    $answer = $self->{stack}->admin( PUT => "/admin/api/managed-resources/$name", json => \%document )
+      if $answer->status == 409;
+    die "resource $name: " . $answer->status . ' ' . $answer->text if $answer->status !~ /\A20[01]\z/;
+    return $answer;
+}
+
+# Sends octets as they are.
+sub send_octets {
+    my ( $self, $body, %option ) = @_;
+    my $token = exists $option{token} ? $option{token} : $self->{token};
+    return $self->{stack}->http->request(
+        POST    => '/gateway/mcp' . ( defined $option{at} ? "/$option{at}" : '' ),
+        body    => $body,
+        headers => [
+            'Content-Type' => $option{type} // 'application/json',      Accept => 'application/json, text/event-stream',
+            defined $token ? ( Authorization => "Bearer $token" ) : (), @{ $option{headers} // [] } ] );
+}
+
+sub modern {
+    my ( $self, $method, $params, %option ) = @_;
+    my %meta = (
+        'io.modelcontextprotocol/protocolVersion'    => $MODERN,
+        'io.modelcontextprotocol/clientCapabilities' => $option{capabilities} // {} );
+    my $name   = $params->{name} // $params->{uri};
+    my @header = ( 'MCP-Protocol-Version' => $MODERN, 'Mcp-Method' => $method );
+    push @header, 'Mcp-Name' => $name
+      if defined $name && !ref $name && $method =~ m{\A(?:tools/call|prompts/get|resources/read)\z};
+    my %message = ( jsonrpc => '2.0', method => $method, params => { %$params, _meta => \%meta } );
+    $message{id} = $option{id} // 1 if !$option{notification};
+    return $self->send_octets( $json->encode( \%message ), %option, headers => $option{headers} // \@header );
+}
+
+sub legacy {
+    my ( $self, $method, $params, %option ) = @_;
+    my @header  = defined $option{version} ? ( 'MCP-Protocol-Version' => $option{version} ) : ();
+    my %message = ( jsonrpc => '2.0', method => $method, defined $params ? ( params => $params ) : () );
+    $message{id} = $option{id} // 1 if !$option{notification};
+    return $self->send_octets(
+        $json->encode( \%message ), %option,
+        headers => [ @header, @{ $option{headers} // [] } ] );
+}
+
+# The result of an answer, or its error; undef: there is none.
+sub result { my ( $self, $answer ) = @_; return ( $answer->json // {} )->{result} }
+sub error  { my ( $self, $answer ) = @_; return ( $answer->json // {} )->{error} }
+
+1;
