@@ -130,15 +130,15 @@ admin_read_members(struct cli *cli, const struct admin_member *members, json_t *
     return CLI_OK;
 }
 
-/* Return the path of the verb with its argument. */
+/* Return the path of the verb with its arguments. */
 static const char *
 verb_path(const struct cli *cli, const struct admin_verb *verb)
 {
-    const char *hole = strstr(verb->path, "{}");
-    if (hole == NULL)
-        return verb->path;
-    return talloc_asprintf(cli->mem, "%.*s%s%s", (int) (hole - verb->path), verb->path,
-                           call_escape(cli->mem, cli->args[0]), hole + 2);
+    const char *path = verb->path, *hole;
+    for (int i = 0; path != NULL && i < cli->argc && (hole = strstr(path, "{}")) != NULL; i++)
+        path = talloc_asprintf(cli->mem, "%.*s%s%s", (int) (hole - path), path,
+                               call_escape(cli->mem, cli->args[i]), hole + 2);
+    return path;
 }
 
 static const char *

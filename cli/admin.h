@@ -30,7 +30,7 @@ struct admin_member {
 struct admin_verb {
     const char *words;                   /* as in verbs.c */
     const char *method;                  /* GET, POST, PUT, DELETE */
-    const char *path;                    /* of the API; {} stands for the first argument */
+    const char *path;                    /* of the API; each {} stands for the next argument */
     const char *key;                     /* member of the body for that argument, or NULL */
     const struct admin_member *members;  /* of the body, or parameters of a GET or DELETE; or
                                             NULL */

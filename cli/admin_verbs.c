@@ -147,6 +147,25 @@ const struct cli_option resource_create_options[] = {RESOURCE_OPTIONS};
 const struct cli_option resource_update_options[] = {RESOURCE_OPTIONS};
 const struct cli_option resource_delete_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
 
+const struct cli_option resource_approve_options[] = {
+    {"pin", 0, "HASH", AT(pin), false, "Approve nothing but the description with this hash"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option resource_sync_options[] = {
+    {"idp", 0, "IDP", AT(idp), false, "Identity provider of the person"},
+    {"subject", 0, "SUBJECT", AT(subject), false, "Person whose linked account is used, for upstreams that know people alone"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+static const struct admin_member approval_members[] = {
+    {AT(pin), "sha256", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct admin_member sync_members[] = {
+    {AT(idp),     "idp",     ADMIN_TEXT},
+    {AT(subject), "subject", ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+
 static const struct admin_member resource_members[] = {
     {AT(default_scope), "defaultScope", ADMIN_TEXT},
     {AT(disable),       "enabled",      ADMIN_FALSE},
@@ -375,6 +394,7 @@ const struct admin_verb admin_verbs[] = {
     {"idp update", "PUT", API "identity-providers/{}", "idpId", idp_members, NULL, NULL, NULL, NO_IDP, false},
     {"keys list", "GET", API "keys", NULL, NULL, key_columns, NULL, NULL, NULL, false},
     {"policy try", "POST", API "policy-rules/evaluate", "path", policy_try_members, NULL, NULL, NULL, NULL, false},
+    {"resource approve", "POST", API "managed-resources/{}/tools/{}/approve", NULL, approval_members, NULL, NULL, "has the tool approved", "has no such tool; see `authzctl resource show`", false},
     {"resource connections", "GET", API "managed-resources/{}/connections", NULL, NULL, connection_columns, NULL, NULL, NO_RESOURCE, false},
     {"resource create", "POST", API "managed-resources", "name", resource_members, NULL, NULL, NULL, NULL, false},
     {"resource delete", "DELETE", API "managed-resources/{}", NULL, NULL, NULL, NULL, "was deleted", NO_RESOURCE, false},
@@ -382,6 +402,7 @@ const struct admin_verb admin_verbs[] = {
     {"resource list", "GET", API "managed-resources", NULL, NULL, resource_columns, NULL, NULL, NULL, false},
     {"resource probe", "POST", API "managed-resources/{}/probe", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
     {"resource show", "GET", API "managed-resources/{}", NULL, NULL, NULL, NULL, NULL, NO_RESOURCE, false},
+    {"resource sync", "POST", API "managed-resources/{}/sync", NULL, sync_members, NULL, NULL, NULL, NO_RESOURCE, false},
     {"resource update", "PUT", API "managed-resources/{}", "name", resource_members, NULL, NULL, NULL, NO_RESOURCE, false},
     {"session end", "DELETE", API "sessions/{}", NULL, NULL, NULL, NULL, "was ended", "is not a session; see `authzctl session list`", false},
     {"session list", "GET", API "sessions", NULL, session_filters, session_columns, NULL, NULL, NULL, false},

@@ -221,6 +221,10 @@ const struct cli_verb cli_verbs[] = {
     {"report", "", 0, 0, report_options, asking, CLI_ANYWHERE, false, report_run,
      "Report what policy decided in a period, by client, endpoint and reason",
      "Without --from and --to the period is the last 30 days. With --json the report has the numbers of each day too."},
+    {"resource approve", "RESOURCE TOOL", 2, 2, resource_approve_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Approve a tool that the upstream of an MCP resource added or changed",
+     "`authzctl resource show` prints the description that waits for approval, and its hash (pin). With --pin nothing is "
+     "approved if the upstream has changed the description since."},
     {"resource connections", "RESOURCE", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "List the accounts that people connected to a managed resource, at most 1000", NULL},
     {"resource create", "RESOURCE", 1, 1, resource_create_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
@@ -240,6 +244,10 @@ const struct cli_verb cli_verbs[] = {
      "The request has no credential. Any answer below the status 500 counts as good, and the outcome stays as lastProbe."},
     {"resource show", "RESOURCE", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "Print a managed resource, without its secrets", NULL},
+    {"resource sync", "RESOURCE", 1, 1, resource_sync_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+     "Read the tools of the upstream of an MCP resource and print what changed",
+     "The first sync approves the tools that it finds. Later ones that are new or changed wait for `authzctl resource "
+     "approve`, unless toolPinning is warn."},
     {"resource update", "RESOURCE", 1, 1, resource_update_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Change members of a managed resource and print it",
      "Members that neither an option nor --file names stay as they are, and so do its secrets; null clears one. If somebody "

@@ -126,7 +126,7 @@ test_table(void)
         ok(count < ADMIN_MEMBERS_MAX, "%s: has room for its members", row->words);
         ok(strstr(row->path, "{}") == NULL || (verb->words != NULL && verb->minimum > 0),
            "%s: has an argument for its path", row->words);
-        ok((strcmp(row->method, "DELETE") == 0) == (row->done != NULL),
+        ok(strcmp(row->method, "DELETE") != 0 || row->done != NULL,
            "%s: says what it did if the answer does not", row->words);
     }
 }
