@@ -131,6 +131,37 @@ static const struct output_column idp_columns[] = {
 };
 #define NO_IDP "is not an identity provider; see `authzctl idp list`"
 
+/* ---- connectors */
+
+const struct cli_option connector_install_options[] = {
+    {"create", 0, NULL, AT(create), false, "Create the managed resource of the connector as well"},
+    {"file", 0, "FILE", AT(file), false, "Take members, such as settings, from the JSON object in FILE, or - for standard input"},
+    {"name", 0, "NAME", AT(name), false, "Name of the managed resource; the id of the connector if it is left out"},
+    {NULL, 0, NULL, 0, false, NULL},
+};
+const struct cli_option connector_uninstall_options[] = {CLI_YES, {NULL, 0, NULL, 0, false, NULL}};
+static const struct admin_member connector_members[] = {
+    {AT(create), "createResources", ADMIN_TRUE},
+    {AT(name),   "name",            ADMIN_TEXT},
+    {0, NULL, ADMIN_TEXT},
+};
+static const struct output_column connector_columns[] = {
+    {"id",        "CONNECTOR"},
+    {"version",   "VERSION"},
+    {"category",  "CATEGORY"},
+    {"installed", "INSTALLED"},
+    {"name",      "NAME"},
+    {NULL, NULL},
+};
+static const struct output_column connector_sync_columns[] = {
+    {"connectorId", "CONNECTOR"},
+    {"version",     "VERSION"},
+    {"warnings",    "WARNINGS"},
+    {NULL, NULL},
+};
+#define NO_CONNECTOR "is not a connector; see `authzctl connector available`"
+#define NOT_INSTALLED "is not an installed connector; see `authzctl connector list`"
+
 /* ---- managed resources */
 
 #define RESOURCE_OPTIONS \
@@ -385,6 +416,12 @@ const struct admin_verb admin_verbs[] = {
     {"client rotate-secret", "POST", API "clients/{}/rotate-secret", NULL, rotation_members, NULL, NULL, NULL, NO_CLIENT, false},
     {"client show", "GET", API "clients/{}", NULL, NULL, NULL, NULL, NULL, NO_CLIENT, false},
     {"client update", "PUT", API "clients/{}", "clientId", client_members, NULL, NULL, NULL, NO_CLIENT, false},
+    {"connector available", "GET", API "connectors/available", NULL, NULL, connector_columns, NULL, NULL, NULL, false},
+    {"connector install", "POST", API "connectors/{}/install", NULL, connector_members, NULL, NULL, NULL, NO_CONNECTOR, false},
+    {"connector list", "GET", API "connectors", NULL, NULL, connector_columns, NULL, NULL, NULL, false},
+    {"connector show", "GET", API "connectors/{}", NULL, NULL, NULL, NULL, NULL, NO_CONNECTOR, false},
+    {"connector sync", "POST", API "connectors/{}/sync", NULL, NULL, connector_sync_columns, "connectors", NULL, NOT_INSTALLED, false},
+    {"connector uninstall", "DELETE", API "connectors/{}", NULL, NULL, NULL, NULL, "was uninstalled", NOT_INSTALLED, false},
     {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`", false},
     {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL, false},
     {"idp create", "POST", API "identity-providers", "idpId", idp_members, NULL, NULL, NULL, NULL, false},

@@ -26,6 +26,8 @@ extern const struct cli_option idp_create_options[];
 extern const struct cli_option idp_delete_options[];
 extern const struct cli_option idp_update_options[];
 extern const struct cli_option resource_approve_options[];
+extern const struct cli_option connector_install_options[];
+extern const struct cli_option connector_uninstall_options[];
 extern const struct cli_option resource_create_options[];
 extern const struct cli_option resource_delete_options[];
 extern const struct cli_option resource_sync_options[];

@@ -29,20 +29,21 @@ extern const struct field_table answer_governance;     /* gateway-admin.md 3.6 *
 extern const struct field_table answer_token_facts; /* decisions.md "Tokens over the admin API" */
 extern const struct field_table answer_key;         /* a signing key */
 extern const struct field_table answer_token_page;  /* the same */
-extern const struct field_table answer_probe;       /* gateway-admin.md 3.6 */
-extern const struct field_table answer_rotation;    /* oauth.md 5 */
-extern const struct field_table answer_consent;     /* a remembered consent */
-extern const struct field_table answer_connection;  /* an account at an upstream */
-extern const struct field_table answer_session;     /* a browser session */
-extern const struct field_table answer_control;     /* specification 4.12 */
-extern const struct field_table answer_evaluation;  /* of try-it, and of a replay */
-extern const struct field_table answer_deploy;      /* specification 2.6 */
-extern const struct field_table answer_bundle;      /* BundleAuditLogDto, the same */
-extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */
-extern const struct field_table answer_bundle_content;     /* rows of a bundle */
-extern const struct field_table answer_bundle_difference;  /* of two bundles */
-extern const struct field_table answer_health;             /* gateway-admin.md 7.1 */
-extern const struct field_table answer_readiness;          /* the same */
+extern const struct field_table answer_connector, answer_sync; /* specification 2.9 */
+extern const struct field_table answer_probe;                  /* gateway-admin.md 3.6 */
+extern const struct field_table answer_rotation;               /* oauth.md 5 */
+extern const struct field_table answer_consent;                /* a remembered consent */
+extern const struct field_table answer_connection;             /* an account at an upstream */
+extern const struct field_table answer_session;                /* a browser session */
+extern const struct field_table answer_control;                /* specification 4.12 */
+extern const struct field_table answer_evaluation;             /* of try-it, and of a replay */
+extern const struct field_table answer_deploy;                 /* specification 2.6 */
+extern const struct field_table answer_bundle;                 /* BundleAuditLogDto, the same */
+extern const struct field_table answer_protected_resource;     /* RFC 9728 section 2 */
+extern const struct field_table answer_bundle_content;         /* rows of a bundle */
+extern const struct field_table answer_bundle_difference;      /* of two bundles */
+extern const struct field_table answer_health;                 /* gateway-admin.md 7.1 */
+extern const struct field_table answer_readiness;              /* the same */
 
 extern const struct field_table answer_protected_resource; /* RFC 9728 section 2 */
 

@@ -191,6 +191,38 @@ static const struct field governance_fields[] = {
 };
 const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
 
+static const struct field connector_fields[] = {
+    {"id",           FIELD_TEXT,    .required = true, .example = "\"github\""},
+    {"name",         FIELD_TEXT,    .required = true, .example = "\"GitHub\""},
+    {"description",  FIELD_TEXT,    .required = true, .may_be_empty = true, .example = "\"Issues and pull requests\""},
+    {"category",     FIELD_TEXT,    .required = true, .example = "\"developer-tools\""},
+    {"resourceType", FIELD_TEXT,    .required = true, .may_be_empty = true, .help = "Type of its managed resources for policy", .example = "\"urn:svc:rt:github\""},
+    {"version",      FIELD_TEXT,    .required = true, .help = "Version of the manifest", .example = "\"1.0.0\""},
+    {"installed",    FIELD_BOOLEAN, .required = true, .example = "true"},
+    {"installedAt",  FIELD_TEXT,    .help = "Time of the installation"},
+    {"updatedAt",    FIELD_TEXT,    .help = "Time of the last sync that changed it, or of the installation"},
+    {"manifest",     FIELD_OBJECT,  .required = true, .help = "The manifest: the file if it is not installed, else its copy", .example = "{\"manifestVersion\": 1, \"id\": \"github\"}"},
+};
+const struct field_table answer_connector = ANSWER("ConnectorDto", connector_fields);
+
+static const struct field resource_sync_fields[] = {
+    {"resource",    FIELD_TEXT,      .required = true, .help = "Name of the managed resource", .example = "\"github\""},
+    {"routeCount",  FIELD_INTEGER,   .required = true, .help = "Routes that it has now", .example = "3"},
+    {"scopesAdded", FIELD_TEXT_LIST, .required = true, .help = "Names of the scopes that are new in the manifest", .example = "[\"github:write\"]"},
+};
+static const struct field_table resource_sync_table = ANSWER("ResourceSync", resource_sync_fields);
+static const struct field connector_sync_fields[] = {
+    {"connectorId", FIELD_TEXT,      .required = true, .example = "\"github\""},
+    {"version",     FIELD_TEXT,      .required = true, .help = "Version that is installed now", .example = "\"1.0.0\""},
+    {"resources",   FIELD_ARRAY,     .required = true, .shape = &resource_sync_table, .help = "Its managed resources that were changed"},
+    {"warnings",    FIELD_TEXT_LIST, .required = true, .help = "What was found, and why nothing was changed", .example = "[]"},
+};
+static const struct field_table connector_sync_table = ANSWER("ConnectorSync", connector_sync_fields);
+static const struct field sync_fields[] = {
+    {"connectors", FIELD_ARRAY, .required = true, .shape = &connector_sync_table},
+};
+const struct field_table answer_sync = ANSWER("SyncReport", sync_fields);
+
 static const struct field probe_fields[] = {
     {"ok",         FIELD_BOOLEAN, .required = true, .help = "The upstream answered, and not with a status of 500 or more", .example = "true"},
     {"httpStatus", FIELD_INTEGER, .help = "Status code of its answer; absent: there was none", .example = "200"},

@@ -13,6 +13,8 @@
 #include "admin/client_dto.h"
 #include "admin/clients.h"
 #include "admin/connections.h"
+#include "admin/connector_sync.h"
+#include "admin/connectors.h"
 #include "admin/consents.h"
 #include "admin/controls.h"
 #include "admin/credential.h"
@@ -233,6 +235,14 @@ const struct route routes[] = {
     {POST("/admin/api/managed-resources/{name}/probe", "probeManagedResource", managed_resource_probe_handle), ADMIN_WRITE, ABOUT("Request the upstream of a managed resource once, without a credential"), ANSWERS(GIVES(200, answer_probe, "The outcome, which lastProbe shows later"))},
     {GET("/admin/api/managed-resources/{name}/connections", "listConnections", connections_list_handle), ADMIN, ABOUT("List the accounts that people connected to a managed resource"), ANSWERS(GIVES_LIST(answer_connection, "The connections, at most 1000, without their tokens"))},
     {DELETE("/admin/api/managed-resources/{name}/connections", "deleteConnection", connections_delete_handle), ADMIN_WRITE, QUERY(connections_params), ABOUT("Disconnect the account of a person"), ANSWERS(GIVES_NOTHING(204, "The connection is deleted"))},
+
+    {GET("/admin/api/connectors", "listConnectors", resource_list_handle), ADMIN, OF(connectors_resource), ABOUT("List the installed connectors"), ANSWERS(GIVES_LIST(answer_connector, "The installed connectors"))},
+    {GET("/admin/api/connectors/available", "listAvailableConnectors", connectors_available_handle), ADMIN, ABOUT("List the connectors of the catalogue"), ANSWERS(GIVES_LIST(answer_connector, "The connectors, installed or not"))},
+    {POST("/admin/api/connectors/sync", "syncConnectors", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync all installed connectors with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
+    {GET("/admin/api/connectors/{id}", "getConnector", connector_get_handle), ADMIN, ABOUT("Show a connector, installed or of the catalogue"), ANSWERS(GIVES(200, answer_connector, "The connector"))},
+    {DELETE("/admin/api/connectors/{id}", "uninstallConnector", connector_delete_handle), ADMIN_WRITE, ABOUT("Uninstall a connector that nothing uses"), ANSWERS(GIVES_NOTHING(204, "The connector is not installed any more"), FAILS(409, "Objects use the connector: connector_in_use with its blockers"))},
+    {POST("/admin/api/connectors/{id}/install", "installConnector", connector_install_handle), ADMIN_WRITE, BODY(BODY_JSON_OPTIONAL, HTTP_ADMIN_BODY_MAX), FIELDS_OF(connector_install_table), ABOUT("Install a connector, and create its managed resource if the body asks for it"), ANSWERS(GIVES(201, answer_connector, "The connector"), GIVES(200, answer_connector, "It was installed already, and nothing is changed"))},
+    {POST("/admin/api/connectors/{id}/sync", "syncConnector", connector_sync_handle), ADMIN_WRITE, QUERY(connector_sync_params), ABOUT("Sync an installed connector with the catalogue"), ANSWERS(GIVES(200, answer_sync, "The report"))},
 
     {GET("/admin/api/consents", "listConsents", resource_list_handle), ADMIN, QUERY(consents_params), OF(consents_resource), ABOUT("List remembered consents"), ANSWERS(GIVES_LIST(answer_consent, "The consents, at most 1000"))},
     {DELETE("/admin/api/consents/{id}", "deleteConsent", resource_delete_handle), ADMIN_WRITE, OF(consents_resource), ABOUT("Forget a consent"), ANSWERS(GIVES_NOTHING(204, "The consent is forgotten"))},

@@ -44,6 +44,7 @@ struct settings {
     const char *opa_url;         /* unix:/path/to/socket or http://host:port */
     const char *data_dir;        /* installed sql/, policy/ and www/ */
     const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
+    const char *connectors_dir;  /* the operator's own manifests of connectors, NULL: none */
     const char *www_dir;         /* the operator's own pages, NULL: none */
     const char *pages_name;      /* name of the service on the pages, NULL: the issuer's host */
     const char *pages_logo;      /* file of www_dir with the logo on the pages, NULL: none */

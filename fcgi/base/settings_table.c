@@ -159,6 +159,8 @@ const struct setting settings_table[] = {
      "Client addresses that may read /metrics, separated by commas; others need SVC_METRICS_TOKEN"},
     {"SVC_METRICS_TOKEN", NULL, SETTING_SECRET, AT(metrics_token), NULL, 0, 0, NULL,
      "Bearer token of at least 16 octets with which any address may read /metrics"},
+    {"SVC_CONNECTORS_DIR", NULL, SETTING_TEXT, AT(connectors_dir), NULL, 0, 0, NULL,
+     "Directory of your own manifests of connectors; a file ID.json replaces that of SVC_DATA_DIR/connectors"},
     {"SVC_GATEWAY_ALLOWED_INSECURE_HOSTS", NULL, SETTING_TEXT, AT(gateway_insecure_hosts), NULL, 0, 0, NULL,
      "Hosts of upstreams and of their token endpoints that may use http or have private addresses, separated by commas, without port"},
     {"SVC_GATEWAY_ENABLED", NULL, SETTING_BOOL, AT(gateway_enabled), "true", 0, 0, NULL,

@@ -83,10 +83,18 @@ my @verbs = (
     [ 1, 'idp delete {}-idp',                    qr/^\z/,                       'idp delete of a deleted provider' ],
     [   0, 'resource create {}-res --name R --type REST --url https://{}-res.example --default-scope r',
         qr/^status +pending$/m, 'resource create' ],
-    [ 1, 'resource create {}-res --name R --type REST',  qr/^\z/, 'resource create with a name that is taken' ],
-    [ 1, 'resource create mcp --name R --type REST',     qr/^\z/, 'resource create with a reserved name' ],
-    [ 0, 'resource list',                                qr/^RESOURCE +TYPE/,     'resource list' ],
-    [ 0, 'resource show {}-res',                         qr/^defaultScope +r$/m,  'resource show' ],
+    [ 1, 'resource create {}-res --name R --type REST',        qr/^\z/, 'resource create with a name that is taken' ],
+    [ 1, 'resource create mcp --name R --type REST',           qr/^\z/, 'resource create with a reserved name' ],
+    [ 0, 'connector available',                                qr/^static-demo +1/m,   'connector available' ],
+    [ 0, 'connector install static-demo --create --name demo', qr/^installed +true$/m, 'connector install' ],
+    [ 1, 'connector install none',          qr/^\z/,                  'connector install of an unknown connector' ],
+    [ 0, 'connector list',                  qr/^CONNECTOR +VERSION/,  'connector list' ],
+    [ 0, 'connector show static-demo',      qr/^category +generic$/m, 'connector show' ],
+    [ 0, 'connector sync static-demo',      qr/^static-demo +1/m,     'connector sync' ],
+    [ 1, 'connector sync none',             qr/^\z/,                  'connector sync of one that is not installed' ],
+    [ 1, 'connector uninstall static-demo', qr/^\z/,                  'connector uninstall of one in use' ],
+    [ 0, 'resource list',                   qr/^RESOURCE +TYPE/,      'resource list' ],
+    [ 0, 'resource show {}-res',            qr/^defaultScope +r$/m,   'resource show' ],
     [ 0, 'resource update {}-res --disable --name New',  qr/^status +disabled$/m, 'resource update' ],
     [ 1, 'resource show {}-none',                        qr/^\z/, 'resource show of an unknown resource' ],
     [ 0, 'resource create {}-st --type STATIC --name S', qr/^status +active$/m, 'resource create of a STATIC one' ],
@@ -99,6 +107,10 @@ for my $case (@verbs) {
     my ( $status, $words, $text, $name ) = @$case;
     like( both( $status, [ split / /, $words ], $name )->{out}, $text, '... and prints it' );
 }
+
+ctl_is( 0, [qw(resource delete demo)], 'the resource of a connector is deleted', env => $env );
+my $gone = ctl_is( 0, [qw(connector uninstall static-demo)], 'connector uninstall', env => $env );
+is( $gone->{out}, "connector static-demo was uninstalled\n", '... and says so' );
 
 my $bad = both( 1, [qw(client create {}-bad --type secret --redirect-uri x)], 'two members that are wrong' );
 like( $bad->{err}, qr/^authzctl: client create: clientType must be [^\n]+$/m, '... are printed, the first' );

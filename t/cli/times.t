@@ -34,6 +34,7 @@ sql(q{INSERT INTO identity_provider (idp_id, issuer, client_id) VALUES ('home', 
 sql(q{INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('ann', 'https://home.example', 'ann')});
 sql(q{INSERT INTO browser_session (id_hash, sid, subject, idp, auth_time, created_at, expires_at)
   SELECT sha256('s'), 's', 'ann', id, now(), now(), now() + interval '1 hour' FROM identity_provider} );
+ctl_is( 0, [qw(connector install static-demo)],                      'a connector is installed',   env => $env );
 ctl_is( 0, [qw(resource create static --type STATIC --name Static)], 'a managed resource is made', env => $env );
 ctl_is( 0, [qw(client create app --type confidential)],              'a client is made',           env => $env );
 sql(q{INSERT INTO consent (subject, client, what, redirect_host, scope) SELECT 'ann', id, '', '', 'a' FROM client});
@@ -60,6 +61,7 @@ my @TIMES = (
     [ 'policy data list'     => 1, [] ],
     [ 'policy rule get'      => 1, ['svc/decision/issue.rego'], 'json alone' ],
     [ 'policy rule list'     => 1, [] ],
+    [ 'connector show'       => 2, ['static-demo'], 'json alone' ],
     [ 'resource show'        => 1, ['static'] ],
     [ 'session list'         => 2, [] ],
     [ 'token list'           => 2, [] ],
@@ -73,6 +75,7 @@ my @NONE = (
     ( map {"cedar $_"} qw(authorize compile format test) ),
     ( map {"client $_"} qw(create delete list show update) ), 'completion', 'consent forget', 'entitle',
     ( map {"idp $_"} qw(create delete list show update) ),
+    ( map {"connector $_"} qw(available install list sync uninstall) ),
     ( map {"resource $_"} qw(create delete list probe update) ), 'session end',
     ( map {"token $_"} qw(introspect revoke) ),
     'unentitle',

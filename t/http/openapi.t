@@ -134,7 +134,8 @@ $other{$_} = 1 for map {"POST $_"} '/gateway/mcp/{name}', map {"/admin/api/manag
 my %place = ( '{clientId}' => 'clientId', '{idpId}' => 'idpId', '{name}' => 'name' );
 
 # POST comes before PUT, so that each PUT finds the row of its path; the deploy saves the same rows and is the last.
-my %id;
+# Connectors come from files: the example is one for github.
+my %id = ( '/admin/api/connectors id' => 'github' );
 my $order =
   sub { return $_[0] =~ /deploy/ ? 3 : $_[0] =~ /\APUT/ ? 2 : $_[0] =~ m{/(?:delegation|permission)\z} ? 1 : 0 };
 

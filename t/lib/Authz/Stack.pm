@@ -40,8 +40,9 @@ sub data_dir {
     if ( !-d $dir ) {
         mkdir $dir or die "$dir: $!";
         symlink Authz::Path::source('sql'), "$dir/sql" or die "symlink: $!";
-        symlink Authz::Path::source( 'etc', 'policy' ), "$dir/policy" or die "symlink: $!";
-        symlink Authz::Path::source( 'etc', 'www' ),    "$dir/www"    or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'policy' ),     "$dir/policy"     or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'connectors' ), "$dir/connectors" or die "symlink: $!";
+        symlink Authz::Path::source( 'etc', 'www' ),        "$dir/www"        or die "symlink: $!";
     }
     return $dir;
 }

@@ -1,0 +1,460 @@
+#include "config.h"
+
+#include "managed/manifest.h"
+
+#include <string.h>
+
+#include "base/field_rules.h"
+#include "base/jsonx.h"
+#include "managed/auth.h"
+#include "managed/names.h"
+#include "managed/reader.h"
+
+#define SETTINGS "${settings."
+#define INPUT_NAME "${input.name}"
+
+/* Limits of a manifest, each far above what a connector has. */
+#define SETTINGS_MAX 32
+#define SCOPES_MAX 64
+#define EGRESS_MAX 32
+#define PATH_SHOWN 160
+
+/* One reading. */
+struct manifest_reading {
+    TALLOC_CTX *mem;
+    field_fault_fn *fault;
+    void *fault_arg;
+    const json_t *properties; /* of the settings, or NULL */
+    bool faulty;              /* a fault was told */
+};
+
+struct raw_manifest {
+    struct managed_manifest manifest;
+    int64_t manifest_version;
+    const json_t *resources;
+};
+
+static const char *
+id_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return managed_name_is_good(json_string_value(value))
+               ? NULL
+               : "must be usable as the name of a resource";
+}
+
+static const char *
+docs_rule(TALLOC_CTX *mem, const json_t *value)
+{
+    (void) mem;
+    return strncmp(json_string_value(value), "https://", 8) == 0 ? NULL : "must be an https URL";
+}
+
+/* clang-format off */
+static const struct field scope_fields[] = {
+    {"name",        FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_scope_rule},
+    {"description", FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = field_rule_visible},
+    {"implies",     FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule},
+};
+static const struct field settings_fields[] = {
+    {"type",       FIELD_TEXT,      .required = true, .words = (const char *const[]){"object", NULL}},
+    {"required",   FIELD_TEXT_LIST, .max = SETTINGS_MAX},
+    {"properties", FIELD_OBJECT,    .required = true, .rule = managed_object_rule},
+};
+static const struct field manifest_fields[] = {
+    {"manifestVersion", FIELD_INTEGER, .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, manifest_version)},
+    {"id",           FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = id_rule, FIELD_INTO(struct raw_manifest, manifest.id)},
+    {"name",         FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.name)},
+    {"version",      FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.version)},
+    {"category",     FIELD_TEXT,      .required = true, .max = MANAGED_WORD_MAX, .rule = managed_word_rule, FIELD_INTO(struct raw_manifest, manifest.category)},
+    {"description",  FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.description)},
+    {"docsUrl",      FIELD_TEXT,      .max = MANAGED_TEXT_MAX, .rule = docs_rule, FIELD_INTO(struct raw_manifest, manifest.docs_url)},
+    {"resourceType", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = field_rule_visible, FIELD_INTO(struct raw_manifest, manifest.resource_type)},
+    {"egress",       FIELD_TEXT_LIST, .max = EGRESS_MAX, .item_max = 300, .rule = field_rule_visible},
+    {"settings",     FIELD_OBJECT,    FIELD_INTO(struct raw_manifest, manifest.settings)},
+    {"scopes",       FIELD_ARRAY,     .max = SCOPES_MAX, FIELD_INTO(struct raw_manifest, manifest.scopes)},
+    {"resources",    FIELD_ARRAY,     .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, resources)},
+};
+/* clang-format on */
+
+static void
+tell(struct manifest_reading *reading, const char *path, const char *why)
+{
+    reading->faulty = true;
+    if (reading->fault != NULL)
+        reading->fault(reading->fault_arg, path, why);
+}
+
+static const json_t *
+properties_of(const struct managed_manifest *manifest)
+{
+    return json_object_get(manifest->settings, "properties");
+}
+
+static bool
+is_write_only(const json_t *property)
+{
+    return json_is_true(json_object_get(property, "writeOnly"));
+}
+
+/* ---- variables */
+
+/* Return the name of the setting of a whole ${settings.x}, on mem; NULL: it is none. */
+static const char *
+setting_name(TALLOC_CTX *mem, const char *text)
+{
+    size_t length = strlen(text), begin = sizeof(SETTINGS) - 1;
+    if (strncmp(text, SETTINGS, begin) != 0 || length < begin + 2 || text[length - 1] != '}')
+        return NULL;
+    return talloc_strndup(mem, text + begin, length - begin - 1);
+}
+
+/* True if the path of a template is that of a secret. */
+static bool
+is_secret_place(TALLOC_CTX *mem, const char *path)
+{
+    for (size_t i = 0; i < MANAGED_SECRETS_MAX; i++) {
+        const struct managed_secret_row *row = &managed_secret_rows[i];
+        const char *place =
+            talloc_asprintf(mem, "resources[0].upstreamAuth.%s%s%s", row->member,
+                            row->inner != NULL ? "." : "", row->inner != NULL ? row->inner : "");
+        if (place != NULL && strcmp(path, place) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+check_text(struct manifest_reading *reading, const char *path, const char *text)
+{
+    const char *name = setting_name(reading->mem, text);
+    const json_t *property = name != NULL ? json_object_get(reading->properties, name) : NULL;
+    bool secret = is_secret_place(reading->mem, path);
+    if (strstr(text, "${") != NULL && property == NULL && strcmp(text, INPUT_NAME) != 0)
+        tell(reading, path, "has an unknown variable, or one that is not the whole text");
+    else if (secret && !is_write_only(property))
+        tell(reading, path, "must be a setting with writeOnly");
+    else if (!secret && is_write_only(property))
+        tell(reading, path, "shows a setting with writeOnly");
+}
+
+/* Check the texts of a value. Depth is that of the parser. */
+static void
+check_texts(struct manifest_reading *reading, const char *path, const json_t *value)
+{
+    const char *name;
+    json_t *member;
+    size_t index;
+    if (path == NULL || strlen(path) > PATH_SHOWN) {
+        tell(reading, "resources[0]", "is nested too deeply, or has names that are too long");
+        return;
+    }
+    if (json_is_string(value))
+        check_text(reading, path, json_string_value(value));
+    json_object_foreach ((json_t *) (uintptr_t) value, name, member)
+        check_texts(reading, talloc_asprintf(reading->mem, "%s.%s", path, name), member);
+    json_array_foreach (value, index, member)
+        check_texts(reading, talloc_asprintf(reading->mem, "%s[%zu]", path, index), member);
+}
+
+/* ---- reading */
+
+/* Faults of an object below a path. */
+struct fault_below {
+    struct manifest_reading *reading;
+    const char *path;
+};
+
+static void
+tell_below(void *arg, const char *path, const char *why)
+{
+    struct fault_below *below = arg;
+    tell(below->reading,
+         field_fault_text(below->reading->mem, "%s%s%s", below->path, *path != '\0' ? "." : "",
+                          path),
+         why);
+}
+
+static bool
+read_below(struct manifest_reading *reading, const char *path, const struct field_table *table,
+           const json_t *object)
+{
+    struct fault_below below = {reading, path};
+    return fields_read(reading->mem, table, object, tell_below, &below, NULL, NULL) == AZ_OK;
+}
+
+static void
+check_settings(struct manifest_reading *reading, const json_t *settings)
+{
+    const json_t *name, *property;
+    size_t index;
+    if (settings == NULL || !read_below(reading, "settings", FIELDS(settings_fields, 0), settings))
+        return;
+    reading->properties = json_object_get(settings, "properties");
+    json_array_foreach (json_object_get(settings, "required"), index, name)
+        if (json_object_get(reading->properties, json_string_value(name)) == NULL)
+            tell(reading, "settings.required", "names a setting that does not exist");
+    void *at = json_object_iter((json_t *) (uintptr_t) reading->properties);
+    for (; at != NULL; at = json_object_iter_next((json_t *) (uintptr_t) reading->properties, at)) {
+        property = json_object_iter_value(at);
+        const json_t *flag = json_object_get(property, "writeOnly");
+        if (!json_is_object(property) || (flag != NULL && !json_is_boolean(flag)))
+            tell(reading, "settings.properties", "must have objects, whose writeOnly is a boolean");
+        else if (is_write_only(property) && json_object_get(property, "default") != NULL)
+            tell(reading, "settings.properties", "must not have a default for a secret");
+    }
+}
+
+static void
+check_scopes(struct manifest_reading *reading, const json_t *scopes)
+{
+    json_t *scope;
+    size_t index;
+    json_array_foreach (scopes, index, scope)
+        read_below(reading, field_fault_text(reading->mem, "scopes[%zu]", index),
+                   FIELDS(scope_fields, 0), scope);
+}
+
+static void
+tell_plain(void *arg, const char *path, const char *why)
+{
+    tell(arg, path, why);
+}
+
+enum az_status
+managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *fault,
+                      void *fault_arg, struct managed_manifest *ret)
+{
+    struct raw_manifest raw = {.manifest = {.document = document}};
+    struct manifest_reading reading = {.mem = mem, .fault = fault, .fault_arg = fault_arg};
+    enum az_status st =
+        fields_read(mem, FIELDS(manifest_fields, 0), document, tell_plain, &reading, &raw, NULL);
+    if (st != AZ_OK)
+        return st;
+    raw.manifest.resource = json_array_get(raw.resources, 0);
+    check_settings(&reading, raw.manifest.settings);
+    check_scopes(&reading, raw.manifest.scopes);
+    if (!json_is_object(raw.manifest.resource))
+        tell(&reading, "resources[0]", "must be an object");
+    if (!reading.faulty)
+        check_texts(&reading, "resources[0]", raw.manifest.resource);
+    if (reading.faulty)
+        return AZ_INVALID;
+    *ret = raw.manifest;
+    return AZ_OK;
+}
+
+/* ---- settings */
+
+json_t *
+managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest)
+{
+    json_t *schema = jsonx_own(mem, manifest->settings != NULL
+                                        ? json_deep_copy(manifest->settings)
+                                        : json_pack("{s:s,s:{}}", "type", "object", "properties"));
+    const char *name;
+    json_t *property;
+    json_object_foreach (json_object_get(schema, "properties"), name, property)
+        json_object_del(property, "writeOnly");
+    json_object_del(schema, "required");
+    return schema != NULL && json_object_set_new(schema, "additionalProperties", json_false()) == 0
+               ? schema
+               : NULL;
+}
+
+/* Return the value of a setting, or its default; NULL: there is none. */
+static json_t *
+setting_value(const struct managed_manifest *manifest, const json_t *given, const char *name)
+{
+    json_t *value = json_object_get(given, name);
+    if (value != NULL)
+        return value;
+    return json_object_get(json_object_get(properties_of(manifest), name), "default");
+}
+
+bool
+managed_manifest_complete(const struct managed_manifest *manifest, const json_t *given,
+                          field_fault_fn *fault, void *fault_arg)
+{
+    bool complete = true;
+    const json_t *name;
+    size_t index;
+    json_array_foreach (json_object_get(manifest->settings, "required"), index, name) {
+        char path[PATH_SHOWN];
+        if (setting_value(manifest, given, json_string_value(name)) != NULL)
+            continue;
+        snprintf(path, sizeof(path), "settings.%s", json_string_value(name));
+        fault(fault_arg, path, "is required");
+        complete = false;
+    }
+    return complete;
+}
+
+json_t *
+managed_manifest_plain(TALLOC_CTX *mem, const struct managed_manifest *manifest,
+                       const json_t *given)
+{
+    struct jsonx_build plain = {jsonx_own(mem, json_object()), false};
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *) (uintptr_t) given, name, value)
+        if (!is_write_only(json_object_get(properties_of(manifest), name)))
+            jsonx_set(&plain, name, json_incref(value));
+    return jsonx_built(&plain);
+}
+
+/* ---- the resource */
+
+/* What a template is filled with. */
+struct filling {
+    TALLOC_CTX *mem;
+    const struct managed_manifest *manifest;
+    const json_t *given;
+    const char *name;
+    bool lost;
+};
+
+/* Return a copy of a value of the template, a new reference; NULL: its setting has no value. */
+static json_t *
+fill(struct filling *filling, const json_t *value)
+{
+    struct jsonx_build build = {NULL, false};
+    const char *name;
+    json_t *member, *filled;
+    size_t index;
+    if (json_is_string(value) && strcmp(json_string_value(value), INPUT_NAME) == 0)
+        return json_string(filling->name);
+    if (json_is_string(value)
+        && strncmp(json_string_value(value), SETTINGS, sizeof(SETTINGS) - 1) == 0) {
+        name = setting_name(filling->mem, json_string_value(value));
+        filled = name != NULL ? setting_value(filling->manifest, filling->given, name) : NULL;
+        filling->lost = filling->lost || name == NULL;
+        return json_incref(filled);
+    }
+    if (json_is_object(value)) {
+        build.value = json_object();
+        json_object_foreach ((json_t *) (uintptr_t) value, name, member)
+            if ((filled = fill(filling, member)) != NULL)
+                jsonx_set(&build, name, filled);
+    } else if (json_is_array(value)) {
+        build.value = json_array();
+        json_array_foreach (value, index, member)
+            if ((filled = fill(filling, member)) != NULL)
+                jsonx_append(&build, filled);
+    } else {
+        return json_incref((json_t *) (uintptr_t) value);
+    }
+    filling->lost = filling->lost || build.lost || build.value == NULL;
+    return build.value;
+}
+
+/* Set the origin of the routes or tools. */
+static void
+set_origin(struct filling *filling, json_t *items)
+{
+    json_t *item;
+    size_t index;
+    json_array_foreach (items, index, item)
+        if (json_is_object(item)
+            && json_object_set_new(item, "origin", json_string("manifest")) != 0)
+            filling->lost = true;
+}
+
+json_t *
+managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *manifest, const json_t *given,
+                      const char *name)
+{
+    struct filling filling = {.mem = mem, .manifest = manifest, .given = given, .name = name};
+    json_t *document = jsonx_own(mem, fill(&filling, manifest->resource));
+    if (document == NULL || json_object_set_new(document, "name", json_string(name)) != 0)
+        return NULL;
+    if (manifest->resource_type != NULL && json_object_get(document, "resourceType") == NULL
+        && json_object_set_new(document, "resourceType", json_string(manifest->resource_type)) != 0)
+        return NULL;
+    set_origin(&filling, json_object_get(document, "routes"));
+    set_origin(&filling, json_object_get(document, "tools"));
+    return filling.lost ? NULL : document;
+}
+
+/* ---- a new version of the manifest */
+
+/* Return the item of an array with this member; NULL: there is none. */
+static json_t *
+item_of(const json_t *items, const char *member, const json_t *key)
+{
+    json_t *item;
+    size_t index;
+    json_array_foreach (items, index, item)
+        if (json_equal(json_object_get(item, member), key))
+            return item;
+    return NULL;
+}
+
+static bool
+is_of_manifest(const json_t *item)
+{
+    const char *origin = json_string_value(json_object_get(item, "origin"));
+    return origin != NULL && strcmp(origin, "manifest") == 0;
+}
+
+/* Update the array `name`, whose items are known by their member `key`. */
+static bool
+update_items(json_t *stored, const json_t *filled, const char *name, const char *key)
+{
+    struct jsonx_build items = {json_array(), false};
+    const json_t *was = json_object_get(stored, name);
+    json_t *item;
+    size_t index;
+    json_array_foreach (json_object_get(filled, name), index, item) {
+        const json_t *old = item_of(was, key, json_object_get(item, key));
+        if (old != NULL && !is_of_manifest(old))
+            continue;
+        if (json_is_false(json_object_get(old, "enabled")))
+            items.lost = json_object_set_new(item, "enabled", json_false()) != 0 || items.lost;
+        jsonx_append(&items, json_incref(item));
+    }
+    json_array_foreach (was, index, item)
+        if (!is_of_manifest(item))
+            jsonx_append(&items, json_incref(item));
+    return items.value != NULL && json_object_set_new(stored, name, items.value) == 0
+           && !items.lost;
+}
+
+bool
+managed_manifest_update(json_t *stored, const json_t *filled)
+{
+    return update_items(stored, filled, "routes", "id")
+           && update_items(stored, filled, "tools", "name");
+}
+
+json_t *
+managed_scopes_added(TALLOC_CTX *mem, const json_t *was, const json_t *is)
+{
+    struct jsonx_build added = {jsonx_own(mem, json_array()), false};
+    json_t *scope;
+    size_t index;
+    json_array_foreach (is, index, scope) {
+        json_t *name = json_object_get(scope, "name");
+        if (item_of(was, "name", name) == NULL)
+            jsonx_append(&added, json_incref(name));
+    }
+    return jsonx_built(&added);
+}
+
+json_t *
+managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is)
+{
+    struct jsonx_build changed = {jsonx_own(mem, json_array()), false};
+    json_t *scope;
+    size_t index;
+    json_array_foreach (is, index, scope) {
+        json_t *name = json_object_get(scope, "name");
+        const json_t *old = item_of(was, "name", name);
+        const json_t *old_implies = json_object_get(old, "implies"),
+                     *implies = json_object_get(scope, "implies");
+        bool none = json_array_size(old_implies) == 0 && json_array_size(implies) == 0;
+        if (old != NULL && !none && !json_equal(old_implies, implies))
+            jsonx_append(&changed, json_incref(name));
+    }
+    return jsonx_built(&changed);
+}

@@ -1,0 +1,118 @@
+#include "config.h"
+
+#include "store/gateway/connectors.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "managed/manifest.h"
+
+/* The manifest is given as it was written: jsonb would write the numbers of a schema anew. */
+#define CONNECTOR_DTO                                                                              \
+    "json_build_object('id', c.id, 'name', c.manifest ->> 'name',"                                 \
+    " 'description', coalesce(c.manifest ->> 'description', ''),"                                  \
+    " 'category', c.manifest ->> 'category',"                                                      \
+    " 'resourceType', coalesce(c.manifest ->> 'resourceType', ''), 'version', c.version,"          \
+    " 'installed', true, 'installedAt', to_char(c.installed_at" DB_TIME ","                        \
+    " 'updatedAt', to_char(c.updated_at" DB_TIME ", 'manifest', c.manifest)"
+
+/* clang-format off */
+static const struct db_stmt connector_list_stmt = {
+    "connector_list", "SELECT " CONNECTOR_DTO " AS dto FROM connector c ORDER BY c.id", 0};
+static const struct db_stmt connector_fetch_stmt = {
+    "connector_fetch", "SELECT " CONNECTOR_DTO " AS dto FROM connector c WHERE c.id = $1", 1};
+static const struct db_stmt connector_insert_stmt = {
+    "connector_insert",
+    "INSERT INTO connector (id, version, manifest, settings)"
+    " SELECT $1, version, manifest, settings FROM json_populate_record(NULL::connector, $2::json)"
+    " ON CONFLICT (id) DO NOTHING RETURNING id", 2};
+static const struct db_stmt connector_remove_stmt = {
+    "connector_remove", "DELETE FROM connector c WHERE c.id = $1"
+    " AND NOT EXISTS (SELECT FROM managed_resource m WHERE m.connector_id = c.id) RETURNING c.id", 1};
+
+enum connector_stored_column { STORED_MANIFEST, STORED_SETTINGS, STORED_RESOURCES };
+static const struct db_stmt connector_stored_stmt = {
+    "connector_stored",
+    "SELECT c.manifest, c.settings, (SELECT coalesce(json_agg(m.name ORDER BY m.name), '[]')"
+    " FROM managed_resource m WHERE m.connector_id = c.id) AS resources FROM connector c WHERE c.id = $1 FOR UPDATE", 1};
+static const struct db_stmt connector_ids_stmt = {
+    "connector_ids", "SELECT to_json(c.id) AS item FROM connector c ORDER BY c.id", 0};
+static const struct db_stmt connector_blockers_stmt = {
+    "connector_blockers",
+    "SELECT json_build_object('type', 'managed_resource', 'id', m.name, 'name', m.document ->> 'displayName',"
+    " 'href', '/admin/api/managed-resources/' || m.name) AS blocker FROM managed_resource m WHERE m.connector_id = $1 ORDER BY m.name", 1};
+static const struct db_stmt connector_update_stmt = {
+    "connector_update", "UPDATE connector SET version = $2, manifest = $3::json, updated_at = now() WHERE id = $1", 3};
+static const struct db_stmt connector_adopt_stmt = {
+    "connector_adopt", "UPDATE managed_resource SET connector_id = $1, connector_version = $2 WHERE name = $3", 3};
+/* clang-format on */
+
+const struct json_rows connectors_rows = {
+    .noun = "connector",
+    .key = "id",
+    .besides = "",
+    .list = &connector_list_stmt,
+    .fetch = &connector_fetch_stmt,
+    .insert = &connector_insert_stmt,
+    .remove = &connector_remove_stmt,
+};
+
+static enum az_status
+stored_column(struct op *op, const PGresult *result, int column, json_t **ret)
+{
+    const char *text = db_get(result, 0, column);
+    return jsonx_parse(op->mem, text, strlen(text), MANIFEST_DEPTH, ret, NULL);
+}
+
+enum az_status
+connector_stored_fetch(struct op *op, const char *id, const struct connector_stored **ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, id);
+    *ret = NULL;
+    enum az_status st = db_exec(op, &connector_stored_stmt, &params, false, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    struct connector_stored *stored = talloc_zero(op->mem, struct connector_stored);
+    if (stored == NULL || stored_column(op, result, STORED_MANIFEST, &stored->manifest) != AZ_OK
+        || stored_column(op, result, STORED_SETTINGS, &stored->settings) != AZ_OK
+        || stored_column(op, result, STORED_RESOURCES, &stored->resources) != AZ_OK)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "connector %s cannot be read", id);
+    *ret = stored;
+    return AZ_OK;
+}
+
+enum az_status
+connector_ids(struct op *op, json_t **ret)
+{
+    return db_fetch_array(op, &connector_ids_stmt, NULL, ret);
+}
+
+enum az_status
+connector_blockers(struct op *op, const char *id, json_t **ret)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, id);
+    return db_fetch_array(op, &connector_blockers_stmt, &params, ret);
+}
+
+enum az_status
+connector_update(struct op *op, const char *id, const char *version, const char *manifest)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, id);
+    db_text(&params, version);
+    db_text(&params, manifest);
+    return db_exec(op, &connector_update_stmt, &params, false, NULL);
+}
+
+enum az_status
+connector_adopt(struct op *op, const char *id, const char *version, const char *resource)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, id);
+    db_text(&params, version);
+    db_text(&params, resource);
+    return db_exec(op, &connector_adopt_stmt, &params, false, NULL);
+}

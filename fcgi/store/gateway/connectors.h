@@ -1,0 +1,39 @@
+/* Installed connectors (specification 2.9). */
+#ifndef AZ_STORE_GATEWAY_CONNECTORS_H
+#define AZ_STORE_GATEWAY_CONNECTORS_H
+
+#include <jansson.h>
+
+#include "store/db/json_rows.h"
+
+/* ConnectorDto, keyed by id. The columns of an insert are version, manifest and settings. A
+ * connector that is in use is not deleted. */
+extern const struct json_rows connectors_rows;
+
+/* An installed connector, for a sync; on op->mem. */
+struct connector_stored {
+    json_t *manifest;
+    json_t *settings;  /* object */
+    json_t *resources; /* array of the names of its managed resources */
+};
+
+/* Read one and lock it until the transaction ends. One trip. *ret is NULL if it is not installed.
+ */
+enum az_status connector_stored_fetch(struct op *op, const char *id,
+                                      const struct connector_stored **ret);
+
+/* Read the ids of all, in their order, as an array on op->mem. */
+enum az_status connector_ids(struct op *op, json_t **ret);
+
+/* Read the objects that use a connector, as an array of {type, id, name, href} on op->mem. */
+enum az_status connector_blockers(struct op *op, const char *id, json_t **ret);
+
+/* Store a new version of the manifest. */
+enum az_status connector_update(struct op *op, const char *id, const char *version,
+                                const char *manifest);
+
+/* Record that a managed resource belongs to a connector, in this version. */
+enum az_status connector_adopt(struct op *op, const char *id, const char *version,
+                               const char *resource);
+
+#endif

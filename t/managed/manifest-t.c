@@ -1,0 +1,127 @@
+/* Manifests of connectors (gateway-admin.md 3.7). */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/jsonx.h"
+#include "managed/manifest.h"
+#include "tap.h"
+
+static char fault[256];
+
+static void
+note_fault(void *arg, const char *path, const char *why)
+{
+    (void) arg;
+    if (fault[0] == '\0')
+        snprintf(fault, sizeof(fault), "%s %s", path, why);
+}
+
+/* Read a manifest whose settings and resource are given. */
+static enum az_status
+read(TALLOC_CTX *mem, const char *settings, const char *resource, struct managed_manifest *ret)
+{
+    json_t *document;
+    const char *text = talloc_asprintf(
+        mem,
+        "{\"manifestVersion\":1,\"id\":\"api\",\"name\":\"API\",\"version\":\"1\",\"category\":"
+        "\"x\",\"settings\":%s,\"resources\":[%s]}",
+        settings, resource);
+    fault[0] = '\0';
+    if (jsonx_parse(mem, text, strlen(text), MANIFEST_DEPTH, &document, NULL) != AZ_OK)
+        return AZ_SERVER_ERROR;
+    return managed_manifest_read(mem, document, note_fault, NULL, ret);
+}
+
+#define SETTINGS                                                                                   \
+    "{\"type\":\"object\",\"required\":[\"s\"],\"properties\":{\"url\":{\"type\":\"string\"},"     \
+    "\"d\":{\"type\":\"string\",\"default\":\"D\"},\"s\":{\"type\":\"string\",\"writeOnly\":true}" \
+    "}}"
+#define AUTH(text) "{\"upstreamAuth\":{\"type\":\"static_header\",\"value\":\"" text "\"}}"
+
+static void
+variables(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *resource, *fault; /* NULL: it is accepted */
+    } rows[] = {
+        {"{\"upstreamUrl\":\"${settings.url}\",\"name\":\"${input.name}\"}",   NULL                                                              },
+        {AUTH("${settings.s}"),                                                NULL                                                              },
+        {"{\"upstreamAuth\":{\"privateKeyJwt\":{\"key\":\"${settings.s}\"}}}", NULL                                                              },
+        {"{\"upstreamUrl\":\"${settings.none}\"}",                             "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${settings.}\"}",                                 "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${settings.url\"}",                               "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"https://${settings.url}\"}",
+         "resources[0].upstreamUrl has an unknown"                                                                                               },
+        {"{\"upstreamUrl\":\"${settings.url}/x\"}",                            "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${input.url}\"}",                                 "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"routes\":[{\"id\":\"${env.HOME}\"}]}",                            "resources[0].routes[0].id has an unknown"                        },
+        {AUTH("literal"),                                                      "resources[0].upstreamAuth.value must be a setting with writeOnly"},
+        {AUTH("${settings.url}"),                                              "resources[0].upstreamAuth.value must be a setting with"          },
+        {"{\"upstreamUrl\":\"${settings.s}\"}",                                "resources[0].upstreamUrl shows a setting"                        },
+        {"{\"upstreamAuth\":{\"clientId\":\"${settings.s}\"}}",
+         "resources[0].upstreamAuth.clientId shows a setting"                                                                                    },
+        {"{\"routes\":[{\"requestHeaders\":{\"X\":\"${settings.s}\"}}]}",
+         "resources[0].routes[0].requestHeaders.X shows a setting"                                                                               },
+        {"1",                                                                  "resources[0] must be an object"                                  },
+    };
+    struct managed_manifest manifest;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        enum az_status st = read(mem, SETTINGS, rows[i].resource, &manifest);
+        ok(rows[i].fault == NULL
+               ? st == AZ_OK
+               : st == AZ_INVALID && strncmp(fault, rows[i].fault, strlen(rows[i].fault)) == 0,
+           "%s: %s (%s)", rows[i].fault == NULL ? "accepted" : "refused", rows[i].resource, fault);
+    }
+    ok(read(mem, "{\"type\":\"object\",\"required\":[\"x\"],\"properties\":{}}", "{}", &manifest)
+           == AZ_INVALID,
+       "a required setting must exist");
+    ok(read(mem,
+            "{\"type\":\"object\",\"properties\":{\"s\":{\"writeOnly\":true,\"default\":\"x\"}}}",
+            "{}", &manifest)
+           == AZ_INVALID,
+       "a secret has no default");
+}
+
+static void
+filling(TALLOC_CTX *mem)
+{
+    struct managed_manifest manifest;
+    json_t *given = jsonx_own(mem, json_pack("{s:s,s:s}", "s", "SECRET", "url", "U"));
+    ok(read(
+           mem, SETTINGS,
+           "{\"upstreamUrl\":\"${settings.url}\",\"defaultScope\":\"${settings.d}\",\"name\":\"x\","
+           "\"upstreamAuth\":{\"value\":\"${settings.s}\"},\"routes\":[{\"id\":\"a\"}]}",
+           &manifest)
+           == AZ_OK,
+       "a template is read");
+    is_str(jsonx_dump_sorted(mem, managed_manifest_fill(mem, &manifest, given, "n")),
+           "{\"defaultScope\":\"D\",\"name\":\"n\",\"routes\":[{\"id\":\"a\",\"origin\":"
+           "\"manifest\"}],\"upstreamAuth\":{\"value\":\"SECRET\"},\"upstreamUrl\":\"U\"}",
+           "... and filled with values, defaults and the name");
+    is_str(jsonx_dump_sorted(mem, managed_manifest_fill(mem, &manifest, NULL, "n")),
+           "{\"defaultScope\":\"D\",\"name\":\"n\",\"routes\":[{\"id\":\"a\",\"origin\":"
+           "\"manifest\"}],\"upstreamAuth\":{}}",
+           "a member whose setting has no value is left out");
+    is_str(jsonx_dump(mem, managed_manifest_plain(mem, &manifest, given)), "{\"url\":\"U\"}",
+           "what is stored has no secret");
+    fault[0] = '\0';
+    ok(managed_manifest_complete(&manifest, given, note_fault, NULL), "all required are there");
+    ok(!managed_manifest_complete(&manifest, NULL, note_fault, NULL)
+           && strcmp(fault, "settings.s is required") == 0,
+       "... or the missing one is told");
+    json_t *schema = managed_manifest_schema(mem, &manifest);
+    ok(json_is_false(json_object_get(schema, "additionalProperties"))
+           && strstr(jsonx_dump(mem, schema), "writeOnly") == NULL,
+       "the schema is closed and has no writeOnly");
+}
+
+int
+main(void)
+{
+    TALLOC_CTX *mem = talloc_new(NULL);
+    variables(mem);
+    filling(mem);
+    talloc_free(mem);
+    return done();
+}
