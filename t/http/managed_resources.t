@@ -24,7 +24,7 @@ sub create {
 
 sub put {
     my ( $name, $object, %option ) = @_;
-    return $stack->admin( PUT => "$path/$name", json => $object, %option );
+    return $stack->admin( PUT => "$path/$name", json => { name => $name, %$object }, %option );
 }
 sub fetch { my ($name) = @_; return $stack->admin( GET => "$path/$name" ) }
 sub sql   { my ($text) = @_; return $stack->sql($text) }
@@ -66,6 +66,9 @@ is( $stack->http->request( 'GET', $path )->status,   401, 'without an admin key:
 admin_ok(
     put( 'api', { %rest, displayName => 'New' } ), 200, { name => 'api', displayName => 'New', tools => [] },
     'PUT: replaces; the name is that of the path' );
+admin_error(
+    $stack->admin( PUT => "$path/api", json => {%rest} ),
+    400, 'PUT: the name is required (specification 2.10)', fields => ['name'] );
 ok( !exists fetch('api')->json->{routes}, '... so what is left out is gone' );
 admin_error( put( 'api', { %rest, name => 'other' } ), 400, 'PUT: the name cannot be changed', fields => ['name'] );
 my $shown = fetch('api')->json;

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "gateway/link/credential.h"
 #include "gateway/mcp/call.h"
 
 #include <string.h>
@@ -104,6 +105,20 @@ obligations_of(const struct mcp_tool *tool)
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 
+/* Find out if the account at the upstream is linked, where one is needed; *ret stays NULL where
+ * none is. */
+static enum az_status
+look_at_link(struct tool_call *c, bool *linked, const bool **ret)
+{
+    const struct managed_resource *resource = c->tool->resource;
+    const struct upstream_caller caller = holder_of(c->it);
+    *ret = NULL;
+    if (!managed_auth_is_linked(resource->auth.type))
+        return AZ_OK;
+    *ret = linked;
+    return link_is_linked(&c->it->req->op, &caller, resource, linked);
+}
+
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
  * told to the model (gateway-admin.md 1.5). */
 static enum az_status
@@ -112,15 +127,20 @@ decide_call(struct tool_call *c)
     struct mcp_exchange *it = c->it;
     TALLOC_CTX *mem = it->req->op.mem;
     const struct managed_route *route = c->tool->row->route;
+    bool linked;
+    const bool *known;
+    enum az_status st = look_at_link(c, &linked, &known);
+    if (st != AZ_OK)
+        return st;
     struct gateway_question question = {
         .holder = {.mcp_version = it->era.version, .mcp_method = it->message.method},
-        .resource = gateway_target_of(c->tool->resource, NULL),
+        .resource = gateway_target_of(c->tool->resource, known),
         .action = mcp_describe_tool(c->tool),
         .arguments = c->arguments,
         .always = route != NULL ? route->obligations : NULL,
         .obligations = obligations_of(c->tool),
     };
-    enum az_status st = gateway_decide(it->req, &it->visit, &question, &c->decision);
+    st = gateway_decide(it->req, &it->visit, &question, &c->decision);
     if (st != AZ_OK || c->decision.allow)
         return st;
     if (c->decision.step_up != NULL) {

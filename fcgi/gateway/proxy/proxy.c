@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "gateway/link/credential.h"
 #include "gateway/proxy/proxy_private.h"
+#include "managed/auth.h"
 #include "store/gateway/resources.h"
 
 /* Names of the query's parameters that policy sees; more are not needed to decide. */
@@ -114,7 +115,6 @@ static enum az_status
 look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
 {
     const struct token_row *row = &proxied->visit.token->lookup.row;
-    enum managed_auth_type type = proxied->resource->auth.type;
     proxied->caller = (struct upstream_caller){
         .subject = row->idp != NULL ? row->subject : NULL,
         .idp = row->idp,
@@ -122,7 +122,7 @@ look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
         .flow_id = row->flow_id,
     };
     *ret = NULL;
-    if (type != MANAGED_AUTH_OAUTH_LINK && type != MANAGED_AUTH_USER_SECRET)
+    if (!managed_auth_is_linked(proxied->resource->auth.type))
         return AZ_OK;
     *ret = linked;
     return link_is_linked(&proxied->req->op, &proxied->caller, proxied->resource, linked);

@@ -178,7 +178,8 @@ failure_describe(struct jsonx_build *schemas, struct jsonx_build *responses,
     static const char *const dialects[] = {[DIALECT_BARE] = "",
                                            [DIALECT_OAUTH] = "",
                                            [DIALECT_ADMIN] = "Admin",
-                                           [DIALECT_PAGE] = "Page"};
+                                           [DIALECT_PAGE] = "Page",
+                                           [DIALECT_GATEWAY] = "Gateway"};
     char status[8], name[24];
     snprintf(status, sizeof(status), "%d", row->status);
     snprintf(name, sizeof(name), "%s%s", dialects[dialect], status);
