@@ -33,8 +33,8 @@ log_fault(void *arg, const char *path, const char *why)
 
 /* Read a manifest out of the text of a file. */
 static enum az_status
-read_text(struct op *op, char *path, const char *text, size_t length, const char *id,
-          struct managed_manifest *ret)
+connector_read_text(struct op *op, char *path, const char *text, size_t length, const char *id,
+                    struct managed_manifest *ret)
 {
     json_t *document;
     const char *why = "is too large";
@@ -65,7 +65,7 @@ folder(struct op *op, bool own)
 
 /* Read the file of an id in one of the folders. AZ_NOT_FOUND: it has none. */
 static enum az_status
-read_file(struct op *op, bool own, const char *id, struct managed_manifest *ret)
+connector_read_file(struct op *op, bool own, const char *id, struct managed_manifest *ret)
 {
     const char *dir = folder(op, own);
     size_t length;
@@ -79,7 +79,7 @@ read_file(struct op *op, bool own, const char *id, struct managed_manifest *ret)
         refuse(path != NULL ? path : id, path != NULL ? strerror(errno) : "out of memory");
         return AZ_INVALID;
     }
-    return read_text(op, path, text, length, id, ret);
+    return connector_read_text(op, path, text, length, id, ret);
 }
 
 enum az_status
@@ -91,9 +91,9 @@ connector_file_read(struct op *op, const char *id, const struct managed_manifest
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (!managed_name_is_good(id)) /* else a path could lead out of the folder */
         return AZ_OK;
-    enum az_status st = read_file(op, true, id, manifest);
+    enum az_status st = connector_read_file(op, true, id, manifest);
     if (st == AZ_NOT_FOUND)
-        st = read_file(op, false, id, manifest);
+        st = connector_read_file(op, false, id, manifest);
     if (st == AZ_OK)
         *ret = manifest;
     return AZ_OK;
@@ -115,7 +115,7 @@ compare_files(const struct dirent **a, const struct dirent **b)
 
 /* Add the ids of the files of a folder to the members of an object. */
 static void
-collect(struct op *op, const char *dir, struct jsonx_build *ids)
+connector_collect(struct op *op, const char *dir, struct jsonx_build *ids)
 {
     struct dirent **entries = NULL;
     int count = dir != NULL ? scandir(dir, &entries, is_manifest, compare_files) : 0;
@@ -145,8 +145,8 @@ connector_file_ids(struct op *op)
     const char *list[CONNECTOR_FILES_MAX], *id;
     json_t *member;
     size_t count = 0;
-    collect(op, folder(op, true), &found);
-    collect(op, folder(op, false), &found);
+    connector_collect(op, folder(op, true), &found);
+    connector_collect(op, folder(op, false), &found);
     json_object_foreach (found.value, id, member)
         list[count++] = id;
     qsort(list, count, sizeof(list[0]), compare_ids);

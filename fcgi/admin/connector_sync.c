@@ -39,7 +39,7 @@ sync_lost(struct connector_sync *sync)
 }
 
 static void
-warn(struct connector_sync *sync, const char *text)
+connector_warn(struct connector_sync *sync, const char *text)
 {
     jsonx_append(&sync->warnings, json_string(text));
 }
@@ -56,9 +56,10 @@ sync_scopes(struct connector_sync *sync)
     sync->added = managed_scopes_added(mem, was, sync->manifest->scopes);
     sync->warnings.lost = sync->warnings.lost || changed == NULL || sync->added == NULL;
     json_array_foreach (changed, index, name)
-        warn(sync,
-             talloc_asprintf(mem, "%s implies other scopes than before%s", json_string_value(name),
-                             sync->force ? "" : "; nothing is changed without force=true"));
+        connector_warn(
+            sync,
+            talloc_asprintf(mem, "%s implies other scopes than before%s", json_string_value(name),
+                            sync->force ? "" : "; nothing is changed without force=true"));
     return json_array_size(changed) == 0 || sync->force;
 }
 
@@ -115,7 +116,7 @@ sync_one(struct request *req, const char *id, bool force, struct jsonx_build *re
         return st;
     const char *version = json_string_value(json_object_get(sync.stored->manifest, "version"));
     if (sync.manifest == NULL) {
-        warn(&sync, "There is no good manifest in the catalogue; nothing is changed");
+        connector_warn(&sync, "There is no good manifest in the catalogue; nothing is changed");
     } else if (sync_scopes(&sync)) {
         version = sync.manifest->version;
         st = sync_apply(&sync);

@@ -24,7 +24,7 @@ struct connector_install {
 };
 
 static const char *
-name_rule(TALLOC_CTX *mem, const json_t *value)
+connector_name_rule(TALLOC_CTX *mem, const json_t *value)
 {
     (void) mem;
     return managed_name_is_good(json_string_value(value)) ? NULL : "cannot name a managed resource";
@@ -34,7 +34,7 @@ name_rule(TALLOC_CTX *mem, const json_t *value)
 static const struct field install_fields[] = {
     {"settings",        FIELD_OBJECT,  .rule = managed_object_rule, FIELD_INTO(struct connector_install, settings), .help = "Values of the settings of its manifest; secrets are stored with the managed resource alone", .example = "{\"clientId\": \"abc\", \"clientSecret\": \"secret of the OAuth app\"}"},
     {"createResources", FIELD_BOOLEAN, FIELD_INTO(struct connector_install, create), .help = "Create its managed resource as well", .example = "true"},
-    {"name",            FIELD_TEXT,    .max = MANAGED_NAME_MAX, .rule = name_rule, FIELD_INTO(struct connector_install, name), .help = "Name of that resource; the id of the connector if it is left out", .example = "\"code\""},
+    {"name",            FIELD_TEXT,    .max = MANAGED_NAME_MAX, .rule = connector_name_rule, FIELD_INTO(struct connector_install, name), .help = "Name of that resource; the id of the connector if it is left out", .example = "\"code\""},
 };
 /* clang-format on */
 const struct field_table connector_install_table =
@@ -156,8 +156,8 @@ create_resource(struct request *req, const struct managed_manifest *manifest,
 
 /* Store the connector and its resource inside the open transaction. */
 static enum az_status
-store(struct request *req, const struct managed_manifest *manifest,
-      const struct connector_install *install, struct json_shown *ret)
+connector_store(struct request *req, const struct managed_manifest *manifest,
+                const struct connector_install *install, struct json_shown *ret)
 {
     json_t *plain = managed_manifest_plain(req->op.mem, manifest, install->settings);
     json_t *columns =
@@ -188,7 +188,7 @@ install_new(struct request *req)
     if (st == AZ_OK)
         st = db_begin(&req->op);
     if (st == AZ_OK)
-        st = db_end(&req->op, store(req, manifest, &install, &shown));
+        st = db_end(&req->op, connector_store(req, manifest, &install, &shown));
     return st == AZ_OK ? respond_json_text(req, 201, shown.dto) : st;
 }
 

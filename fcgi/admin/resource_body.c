@@ -45,11 +45,12 @@ static void
 resource_settle_key(const struct resource_body *body, struct resource_reading *reading)
 {
     const char *given = resource_text(reading, body->key);
+    const json_t *value = json_object_get(reading->object, body->key);
     if (reading->path_key == NULL)
         return;
     if (body->key_fixed && given != NULL && strcmp(given, reading->path_key) != 0)
         resource_tell(reading, body->key, "cannot be changed: it differs from the one in the path");
-    if (body->key_fixed)
+    if (body->key_fixed && value != NULL && !json_is_null(value))
         return;
     if (json_object_set_new(reading->object, body->key, json_string(reading->path_key)) != 0)
         reading->lost = true;

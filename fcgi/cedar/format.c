@@ -139,7 +139,7 @@ put_list(struct buf *buf, const struct cedar_node *node, size_t first)
 
 /* Put operands with a sign between them. The first operand of a comparison cannot be one. */
 static void
-put_operands(struct buf *buf, const struct cedar_node *node)
+cedar_put_operands(struct buf *buf, const struct cedar_node *node)
 {
     enum binding least = (enum binding)(operators[node->kind].binding + 1);
     for (size_t i = 0; i < node->children; i++) {
@@ -262,7 +262,7 @@ put_bare(struct buf *buf, const struct cedar_node *node)
         buf_append_char(buf, node->kind == CEDAR_SET_OF ? ']' : '}');
         break;
     default:
-        put_operands(buf, node);
+        cedar_put_operands(buf, node);
         break;
     }
 }

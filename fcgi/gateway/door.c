@@ -99,7 +99,7 @@ refuse_token(struct entry *it, const char *detail)
 /* Find the token, and the resource with it. A client that shows none gets a challenge without an
  * error code (RFC 6750 3.1). */
 static enum az_status
-find_token(struct entry *it)
+gateway_find_token(struct entry *it)
 {
     struct request *req = it->req;
     struct gateway_visit *visit = it->visit;
@@ -138,7 +138,7 @@ check_audience(struct entry *it)
 /* Ask evaluation 2. A token that policy grants nothing any more is as good as expired; any other
  * denial would not be cured by a new token, and a 401 would send the client for one. */
 static enum az_status
-judge_token(struct entry *it)
+gateway_judge_token(struct entry *it)
 {
     struct request *req = it->req;
     struct shown shown;
@@ -185,11 +185,11 @@ gateway_enter(struct request *req, enum gateway_place place, const char *name,
     struct entry it = {.req = req, .visit = ret};
     enum az_status st = make_visit(req, place, name, ret);
     if (st == AZ_OK)
-        st = find_token(&it);
+        st = gateway_find_token(&it);
     if (st == AZ_OK)
         st = check_audience(&it);
     if (st == AZ_OK)
-        st = judge_token(&it);
+        st = gateway_judge_token(&it);
     if (st != AZ_OK)
         return st;
     req->token = ret->token;

@@ -1,4 +1,4 @@
-/* What the files of the door share. */
+/* The parts that the files of the door share. */
 #ifndef AZ_GATEWAY_DOOR_PRIVATE_H
 #define AZ_GATEWAY_DOOR_PRIVATE_H
 

@@ -69,7 +69,7 @@ secret_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* Parameters that the service sets itself; state and redirect_uri bind an answer to its request. */
 static const char *
-params_rule(TALLOC_CTX *mem, const json_t *value)
+managed_params_rule(TALLOC_CTX *mem, const json_t *value)
 {
     static const char *const ours[] = {"client_id",     "client_secret",         "client_assertion",
                                        "redirect_uri",  "response_type",         "state",
@@ -154,9 +154,9 @@ static const struct field auth_fields[] = {
     {"pkce",                  FIELD_TEXT,      .words = pkce_methods, INTO(pkce), .help = "S256, or none if the server refuses it"},
     {"audience",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(audience), .help = "Parameter audience of the request for a token"},
     {"resource",              FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(resource), .help = "Parameter resource of the request for a token (RFC 8707)"},
-    {"authorizeParams",       FIELD_OBJECT,    .rule = params_rule, INTO(authorize_params), .help = "More parameters of the authorization request"},
-    {"tokenParams",           FIELD_OBJECT,    .rule = params_rule, INTO(token_params), .help = "More parameters of the request for a token"},
-    {"refreshParams",         FIELD_OBJECT,    .rule = params_rule, INTO(refresh_params), .help = "More parameters of a refresh"},
+    {"authorizeParams",       FIELD_OBJECT,    .rule = managed_params_rule, INTO(authorize_params), .help = "More parameters of the authorization request"},
+    {"tokenParams",           FIELD_OBJECT,    .rule = managed_params_rule, INTO(token_params), .help = "More parameters of the request for a token"},
+    {"refreshParams",         FIELD_OBJECT,    .rule = managed_params_rule, INTO(refresh_params), .help = "More parameters of a refresh"},
     {"tokenBodyFormat",       FIELD_TEXT,      .words = body_formats, INTO(token_body_format), .help = "form, or json for servers that want it"},
     {"accessTokenPointer",    FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(access_token_pointer), .help = "JSON Pointer of the token in the answer; /access_token if it is left out"},
     {"accountPointer",        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(account_pointer), .help = "JSON Pointer of the name of the account, which the person sees"},
@@ -262,7 +262,7 @@ secret_is_set(const struct reader *reader, const char *name)
 
 /* Note the first member that the type does not work without. */
 static void
-check_required(struct reader *reader, const json_t *object, const struct managed_auth *auth)
+managed_check_required(struct reader *reader, const json_t *object, const struct managed_auth *auth)
 {
     for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
         const json_t *value = json_object_get(object, uses[i].member);
@@ -277,7 +277,7 @@ check_required(struct reader *reader, const json_t *object, const struct managed
 
 /* Note what a client of another authorization server needs. */
 static void
-check_client(struct reader *reader, const struct managed_auth *auth)
+managed_check_client(struct reader *reader, const struct managed_auth *auth)
 {
     bool linked = auth->type == MANAGED_AUTH_OAUTH_LINK;
     bool needs_secret = strcmp(auth->token_auth_method, "client_secret_basic") == 0
@@ -302,7 +302,7 @@ check_client(struct reader *reader, const struct managed_auth *auth)
 }
 
 static void
-check_addresses(struct reader *reader, const struct managed_auth *auth)
+managed_check_addresses(struct reader *reader, const struct managed_auth *auth)
 {
     const struct {
         const char *member, *url;
@@ -401,14 +401,14 @@ reader_auth(struct reader *reader, const json_t *object)
     if (good) {
         check_uses(reader, object, auth);
         check_secrets(reader, object);
-        check_addresses(reader, auth);
+        managed_check_addresses(reader, auth);
         if (auth->header != NULL && auth->query != NULL)
             reader_tell(reader, "query", "cannot be given with header");
         default_place(auth);
         default_client(reader, raw.private_key, auth);
-        check_required(reader, object, auth);
+        managed_check_required(reader, object, auth);
         if ((BIT(OAUTH_LINK) | GRANTS) & 1U << auth->type)
-            check_client(reader, auth);
+            managed_check_client(reader, auth);
         if (reader->resource->upstream == MANAGED_STATIC && auth->type != MANAGED_AUTH_NONE)
             reader_tell(reader, "type", "must be none for a STATIC resource");
     }

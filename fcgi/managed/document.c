@@ -32,7 +32,7 @@ struct raw_filter {
 /* ---- rules of single texts */
 
 static const char *
-name_rule(TALLOC_CTX *mem, const json_t *value)
+managed_name_rule(TALLOC_CTX *mem, const json_t *value)
 {
     (void) mem;
     return managed_name_is_good(json_string_value(value))
@@ -95,7 +95,7 @@ static const struct field_table filter_table = FIELD_TABLE(NULL, filter_fields, 
 
 #define INTO(member) FIELD_INTO(struct raw_resource, member)
 static const struct field resource_fields[] = {
-    {"name",             FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = name_rule, INTO(resource.name), .help = "Name in paths: /gateway/{name}", .example = "\"github\""},
+    {"name",             FIELD_TEXT,      .max = MANAGED_NAME_MAX, .rule = managed_name_rule, INTO(resource.name), .help = "Name in paths: /gateway/{name}; a POST needs it", .example = "\"github\""},
     {"displayName",      FIELD_TEXT,      .required = true, .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(resource.display_name), .help = "Name for people", .example = "\"GitHub\""},
     {"upstreamType",     FIELD_TEXT,      .required = true, .words = upstream_types, INTO(upstream_type), .help = "REST, MCP, or STATIC: the routes have their answers", .example = "\"REST\""},
     {"upstreamUrl",      FIELD_TEXT,      .max = FIELD_URI_MAX, INTO(resource.upstream_url), .help = "Address of the upstream, https unless SVC_GATEWAY_ALLOWED_INSECURE_HOSTS has its host", .example = "\"https://api.github.com\""},
@@ -234,7 +234,11 @@ managed_read(const struct managed_reading *reading, struct managed_resource *ret
     struct managed_resource *resource = &raw.resource;
     struct reader reader = {
         .reading = reading, .mem = reading->mem, .resource = resource, .at = ""};
-    if (reader_fields(&reader, &managed_resource_table, reading->document, &raw)) {
+    bool read = reader_fields(&reader, &managed_resource_table, reading->document, &raw);
+    /* Not in the table: a PUT has it in its path. */
+    if (read && resource->name == NULL)
+        reader_tell(&reader, "name", "is required");
+    if (read && resource->name != NULL) {
         resource->upstream = managed_upstream_of(raw.upstream_type);
         resource->pinning = raw.pinning != NULL && strcmp(raw.pinning, "warn") == 0
                                 ? MANAGED_PINNING_WARN

@@ -8,7 +8,7 @@
 /* Largest document, in octets, its tools included. */
 #define MANAGED_DOCUMENT_MAX (1 << 20)
 
-/* What a document is read with. */
+/* The state of reading a document. */
 struct managed_reading {
     TALLOC_CTX *mem;            /* owns what is made; the texts live as long as the document too */
     const json_t *document;     /* object */

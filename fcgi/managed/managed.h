@@ -46,7 +46,7 @@ enum managed_auth_type {
     MANAGED_AUTH_TYPES
 };
 
-/* What toolPinning does with a tool that is new or changed since it was approved. */
+/* The treatment by toolPinning of a tool that is new or changed since it was approved. */
 enum managed_pinning {
     MANAGED_PINNING_BLOCK, /* it is not served until somebody approves it; the default */
     MANAGED_PINNING_WARN,  /* it is served */

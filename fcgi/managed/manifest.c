@@ -78,7 +78,7 @@ static const struct field manifest_fields[] = {
 /* clang-format on */
 
 static void
-tell(struct manifest_reading *reading, const char *path, const char *why)
+managed_tell(struct manifest_reading *reading, const char *path, const char *why)
 {
     reading->faulty = true;
     if (reading->fault != NULL)
@@ -131,11 +131,11 @@ check_text(struct manifest_reading *reading, const char *path, const char *text)
     const json_t *property = name != NULL ? json_object_get(reading->properties, name) : NULL;
     bool secret = is_secret_place(reading->mem, path);
     if (strstr(text, "${") != NULL && property == NULL && strcmp(text, INPUT_NAME) != 0)
-        tell(reading, path, "has an unknown variable, or one that is not the whole text");
+        managed_tell(reading, path, "has an unknown variable, or one that is not the whole text");
     else if (secret && !is_write_only(property))
-        tell(reading, path, "must be a setting with writeOnly");
+        managed_tell(reading, path, "must be a setting with writeOnly");
     else if (!secret && is_write_only(property))
-        tell(reading, path, "shows a setting with writeOnly");
+        managed_tell(reading, path, "shows a setting with writeOnly");
 }
 
 /* Check the texts of a value. Depth is that of the parser. */
@@ -146,7 +146,8 @@ check_texts(struct manifest_reading *reading, const char *path, const json_t *va
     json_t *member;
     size_t index;
     if (path == NULL || strlen(path) > PATH_SHOWN) {
-        tell(reading, "resources[0]", "is nested too deeply, or has names that are too long");
+        managed_tell(reading, "resources[0]",
+                     "is nested too deeply, or has names that are too long");
         return;
     }
     if (json_is_string(value))
@@ -169,10 +170,10 @@ static void
 tell_below(void *arg, const char *path, const char *why)
 {
     struct fault_below *below = arg;
-    tell(below->reading,
-         field_fault_text(below->reading->mem, "%s%s%s", below->path, *path != '\0' ? "." : "",
-                          path),
-         why);
+    managed_tell(below->reading,
+                 field_fault_text(below->reading->mem, "%s%s%s", below->path,
+                                  *path != '\0' ? "." : "", path),
+                 why);
 }
 
 static bool
@@ -184,7 +185,7 @@ read_below(struct manifest_reading *reading, const char *path, const struct fiel
 }
 
 static void
-check_settings(struct manifest_reading *reading, const json_t *settings)
+managed_check_settings(struct manifest_reading *reading, const json_t *settings)
 {
     const json_t *name, *property;
     size_t index;
@@ -193,15 +194,16 @@ check_settings(struct manifest_reading *reading, const json_t *settings)
     reading->properties = json_object_get(settings, "properties");
     json_array_foreach (json_object_get(settings, "required"), index, name)
         if (json_object_get(reading->properties, json_string_value(name)) == NULL)
-            tell(reading, "settings.required", "names a setting that does not exist");
+            managed_tell(reading, "settings.required", "names a setting that does not exist");
     void *at = json_object_iter((json_t *) (uintptr_t) reading->properties);
     for (; at != NULL; at = json_object_iter_next((json_t *) (uintptr_t) reading->properties, at)) {
         property = json_object_iter_value(at);
         const json_t *flag = json_object_get(property, "writeOnly");
         if (!json_is_object(property) || (flag != NULL && !json_is_boolean(flag)))
-            tell(reading, "settings.properties", "must have objects, whose writeOnly is a boolean");
+            managed_tell(reading, "settings.properties",
+                         "must have objects, whose writeOnly is a boolean");
         else if (is_write_only(property) && json_object_get(property, "default") != NULL)
-            tell(reading, "settings.properties", "must not have a default for a secret");
+            managed_tell(reading, "settings.properties", "must not have a default for a secret");
     }
 }
 
@@ -218,7 +220,7 @@ check_scopes(struct manifest_reading *reading, const json_t *scopes)
 static void
 tell_plain(void *arg, const char *path, const char *why)
 {
-    tell(arg, path, why);
+    managed_tell(arg, path, why);
 }
 
 enum az_status
@@ -232,10 +234,10 @@ managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *f
     if (st != AZ_OK)
         return st;
     raw.manifest.resource = json_array_get(raw.resources, 0);
-    check_settings(&reading, raw.manifest.settings);
+    managed_check_settings(&reading, raw.manifest.settings);
     check_scopes(&reading, raw.manifest.scopes);
     if (!json_is_object(raw.manifest.resource))
-        tell(&reading, "resources[0]", "must be an object");
+        managed_tell(&reading, "resources[0]", "must be an object");
     if (!reading.faulty)
         check_texts(&reading, "resources[0]", raw.manifest.resource);
     if (reading.faulty)
@@ -305,7 +307,7 @@ managed_manifest_plain(TALLOC_CTX *mem, const struct managed_manifest *manifest,
 
 /* ---- the resource */
 
-/* What a template is filled with. */
+/* The values that fill a template. */
 struct filling {
     TALLOC_CTX *mem;
     const struct managed_manifest *manifest;
@@ -316,7 +318,7 @@ struct filling {
 
 /* Return a copy of a value of the template, a new reference; NULL: its setting has no value. */
 static json_t *
-fill(struct filling *filling, const json_t *value)
+managed_fill(struct filling *filling, const json_t *value)
 {
     struct jsonx_build build = {NULL, false};
     const char *name;
@@ -334,12 +336,12 @@ fill(struct filling *filling, const json_t *value)
     if (json_is_object(value)) {
         build.value = json_object();
         json_object_foreach ((json_t *) (uintptr_t) value, name, member)
-            if ((filled = fill(filling, member)) != NULL)
+            if ((filled = managed_fill(filling, member)) != NULL)
                 jsonx_set(&build, name, filled);
     } else if (json_is_array(value)) {
         build.value = json_array();
         json_array_foreach (value, index, member)
-            if ((filled = fill(filling, member)) != NULL)
+            if ((filled = managed_fill(filling, member)) != NULL)
                 jsonx_append(&build, filled);
     } else {
         return json_incref((json_t *) (uintptr_t) value);
@@ -365,7 +367,7 @@ managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *manifest, 
                       const char *name)
 {
     struct filling filling = {.mem = mem, .manifest = manifest, .given = given, .name = name};
-    json_t *document = jsonx_own(mem, fill(&filling, manifest->resource));
+    json_t *document = jsonx_own(mem, managed_fill(&filling, manifest->resource));
     if (document == NULL || json_object_set_new(document, "name", json_string(name)) != 0)
         return NULL;
     if (manifest->resource_type != NULL && json_object_get(document, "resourceType") == NULL

@@ -1,5 +1,5 @@
-/* What a save keeps of the stored resource: secrets that were not sent again, and tools that came
- * with a sync (gateway-admin.md 3.2, 3.3). */
+/* The parts of the stored resource that a save keeps: secrets that were not sent again, and tools
+ * that came with a sync (gateway-admin.md 3.2, 3.3). */
 #ifndef AZ_MANAGED_MERGE_H
 #define AZ_MANAGED_MERGE_H
 

@@ -18,7 +18,7 @@
 /* True if one element of a path, as a server may read it, leads elsewhere: some servers cut path
  * parameters off before they look for dots ("..;x"). */
 static bool
-is_dots(const char *text, size_t length)
+managed_is_dots(const char *text, size_t length)
 {
     const char *cut = memchr(text, ';', length);
     size_t dots = cut != NULL ? (size_t) (cut - text) : length;
@@ -45,7 +45,7 @@ literal_fault(const char *text, size_t length, bool last)
 {
     if (length == 0 && !last)
         return "has an empty segment";
-    if (is_dots(text, length))
+    if (managed_is_dots(text, length))
         return "has a segment that is . or ..";
     return strspn(text, LITERAL) == length ? NULL
                                            : "may have letters, digits and -._~!$&'()+,;=:@ only, "
@@ -133,7 +133,7 @@ text_is_safe(const char *text, size_t length)
             return false;
     for (size_t i = 0; i <= length; i++)
         if (i == length || text[i] == '/') {
-            if (is_dots(text + from, i - from))
+            if (managed_is_dots(text + from, i - from))
                 return false;
             from = i + 1;
         }

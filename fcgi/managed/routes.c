@@ -139,7 +139,7 @@ answer_headers(struct reader *reader, const struct raw_answer *raw)
 }
 
 static void
-read_answer(struct reader *reader, const json_t *object, struct managed_route *route)
+managed_read_answer(struct reader *reader, const json_t *object, struct managed_route *route)
 {
     struct raw_answer raw = {.status = 200};
     struct managed_answer *answer = talloc_zero(reader->mem, struct managed_answer);
@@ -210,7 +210,7 @@ check_retry(struct reader *reader, const struct managed_route *route)
 }
 
 static void
-read_scopes(struct reader *reader, struct managed_route *route)
+managed_read_scopes(struct reader *reader, struct managed_route *route)
 {
     const char *scope = reader->resource->default_scope;
     if (route->scopes != NULL)
@@ -227,7 +227,7 @@ read_side(struct reader *reader, const struct raw_route *raw, struct managed_rou
     if (is_static && raw->response == NULL)
         reader_tell(reader, "response", "is required for a STATIC resource");
     else if (is_static)
-        read_answer(reader, raw->response, route);
+        managed_read_answer(reader, raw->response, route);
     else if (raw->response != NULL)
         reader_tell(reader, "response", "is for STATIC resources only");
 }
@@ -248,7 +248,7 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
         route->action = route->id;
     read_methods(reader, raw.methods, route);
     read_patterns(reader, &raw, route);
-    read_scopes(reader, route);
+    managed_read_scopes(reader, route);
     read_side(reader, &raw, route);
     const json_t *allow = json_object_get(raw.query, "allow");
     route->query_allow = reader_list(reader, allow);
@@ -263,7 +263,7 @@ read_route(struct reader *reader, const json_t *object, struct managed_route *ro
 }
 
 static void
-check_ids(struct reader *reader, const struct managed_route *route, size_t count)
+managed_check_ids(struct reader *reader, const struct managed_route *route, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (route[i].id != NULL && route[count].id != NULL
@@ -294,7 +294,7 @@ reader_routes(struct reader *reader, const json_t *routes)
     json_array_foreach (routes, index, object) {
         reader->at = talloc_asprintf(reader->mem, "routes[%zu].", index);
         read_route(reader, object, &route[index]);
-        check_ids(reader, route, index);
+        managed_check_ids(reader, route, index);
     }
     reader->at = "";
     resource->route = route;

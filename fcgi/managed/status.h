@@ -22,7 +22,7 @@ enum managed_event {
     MANAGED_EVENTS
 };
 
-/* What the next status depends on. */
+/* The facts that decide the next status. */
 struct managed_state {
     enum managed_status status;
     enum managed_upstream upstream;

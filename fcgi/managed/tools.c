@@ -126,8 +126,8 @@ const struct field_table managed_tool_table = FIELD_TABLE("ManagedTool", tool_fi
 
 /* Read an object of a tool, its faults below the tool's path. */
 static bool
-read_part(struct reader *reader, const char *member, const struct field_table *table,
-          const json_t *object, void *ret)
+managed_read_part(struct reader *reader, const char *member, const struct field_table *table,
+                  const json_t *object, void *ret)
 {
     const char *outer = reader->at;
     if (object == NULL)
@@ -178,7 +178,7 @@ static void
 read_args(struct reader *reader, const struct managed_tool *tool)
 {
     struct raw_args args = {.path = NULL};
-    if (!read_part(reader, "args", &args_table, tool->args, &args))
+    if (!managed_read_part(reader, "args", &args_table, tool->args, &args))
         return;
     check_path_args(reader, &tool->route->upstream_pattern, args.path);
     check_body_args(reader, args.body);
@@ -202,7 +202,7 @@ bind_route(struct reader *reader, const char *id, struct managed_tool *tool)
 
 /* A tool of an MCP upstream has a name there and a pin; the others have a route. */
 static void
-read_kind(struct reader *reader, const struct raw_tool *raw, struct managed_tool *tool)
+managed_read_kind(struct reader *reader, const struct raw_tool *raw, struct managed_tool *tool)
 {
     struct raw_pin pin = {.status = NULL};
     if (reader->resource->upstream != MANAGED_MCP) {
@@ -218,7 +218,7 @@ read_kind(struct reader *reader, const struct raw_tool *raw, struct managed_tool
                     "is for REST and STATIC resources only");
     if (tool->upstream_name == NULL)
         tool->upstream_name = tool->name;
-    if (read_part(reader, "pin", &pin_table, raw->pin, &pin)) {
+    if (managed_read_part(reader, "pin", &pin_table, raw->pin, &pin)) {
         tool->pin = managed_pin_of(pin.status);
         tool->pin_sha256 = pin.sha256;
     }
@@ -254,7 +254,7 @@ read_tool(struct reader *reader, const json_t *object, struct managed_tool *tool
         reader->lost = true;
         return;
     }
-    read_kind(reader, &raw, tool);
+    managed_read_kind(reader, &raw, tool);
     default_members(reader, tool);
     tool->served = managed_tool_is_served(reader->resource, tool);
 }

@@ -7,7 +7,7 @@
 #include "rego/builtin.h"
 
 static bool
-is_list(const struct rego_value *value)
+collection_is_list(const struct rego_value *value)
 {
     return value->type == REGO_ARRAY || value->type == REGO_SET;
 }
@@ -24,7 +24,7 @@ static const struct rego_value *
 run_sum(struct rego_machine *machine, const struct rego_value *const *arg)
 {
     int64_t sum = 0;
-    if (!is_list(arg[0]))
+    if (!collection_is_list(arg[0]))
         return NULL;
     for (uint32_t i = 0; i < arg[0]->count; i++) {
         const struct rego_value *item = arg[0]->item[i];
@@ -40,7 +40,7 @@ static const struct rego_value *
 run_product(struct rego_machine *machine, const struct rego_value *const *arg)
 {
     int64_t product = 1;
-    if (!is_list(arg[0]))
+    if (!collection_is_list(arg[0]))
         return NULL;
     for (uint32_t i = 0; i < arg[0]->count; i++) {
         const struct rego_value *item = arg[0]->item[i];
@@ -56,7 +56,7 @@ static const struct rego_value *
 extreme_of(const struct rego_value *list, int sign)
 {
     const struct rego_value *best = NULL;
-    for (uint32_t i = 0; is_list(list) && i < list->count; i++)
+    for (uint32_t i = 0; collection_is_list(list) && i < list->count; i++)
         if (best == NULL || sign * rego_compare(list->item[i], best) > 0)
             best = list->item[i];
     return best;
@@ -86,7 +86,7 @@ compare_for_sort(const void *a, const void *b)
 static const struct rego_value *
 run_sort(struct rego_machine *machine, const struct rego_value *const *arg)
 {
-    if (!is_list(arg[0]))
+    if (!collection_is_list(arg[0]))
         return NULL;
     struct rego_value *sorted = rego_copy(machine->arena, arg[0]);
     if (sorted == NULL)

@@ -18,7 +18,7 @@ struct network {
 
 /* Read an address. An IPv6 address that carries an IPv4 address is that address. */
 static bool
-read_address(const char *text, size_t length, struct network *ret)
+net_read_address(const char *text, size_t length, struct network *ret)
 {
     static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     char copy[ADDRESS_SIZE];
@@ -48,7 +48,7 @@ static bool
 read_network(const struct rego_value *value, struct network *ret)
 {
     const char *slash = value->type == REGO_STRING ? memchr(value->text, '/', value->count) : NULL;
-    if (slash == NULL || !read_address(value->text, (size_t) (slash - value->text), ret))
+    if (slash == NULL || !net_read_address(value->text, (size_t) (slash - value->text), ret))
         return false;
     /* An IPv4 address in IPv6 form has a prefix of 128 bits. */
     bool mapped = ret->octets == 4 && memchr(value->text, ':', (size_t) (slash - value->text));
@@ -106,7 +106,7 @@ run_cidr_contains(struct rego_machine *machine, const struct rego_value *const *
         return rego_give_up(machine, "an address in an unusual form");
     if (!read_network(arg[0], &network) || arg[1]->type != REGO_STRING)
         return NULL;
-    if (!read_address(arg[1]->text, arg[1]->count, &other) && !read_network(arg[1], &other))
+    if (!net_read_address(arg[1]->text, arg[1]->count, &other) && !read_network(arg[1], &other))
         return NULL;
     return rego_boolean(other.bits >= network.bits && network_has(&network, &other));
 }

@@ -179,7 +179,7 @@ run_any_suffix(struct rego_machine *machine, const struct rego_value *const *arg
 
 /* Return a finished text. */
 static const struct rego_value *
-text_of(struct rego_machine *machine, struct buf *buf)
+text_own_text_of(struct rego_machine *machine, struct buf *buf)
 {
     if (buf->status != AZ_OK) {
         machine->arena->full = true;
@@ -240,7 +240,7 @@ run_sprintf(struct rego_machine *machine, const struct rego_value *const *arg)
     }
     if (used < arg[1]->count)
         return rego_give_up(machine, "sprintf() with too many arguments");
-    return text_of(machine, &text);
+    return text_own_text_of(machine, &text);
 }
 
 /* Put a template string together. Each part is a string, a number, or a set with the value of an
@@ -269,7 +269,7 @@ run_template(struct rego_machine *machine, const struct rego_value *const *arg)
         else
             return rego_give_up(machine, "a template string with a value of another type");
     }
-    return text_of(machine, &text);
+    return text_own_text_of(machine, &text);
 }
 
 const struct rego_builtin rego_text_builtins[] = {

@@ -19,7 +19,7 @@ run_now(struct rego_machine *machine, const struct rego_value *const *arg)
 /* Read a time: nanoseconds, or [nanoseconds, zone]. False: it is none (undefined), or left to the
  * engine. */
 static bool
-read_time(struct rego_machine *machine, const struct rego_value *value, struct tm *ret)
+time_read_time(struct rego_machine *machine, const struct rego_value *value, struct tm *ret)
 {
     const struct rego_value *ns = value;
     if (value->type == REGO_ARRAY) {
@@ -61,15 +61,16 @@ static const struct rego_value *
 run_clock(struct rego_machine *machine, const struct rego_value *const *arg)
 {
     struct tm tm;
-    return read_time(machine, arg[0], &tm) ? three_of(machine, tm.tm_hour, tm.tm_min, tm.tm_sec)
-                                           : NULL;
+    return time_read_time(machine, arg[0], &tm)
+               ? three_of(machine, tm.tm_hour, tm.tm_min, tm.tm_sec)
+               : NULL;
 }
 
 static const struct rego_value *
 run_date(struct rego_machine *machine, const struct rego_value *const *arg)
 {
     struct tm tm;
-    if (!read_time(machine, arg[0], &tm))
+    if (!time_read_time(machine, arg[0], &tm))
         return NULL;
     return three_of(machine, tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
@@ -80,14 +81,14 @@ run_weekday(struct rego_machine *machine, const struct rego_value *const *arg)
     static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                        "Thursday", "Friday", "Saturday"};
     struct tm tm;
-    if (!read_time(machine, arg[0], &tm))
+    if (!time_read_time(machine, arg[0], &tm))
         return NULL;
     return rego_text(machine->arena, days[tm.tm_wday], strlen(days[tm.tm_wday]));
 }
 
 /* Read digits of a fixed number. */
 static bool
-take_digits(const char **at, int count, int *ret)
+time_take_digits(const char **at, int count, int *ret)
 {
     *ret = 0;
     for (; count > 0; count--, (*at)++) {
@@ -108,10 +109,12 @@ read_rfc3339(const char *at, struct tm *tm, int64_t *ret_ns, int *ret_offset)
     int hours = 0, minutes = 0, sign = 0;
     *tm = (struct tm){0};
     *ret_ns = 0;
-    if (!take_digits(&at, 4, &tm->tm_year) || *at++ != '-' || !take_digits(&at, 2, &tm->tm_mon)
-        || *at++ != '-' || !take_digits(&at, 2, &tm->tm_mday) || *at++ != 'T'
-        || !take_digits(&at, 2, &tm->tm_hour) || *at++ != ':' || !take_digits(&at, 2, &tm->tm_min)
-        || *at++ != ':' || !take_digits(&at, 2, &tm->tm_sec))
+    if (!time_take_digits(&at, 4, &tm->tm_year) || *at++ != '-'
+        || !time_take_digits(&at, 2, &tm->tm_mon) || *at++ != '-'
+        || !time_take_digits(&at, 2, &tm->tm_mday) || *at++ != 'T'
+        || !time_take_digits(&at, 2, &tm->tm_hour) || *at++ != ':'
+        || !time_take_digits(&at, 2, &tm->tm_min) || *at++ != ':'
+        || !time_take_digits(&at, 2, &tm->tm_sec))
         return false;
     if (*at == '.') {
         int64_t unit = NS_PER_SECOND / 10;
@@ -122,7 +125,8 @@ read_rfc3339(const char *at, struct tm *tm, int64_t *ret_ns, int *ret_offset)
     }
     if (*at == '+' || *at == '-') {
         sign = *at++ == '+' ? 1 : -1;
-        if (!take_digits(&at, 2, &hours) || *at++ != ':' || !take_digits(&at, 2, &minutes))
+        if (!time_take_digits(&at, 2, &hours) || *at++ != ':'
+            || !time_take_digits(&at, 2, &minutes))
             return false;
     } else if (*at++ != 'Z') {
         return false;

@@ -273,8 +273,8 @@ read_with_path(struct plan_reader *reader, const json_t *json, struct rego_state
 }
 
 static bool
-read_row(struct plan_reader *reader, const struct plan_row *row, const json_t *json,
-         struct rego_statement *ret)
+plan_statement_read_row(struct plan_reader *reader, const struct plan_row *row, const json_t *json,
+                        struct rego_statement *ret)
 {
     ret->kind = (uint8_t) row->kind;
     if (!read_way(reader, json, row->way_a, row->a, &ret->a)
@@ -302,7 +302,7 @@ read_plan_statement(struct plan_reader *reader, const json_t *json, struct rego_
         return false;
     for (size_t i = 0; i < sizeof(plan_rows) / sizeof(plan_rows[0]); i++)
         if (strcmp(type, plan_rows[i].name) == 0)
-            return read_row(reader, &plan_rows[i], body, ret);
+            return plan_statement_read_row(reader, &plan_rows[i], body, ret);
     if (strcmp(type, "CallStmt") == 0)
         return read_call(reader, body, ret);
     if (strcmp(type, "CallDynamicStmt") == 0)

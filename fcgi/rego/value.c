@@ -260,7 +260,7 @@ rego_append_member(struct rego_arena *arena, struct rego_value *object,
 }
 
 static int
-compare_members(const void *a, const void *b)
+value_compare_members(const void *a, const void *b)
 {
     return rego_compare(((const struct rego_member *) a)->key,
                         ((const struct rego_member *) b)->key);
@@ -270,7 +270,7 @@ bool
 rego_sort_members(struct rego_value *object)
 {
     if (object->count > 1)
-        qsort(object->member, object->count, sizeof(object->member[0]), compare_members);
+        qsort(object->member, object->count, sizeof(object->member[0]), value_compare_members);
     for (uint32_t i = 1; i < object->count; i++)
         if (rego_compare(object->member[i - 1].key, object->member[i].key) == 0)
             return false;

@@ -23,7 +23,7 @@ struct value_reader {
 static const struct rego_value *read_value(struct value_reader *reader, unsigned depth);
 
 static void
-skip_blanks(struct value_reader *reader)
+rego_json_skip_blanks(struct value_reader *reader)
 {
     while (reader->at < reader->end
            && (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\t'
@@ -32,9 +32,9 @@ skip_blanks(struct value_reader *reader)
 }
 
 static bool
-take_char(struct value_reader *reader, char c)
+rego_json_take_char(struct value_reader *reader, char c)
 {
-    skip_blanks(reader);
+    rego_json_skip_blanks(reader);
     if (reader->at >= reader->end || *reader->at != c)
         return false;
     reader->at++;
@@ -43,7 +43,7 @@ take_char(struct value_reader *reader, char c)
 
 /* Read a string behind its quote. */
 static const struct rego_value *
-read_string(struct value_reader *reader)
+rego_json_read_string(struct value_reader *reader)
 {
     const char *begin = reader->at;
     for (; reader->at < reader->end && *reader->at != '"'; reader->at++) {
@@ -69,34 +69,34 @@ static const struct rego_value *
 read_array(struct value_reader *reader, unsigned depth)
 {
     struct rego_value *array = rego_array(reader->arena, 0);
-    if (array == NULL || take_char(reader, ']'))
+    if (array == NULL || rego_json_take_char(reader, ']'))
         return array;
     do {
         if (!rego_append(reader->arena, array, read_value(reader, depth)))
             return NULL;
-    } while (take_char(reader, ','));
-    return take_char(reader, ']') ? array : NULL;
+    } while (rego_json_take_char(reader, ','));
+    return rego_json_take_char(reader, ']') ? array : NULL;
 }
 
 static const struct rego_value *
-read_object(struct value_reader *reader, unsigned depth)
+rego_json_read_object(struct value_reader *reader, unsigned depth)
 {
     struct rego_value *object = rego_object(reader->arena, 0);
-    if (object == NULL || take_char(reader, '}'))
+    if (object == NULL || rego_json_take_char(reader, '}'))
         return object;
     do {
-        if (!take_char(reader, '"'))
+        if (!rego_json_take_char(reader, '"'))
             return NULL;
-        const struct rego_value *key = read_string(reader);
-        if (key == NULL || !take_char(reader, ':')
+        const struct rego_value *key = rego_json_read_string(reader);
+        if (key == NULL || !rego_json_take_char(reader, ':')
             || !rego_append_member(reader->arena, object, key, read_value(reader, depth)))
             return NULL;
-    } while (take_char(reader, ','));
-    return take_char(reader, '}') && rego_sort_members(object) ? object : NULL;
+    } while (rego_json_take_char(reader, ','));
+    return rego_json_take_char(reader, '}') && rego_sort_members(object) ? object : NULL;
 }
 
 static bool
-take_word(struct value_reader *reader, const char *word)
+rego_json_take_word(struct value_reader *reader, const char *word)
 {
     size_t length = strlen(word);
     if ((size_t) (reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0)
@@ -122,17 +122,17 @@ read_value(struct value_reader *reader, unsigned depth)
 {
     if (depth >= REGO_DEPTH_MAX)
         return NULL;
-    if (take_char(reader, '{'))
-        return read_object(reader, depth + 1);
-    if (take_char(reader, '['))
+    if (rego_json_take_char(reader, '{'))
+        return rego_json_read_object(reader, depth + 1);
+    if (rego_json_take_char(reader, '['))
         return read_array(reader, depth + 1);
-    if (take_char(reader, '"'))
-        return read_string(reader);
-    if (take_word(reader, "true"))
+    if (rego_json_take_char(reader, '"'))
+        return rego_json_read_string(reader);
+    if (rego_json_take_word(reader, "true"))
         return &rego_true;
-    if (take_word(reader, "false"))
+    if (rego_json_take_word(reader, "false"))
         return &rego_false;
-    if (take_word(reader, "null"))
+    if (rego_json_take_word(reader, "null"))
         return &rego_null;
     return read_number(reader);
 }
@@ -144,12 +144,12 @@ rego_parse(struct rego_arena *arena, const char *text, size_t length)
     if (!utf8_valid(text, length))
         return NULL;
     const struct rego_value *value = read_value(&reader, 0);
-    skip_blanks(&reader);
+    rego_json_skip_blanks(&reader);
     return reader.at == reader.end ? value : NULL;
 }
 
 static bool
-write_text(struct buf *buf, const char *text, size_t length)
+rego_json_write_text(struct buf *buf, const char *text, size_t length)
 {
     char escape[JSONX_ESCAPE_MAX];
     buf_append_char(buf, '"');
@@ -168,14 +168,14 @@ static bool
 write_key(struct buf *buf, const struct rego_value *key)
 {
     if (key->type == REGO_STRING)
-        return write_text(buf, key->text, key->count);
+        return rego_json_write_text(buf, key->text, key->count);
     BUF_AUTO text;
     buf_init(&text, buf->mem, KEY_TEXT_MAX);
-    return rego_write(&text, key) && write_text(buf, text.data, text.len);
+    return rego_write(&text, key) && rego_json_write_text(buf, text.data, text.len);
 }
 
 static bool
-write_object(struct buf *buf, const struct rego_value *object)
+rego_json_write_object(struct buf *buf, const struct rego_value *object)
 {
     buf_append_char(buf, '{');
     for (uint32_t i = 0; i < object->count; i++) {
@@ -203,9 +203,9 @@ rego_write(struct buf *buf, const struct rego_value *value)
             return buf_append(buf, value->text, value->count) == AZ_OK;
         return buf_append_format(buf, "%" PRId64, value->integer) == AZ_OK;
     case REGO_STRING:
-        return write_text(buf, value->text, value->count);
+        return rego_json_write_text(buf, value->text, value->count);
     case REGO_OBJECT:
-        return write_object(buf, value);
+        return rego_json_write_object(buf, value);
     case REGO_ARRAY:
     case REGO_SET:
         break;

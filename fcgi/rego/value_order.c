@@ -7,7 +7,7 @@
 #include "rego/value.h"
 
 static int
-compare_texts(const struct rego_value *a, const struct rego_value *b)
+rego_order_compare_texts(const struct rego_value *a, const struct rego_value *b)
 {
     uint32_t shorter = a->count < b->count ? a->count : b->count;
     int order = memcmp(a->text, b->text, shorter);
@@ -15,7 +15,7 @@ compare_texts(const struct rego_value *a, const struct rego_value *b)
 }
 
 static int
-compare_items(const struct rego_value *a, const struct rego_value *b)
+rego_order_compare_items(const struct rego_value *a, const struct rego_value *b)
 {
     for (uint32_t i = 0; i < a->count && i < b->count; i++) {
         int order = rego_compare(a->item[i], b->item[i]);
@@ -56,12 +56,12 @@ rego_compare(const struct rego_value *a, const struct rego_value *b)
             return (a->integer > b->integer) - (a->integer < b->integer);
         return number_compare(a, b);
     case REGO_STRING:
-        return compare_texts(a, b);
+        return rego_order_compare_texts(a, b);
     case REGO_OBJECT:
         return compare_objects(a, b);
     case REGO_ARRAY:
     case REGO_SET:
         break;
     }
-    return compare_items(a, b);
+    return rego_order_compare_items(a, b);
 }

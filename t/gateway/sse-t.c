@@ -8,7 +8,7 @@
 
 #define MAX 16
 
-/* What a reader was given: data of the events, each in brackets. */
+/* The events that a reader was given: data of the events, each in brackets. */
 struct seen {
     char *text;
     size_t want; /* events that are wanted; 0: all */

@@ -156,7 +156,8 @@ test_operator(TALLOC_CTX *mem)
     is_list(mem, m.added, "[\"sum.up\"]", "... and not called an addition");
 }
 
-/* What a stored document cannot hold is left out, so that no upstream can break its resource. */
+/* A part that a stored document cannot hold is left out, so that no upstream can break its
+ * resource. */
 static void
 test_unstorable(TALLOC_CTX *mem)
 {

@@ -24,7 +24,7 @@ sub create {
 
 sub put {
     my ( $name, $object, %option ) = @_;
-    return $stack->admin( PUT => "$path/$name", json => { name => $name, %$object }, %option );
+    return $stack->admin( PUT => "$path/$name", json => $object, %option );
 }
 sub fetch { my ($name) = @_; return $stack->admin( GET => "$path/$name" ) }
 sub sql   { my ($text) = @_; return $stack->sql($text) }
@@ -58,7 +58,8 @@ admin_ok( fetch('api'), 200, { displayName => 'An API' }, '... and nothing is ch
 create('beta');
 is( join( ' ', map { $_->{name} } @{ $stack->admin( GET => $path )->json } ), 'api beta', 'GET of the list: by name' );
 is( fetch('none')->status,                                                    404,        'GET: unknown is 404' );
-is( fetch('none')->body,                             '',  '... with an empty body (specification 7.2)' );
+is( fetch('none')->body, '', '... with an empty body (specification 7.2)' );
+admin_error( $stack->admin( POST => $path, json => {%rest} ), 400, 'POST: the name is required', fields => ['name'] );
 is( put( 'none', {%rest} )->status,                  404, 'PUT: unknown is 404, not created' );
 is( $stack->admin( DELETE => "$path/beta" )->status, 204, 'DELETE: 204' );
 is( $stack->admin( DELETE => "$path/beta" )->status, 404, '... and then 404' );
@@ -66,9 +67,6 @@ is( $stack->http->request( 'GET', $path )->status,   401, 'without an admin key:
 admin_ok(
     put( 'api', { %rest, displayName => 'New' } ), 200, { name => 'api', displayName => 'New', tools => [] },
     'PUT: replaces; the name is that of the path' );
-admin_error(
-    $stack->admin( PUT => "$path/api", json => {%rest} ),
-    400, 'PUT: the name is required (specification 2.10)', fields => ['name'] );
 ok( !exists fetch('api')->json->{routes}, '... so what is left out is gone' );
 admin_error( put( 'api', { %rest, name => 'other' } ), 400, 'PUT: the name cannot be changed', fields => ['name'] );
 my $shown = fetch('api')->json;

@@ -132,9 +132,20 @@ test_table(void)
     static const char *const family[] = {"/token", "/introspect", "/revoke",
                                          "/access/v1/evaluation", "/access/v1/evaluations"};
     /* GET /authorize/ciba begins sign-ins as /authorize does (decisions.md "Rate limit"). */
-    static const char *const limited[] = {"/token",          "/introspect",  "/revoke",
-                                          "/authorize",      "/register",    "/bc-authorize",
-                                          "/authorize/ciba", "/gateway/mcp", "/gateway/mcp/{name}"};
+    static const char *const limited[] = {"/token",
+                                          "/introspect",
+                                          "/revoke",
+                                          "/authorize",
+                                          "/register",
+                                          "/bc-authorize",
+                                          "/authorize/ciba",
+                                          "/gateway/mcp",
+                                          "/gateway/mcp/{name}",
+                                          "/gateway/link",
+                                          "/gateway/connect",
+                                          "/gateway/connect/callback",
+                                          "/gateway/connect/{resource}",
+                                          "/gateway/connect/{resource}/disconnect"};
     for (const struct route *row = routes; row < routes + routes_count; row++) {
         unsigned values = 0;
         for (const char *c = row->path; *c != '\0'; c++)

@@ -111,8 +111,8 @@ take_link(struct request *req, struct link_visit *visit)
 }
 
 static enum az_status
-store(struct request *req, const struct link_visit *visit, const struct link_tokens *tokens,
-      bool *ret_partial)
+link_store(struct request *req, const struct link_visit *visit, const struct link_tokens *tokens,
+           bool *ret_partial)
 {
     bool stored = false;
     const struct connection_new connection = {
@@ -135,8 +135,8 @@ store(struct request *req, const struct link_visit *visit, const struct link_tok
 }
 
 static enum az_status
-redeem(struct request *req, const struct link_visit *visit, const struct link_provider *provider,
-       struct link_tokens *ret)
+link_redeem(struct request *req, const struct link_visit *visit,
+            const struct link_provider *provider, struct link_tokens *ret)
 {
     const struct link_grant grant = {.code = request_param(req, "code"),
                                      .verifier = visit->link.verifier};
@@ -181,9 +181,9 @@ link_callback_handle(struct request *req)
     if (st == AZ_OK && error != NULL)
         return refuse_error(req, &visit, error);
     if (st == AZ_OK)
-        st = redeem(req, &visit, &provider, &tokens);
+        st = link_redeem(req, &visit, &provider, &tokens);
     if (st == AZ_OK)
-        st = store(req, &visit, &tokens, &partial);
+        st = link_store(req, &visit, &tokens, &partial);
     link_count(&req->op, visit.resource, st == AZ_OK ? "connected" : "failed");
     if (st != AZ_OK)
         return st;

@@ -137,7 +137,7 @@ keep(struct wishing *wishing, const struct link_tokens *tokens)
     return st == AZ_OK ? make_value(wishing) : st;
 }
 
-/* What a refresh came to, under the lock. */
+/* The outcome of a refresh, under the lock. */
 struct refreshed {
     enum az_status st; /* of the request to the token endpoint */
     enum link_outcome outcome;
@@ -238,7 +238,7 @@ refresh(struct wishing *wishing, bool refused)
 /* ---- the credential */
 
 static enum az_status
-find(struct wishing *wishing)
+link_find(struct wishing *wishing)
 {
     const struct upstream_wish *wish = wishing->wish;
     enum az_status st = link_binding(wishing->op, wish->resource, wishing->binding);
@@ -248,7 +248,7 @@ find(struct wishing *wishing)
 }
 
 static enum az_status
-choose(struct wishing *wishing)
+link_choose(struct wishing *wishing)
 {
     const struct upstream_wish *wish = wishing->wish;
     const struct connection *connection = &wishing->connection;
@@ -284,13 +284,13 @@ link_credential(struct op *op, const struct upstream_wish *wish, struct upstream
     *ret = (struct upstream_credential){.caller_bound = true};
     if (wish->caller == NULL || wish->caller->subject == NULL)
         return refuse_user(op, wish);
-    enum az_status st = find(&wishing);
+    enum az_status st = link_find(&wishing);
     if (st != AZ_OK)
         return st;
     if (!wishing.connection.person)
         return refuse_user(op, wish);
     return is_usable(&wishing.connection, wishing.binding, is_oauth(&wishing))
-               ? choose(&wishing)
+               ? link_choose(&wishing)
                : need(&wishing, NULL);
 }
 
@@ -303,7 +303,7 @@ link_is_linked(struct op *op, const struct upstream_caller *caller,
     *ret = false;
     if (caller == NULL || caller->subject == NULL)
         return AZ_OK;
-    enum az_status st = find(&wishing);
+    enum az_status st = link_find(&wishing);
     *ret = st == AZ_OK && is_usable(&wishing.connection, wishing.binding, is_oauth(&wishing));
     return st;
 }

@@ -9,7 +9,7 @@
 
 #include "base/op.h"
 
-/* Where a well-known document stands for an address. */
+/* The place of a well-known document for an address. */
 enum link_well_known {
     LINK_INSERTED, /* between host and path: RFC 8414 3.1, RFC 9728 3.1 */
     LINK_APPENDED, /* after the path: OpenID Connect Discovery 4 */

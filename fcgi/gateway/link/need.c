@@ -18,7 +18,7 @@ _Static_assert(LINK_JTI_OCTETS == LINK_REQUEST_JTI_OCTETS, "one id");
 /* Get the keys of states: those of the secret and of the previous one; without a secret, one of
  * SVC_CREDENTIAL_KEY. */
 static enum az_status
-get_keys(struct op *op, struct link_keys *ret)
+link_get_keys(struct op *op, struct link_keys *ret)
 {
     static const char label[] = "gateway link state";
     const struct settings *cfg = op->az->cfg;
@@ -60,7 +60,7 @@ link_need(struct op *op, const struct link_wanted *wanted, bool *ret_found, cons
     enum az_status st = link_request_need(op, &link, ret_found, state.jti, &state.expires_at);
     if (st != AZ_OK || !*ret_found)
         return st;
-    if ((st = get_keys(op, &keys)) == AZ_OK)
+    if ((st = link_get_keys(op, &keys)) == AZ_OK)
         st = link_state_make(&keys, &state, text);
     secret_wipe(&keys, sizeof(keys));
     *ret_url = st == AZ_OK ? talloc_asprintf(op->mem, "%s/gateway/link?state=%s",
@@ -75,7 +75,7 @@ enum az_status
 link_read(struct op *op, const char *text, struct link_state *ret)
 {
     struct link_keys keys;
-    enum az_status st = get_keys(op, &keys);
+    enum az_status st = link_get_keys(op, &keys);
     if (st != AZ_OK)
         return st;
     st = text != NULL ? link_state_read(&keys, text, ret) : AZ_INVALID;

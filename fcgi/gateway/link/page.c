@@ -43,7 +43,7 @@ const struct route_param link_form_params[] = {
 
 /* The name of a form token: the token is good for one link. */
 static const char *
-form_purpose(struct request *req, const unsigned char jti[LINK_REQUEST_JTI_OCTETS])
+link_form_purpose(struct request *req, const unsigned char jti[LINK_REQUEST_JTI_OCTETS])
 {
     const char *id = b64url_encode(req->op.mem, jti, LINK_REQUEST_JTI_OCTETS);
     return id != NULL ? talloc_asprintf(req->op.mem, "link/%s", id) : NULL;
@@ -83,7 +83,7 @@ static enum az_status
 add_token(struct request *req, const struct link_visit *visit, struct jsonx_build *values)
 {
     char token[SESSION_FORM_TOKEN_SIZE];
-    const char *purpose = form_purpose(req, visit->link.jti);
+    const char *purpose = link_form_purpose(req, visit->link.jti);
     if (purpose == NULL || !session_form_token(req, purpose, token))
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "the form token cannot be created");
     jsonx_set(values, "token", json_string(token));
@@ -92,7 +92,7 @@ add_token(struct request *req, const struct link_visit *visit, struct jsonx_buil
 
 /* Show the page: the question, or the field for the secret. `fault` is shown with the field. */
 static enum az_status
-show(struct request *req, struct link_visit *visit, bool asks_secret, const char *fault)
+link_show(struct request *req, struct link_visit *visit, bool asks_secret, const char *fault)
 {
     const struct managed_auth *auth = &visit->resource->auth;
     struct jsonx_build values = {jsonx_own(req->op.mem, json_object()), false};
@@ -153,14 +153,14 @@ link_show_handle(struct request *req)
         st = link_visit_check(req, &visit);
     if (st != AZ_OK)
         return st;
-    return visit.link.used ? refuse_used(req) : show(req, &visit, false, NULL);
+    return visit.link.used ? refuse_used(req) : link_show(req, &visit, false, NULL);
 }
 
 /* ---- Connect */
 
 /* Make a secret that the browser carries, and the SHA-256 of its text. */
 static enum az_status
-make_secret(struct op *op, char **ret, unsigned char ret_hash[SHA256_OCTETS])
+link_make_secret(struct op *op, char **ret, unsigned char ret_hash[SHA256_OCTETS])
 {
     unsigned char octets[SECRET_OCTETS];
     char *text = secret_alloc(op->mem, B64URL_LENGTH(SECRET_OCTETS) + 1);
@@ -234,7 +234,7 @@ authorize_url(struct request *req, const struct link_visit *visit,
 
 /* Mark the link as used by this session. */
 static enum az_status
-mark(struct request *req, const struct link_visit *visit, const struct link_request_use *use)
+link_mark(struct request *req, const struct link_visit *visit, const struct link_request_use *use)
 {
     struct link_request_use own = *use;
     unsigned char binding[SHA256_OCTETS];
@@ -248,7 +248,7 @@ mark(struct request *req, const struct link_visit *visit, const struct link_requ
 }
 
 static enum az_status
-go_upstream(struct request *req, struct link_visit *visit)
+link_go_upstream(struct request *req, struct link_visit *visit)
 {
     struct op *op = &req->op;
     struct link_provider provider;
@@ -260,9 +260,9 @@ go_upstream(struct request *req, struct link_visit *visit)
     if (st == AZ_OK)
         st = link_provider_get(op, visit->resource, visit->secrets, &provider);
     if (st == AZ_OK)
-        st = make_secret(op, &state, state_hash);
+        st = link_make_secret(op, &state, state_hash);
     if (st == AZ_OK && proves)
-        st = make_secret(op, &verifier, challenge_hash);
+        st = link_make_secret(op, &verifier, challenge_hash);
     if (st != AZ_OK)
         return st;
     /* RFC 7636 4.2: the challenge is the hash of the verifier's text. */
@@ -272,7 +272,7 @@ go_upstream(struct request *req, struct link_visit *visit)
     const struct link_request_use use = {.state_hash = state_hash, .verifier = verifier};
     st = authorize_url(req, visit, &provider, state, challenge, &url);
     if (st == AZ_OK)
-        st = mark(req, visit, &use);
+        st = link_mark(req, visit, &use);
     return st == AZ_OK ? respond_see_other(req, url) : st;
 }
 
@@ -284,9 +284,9 @@ connect(struct request *req, struct link_visit *visit)
         return refuse_used(req);
     link_visit_note(req, visit, "begun");
     if (visit->resource->auth.type == MANAGED_AUTH_OAUTH_LINK)
-        return go_upstream(req, visit);
-    enum az_status st = mark(req, visit, &use);
-    return st == AZ_OK ? show(req, visit, true, NULL) : st;
+        return link_go_upstream(req, visit);
+    enum az_status st = link_mark(req, visit, &use);
+    return st == AZ_OK ? link_show(req, visit, true, NULL) : st;
 }
 
 /* ---- Cancel, and the secret */
@@ -323,7 +323,7 @@ save(struct request *req, struct link_visit *visit)
         return st;
     if (fault != NULL) {
         link_count(&req->op, visit->resource, "refused");
-        return show(req, visit, true, fault);
+        return link_show(req, visit, true, fault);
     }
     st = link_request_close(&req->op, &visit->link, visit->session.id_hash, &done);
     if (st == AZ_OK && !done)
@@ -353,7 +353,7 @@ link_answer_handle(struct request *req)
     if (decision == NULL || !words_has(link_decisions, decision))
         return op_fail(&req->op, AZ_INVALID_REQUEST, "decision must be connect, cancel or save",
                        NULL);
-    if (!own_page_form_is_ours(req, form_purpose(req, state.jti), request_param(req, "token")))
+    if (!own_page_form_is_ours(req, link_form_purpose(req, state.jti), request_param(req, "token")))
         return op_fail(&req->op, AZ_LINK_INVALID,
                        "This page belongs to another session. Open the link again",
                        "the form token does not belong to session and link");

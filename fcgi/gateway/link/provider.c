@@ -14,7 +14,7 @@
 #include "managed/managed.h"
 
 static bool
-is_word(const char *text, const char *word)
+link_is_word(const char *text, const char *word)
 {
     return text != NULL && strcmp(text, word) == 0;
 }
@@ -36,7 +36,7 @@ link_client_metadata_uri(struct op *op)
 
 /* Take what the metadata says where the resource says nothing. */
 static void
-take(const char **at, const json_t *metadata, const char *name)
+link_take(const char **at, const json_t *metadata, const char *name)
 {
     if (*at == NULL)
         *at = json_string_value(json_object_get(metadata, name));
@@ -47,7 +47,7 @@ take(const char **at, const json_t *metadata, const char *name)
 static enum az_status
 check_pkce(struct op *op, const struct managed_resource *resource, const json_t *metadata)
 {
-    if (!is_word(resource->auth.discovery, "prm") || !is_word(resource->auth.pkce, "S256")
+    if (!link_is_word(resource->auth.discovery, "prm") || !link_is_word(resource->auth.pkce, "S256")
         || words_array_has(json_object_get(metadata, "code_challenge_methods_supported"), "S256"))
         return AZ_OK;
     return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
@@ -80,11 +80,11 @@ choose_issuer(struct op *op, const struct managed_resource *resource, struct lin
 }
 
 static enum az_status
-discover(struct op *op, const struct managed_resource *resource, struct link_provider *ret,
-         const json_t **ret_metadata)
+link_discover(struct op *op, const struct managed_resource *resource, struct link_provider *ret,
+              const json_t **ret_metadata)
 {
     enum az_status st =
-        is_word(resource->auth.discovery, "prm") ? choose_issuer(op, resource, ret) : AZ_OK;
+        link_is_word(resource->auth.discovery, "prm") ? choose_issuer(op, resource, ret) : AZ_OK;
     if (st == AZ_OK && ret->issuer == NULL)
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL, "managed resource %s has no issuer",
                        resource->name);
@@ -94,10 +94,10 @@ discover(struct op *op, const struct managed_resource *resource, struct link_pro
         st = check_pkce(op, resource, *ret_metadata);
     if (st != AZ_OK)
         return st;
-    take(&ret->authorization, *ret_metadata, "authorization_endpoint");
-    take(&ret->token, *ret_metadata, "token_endpoint");
-    take(&ret->revocation, *ret_metadata, "revocation_endpoint");
-    take(&ret->registration, *ret_metadata, "registration_endpoint");
+    link_take(&ret->authorization, *ret_metadata, "authorization_endpoint");
+    link_take(&ret->token, *ret_metadata, "token_endpoint");
+    link_take(&ret->revocation, *ret_metadata, "revocation_endpoint");
+    link_take(&ret->registration, *ret_metadata, "registration_endpoint");
     ret->sends_iss = json_is_true(
         json_object_get(*ret_metadata, "authorization_response_iss_parameter_supported"));
     return AZ_OK;
@@ -136,12 +136,12 @@ choose_client(struct op *op, const struct managed_resource *resource,
               struct link_provider *ret)
 {
     const struct managed_auth *auth = &resource->auth;
-    if (is_word(auth->registration, "cimd") && takes_cimd(op, metadata)) {
+    if (link_is_word(auth->registration, "cimd") && takes_cimd(op, metadata)) {
         ret->client_id = link_client_metadata_uri(op);
         ret->auth_method = "none";
         return ret->client_id != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     }
-    if (is_word(auth->registration, "cimd") || is_word(auth->registration, "dcr"))
+    if (link_is_word(auth->registration, "cimd") || link_is_word(auth->registration, "dcr"))
         return link_registration_need(op, resource, metadata, ret);
     ret->client_id = auth->client_id;
     ret->secret = secrets != NULL ? secrets->client_secret : NULL;
@@ -169,8 +169,8 @@ link_provider_get(struct op *op, const struct managed_resource *resource,
         .resource = auth->resource,
     };
     enum az_status st = AZ_OK;
-    if (is_word(auth->discovery, "prm") || is_word(auth->discovery, "issuer"))
-        st = discover(op, resource, ret, &metadata);
+    if (link_is_word(auth->discovery, "prm") || link_is_word(auth->discovery, "issuer"))
+        st = link_discover(op, resource, ret, &metadata);
     if (st == AZ_OK)
         st = check_endpoints(op, resource, ret);
     return st == AZ_OK ? choose_client(op, resource, secrets, metadata, ret) : st;

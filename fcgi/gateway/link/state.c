@@ -10,7 +10,7 @@
 #define STATE_PREFIX_LENGTH 3
 #define STATE_PAYLOAD_LENGTH B64URL_LENGTH(LINK_PAYLOAD_OCTETS)
 
-/* What is signed begins so: a signature that the key made for another purpose does not count
+/* The signed text begins so: a signature that the key made for another purpose does not count
  * here. */
 static const char signed_prefix[] = "link\0v1";
 

@@ -35,7 +35,7 @@ add_pair(struct asking *asking, const char *name, const char *value)
 }
 
 static bool
-is_ours(const struct asking *asking, const char *name)
+link_is_ours(const struct asking *asking, const char *name)
 {
     for (size_t i = 0; i < asking->pairs; i++)
         if (strcmp(asking->pair[i].name, name) == 0)
@@ -71,7 +71,7 @@ make_form(struct asking *asking)
     char *form = query_append(asking->op->mem, "", asking->pair, asking->pairs);
     json_object_foreach ((json_t *) (uintptr_t) asking->more, name, value) {
         const struct query_pair pair = {name, json_string_value(value)};
-        if (form == NULL || is_ours(asking, name))
+        if (form == NULL || link_is_ours(asking, name))
             continue;
         char *longer = query_append(asking->op->mem, form, &pair, 1);
         secret_wipe(form, strlen(form));

@@ -7,7 +7,7 @@
 #include "gateway/link/provider.h"
 #include "http/fetch/fetch.h"
 
-/* What a person brought, or what is stored. */
+/* The credential that a person brought, or that is stored. */
 struct link_grant {
     const char *code;          /* authorization_code; NULL: a refresh */
     const char *verifier;      /* PKCE, or NULL */

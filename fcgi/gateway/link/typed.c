@@ -19,7 +19,7 @@
 
 /* True if a secret can stand in a header; other characters could begin a new one. */
 static bool
-is_plain(const char *secret)
+link_is_plain(const char *secret)
 {
     size_t length = strlen(secret);
     for (const char *c = secret; *c != '\0'; c++)
@@ -68,7 +68,7 @@ link_typed_try(struct request *req, const struct link_visit *visit, const char *
     *ret_fault = NULL;
     if (secret == NULL)
         *ret_fault = "Type it into the field.";
-    else if (!is_plain(secret))
+    else if (!link_is_plain(secret))
         *ret_fault = "It has a space, or a character that it cannot have.";
     if (*ret_fault != NULL || visit->resource->auth.validate_path == NULL)
         return AZ_OK;

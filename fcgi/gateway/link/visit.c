@@ -37,7 +37,7 @@ link_visit_note(struct request *req, const struct link_visit *visit, const char 
  * account would then serve him (MCP: URL mode elicitation, phishing). The GET leaves an audit row,
  * and the link stays as it is. */
 static enum az_status
-refuse_other(struct request *req, const struct link_visit *visit)
+link_refuse_other(struct request *req, const struct link_visit *visit)
 {
     link_visit_note(req, visit, "link_subject_mismatch");
     request_fill_audit(req, az_status_row(AZ_LINK_OTHER)->http, "rejected");
@@ -67,7 +67,7 @@ link_visit_check(struct request *req, struct link_visit *visit)
     if (!link->found)
         return op_fail(&req->op, AZ_LINK_INVALID, NULL, "the link has no row");
     if (strcmp(link->subject, visit->session.subject) != 0 || link->idp != visit->session.idp)
-        return refuse_other(req, visit);
+        return link_refuse_other(req, visit);
     return link_visit_resource(req, link->resource, &visit->resource);
 }
 

@@ -90,8 +90,8 @@ refuse_version(TALLOC_CTX *mem, const char *asked, struct json_rpc_fault *ret)
 
 /* Compare Mcp-Name with the member that it repeats: a proxy may have decided by the header. */
 static enum az_status
-check_name(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
-           struct json_rpc_fault *ret_fault)
+mcp_check_name(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_headers *headers,
+               struct json_rpc_fault *ret_fault)
 {
     for (size_t i = 0; i < sizeof(named_methods) / sizeof(named_methods[0]); i++) {
         const char *text, *name;
@@ -123,7 +123,7 @@ check_modern(TALLOC_CTX *mem, const struct json_rpc *message, const struct mcp_h
     if (!json_is_object(json_object_get(meta, MCP_META_CAPABILITIES)))
         return refuse_era(ret_fault, RPC_INVALID_PARAMS,
                           "params._meta has no " MCP_META_CAPABILITIES, NULL);
-    return check_name(mem, message, headers, ret_fault);
+    return mcp_check_name(mem, message, headers, ret_fault);
 }
 
 /* Check a request or notification without a version in its body. `initialize` opens a conversation,

@@ -1,5 +1,5 @@
 /*
- * Which revision of MCP a message follows, and whether it is well-formed by it. Revision 2026-07-28
+ * The revision of MCP that a message follows, and a check of its form by it. Revision 2026-07-28
  * carries version and capabilities in every request; the older ones open with `initialize`. One
  * endpoint without sessions serves both. Facts in, verdict out: no HTTP here.
  */
@@ -32,7 +32,7 @@ struct mcp_headers {
     const char *name;    /* Mcp-Name */
 };
 
-/* What the era says about a message. */
+/* The verdict of the era on a message. */
 struct mcp_era {
     bool modern;         /* revision 2026-07-28 */
     const char *version; /* that the client follows */

@@ -77,7 +77,7 @@ peer_memory_find(struct op *op, const struct managed_resource *resource,
 
 /* Return a free entry, or the oldest one. */
 static struct peer_entry *
-take_entry(struct peer_memory *memory)
+mcp_take_entry(struct peer_memory *memory)
 {
     struct peer_entry *oldest = &memory->entry[0];
     for (size_t i = 0; i < PEER_MEMORY_ENTRIES; i++) {
@@ -99,7 +99,7 @@ keep_entry(struct op *op, const char *key, const struct peer_way *way)
     if (entry != NULL)
         free_entry(entry);
     else
-        entry = take_entry(memory);
+        entry = mcp_take_entry(memory);
     if (kept == NULL)
         return;
     *entry = (struct peer_entry){

@@ -1,5 +1,5 @@
-/* What a worker knows about upstream MCP servers between two requests: how a server is talked to,
- * and the sessions of people there. Losing it costs a few requests and nothing else. */
+/* The memory of a worker about upstream MCP servers between two requests: how a server is talked
+ * to, and the sessions of people there. Losing it costs a few requests and nothing else. */
 #ifndef AZ_GATEWAY_MCP_PEER_MEMORY_H
 #define AZ_GATEWAY_MCP_PEER_MEMORY_H
 

@@ -1,7 +1,7 @@
 /*
- * What the gateway sends to upstream MCP servers, and how it reads what they answer. Their answers
- * are as little trusted as those of any caller: every size is limited, and only members that are
- * named here are used.
+ * The messages of the gateway to upstream MCP servers, and the reading of their answers. Their
+ * answers are as little trusted as those of any caller: every size is limited, and only members
+ * that are named here are used.
  */
 #ifndef AZ_GATEWAY_MCP_PEER_MESSAGE_H
 #define AZ_GATEWAY_MCP_PEER_MESSAGE_H

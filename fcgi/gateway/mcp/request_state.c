@@ -24,8 +24,8 @@ hash_call(struct op *op, const struct stated_call *call, unsigned char ret[SHA25
 }
 
 static enum az_status
-state_mac(struct op *op, const unsigned char payload[PAYLOAD_OCTETS],
-          unsigned char ret[SHA256_OCTETS])
+mcp_state_mac(struct op *op, const unsigned char payload[PAYLOAD_OCTETS],
+              unsigned char ret[SHA256_OCTETS])
 {
     return keyring_mac(op->az->keyring, KEYRING_MCP_STATE, payload, PAYLOAD_OCTETS, ret);
 }
@@ -39,7 +39,7 @@ request_state_make(struct op *op, const struct stated_call *call)
     for (size_t i = EXPIRY_OCTETS; i-- > 0; expiry >>= 8)
         payload[i] = (unsigned char) expiry;
     if (hash_call(op, call, payload + EXPIRY_OCTETS) != AZ_OK
-        || state_mac(op, payload, mac) != AZ_OK)
+        || mcp_state_mac(op, payload, mac) != AZ_OK)
         return NULL;
     b64url_encode_into(payload, sizeof(payload), left);
     b64url_encode_into(mac, sizeof(mac), right);
@@ -58,7 +58,7 @@ request_state_check(struct op *op, const char *text, const struct stated_call *c
     text += strlen(PREFIX);
     if (text[left] != '.' || b64url_decode_into(text, left, payload, sizeof(payload)) != AZ_OK
         || b64url_decode_into(text + left + 1, right, mac, sizeof(mac)) != AZ_OK
-        || state_mac(op, payload, wanted) != AZ_OK
+        || mcp_state_mac(op, payload, wanted) != AZ_OK
         || !secret_equal(mac, sizeof(mac), wanted, sizeof(wanted)))
         return false;
     for (size_t i = 0; i < EXPIRY_OCTETS; i++)

@@ -26,7 +26,7 @@ struct merge {
 };
 
 static const char *
-text_of(const json_t *tool, const char *member)
+mcp_text_of(const json_t *tool, const char *member)
 {
     return json_string_value(json_object_get(tool, member));
 }
@@ -34,7 +34,7 @@ text_of(const json_t *tool, const char *member)
 static enum managed_pin
 pin_of(const json_t *tool)
 {
-    const char *word = text_of(json_object_get(tool, "pin"), "status");
+    const char *word = mcp_text_of(json_object_get(tool, "pin"), "status");
     return word != NULL ? managed_pin_of(word) : MANAGED_PIN_NONE;
 }
 
@@ -42,8 +42,8 @@ pin_of(const json_t *tool)
 static const char *
 upstream_name(const json_t *tool)
 {
-    const char *name = text_of(tool, "upstreamName");
-    return name != NULL ? name : text_of(tool, "name");
+    const char *name = mcp_text_of(tool, "upstreamName");
+    return name != NULL ? name : mcp_text_of(tool, "name");
 }
 
 static json_t *
@@ -89,7 +89,7 @@ is_storable(struct merge *m, json_t *tool)
 static bool
 take_name(struct merge *m, const json_t *tool)
 {
-    const char *exposed = managed_exposed_name(m->mem, NULL, text_of(tool, "name"));
+    const char *exposed = managed_exposed_name(m->mem, NULL, mcp_text_of(tool, "name"));
     return exposed != NULL && json_object_get(m->taken, exposed) == NULL
            && json_object_set_new(m->taken, exposed, json_true()) == 0;
 }
@@ -117,12 +117,12 @@ described_tool(const json_t *stored, const json_t *seen)
 {
     static const char *const members[] = {"title", "description", "inputSchema", "outputSchema"};
     json_t *tool = stored != NULL ? json_copy((json_t *) (uintptr_t) stored)
-                                  : json_pack("{s:s,s:b,s:s}", "name", text_of(seen, "name"),
+                                  : json_pack("{s:s,s:b,s:s}", "name", mcp_text_of(seen, "name"),
                                               "enabled", 1, "origin", "upstream");
     struct jsonx_build build = {tool, tool == NULL};
     if (tool == NULL)
         return NULL;
-    jsonx_set(&build, "upstreamName", json_string(text_of(seen, "name")));
+    jsonx_set(&build, "upstreamName", json_string(mcp_text_of(seen, "name")));
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         json_t *value = json_object_get(seen, members[i]);
         if (value != NULL)
@@ -138,15 +138,15 @@ described_tool(const json_t *stored, const json_t *seen)
 static void
 append_name(struct jsonx_build *names, const json_t *tool)
 {
-    jsonx_append(names, json_string(text_of(tool, "name")));
+    jsonx_append(names, json_string(mcp_text_of(tool, "name")));
 }
 
 /* Merge one tool of the upstream. */
 static void
 merge_seen(struct merge *m, const json_t *seen)
 {
-    const json_t *stored = find_stored(m->stored, text_of(seen, "name"));
-    const char *before = text_of(json_object_get(stored, "pin"), "sha256");
+    const json_t *stored = find_stored(m->stored, mcp_text_of(seen, "name"));
+    const char *before = mcp_text_of(json_object_get(stored, "pin"), "sha256");
     enum managed_pin pin = pin_of(stored);
     char sha256[MANAGED_PIN_SIZE];
     bool same;
@@ -185,7 +185,7 @@ static void
 merge_missing(struct merge *m, json_t *tool, const json_t *seen)
 {
     const json_t *pin = json_object_get(tool, "pin");
-    const char *name = upstream_name(tool), *sha256 = text_of(pin, "sha256");
+    const char *name = upstream_name(tool), *sha256 = mcp_text_of(pin, "sha256");
     bool known = pin_of(tool) != MANAGED_PIN_NONE && sha256 != NULL;
     if (name == NULL || find_stored(seen, name) != NULL)
         return;
@@ -196,7 +196,7 @@ merge_missing(struct merge *m, json_t *tool, const json_t *seen)
         return;
     if (known)
         keep_tool(m, json_copy(tool), MANAGED_PIN_MISSING, sha256,
-                  text_of(pin, "seenAt") != NULL ? text_of(pin, "seenAt") : m->now);
+                  mcp_text_of(pin, "seenAt") != NULL ? mcp_text_of(pin, "seenAt") : m->now);
     else
         jsonx_append(&m->tools, json_incref(tool));
 }
@@ -252,7 +252,7 @@ find_named(const json_t *tools, const char *name)
     size_t index;
     json_t *tool;
     json_array_foreach (tools, index, tool)
-        if (text_of(tool, "name") != NULL && strcmp(text_of(tool, "name"), name) == 0)
+        if (mcp_text_of(tool, "name") != NULL && strcmp(mcp_text_of(tool, "name"), name) == 0)
             return tool;
     return NULL;
 }
@@ -273,7 +273,7 @@ tool_pins_approve(TALLOC_CTX *mem, const json_t *stored, const char *name, const
     if (pin_of(tool) == MANAGED_PIN_NONE || pin_of(tool) == MANAGED_PIN_MISSING)
         return AZ_CONFLICT;
     if (sha256 != NULL
-        && (text_of(pin, "sha256") == NULL || strcmp(text_of(pin, "sha256"), sha256) != 0))
+        && (mcp_text_of(pin, "sha256") == NULL || strcmp(mcp_text_of(pin, "sha256"), sha256) != 0))
         return AZ_CONFLICT;
     if (json_object_set_new(pin, "status", json_string(managed_pin_word(MANAGED_PIN_APPROVED)))
         != 0)

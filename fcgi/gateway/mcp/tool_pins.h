@@ -1,8 +1,8 @@
 /*
- * What a sync makes of the stored tools of an MCP resource (gateway-admin.md 1.5). The first sync
- * approves what it finds; a tool that comes later or changes waits for approval, because an
- * upstream that was trusted once can describe its tools anew to mislead a model (tool poisoning).
- * Plain JSON in and out.
+ * The changes that a sync makes to the stored tools of an MCP resource (gateway-admin.md 1.5). The
+ * first sync approves what it finds; a tool that comes later or changes waits for approval, because
+ * an upstream that was trusted once can describe its tools anew to mislead a model (tool
+ * poisoning). Plain JSON in and out.
  *
  * A stored tool has pin {sha256, status, seenAt}: the hash of what the upstream said last, and
  * whether somebody approved just that.

@@ -44,7 +44,7 @@ note_summary(struct proxied *proxied)
 /* Refuse a resource that cannot serve. A complete one is tried although it is pending: its first
  * good answer makes it active (decisions.md "Gateway"). */
 static enum az_status
-check_resource(struct proxied *proxied)
+proxy_check_resource(struct proxied *proxied)
 {
     const struct managed_resource *resource = proxied->visit.resource;
     struct op *op = &proxied->req->op;
@@ -292,7 +292,7 @@ gateway_proxy_handle(struct request *req)
     enum az_status st = gateway_enter(req, GATEWAY_PROXY, req->path_value[0], &proxied->visit);
     if (st != AZ_OK)
         return st;
-    st = check_resource(proxied);
+    st = proxy_check_resource(proxied);
     if (st == AZ_OK)
         st = choose_route(proxied);
     if (st == AZ_OK)

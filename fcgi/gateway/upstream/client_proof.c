@@ -54,7 +54,7 @@ prove_by_post(struct op *op, const struct managed_auth *auth, const struct manag
 
 /* Read a private key in PEM (PKCS#8, or the older forms of RSA and EC). */
 static struct jwk *
-read_key(TALLOC_CTX *mem, const char *pem)
+upstream_read_key(TALLOC_CTX *mem, const char *pem)
 {
     gnutls_datum_t text = {(unsigned char *) (uintptr_t) pem, (unsigned) strlen(pem)};
     gnutls_privkey_t priv = NULL;
@@ -80,7 +80,7 @@ static enum az_status
 prove_by_key(struct op *op, const struct managed_auth *auth, const struct managed_secrets *secrets,
              struct client_proof *ret)
 {
-    struct jwk *key = read_key(op->mem, secrets->private_key);
+    struct jwk *key = upstream_read_key(op->mem, secrets->private_key);
     char *jwt = NULL;
     if (key == NULL)
         return proof_fail(op, "privateKeyJwt.key is not a private key in PEM");

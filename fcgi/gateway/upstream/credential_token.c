@@ -61,7 +61,7 @@ joined_scopes(TALLOC_CTX *mem, const struct managed_auth *auth)
 
 /* Make the form. The operator's tokenParams may add parameters. */
 static char *
-make_form(struct op *op, const struct managed_auth *auth, const struct client_proof *proof)
+upstream_make_form(struct op *op, const struct managed_auth *auth, const struct client_proof *proof)
 {
     struct buf form;
     const char *name;
@@ -94,8 +94,8 @@ is_sendable(const char *token)
 }
 
 static enum az_status
-read_token(struct op *op, const struct managed_resource *resource,
-           const struct fetch_answer *answer, struct upstream_token *ret)
+upstream_read_token(struct op *op, const struct managed_resource *resource,
+                    const struct fetch_answer *answer, struct upstream_token *ret)
 {
     const struct managed_auth *auth = &resource->auth;
     json_t *object = NULL;
@@ -139,7 +139,7 @@ ask_endpoint(struct op *op, const struct upstream_wish *wish, struct upstream_to
     enum az_status st = client_proof_make(op, auth, wish->secrets, &proof);
     if (st != AZ_OK)
         return st;
-    char *form = make_form(op, auth, &proof);
+    char *form = upstream_make_form(op, auth, &proof);
     if (form == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory, or upstreamAuth is too long");
     const struct fetch_request request = {.hosts = FETCH_GATEWAY,
@@ -151,7 +151,7 @@ ask_endpoint(struct op *op, const struct upstream_wish *wish, struct upstream_to
     st = fetch(op, &request, &answer);
     secret_wipe(form, strlen(form));
     if (st == AZ_OK)
-        return read_token(op, wish->resource, &answer, ret);
+        return upstream_read_token(op, wish->resource, &answer, ret);
     if (st == AZ_BUSY || answer.fault == FETCH_FAULT_OURS)
         return st;
     return az_fail_as(&op->fault,

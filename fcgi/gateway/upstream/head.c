@@ -53,7 +53,7 @@ upstream_field_is_dropped(const char *name)
 /* ---- lines */
 
 static bool
-refuse(struct upstream_head *head, const char *why)
+upstream_refuse(struct upstream_head *head, const char *why)
 {
     head->fault = head->fault != NULL ? head->fault : why;
     return false;
@@ -107,9 +107,9 @@ read_status(struct upstream_head *head, const char *line, size_t length)
     if (length < 12 || line[8] != ' ' || (length > 12 && line[12] != ' ')
         || digits_take(line + 9, 3, 999, &status) != 3 || !value_is_clean(line, length)
         || (memcmp(line, "HTTP/1.1", 8) != 0 && memcmp(line, "HTTP/1.0", 8) != 0))
-        return refuse(head, "the status line is malformed");
+        return upstream_refuse(head, "the status line is malformed");
     if (status < 100 || status > 599 || status == 101)
-        return refuse(head, "the status code is not one of an answer");
+        return upstream_refuse(head, "the status code is not one of an answer");
     head->open = true;
     head->interim = status < 200;
     head->http10 = line[7] == '0';
@@ -125,7 +125,7 @@ head_take_length(struct upstream_head *head, const char *value, size_t length)
     int64_t announced;
     if (length == 0 || digits_take(value, length, INT64_MAX, &announced) != length
         || (head->answer->announced >= 0 && head->answer->announced != announced))
-        return refuse(head, "the Content-Length is malformed, or there are two");
+        return upstream_refuse(head, "the Content-Length is malformed, or there are two");
     head->answer->announced = announced;
     return true;
 }
@@ -134,7 +134,7 @@ static bool
 read_coding(struct upstream_head *head, const char *value, size_t length)
 {
     if (head->coded || length != 7 || strncasecmp(value, "chunked", 7) != 0)
-        return refuse(head, "the Transfer-Encoding is not \"chunked\" alone");
+        return upstream_refuse(head, "the Transfer-Encoding is not \"chunked\" alone");
     head->coded = true;
     return true;
 }
@@ -152,14 +152,14 @@ read_content_type(struct upstream_head *head, const char *value, size_t length)
     while (next < length && is_space(value[next]))
         next++;
     if (answer->content_type_line != NULL)
-        return refuse(head, "there are two Content-Types");
+        return upstream_refuse(head, "there are two Content-Types");
     answer->content_type_line = talloc_strndup(head->mem, value, length);
     char *lower = copy_lower(head->mem, value, type);
     if (answer->content_type_line == NULL || lower == NULL)
-        return refuse(head, "out of memory");
+        return upstream_refuse(head, "out of memory");
     if (strlen(lower) > TYPE_MAX || (next < length && value[next] != ';')
         || lower[strspn(lower, LOWER_TYPE_CHARS)] != '\0')
-        return refuse(head, "the Content-Type is malformed");
+        return upstream_refuse(head, "the Content-Type is malformed");
     answer->content_type = lower;
     return true;
 }
@@ -174,7 +174,7 @@ read_connection(struct upstream_head *head, const char *value, size_t length)
         if (!is_space(*c))
             hops[used++] = (char) (*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
     if (hops == NULL)
-        return refuse(head, "out of memory");
+        return upstream_refuse(head, "out of memory");
     hops[used] = '\0';
     head->hops = hops;
     return true;
@@ -187,10 +187,10 @@ keep_field(struct upstream_head *head, const char *name, const char *value, size
     if (upstream_field_is_dropped(name))
         return true;
     if (answer->fields == UPSTREAM_FIELDS_MAX)
-        return refuse(head, "there are too many header fields");
+        return upstream_refuse(head, "there are too many header fields");
     char *copy = talloc_strndup(head->mem, value, length);
     if (copy == NULL)
-        return refuse(head, "out of memory");
+        return upstream_refuse(head, "out of memory");
     for (char *tab = copy; (tab = strchr(tab, '\t')) != NULL;) /* RFC 9110 5.5 */
         *tab = ' ';
     answer->field[answer->fields++] = (struct upstream_field){name, copy};
@@ -213,17 +213,17 @@ head_take_field(struct upstream_head *head, const char *line, size_t length)
     };
     const char *colon = memchr(line, ':', length);
     if (colon == NULL || colon == line)
-        return refuse(head, "a header line has no name");
+        return upstream_refuse(head, "a header line has no name");
     char *name = talloc_strndup(head->mem, line, (size_t) (colon - line));
     if (name == NULL)
-        return refuse(head, "out of memory");
+        return upstream_refuse(head, "out of memory");
     if (strlen(name) != (size_t) (colon - line) || name[strspn(name, TCHARS)] != '\0')
-        return refuse(head, "the name of a header field is malformed");
+        return upstream_refuse(head, "the name of a header field is malformed");
     const char *value = colon + 1;
     size_t rest = length - (size_t) (colon + 1 - line);
     cut_space(&value, &rest);
     if (!value_is_clean(value, rest))
-        return refuse(head, "a header field contains a control character");
+        return upstream_refuse(head, "a header field contains a control character");
     if (head->interim)
         return true;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -260,7 +260,7 @@ end_head(struct upstream_head *head)
     if (head->interim)
         return true;
     if (head->coded && (answer->announced >= 0 || head->http10))
-        return refuse(head, "the length of the body is ambiguous");
+        return upstream_refuse(head, "the length of the body is ambiguous");
     for (size_t i = 0; i < answer->fields; i++)
         if (!is_hop(head, answer->field[i].name)
             && (strcasecmp(answer->field[i].name, "Location") != 0
@@ -277,7 +277,7 @@ upstream_head_line(struct upstream_head *head, const char *line, size_t length)
     if (head->fault != NULL)
         return false;
     if (length > UPSTREAM_HEAD_MAX - head->octets)
-        return refuse(head, "the response header is too long");
+        return upstream_refuse(head, "the response header is too long");
     head->octets += length;
     if (head->complete)
         return true;

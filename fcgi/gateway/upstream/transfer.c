@@ -271,7 +271,7 @@ set_connection(struct upstream_transfer *transfer)
 }
 
 static bool
-set_exchange(struct upstream_transfer *transfer)
+upstream_set_exchange(struct upstream_transfer *transfer)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
     if (!SET(transfer, CURLOPT_PROTOCOLS_STR, transfer->plan.scheme))
@@ -458,7 +458,7 @@ transfer_new(struct op *op, const struct transfer_plan *plan)
     transfer->slow_ms = transfer->began_ms + plan->connect_ms + plan->timeout_ms;
     transfer->last_ms = transfer->began_ms + UPSTREAM_ANSWER_SECONDS * 1000;
     transfer->added =
-        transfer->answer != NULL && set_connection(transfer) && set_exchange(transfer)
+        transfer->answer != NULL && set_connection(transfer) && upstream_set_exchange(transfer)
         && set_method(transfer) && set_fields(transfer)
         && curl_multi_add_handle(op->az->upstreams->multi, transfer->curl) == CURLM_OK;
     if (transfer->added)

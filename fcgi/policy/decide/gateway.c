@@ -15,14 +15,14 @@
 #define ROUTE_NAMES 2
 
 static void
-set_text(struct jsonx_build *part, const char *name, const char *text)
+gateway_set_text(struct jsonx_build *part, const char *name, const char *text)
 {
     if (text != NULL)
         jsonx_set(part, name, json_string(text));
 }
 
 static void
-set_value(struct jsonx_build *part, const char *name, json_t *value)
+gateway_set_value(struct jsonx_build *part, const char *name, json_t *value)
 {
     if (value != NULL)
         jsonx_set(part, name, json_incref(value));
@@ -41,11 +41,11 @@ static json_t *
 target_part(const struct gateway_target *target)
 {
     struct jsonx_build part = {json_object(), false};
-    set_text(&part, "name", target->name);
-    set_text(&part, "type", target->type);
-    set_text(&part, "upstreamType", target->upstream_type);
-    set_text(&part, "connectorId", target->connector_id);
-    set_text(&part, "status", target->status);
+    gateway_set_text(&part, "name", target->name);
+    gateway_set_text(&part, "type", target->type);
+    gateway_set_text(&part, "upstreamType", target->upstream_type);
+    gateway_set_text(&part, "connectorId", target->connector_id);
+    gateway_set_text(&part, "status", target->status);
     if (target->linked != NULL)
         jsonx_set(&part, "linked", json_boolean(*target->linked));
     return part_done(&part);
@@ -55,12 +55,12 @@ static json_t *
 action_part(const struct gateway_action *action)
 {
     struct jsonx_build part = {json_object(), false};
-    set_text(&part, "kind", action->kind);
-    set_text(&part, "name", action->name);
-    set_text(&part, "route", action->route);
-    set_text(&part, "method", action->method);
-    set_text(&part, "path", action->path);
-    set_value(&part, "annotations", action->annotations);
+    gateway_set_text(&part, "kind", action->kind);
+    gateway_set_text(&part, "name", action->name);
+    gateway_set_text(&part, "route", action->route);
+    gateway_set_text(&part, "method", action->method);
+    gateway_set_text(&part, "path", action->path);
+    gateway_set_value(&part, "annotations", action->annotations);
     jsonx_set(&part, "requiredScopes", json_incref(action->scopes));
     return part_done(&part);
 }
@@ -86,9 +86,9 @@ begin_question(struct op *op, const struct gateway_holder *holder, const char *e
                                                    "method", holder->mcp_method))
                          != 0
                      || input.lost;
-    set_value(&input, "subject", holder->subject);
-    set_value(&input, "act", holder->act);
-    set_value(&input, "baseline", holder->baseline);
+    gateway_set_value(&input, "subject", holder->subject);
+    gateway_set_value(&input, "act", holder->act);
+    gateway_set_value(&input, "baseline", holder->baseline);
     jsonx_set(&input, "token", token_part(holder));
     return input;
 }

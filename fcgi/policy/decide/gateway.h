@@ -71,8 +71,8 @@ struct gateway_tools_question {
     size_t tool_count; /* at most GATEWAY_TOOLS_MAX */
 };
 
-/* What a rule can demand of the gateway beside allowing a request. One that the gateway does not
- * know, or that the asker cannot meet, makes a denial. */
+/* The demands that a rule can make of the gateway beside allowing a request. One that the gateway
+ * does not know, or that the asker cannot meet, makes a denial. */
 enum gateway_obligation {
     GATEWAY_REDACT = 1 << 0,             /* redact */
     GATEWAY_RESPONSE_MAX_BYTES = 1 << 1, /* response_max_bytes */

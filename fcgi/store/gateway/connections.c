@@ -159,8 +159,8 @@ seal_secrets(struct op *op, const char *place, const struct connection_secrets *
 }
 
 static enum az_status
-read_connection(struct op *op, const PGresult *row, const char *subject, const char *resource,
-                struct connection *ret)
+connection_read_connection(struct op *op, const PGresult *row, const char *subject,
+                           const char *resource, struct connection *ret)
 {
     const unsigned char *binding = NULL, *box = NULL;
     size_t binding_length = 0, box_length = 0;
@@ -197,8 +197,9 @@ connection_find(struct op *op, const char *subject, const char *resource, struct
         return st;
     ret->person = true;
     ret->idp = db_get_number(row, 0, CONNECTION_IDP, 0);
-    return db_get(row, 0, CONNECTION_ID) != NULL ? read_connection(op, row, subject, resource, ret)
-                                                 : AZ_OK;
+    return db_get(row, 0, CONNECTION_ID) != NULL
+               ? connection_read_connection(op, row, subject, resource, ret)
+               : AZ_OK;
 }
 
 enum az_status
@@ -231,7 +232,7 @@ life_end(const struct op *op, int64_t seconds)
 }
 
 static void
-bind_end(struct db_params *params, int64_t end)
+connection_bind_end(struct db_params *params, int64_t end)
 {
     if (end > 0)
         db_time(params, end);
@@ -255,7 +256,7 @@ connection_renew(struct op *op, const struct connection *connection,
     db_octets(&params, box, length);
     db_words_or_null(op->mem, &params,
                      renewed->scopes != NULL ? words_array_list(op->mem, renewed->scopes) : NULL);
-    bind_end(&params, life_end(op, renewed->expires_in));
+    connection_bind_end(&params, life_end(op, renewed->expires_in));
     return db_exec(op, &connection_renew_stmt, &params, false, NULL);
 }
 
@@ -292,7 +293,7 @@ connection_store(struct op *op, const struct connection_new *connection, bool *r
     db_octets(params, box, length);
     db_words_or_null(op->mem, params, scopes);
     db_text(params, connection->account);
-    bind_end(params, life_end(op, connection->expires_in));
+    connection_bind_end(params, life_end(op, connection->expires_in));
     st = db_run_or_retry(op, batch, false, SQLSTATE_FOREIGN_KEY_VIOLATION);
     *ret_stored = st == AZ_OK;
     return st == AZ_RETRY ? AZ_OK : st;

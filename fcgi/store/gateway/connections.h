@@ -12,7 +12,7 @@
 
 struct session;
 
-/* What a connection holds; each of them a secret, or NULL. */
+/* The contents of a connection; each of them a secret, or NULL. */
 struct connection_secrets {
     const char *access_token;  /* oauth_link */
     const char *refresh_token; /* oauth_link */

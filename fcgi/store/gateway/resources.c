@@ -105,7 +105,7 @@ recall(struct op *op, int64_t version)
 
 /* Forget an entry. It lives until the end of the operation, which may still read it. */
 static void
-forget(struct op *op, struct managed_memory *memory, size_t i)
+resource_forget(struct op *op, struct managed_memory *memory, size_t i)
 {
     talloc_steal(op->mem, memory->item[i]);
     memory->item[i] = memory->item[--memory->count];
@@ -120,11 +120,11 @@ remember(struct op *op, struct remembered *fresh)
         return;
     for (size_t i = 0; i < memory->count; i++)
         if (memory->item[i]->resource.id == fresh->resource.id) {
-            forget(op, memory, i);
+            resource_forget(op, memory, i);
             break;
         }
     if (memory->count == REMEMBERED_MAX)
-        forget(op, memory, 0);
+        resource_forget(op, memory, 0);
     memory->item[memory->count++] = talloc_steal(memory, fresh);
 }
 
@@ -193,7 +193,7 @@ parse_row(struct op *op, const PGresult *result, int row, struct remembered *ent
 }
 
 static enum az_status
-read_entry(struct op *op, const PGresult *result, int row, struct remembered **ret)
+resource_read_entry(struct op *op, const PGresult *result, int row, struct remembered **ret)
 {
     struct remembered *entry = talloc_zero(op->mem, struct remembered);
     unsigned char *sealed = NULL;
@@ -237,7 +237,7 @@ take_row(struct op *op, const PGresult *result, int row, const struct managed_re
     enum az_status st = AZ_OK;
     *ret = NULL;
     if (entry == NULL && db_get(result, row, FIND_DOCUMENT) != NULL)
-        st = read_entry(op, result, row, &entry);
+        st = resource_read_entry(op, result, row, &entry);
     if (st != AZ_OK || entry == NULL)
         return st;
     return current_copy(op, result, row, entry, ret);
@@ -351,7 +351,7 @@ resource_secrets(struct op *op, const struct managed_resource *resource,
 /* ---- what happened */
 
 static struct managed_state
-state_of(const struct managed_resource *resource)
+resource_state_of(const struct managed_resource *resource)
 {
     return (struct managed_state){
         .status = resource->status,
@@ -367,7 +367,7 @@ static enum az_status
 write_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
             const char *reason, const char *probe)
 {
-    struct managed_state state = state_of(resource), many = state;
+    struct managed_state state = resource_state_of(resource), many = state;
     struct db_params params = {.count = 0};
     many.many = true;
     db_number(&params, resource->id);
@@ -388,7 +388,7 @@ void
 resource_event(struct op *op, const struct managed_resource *resource, enum managed_event event,
                const char *reason)
 {
-    const struct managed_state state = state_of(resource);
+    const struct managed_state state = resource_state_of(resource);
     if (!managed_event_is_news(&state, event))
         return;
     const struct az_fault before = op->fault;
@@ -422,7 +422,7 @@ enum az_status
 resource_store_tools(struct op *op, const struct managed_resource *resource, const json_t *tools,
                      enum managed_event event, bool *ret_done)
 {
-    struct managed_state state = state_of(resource);
+    struct managed_state state = resource_state_of(resource);
     struct db_params params = {.count = 0};
     PGresult *result;
     const char *text = jsonx_dump(op->mem, tools);

@@ -68,7 +68,7 @@ const struct json_rows resources_admin_rows = {
 };
 
 static enum az_status
-stored_read(struct op *op, const PGresult *result, struct resource_stored *stored)
+resource_stored_read(struct op *op, const PGresult *result, struct resource_stored *stored)
 {
     const char *set = db_get(result, 0, STORED_SECRETS_SET),
                *tools = db_get(result, 0, STORED_TOOLS);
@@ -98,7 +98,7 @@ resource_stored_fetch(struct op *op, const char *name, const struct resource_sto
     enum az_status st = db_exec(op, &resource_stored_stmt, &params, true, &result);
     if (st == AZ_OK && PQntuples(result) > 0) {
         stored = talloc_zero(op->mem, struct resource_stored);
-        if (stored == NULL || stored_read(op, result, stored) != AZ_OK)
+        if (stored == NULL || resource_stored_read(op, result, stored) != AZ_OK)
             return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s cannot be read", name);
     }
     if (st == AZ_OK)

@@ -17,7 +17,7 @@
  * (grants.h). */
 enum az_status session_cleanup(struct op *op, int64_t *ret_removed);
 
-/* What was deleted. */
+/* The numbers of deleted rows. */
 struct session_discarded {
     bool done; /* false: nothing, because it was done for that start already */
     int64_t sessions;
