@@ -68,14 +68,6 @@ data_is_incomplete(TALLOC_CTX *mem, const struct settings *cfg)
     return false;
 }
 
-static bool
-link_secret_is_derived(TALLOC_CTX *mem, const struct settings *cfg)
-{
-    (void) mem;
-    return cfg->gateway_enabled
-           && (cfg->gateway_link_state_secret == NULL || *cfg->gateway_link_state_secret == '\0');
-}
-
 /* clang-format off */
 static const struct {
     const char *setting;                                                    /* what the warning is about */
@@ -92,8 +84,6 @@ static const struct {
      "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that clients use"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
      "is true, so the admin API is open to everyone and published keys are in use; set it on development machines only"},
-    {"SVC_GATEWAY_LINK_STATE_SECRET", link_secret_is_derived,
-     "is not set, so the key of account links is derived from SVC_CREDENTIAL_KEY and changes with it; set it to a random value"},
     {"SVC_DATA_DIR", data_is_incomplete,
      "does not contain readable directories sql, policy and www; set it to the directory that `make install` filled"},
 };
