@@ -21,7 +21,7 @@ const struct setting settings_table[] = {
     {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,
-     "Directory that contains the installed sql, policy and www directories"},
+     "Directory that contains the installed sql, policy, www and connectors directories"},
     {"SVC_RUNTIME_DIR", NULL, SETTING_TEXT, AT(runtime_dir), "/run/authz", 0, 0, NULL,
      "Directory of the counters that the processes share; the service owns it, mode 0700"},
     {"SVC_LOG_LEVEL", NULL, SETTING_CHOICE, AT(log_level), "info", 0, 0, log_levels,

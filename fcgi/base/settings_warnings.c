@@ -59,7 +59,7 @@ timeout_is_cut(TALLOC_CTX *mem, const struct settings *cfg)
 static bool
 data_is_incomplete(TALLOC_CTX *mem, const struct settings *cfg)
 {
-    static const char *const parts[] = {"sql", "policy", "www"};
+    static const char *const parts[] = {"sql", "policy", "www", "connectors"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         const char *path = talloc_asprintf(mem, "%s/%s", cfg->data_dir, parts[i]);
         if (path == NULL || access(path, R_OK | X_OK) != 0)
@@ -85,7 +85,7 @@ static const struct {
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
      "is true, so the admin API is open to everyone and published keys are in use; set it on development machines only"},
     {"SVC_DATA_DIR", data_is_incomplete,
-     "does not contain readable directories sql, policy and www; set it to the directory that `make install` filled"},
+     "does not contain readable directories sql, policy, www and connectors; set it to the directory that `make install` filled"},
 };
 /* clang-format on */
 

@@ -241,8 +241,8 @@ for my $refused (
     like( $got->{err}, qr/\Aauthzctl: client list: --server (?:must|is not)[^\n]+\n\z/, '... in one line' );
 }
 my $closed = Authz::Web::free_port();
-my $gone   = ctl_is( 69, [ @$verb, "http://127.0.0.1:$closed" ], 'a service that is not there', env => $far );
-like( $gone->{err}, qr/check the URL of --server and that the service is running\n\z/, '... with a remedy' );
+my $absent = ctl_is( 69, [ @$verb, "http://127.0.0.1:$closed" ], 'a service that is not there', env => $far );
+like( $absent->{err}, qr/check the URL of --server and that the service is running\n\z/, '... with a remedy' );
 ctl_is(
     69, [ @$verb, "http://localhost:$closed" ], 'the proxy variables are not used for plain http',
     env => { %$far, http_proxy => $url, ALL_PROXY => $url } );

@@ -103,7 +103,7 @@ my $bare_data = File::Temp->newdir;
 symlink Authz::Stack::data_dir() . '/www', "$bare_data/www" or die $!;
 like(
     ctl( [qw(config check --offline)], env => { %keys, SVC_DATA_DIR => "$bare_data" } )->{err},
-    qr/warning: SVC_DATA_DIR: does not contain readable directories sql, policy and www/,
+    qr/warning: SVC_DATA_DIR: does not contain readable directories sql, policy, www and connectors/,
     'an incomplete SVC_DATA_DIR is named' );
 
 # The file: line numbers, several problems at once, the environment wins.
