@@ -60,7 +60,7 @@ test_list(void)
     is_str(value_of(&list, "Authorization"), "Bearer x", "the credential may have any name");
     upstream_field_force(&list, "Accept", "c\nd");
     is_str(value_of(&list, "Accept"), "b", "... but no line end");
-    char name[UPSTREAM_REQUEST_FIELDS_MAX][8];
+    char name[UPSTREAM_REQUEST_FIELDS_MAX][16];
     for (int i = 0; i < UPSTREAM_REQUEST_FIELDS_MAX - 2; i++) {
         snprintf(name[i], sizeof(name[i]), "X-%d", i);
         upstream_field_set(&list, name[i], "a");

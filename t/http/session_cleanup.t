@@ -110,7 +110,7 @@ $stack->restart_service( settings => \%on );
 is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '0 0 0',
     'SVC_CREDENTIAL_KEY_DISCARD_PER_USER: sessions and sign-ins are gone at start' );
 is( $stack->sql("SELECT outcome || request_summary FROM audit_log WHERE operation = 'discardPerUser'"),
-    'allowed{"sessions":2,"signIns":1}', '... audited once, with the counts' );
+    'allowed{"sessions":2,"signIns":1,"connections":0,"links":0}', '... audited once, with the counts' );
 like( $stack->{service}->log_text, qr/DISCARD_PER_USER: 2 browser sessions, 1 sign-ins/, '... and logged' );
 sign_in();
 my @worker = $stack->workers;
