@@ -173,22 +173,19 @@ connector_store(struct request *req, const struct managed_manifest *manifest,
 }
 
 static enum az_status
-install_new(struct request *req)
+install_new(struct request *req, const struct connector_install *install)
 {
-    struct connector_install install = {.create = false};
     const struct managed_manifest *manifest;
     struct json_shown shown = {.dto = NULL};
     enum az_status st = connector_file_read(&req->op, req->path_value[0], &manifest);
     if (st == AZ_OK && manifest == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such connector");
     if (st == AZ_OK)
-        st = resource_read_fields(req, &connector_install_table, &install);
-    if (st == AZ_OK)
-        st = check_settings(req, manifest, &install);
+        st = check_settings(req, manifest, install);
     if (st == AZ_OK)
         st = db_begin(&req->op);
     if (st == AZ_OK)
-        st = db_end(&req->op, connector_store(req, manifest, &install, &shown));
+        st = db_end(&req->op, connector_store(req, manifest, install, &shown));
     return st == AZ_OK ? respond_json_text(req, 201, shown.dto) : st;
 }
 
@@ -196,10 +193,14 @@ enum az_status
 connector_install_handle(struct request *req)
 {
     struct json_shown shown = {.dto = NULL};
+    struct connector_install install = {.create = false};
     resource_note(req, "id", req->path_value[0]);
-    enum az_status st = json_rows_fetch(&req->op, &connectors_rows, req->path_value[0], &shown);
+    enum az_status st = resource_read_fields(req, &connector_install_table, &install);
     if (st == AZ_OK)
-        st = shown.dto != NULL ? respond_json_text(req, 200, shown.dto) : install_new(req);
+        st = json_rows_fetch(&req->op, &connectors_rows, req->path_value[0], &shown);
+    if (st == AZ_OK)
+        st =
+            shown.dto != NULL ? respond_json_text(req, 200, shown.dto) : install_new(req, &install);
     secret_wipe((void *) (uintptr_t) req->body, req->body_length);
     resource_wipe_json(req->json);
     return st;

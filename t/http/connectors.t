@@ -60,6 +60,9 @@ admin_ok(
 admin_ok(
     install( 'github', { createResources => JSON::PP::true } ), 200, $answer->json,
     '... then 200, and nothing is changed' );
+admin_error(
+    install( 'github', { createResource => JSON::PP::true } ),
+    400, '... and a body with an unknown member is refused all the same', fields => ['createResource'] );
 is( resource('github')->status,                       404,      '... and no resource is made' );
 is( join( ' ', map { $_->{id} } @{ get('')->json } ), 'github', '... and the list has it' );
 is( uninstall('github')->status,                      204,      'uninstall: 204 (specification 4.12)' );

@@ -143,12 +143,12 @@ tell(struct az *az, const json_t *json)
         for (size_t i = 0; i < transfer->answer->fields; i++)
             json_array_append_new(list, json_pack("[s,s]", transfer->answer->field[i].name,
                                                   transfer->answer->field[i].value));
-        json_object_update(out,
-                           json_pack("{s:i,s:s,s:I,s:o,s:I,s:b}", "http", transfer->answer->status,
-                                     "type", transfer->answer->content_type, "announced",
-                                     (json_int_t) transfer->answer->announced, "fields", list,
-                                     "octets", (json_int_t) transfer->answer->octets, "stopped",
-                                     transfer->answer->stopped));
+        json_object_update_new(out, json_pack("{s:i,s:s,s:I,s:o,s:I,s:b}", "http",
+                                              transfer->answer->status, "type",
+                                              transfer->answer->content_type, "announced",
+                                              (json_int_t) transfer->answer->announced, "fields",
+                                              list, "octets", (json_int_t) transfer->answer->octets,
+                                              "stopped", transfer->answer->stopped));
     }
     if (transfer != NULL)
         upstream_done(transfer);
