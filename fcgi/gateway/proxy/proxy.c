@@ -11,8 +11,9 @@
 #include "managed/auth.h"
 #include "store/gateway/resources.h"
 
-/* Names of the query's parameters that policy sees; more are not needed to decide. */
-#define QUERY_NAMES_MAX 64
+/* Parameters of a query. Each is part of the question to policy, and no API that was seen has half
+ * as many. */
+#define QUERY_PARAMS_MAX 64
 
 /* ---- the audit row */
 
@@ -75,29 +76,44 @@ choose_route(struct proxied *proxied)
 
 /* ---- policy */
 
-/* Return the parameters of the query as policy sees them: a text by name, or an array if a name
- * comes several times. */
-static json_t *
-query_arguments(struct request *req)
+/* Add a parameter: a text by name, or an array if a name comes several times. */
+static bool
+add_argument(json_t *object, const char *name, const char *value)
 {
-    json_t *object = json_object();
+    json_t *before = json_object_get(object, name);
+    if (before == NULL)
+        return json_object_set_new(object, name, json_string(value)) == 0;
+    if (json_is_array(before))
+        return json_array_append_new(before, json_string(value)) == 0;
+    return json_object_set_new(object, name, json_pack("[O,s]", before, value)) == 0;
+}
+
+/*
+ * Collect the parameters of the query as policy sees them. Policy must see all that the upstream
+ * gets: a parameter that cannot be shown to it, or one too many, would pass a rule that forbids it.
+ */
+static enum az_status
+query_arguments(struct request *req, json_t **ret)
+{
+    struct op *op = &req->op;
+    json_t *object = *ret = jsonx_own(op->mem, json_object());
     size_t pairs = 0;
-    for (const char *pair = req->query; *pair != '\0' && pairs < QUERY_NAMES_MAX; pairs++) {
+    for (const char *pair = req->query; *pair != '\0';) {
         size_t length = strcspn(pair, "&"), name_length = strcspn(pair, "=&");
-        const char *name = request_url_decode(req->op.mem, pair, name_length, true);
+        const char *name = request_url_decode(op->mem, pair, name_length, true);
         const char *value = name_length < length ? request_url_decode(
-                                req->op.mem, pair + name_length + 1, length - name_length - 1, true)
+                                op->mem, pair + name_length + 1, length - name_length - 1, true)
                                                  : "";
-        json_t *before = name != NULL ? json_object_get(object, name) : NULL;
-        if (name != NULL && value != NULL && before == NULL)
-            json_object_set_new(object, name, json_string(value));
-        else if (json_is_array(before) && value != NULL)
-            json_array_append_new(before, json_string(value));
-        else if (before != NULL && value != NULL)
-            json_object_set_new(object, name, json_pack("[O,s]", before, value));
+        if (name == NULL || value == NULL)
+            return op_fail(op, AZ_INVALID_REQUEST,
+                           "A parameter is not form-encoded or not valid UTF-8", NULL);
+        if (length > 0 && ++pairs > QUERY_PARAMS_MAX)
+            return op_fail(op, AZ_INVALID_REQUEST, "The request has too many parameters", NULL);
+        if (length > 0 && !add_argument(object, name, value))
+            return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
         pair += length + (pair[length] == '&');
     }
-    return object;
+    return AZ_OK;
 }
 
 /* The audit row of a denial is written at once, so its summary comes first. */
@@ -137,9 +153,11 @@ proxy_ask(struct proxied *proxied)
     enum az_status st = look_at_caller(proxied, &linked, &known);
     if (st != AZ_OK)
         return st;
-    json_t *arguments =
-        jsonx_own(req->op.mem, json_pack("{s:O,s:o}", "path", proxied->choice.values, "query",
-                                         query_arguments(req)));
+    json_t *query = NULL;
+    if ((st = query_arguments(req, &query)) != AZ_OK)
+        return st;
+    json_t *arguments = jsonx_own(
+        req->op.mem, json_pack("{s:O,s:O}", "path", proxied->choice.values, "query", query));
     struct gateway_question question = {
         .resource = gateway_target_of(proxied->resource, known),
         .action = {.kind = "http",
