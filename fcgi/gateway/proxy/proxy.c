@@ -32,6 +32,8 @@ note_summary(struct proxied *proxied)
                                                                      : answer->announced;
         json_object_set_new(summary, "upstream_status", json_integer(answer->status));
         json_object_set_new(summary, "ms", json_integer((json_int_t) answer->took_ms));
+        if (answer->masked)
+            json_object_set_new(summary, "credential_masked", json_true());
         /* A stream of unknown length is measured only after the row: the log line has its octets.
          */
         if (proxied->transfer == NULL || answer->announced >= 0)

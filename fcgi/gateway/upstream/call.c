@@ -99,6 +99,30 @@ build_target(struct sending *sending)
                : st;
 }
 
+/* Look for the credential in the answer. A parameter may come back as it stands in the address, and
+ * Basic as the password that it has. */
+static enum az_status
+watch_credential(struct sending *sending)
+{
+    const struct upstream_call *call = sending->call;
+    const struct upstream_credential *credential = &sending->credential;
+    struct op *op = sending->op;
+    const char *plain = NULL, *encoded = NULL;
+    if (credential->value == NULL)
+        return AZ_OK;
+    if (call->resource->auth.type == MANAGED_AUTH_BASIC && call->secrets != NULL)
+        plain = call->secrets->password;
+    if (credential->query != NULL
+        && (encoded = upstream_query_add(op->mem, "", "x", credential->value)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (encoded != NULL)
+        plain = strchr(encoded, '=') + 1;
+    bool good = echo_make(op->mem, credential->value, plain, &sending->plan.echo);
+    if (encoded != NULL)
+        explicit_bzero((char *) (uintptr_t) encoded, strlen(encoded));
+    return good ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+}
+
 static enum az_status
 make_plan(struct sending *sending)
 {
@@ -125,7 +149,9 @@ make_plan(struct sending *sending)
     enum az_status st = collect_fields(sending);
     sending->plan.fields = sending->fields.field;
     sending->plan.field_count = sending->fields.count;
-    return st == AZ_OK ? build_target(sending) : st;
+    if (st == AZ_OK)
+        st = build_target(sending);
+    return st == AZ_OK ? watch_credential(sending) : st;
 }
 
 /* ---- sending */

@@ -79,6 +79,7 @@ struct upstream_answer {
     int64_t announced; /* Content-Length; -1: it does not say */
     size_t octets;     /* of the body, so far */
     bool stopped;      /* the sink had enough */
+    bool masked;       /* the upstream repeated the credential, which was masked (echo.h) */
     bool failed; /* upstream_send_memory(): successWhen of the route says that it is a failure */
     const char *body; /* upstream_send_memory(): NUL-terminated; else NULL */
     int64_t took_ms;  /* until the head was there */

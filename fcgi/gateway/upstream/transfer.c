@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/settings.h"
 #include "base/uri.h"
 #include "http/fetch/fetch_address.h"
@@ -135,6 +136,24 @@ length_counts(const struct upstream_transfer *transfer)
     return strcmp(transfer->plan.method, "HEAD") != 0 && status != 204 && status != 304;
 }
 
+/* Mask the credential in the fields that are passed on. The names too: a token may be one. */
+static void
+mask_head(struct upstream_transfer *transfer)
+{
+    struct upstream_answer *answer = transfer->answer;
+    const char *type[] = {answer->content_type, answer->content_type_line};
+    if (transfer->plan.echo == NULL)
+        return;
+    for (size_t i = 0; i < answer->fields; i++) {
+        const char *both[] = {answer->field[i].name, answer->field[i].value};
+        for (size_t j = 0; j < 2; j++)
+            echo_mask(transfer->plan.echo, (char *) (uintptr_t) both[j], strlen(both[j]));
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (type[i] != NULL && *type[i] != '\0')
+            echo_mask(transfer->plan.echo, (char *) (uintptr_t) type[i], strlen(type[i]));
+}
+
 static size_t
 take_line(char *line, size_t size, size_t count, void *arg)
 {
@@ -144,6 +163,7 @@ take_line(char *line, size_t size, size_t count, void *arg)
         return 0;
     if (before || !transfer->head.complete)
         return size * count;
+    mask_head(transfer);
     transfer->answer->took_ms = clock_monotonic_ms() - transfer->began_ms;
     if (transfer->answer->announced > 0 && length_counts(transfer)
         && (uint64_t) transfer->answer->announced > transfer->plan.max_answer) {
@@ -151,6 +171,14 @@ take_line(char *line, size_t size, size_t count, void *arg)
         return 0;
     }
     return size * count;
+}
+
+static bool
+pass_masked(struct upstream_transfer *transfer, const void *octets, size_t length)
+{
+    return transfer->plan.echo != NULL
+               ? echo_feed(transfer->plan.echo, transfer->sink, octets, length)
+               : transfer->sink->take(transfer->sink->arg, octets, length);
 }
 
 /* Pass octets on. Those that come with the head wait until upstream_pump() asks for them. */
@@ -163,7 +191,7 @@ take_octets(char *octets, size_t size, size_t count, void *arg)
     if (transfer->sink == NULL)
         return CURL_WRITEFUNC_PAUSE;
     size_t passed = length < left ? length : left;
-    if (passed > 0 && !transfer->sink->take(transfer->sink->arg, octets, passed)) {
+    if (passed > 0 && !pass_masked(transfer, octets, passed)) {
         transfer->end = END_STOPPED;
         return 0;
     }
@@ -451,6 +479,7 @@ transfer_new(struct op *op, const struct transfer_plan *plan)
     transfer->op = op;
     transfer->plan = *plan;
     talloc_steal(transfer, transfer->plan.target);
+    talloc_steal(transfer, transfer->plan.echo);
     talloc_set_destructor(transfer, transfer_free);
     transfer->answer = talloc_zero(op->mem, struct upstream_answer);
     transfer->head = (struct upstream_head){.mem = op->mem, .answer = transfer->answer};
@@ -488,6 +517,23 @@ transfer_begin(struct op *op, const struct transfer_plan *plan, struct upstream_
     return st;
 }
 
+/* End the search for the credential, and tell the operator if the upstream repeated it. */
+static void
+end_masking(struct upstream_transfer *transfer)
+{
+    struct echo *echo = transfer->plan.echo;
+    if (echo == NULL)
+        return;
+    if (transfer->end == END_NONE && transfer->outcome == CURLE_OK
+        && !echo_end(echo, transfer->sink))
+        transfer->end = END_STOPPED;
+    if (echo->found)
+        log_text(AZ_SEV_WARN, "gateway",
+                 "upstream %s repeats the credential of the request; it was masked in the answer",
+                 transfer->plan.origin);
+    transfer->answer->masked = echo->found;
+}
+
 enum az_status
 upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *sink)
 {
@@ -497,6 +543,7 @@ upstream_pump(struct upstream_transfer *transfer, const struct upstream_sink *si
         curl_easy_pause(transfer->curl, CURLPAUSE_CONT); /* may call the sink */
         transfer_run(transfer);
     }
+    end_masking(transfer);
     transfer->answer->stopped = transfer->end == END_STOPPED;
     if (transfer->answer->stopped
         || (transfer->end == END_NONE && transfer->finished && transfer->outcome == CURLE_OK))

@@ -1,10 +1,12 @@
-/* One exchange with an upstream by libcurl, for call.c. It knows nothing of credentials. */
+/* One exchange with an upstream by libcurl, for call.c. It knows nothing of credentials but what to
+ * mask. */
 #ifndef AZ_GATEWAY_UPSTREAM_TRANSFER_H
 #define AZ_GATEWAY_UPSTREAM_TRANSFER_H
 
 #include <curl/curl.h>
 
 #include "gateway/upstream/call.h"
+#include "gateway/upstream/echo.h"
 #include "gateway/upstream/head.h"
 
 /* Longest time of a whole answer, in seconds. An upstream that sends an octet now and then would
@@ -37,6 +39,8 @@ struct transfer_plan {
     long connect_ms;
     long timeout_ms;
     bool private_connection; /* no other request may use the connection */
+    struct echo *echo;       /* masks the credential in the answer; the transfer takes it; NULL:
+                                nothing to mask */
     bool (*gone)(void *arg); /* or NULL */
     void *gone_arg;
 };
