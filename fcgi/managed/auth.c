@@ -25,7 +25,7 @@ static const char *const token_methods[] = {"client_secret_basic", "client_secre
                                             "private_key_jwt", "none", NULL};
 static const char *const pkce_methods[] = {"S256", "none", NULL};
 static const char *const body_formats[] = {"form", "json", NULL};
-static const char *const subject_types[] = {"access_token", "id_token", NULL};
+static const char *const subject_types[] = {"access_token", NULL};
 static const char *const key_algs[] = {"RS256", "PS256", "ES256", "ES384", "EdDSA", NULL};
 static const char *const validate_methods[] = {"GET", "HEAD", "POST", NULL};
 static const char *const type_words[] = {
@@ -161,9 +161,8 @@ static const struct field auth_fields[] = {
     {"accessTokenPointer",    FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(access_token_pointer), .help = "JSON Pointer of the token in the answer; /access_token if it is left out"},
     {"accountPointer",        FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = managed_pointer_rule, INTO(account_pointer), .help = "JSON Pointer of the name of the account, which the person sees"},
     {"defaultExpiresIn",      FIELD_INTEGER,   .min = 1, .max = EXPIRES_IN_MAX, INTO(default_expires_in), .help = "Seconds that a token lives if the answer does not say"},
-    {"subjectTokenType",      FIELD_TEXT,      .words = subject_types, INTO(subject_token_type), .help = "access_token (minted for that server) or id_token (of the person's sign-in)"},
+    {"subjectTokenType",      FIELD_TEXT,      .words = subject_types, INTO(subject_token_type), .help = "access_token: one that is made for that server"},
     {"requestedTokenType",    FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(requested_token_type), .help = "requested_token_type of the exchange (RFC 8693 2.1)"},
-    {"actorToken",            FIELD_BOOLEAN,   INTO(actor_token), .help = "Send an actor token as well"},
     {"label",                 FIELD_TEXT,      .max = FIELD_NAME_MAX, .rule = field_rule_visible, INTO(label), .help = "Name of the secret on the link page"},
     {"help",                  FIELD_TEXT,      .max = FIELD_URI_MAX, .rule = field_rule_visible, INTO(help), .help = "Where people find the secret"},
     {"validate",              FIELD_OBJECT,    .shape = &validate_table, FIELD_INTO(struct raw_auth, validate), .help = "Request that tries a secret before it is stored"},
@@ -208,7 +207,6 @@ static const struct {
     {"defaultExpiresIn",      GRANTS | BIT(OAUTH_LINK),                              0},
     {"subjectTokenType",      BIT(TOKEN_EXCHANGE),                                   0},
     {"requestedTokenType",    BIT(TOKEN_EXCHANGE),                                   0},
-    {"actorToken",            BIT(TOKEN_EXCHANGE),                                   0},
     {"label",                 BIT(USER_SECRET),                                      0},
     {"help",                  BIT(USER_SECRET),                                      0},
     {"validate",              BIT(USER_SECRET),                                      0},
@@ -290,6 +288,9 @@ managed_check_client(struct reader *reader, const struct managed_auth *auth)
         reader_missing(reader, "upstreamAuth.issuer");
     if (linked && strcmp(auth->registration, "static") == 0 && auth->client_id == NULL)
         reader_missing(reader, "upstreamAuth.clientId");
+    /* The subject token is made for it. */
+    if (auth->type == MANAGED_AUTH_TOKEN_EXCHANGE && auth->issuer == NULL)
+        reader_missing(reader, "upstreamAuth.issuer");
     if (strcmp(auth->token_auth_method, "private_key_jwt") == 0) {
         if (linked)
             reader_tell(reader, "tokenAuthMethod", "is not offered for oauth_link");

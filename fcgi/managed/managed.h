@@ -169,9 +169,8 @@ struct managed_auth {
     const char *access_token_pointer; /* JSON Pointer; "/access_token" by default */
     const char *account_pointer;      /* JSON Pointer of the label of the account, or NULL */
     int64_t default_expires_in;       /* seconds; 0: the token does not expire */
-    const char *subject_token_type;   /* access_token (the default) or id_token */
+    const char *subject_token_type;   /* access_token */
     const char *requested_token_type; /* URI, or NULL */
-    bool actor_token;                 /* token_exchange: send an actor token as well */
 
     const char *label, *help;                    /* user_secret: what people read */
     const char *validate_method, *validate_path; /* user_secret: request that tries it, or NULL */

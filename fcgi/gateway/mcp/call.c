@@ -11,6 +11,7 @@
 #include "gateway/mcp/request_state.h"
 #include "gateway/mcp/result.h"
 #include "gateway/mcp/tool_schema.h"
+#include "gateway/subject_token.h"
 #include "managed/auth.h"
 #include "metrics/metrics.h"
 #include "store/gateway/resources.h"
@@ -23,6 +24,7 @@ struct tool_call {
     json_t *arguments; /* object */
     struct gateway_decision decision;
     struct upstream_caller caller;
+    struct gateway_bearer holder; /* for the caller */
     struct mcp_call call;
     int64_t began_ms; /* monotonic; 0: no upstream was asked */
 };
@@ -269,6 +271,9 @@ mcp_call_tool(struct mcp_exchange *it)
     if (st != AZ_OK || c.tool == NULL)
         return st;
     c.caller = holder_of(it);
+    c.holder = (struct gateway_bearer){it->req, it->visit.token};
+    c.caller.make_token = gateway_subject_token;
+    c.caller.make_arg = &c.holder;
     st = decide_call(&c);
     if (st == AZ_OK && it->result == NULL) {
         st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);

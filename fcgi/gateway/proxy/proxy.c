@@ -138,7 +138,10 @@ look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
         .idp = row->idp,
         .client_id = row->client.client_id,
         .flow_id = row->flow_id,
+        .make_token = gateway_subject_token,
+        .make_arg = &proxied->holder,
     };
+    proxied->holder = (struct gateway_bearer){proxied->req, proxied->visit.token};
     *ret = NULL;
     if (!managed_auth_is_linked(proxied->resource->auth.type))
         return AZ_OK;

@@ -3,6 +3,7 @@
 #define AZ_GATEWAY_PROXY_PROXY_PRIVATE_H
 
 #include "gateway/door.h"
+#include "gateway/subject_token.h"
 #include "gateway/upstream/call.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"
@@ -20,6 +21,7 @@ struct proxied {
     struct body_stream body;                /* of the request, while it is read */
     struct upstream_field_list fields;      /* of the caller */
     struct upstream_caller caller;
+    struct gateway_bearer holder; /* for the caller */
     struct upstream_call call;
     struct upstream_credential credential; /* names the link, if one is needed */
     struct upstream_transfer *transfer;    /* while the answer is streamed */

@@ -201,7 +201,8 @@ get_credential(struct sending *sending, const char *refused)
 static void
 note_refusal(const struct sending *sending)
 {
-    resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
+    if (!sending->credential.personal)
+        resource_event(sending->op, sending->call->resource, MANAGED_AUTH_REFUSED, NULL);
 }
 
 /*

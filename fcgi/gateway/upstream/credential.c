@@ -8,6 +8,7 @@
 
 #include "crypto/secret.h"
 #include "gateway/link/credential.h"
+#include "gateway/upstream/credential_exchange.h"
 #include "gateway/upstream/credential_token.h"
 #include "managed/managed.h"
 
@@ -108,6 +109,7 @@ static upstream_credential_fn *const types[MANAGED_AUTH_TYPES] = {
     [MANAGED_AUTH_STATIC_HEADER] = static_credential,
     [MANAGED_AUTH_BASIC] = basic_credential,
     [MANAGED_AUTH_CLIENT_CREDENTIALS] = upstream_client_credentials,
+    [MANAGED_AUTH_TOKEN_EXCHANGE] = upstream_token_exchange,
     [MANAGED_AUTH_OAUTH_LINK] = link_credential,
     [MANAGED_AUTH_USER_SECRET] = link_credential,
 };
@@ -120,10 +122,6 @@ upstream_credential_for(struct op *op, const struct upstream_wish *wish,
     *ret = (struct upstream_credential){.header = NULL};
     if (wish->refused != NULL && (type == MANAGED_AUTH_STATIC_HEADER || type == MANAGED_AUTH_BASIC))
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL, "resource %s: the upstream refuses upstreamAuth",
-                       wish->resource->name);
-    if (types[type] == NULL)
-        return op_fail(op, AZ_RESOURCE_UNAVAILABLE, NULL,
-                       "resource %s: upstreamAuth has a type that this build does not serve",
                        wish->resource->name);
     return types[type](op, wish, ret);
 }

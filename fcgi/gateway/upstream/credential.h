@@ -12,6 +12,7 @@
 
 struct managed_resource;
 struct managed_secrets;
+struct token_text;
 
 /* The person and the client for whom a request is made. */
 struct upstream_caller {
@@ -19,6 +20,11 @@ struct upstream_caller {
     const char *idp;       /* provider of the subject, or NULL */
     const char *client_id; /* of the token */
     const char *flow_id;   /* UUID that ties the audit rows together, or NULL */
+    /* Make a token of the person for another authorization server, which `resource` names
+     * (token_exchange); the caller wipes it. Never the token of the request. NULL: there is none to
+     * make one from. */
+    enum az_status (*make_token)(void *arg, const char *resource, struct token_text *ret);
+    void *make_arg;
 };
 
 /* A link that the caller must open first. */
@@ -36,6 +42,8 @@ struct upstream_credential {
     bool caller_bound;  /* if the upstream refuses it, the caller must link again; else it is the
                            service's own, and the operator must act */
     bool renewable;     /* another one may be had if the upstream refuses this one */
+    bool personal;      /* also with a failure: it is about one caller, so a refusal of it does not
+                           make the resource fail for all others */
     struct upstream_link link; /* set with AZ_LINK_REQUIRED */
 };
 

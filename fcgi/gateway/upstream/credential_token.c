@@ -23,9 +23,6 @@
 /* Life of a token whose answer does not say, in seconds: RFC 6749 5.1 leaves it to the
  * documentation of the server, and a refused one is renewed. */
 #define TOKEN_SECONDS 300
-/* A token is replaced this long before it expires, in seconds, so that a request that takes some
- * time does not arrive with a dead one. */
-#define TOKEN_EARLY_SECONDS 60
 /* Longest life that is believed, in seconds. */
 #define TOKEN_SECONDS_MAX 86400
 #define TOKEN_DEPTH_MAX 16
@@ -61,14 +58,16 @@ joined_scopes(TALLOC_CTX *mem, const struct managed_auth *auth)
 
 /* Make the form. The operator's tokenParams may add parameters. */
 static char *
-upstream_make_form(struct op *op, const struct managed_auth *auth, const struct client_proof *proof)
+upstream_make_form(struct op *op, const struct managed_auth *auth,
+                   const struct upstream_grant *grant, const struct client_proof *proof)
 {
     struct buf form;
     const char *name;
     size_t length;
     json_t *value;
     buf_init_secret(&form, op->mem, TOKEN_FORM_MAX);
-    token_form_add(&form, op->mem, "grant_type", "client_credentials");
+    for (size_t i = 0; i < sizeof(grant->pair) / sizeof(grant->pair[0]); i++)
+        token_form_add(&form, op->mem, grant->pair[i].name, grant->pair[i].value);
     token_form_add(&form, op->mem, auth->scope_param != NULL ? auth->scope_param : "scope",
                    joined_scopes(op->mem, auth));
     token_form_add(&form, op->mem, "audience", auth->audience);
@@ -93,9 +92,24 @@ is_sendable(const char *token)
     return length > 0 && length <= TOKEN_MAX;
 }
 
+/* True if the answer to an exchange says that the token is of the wanted type, or a JWT or access
+ * token if none was named (RFC 8693 2.2.1: REQUIRED). A refresh or ID token is not for upstreams.
+ */
+static bool
+is_issued_type(const json_t *object, const char *wanted)
+{
+    const char *type = json_string_value(json_object_get(object, "issued_token_type"));
+    if (type == NULL)
+        return false;
+    return *wanted != '\0' ? strcmp(type, wanted) == 0
+                           : strcmp(type, TOKEN_TYPE_URN "access_token") == 0
+                                 || strcmp(type, TOKEN_TYPE_URN "jwt") == 0;
+}
+
 static enum az_status
 upstream_read_token(struct op *op, const struct managed_resource *resource,
-                    const struct fetch_answer *answer, struct upstream_token *ret)
+                    const struct fetch_answer *answer, struct upstream_grant *grant,
+                    struct upstream_token *ret)
 {
     const struct managed_auth *auth = &resource->auth;
     json_t *object = NULL;
@@ -104,6 +118,10 @@ upstream_read_token(struct op *op, const struct managed_resource *resource,
         && json_is_object(object);
     const char *error = parsed ? json_string_value(json_object_get(object, "error")) : NULL;
     /* Some servers answer errors with 200 (gateway-admin.md 3.3). */
+    grant->client_refused =
+        answer->status == 401
+        || (error != NULL
+            && (strcmp(error, "invalid_client") == 0 || strcmp(error, "unauthorized_client") == 0));
     if (error != NULL || (answer->status >= 400 && answer->status < 500))
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "resource %s: its token endpoint refuses the gateway with %d %.60s",
@@ -115,6 +133,10 @@ upstream_read_token(struct op *op, const struct managed_resource *resource,
                                                                    : "/access_token"));
         type = json_string_value(json_object_get(object, "token_type"));
     }
+    if (token != NULL && grant->issued_type != NULL && !is_issued_type(object, grant->issued_type))
+        return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
+                       "resource %s: its token endpoint issued a token of another type",
+                       resource->name);
     /* RFC 6749 7.1: a token of an unknown type must not be used. */
     if (token == NULL || !is_sendable(token) || (type != NULL && strcasecmp(type, "Bearer") != 0))
         return op_fail(op, AZ_UPSTREAM_INVALID, NULL,
@@ -129,17 +151,19 @@ upstream_read_token(struct op *op, const struct managed_resource *resource,
     return AZ_OK;
 }
 
-/* Ask the token endpoint, by the one way on which this service asks other servers. */
-static enum az_status
-ask_endpoint(struct op *op, const struct upstream_wish *wish, struct upstream_token *ret)
+/* By the one way on which this service asks other servers. */
+enum az_status
+upstream_ask_token(struct op *op, const struct upstream_wish *wish, struct upstream_grant *grant,
+                   struct upstream_token *ret)
 {
     const struct managed_auth *auth = &wish->resource->auth;
     struct client_proof proof;
     struct fetch_answer answer;
+    grant->client_refused = true; /* without a proof there is nothing else to refuse */
     enum az_status st = client_proof_make(op, auth, wish->secrets, &proof);
     if (st != AZ_OK)
         return st;
-    char *form = upstream_make_form(op, auth, &proof);
+    char *form = upstream_make_form(op, auth, grant, &proof);
     if (form == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory, or upstreamAuth is too long");
     const struct fetch_request request = {.hosts = FETCH_GATEWAY,
@@ -151,7 +175,7 @@ ask_endpoint(struct op *op, const struct upstream_wish *wish, struct upstream_to
     st = fetch(op, &request, &answer);
     secret_wipe(form, strlen(form));
     if (st == AZ_OK)
-        return upstream_read_token(op, wish->resource, &answer, ret);
+        return upstream_read_token(op, wish->resource, &answer, grant, ret);
     if (st == AZ_BUSY || answer.fault == FETCH_FAULT_OURS)
         return st;
     return az_fail_as(&op->fault,
@@ -160,11 +184,11 @@ ask_endpoint(struct op *op, const struct upstream_wish *wish, struct upstream_to
                       "The token endpoint of the upstream does not answer");
 }
 
-/* Fill the credential; auth.header and auth.scheme say where the token goes. */
-static enum az_status
-fill(struct op *op, const struct managed_auth *auth, const char *token,
-     struct upstream_credential *ret)
+enum az_status
+upstream_fill_token(struct op *op, const struct managed_resource *resource, const char *token,
+                    struct upstream_credential *ret)
 {
+    const struct managed_auth *auth = &resource->auth;
     *ret = (struct upstream_credential){
         .header = auth->header != NULL ? auth->header : "Authorization",
         .value =
@@ -182,17 +206,18 @@ upstream_client_credentials(struct op *op, const struct upstream_wish *wish,
     if (wish->again)
         return op_fail(op, AZ_UPSTREAM_AUTH, NULL,
                        "resource %s: the upstream refuses a new token too", resource->name);
-    enum az_status st = upstream_token_find(op, resource, TOKEN_EARLY_SECONDS, &token);
+    struct upstream_grant grant = {.pair = {{"grant_type", "client_credentials"}}};
+    enum az_status st = upstream_token_find(op, resource, NULL, TOKEN_EARLY_SECONDS, &token);
     if (st == AZ_OK && token.token != NULL)
-        st = fill(op, &resource->auth, token.token, ret);
+        st = upstream_fill_token(op, resource, token.token, ret);
     /* Another worker may have renewed the one that was refused. */
     bool same =
         ret->value != NULL && wish->refused != NULL && strcmp(ret->value, wish->refused) == 0;
     if (st != AZ_OK || (token.token != NULL && !same))
         return st;
     upstream_credential_done(ret);
-    st = ask_endpoint(op, wish, &token);
+    st = upstream_ask_token(op, wish, &grant, &token);
     if (st == AZ_OK && token.seconds > TOKEN_EARLY_SECONDS)
-        st = upstream_token_store(op, resource, &token);
-    return st == AZ_OK ? fill(op, &resource->auth, token.token, ret) : st;
+        st = upstream_token_store(op, resource, NULL, &token);
+    return st == AZ_OK ? upstream_fill_token(op, resource, token.token, ret) : st;
 }

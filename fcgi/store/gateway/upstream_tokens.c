@@ -13,35 +13,47 @@
 static const struct db_stmt upstream_token_find_stmt = {
     "upstream_token_find",
     "SELECT token_sealed, floor(extract(epoch FROM expires_at - now()))::bigint"
-    " FROM upstream_token WHERE resource_id = $1 AND version = $2"
+    " FROM upstream_token WHERE resource_id = $1 AND version = $2 AND owner = $4"
     " AND expires_at > now() + make_interval(secs => $3::double precision)",
-    3};
+    4};
 
 /* A resource that was deleted meanwhile stores nothing. */
 static const struct db_stmt upstream_token_store_stmt = {
     "upstream_token_store",
-    "INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at)"
-    " SELECT id, $2, $3, now() + make_interval(secs => $4::double precision)"
+    "INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at, owner)"
+    " SELECT id, $2, $3, now() + make_interval(secs => $4::double precision), $5"
     " FROM managed_resource WHERE id = $1"
-    " ON CONFLICT (resource_id) DO UPDATE SET version = excluded.version,"
+    " ON CONFLICT (resource_id, owner) DO UPDATE SET version = excluded.version,"
     " token_sealed = excluded.token_sealed, expires_at = excluded.expires_at",
-    4};
+    5};
 
 static const struct db_stmt upstream_token_purge_stmt = {
     "upstream_token_purge",
-    "DELETE FROM upstream_token WHERE resource_id IN (SELECT resource_id FROM upstream_token"
-    " WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)",
+    "DELETE FROM upstream_token WHERE (resource_id, owner) IN (SELECT resource_id, owner"
+    " FROM upstream_token WHERE expires_at < now() LIMIT $1 FOR UPDATE SKIP LOCKED)",
     1};
 
+/* The owner is part of it: a row that is given to another person does not open. */
 static char *
-token_place(TALLOC_CTX *mem, const struct managed_resource *resource)
+token_place(TALLOC_CTX *mem, const struct managed_resource *resource, const unsigned char *owner)
 {
-    return talloc_asprintf(mem, "upstream_token/token_sealed/%lld", (long long) resource->id);
+    char *place =
+        talloc_asprintf(mem, "upstream_token/token_sealed/%lld", (long long) resource->id);
+    for (size_t i = 0; owner != NULL && place != NULL && i < UPSTREAM_OWNER_OCTETS; i++)
+        place = talloc_asprintf_append(place, "%s%02x", i == 0 ? "/" : "", owner[i]);
+    return place;
+}
+
+static void
+bind_owner(struct db_params *params, const unsigned char *owner)
+{
+    db_octets(params, owner != NULL ? owner : (const unsigned char *) "",
+              owner != NULL ? UPSTREAM_OWNER_OCTETS : 0);
 }
 
 enum az_status
-upstream_token_find(struct op *op, const struct managed_resource *resource, int64_t least,
-                    struct upstream_token *ret)
+upstream_token_find(struct op *op, const struct managed_resource *resource,
+                    const unsigned char *owner, int64_t least, struct upstream_token *ret)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
@@ -51,11 +63,12 @@ upstream_token_find(struct op *op, const struct managed_resource *resource, int6
     db_number(&params, resource->id);
     db_number(&params, resource->version);
     db_number(&params, least);
+    bind_owner(&params, owner);
     enum az_status st = db_exec(op, &upstream_token_find_stmt, &params, false, &result);
     if (st != AZ_OK || PQntuples(result) == 0)
         return st;
     unsigned char *box;
-    const char *place = token_place(op->mem, resource);
+    const char *place = token_place(op->mem, resource, owner);
     if (place == NULL || db_get_octets(op->mem, result, 0, 0, &box, &length) != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     if (keyring_open(op->mem, op->az->keyring, KEYRING_UPSTREAM_TOKEN, place, box, length, &plain,
@@ -69,13 +82,13 @@ upstream_token_find(struct op *op, const struct managed_resource *resource, int6
 
 enum az_status
 upstream_token_store(struct op *op, const struct managed_resource *resource,
-                     const struct upstream_token *token)
+                     const unsigned char *owner, const struct upstream_token *token)
 {
     struct db_params params = {.count = 0};
     PGresult *result;
     unsigned char *box;
     size_t length;
-    const char *place = token_place(op->mem, resource);
+    const char *place = token_place(op->mem, resource, owner);
     if (place == NULL
         || keyring_seal(op->mem, op->az->keyring, KEYRING_UPSTREAM_TOKEN, place, token->token,
                         strlen(token->token), &box, &length)
@@ -85,6 +98,7 @@ upstream_token_store(struct op *op, const struct managed_resource *resource,
     db_number(&params, resource->version);
     db_octets(&params, box, length);
     db_number(&params, token->seconds);
+    bind_owner(&params, owner);
     return db_exec(op, &upstream_token_store_stmt, &params, false, &result);
 }
 

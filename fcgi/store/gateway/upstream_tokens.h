@@ -1,4 +1,5 @@
-/* Access tokens of the gateway at upstreams, sealed, so that all workers and hosts share one. */
+/* Access tokens at upstreams, of the gateway itself and of persons, sealed, so that all workers and
+ * hosts share them. */
 #ifndef AZ_STORE_GATEWAY_UPSTREAM_TOKENS_H
 #define AZ_STORE_GATEWAY_UPSTREAM_TOKENS_H
 
@@ -8,20 +9,25 @@
 
 struct managed_resource;
 
+/* Octets of the digest that names the owner of a token. */
+#define UPSTREAM_OWNER_OCTETS 32
+
 /* A token; on op->mem, wiped when that ends. */
 struct upstream_token {
     const char *token; /* NULL: there is none */
     int64_t seconds;   /* for which it is good */
 };
 
-/* Find the token of a resource, fetched for this version of it, that is good for `least` seconds
- * more. One that does not open (another SVC_CREDENTIAL_KEY) is none. One trip. */
+/* Find the token of an owner (UPSTREAM_OWNER_OCTETS; NULL: the gateway itself) at a resource,
+ * fetched for this version of it, that is good for `least` seconds more. One that does not open
+ * (another SVC_CREDENTIAL_KEY) is none. One trip. */
 enum az_status upstream_token_find(struct op *op, const struct managed_resource *resource,
-                                   int64_t least, struct upstream_token *ret);
+                                   const unsigned char *owner, int64_t least,
+                                   struct upstream_token *ret);
 
-/* Store the token of a resource in place of the one that is there. One trip. */
+/* Store the token of an owner at a resource in place of the one that is there. One trip. */
 enum az_status upstream_token_store(struct op *op, const struct managed_resource *resource,
-                                    const struct upstream_token *token);
+                                    const unsigned char *owner, const struct upstream_token *token);
 
 /* Delete those that expired (housekeeping). */
 enum az_status upstream_tokens_purge(struct op *op);

@@ -51,7 +51,8 @@ static const struct db_stmt session_discard_stmt = {
     " s AS (DELETE FROM browser_session WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
     " i AS (DELETE FROM sign_in WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
     " c AS (DELETE FROM gateway_connection WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
-    " l AS (DELETE FROM gateway_link_request WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1)"
+    " l AS (DELETE FROM gateway_link_request WHERE EXISTS (SELECT 1 FROM ours) RETURNING 1),"
+    " u AS (DELETE FROM upstream_token WHERE owner <> '' AND EXISTS (SELECT 1 FROM ours))"
     " SELECT EXISTS (SELECT 1 FROM ours) AS done, (SELECT count(*) FROM s) AS sessions,"
     "  (SELECT count(*) FROM i) AS sign_ins, (SELECT count(*) FROM c) AS connections,"
     "  (SELECT count(*) FROM l) AS links",
