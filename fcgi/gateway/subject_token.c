@@ -2,6 +2,8 @@
 
 #include "gateway/subject_token.h"
 
+#include <string.h>
+
 #include "base/jsonx.h"
 #include "crypto/random.h"
 #include "http/request.h"
@@ -10,6 +12,15 @@
 /* Life of a subject token, in seconds: it is used once, at once. */
 #define SUBJECT_TOKEN_SECONDS 60
 #define TOKEN_EXCHANGE "urn:ietf:params:oauth:grant-type:token-exchange"
+
+/* True if the issuance of the caller's token is on record, and its subject is a person. */
+static bool
+is_of_person(const json_t *issued)
+{
+    const json_t *subject = json_object_get(issued, "subject");
+    const char *type = json_string_value(json_object_get(subject, "type"));
+    return type != NULL && strcmp(type, "user") == 0;
+}
 
 /* Read the person from the issuance of the caller's token. */
 static struct question_user
@@ -88,6 +99,8 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
     bool audited = false;
     if (none == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    if (!is_of_person(holder->token->issued))
+        return op_fail(op, AZ_USER_REQUIRED, NULL, "the record of the token's issuance is gone");
     request_fill_audit(req, 200, "allowed");
     struct audit_entry audit = req->audit; /* a row of its own; the request writes another one */
     audit.summary = audit.explained = audit.codes = NULL;

@@ -106,7 +106,15 @@ Authz::Process->run(
     name    => 'authzctl', env => { %{ $stack->settings }, %on },
     command => [ Authz::Path::program('authzctl'), 'maintain' ] );
 is( count('browser_session'), 2, '--check and authzctl discard nothing' );
+$stack->admin(
+    POST => '/admin/api/managed-resources',
+    json => { name => 'crm', displayName => 'CRM', upstreamType => 'STATIC', routes => [] } );
+$stack->sql(
+    q{INSERT INTO upstream_token (resource_id, version, token_sealed, expires_at, owner) SELECT id, 1, 'x', now() + interval '1 hour', owner}
+      . q{ FROM managed_resource, (VALUES (''::bytea), ('a person')) AS o (owner)} );
+is( count('upstream_token'), 2, 'the service and a person have a token at an upstream' );
 $stack->restart_service( settings => \%on );
+is( count('upstream_token'), 1, '... and that of the person is discarded' );
 is( join( ' ', map { count($_) } qw(browser_session sign_in consent_request) ), '0 0 0',
     'SVC_CREDENTIAL_KEY_DISCARD_PER_USER: sessions and sign-ins are gone at start' );
 is( $stack->sql("SELECT outcome || request_summary FROM audit_log WHERE operation = 'discardPerUser'"),
