@@ -26,8 +26,10 @@ static bool
 add_forms(TALLOC_CTX *mem, struct echo *echo, const char *text)
 {
     size_t length = strlen(text), used = 0;
-    if (!add_text(mem, echo, text, length) || strchr(text, '/') == NULL)
-        return length < ECHO_MIN || strchr(text, '/') == NULL;
+    if (!add_text(mem, echo, text, length))
+        return false;
+    if (length < ECHO_MIN || strchr(text, '/') == NULL)
+        return true;
     char *escaped = secret_alloc(mem, 2 * length + 1);
     if (escaped == NULL)
         return false;
