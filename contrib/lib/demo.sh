@@ -152,7 +152,8 @@ demo_next() {
 		  - Administer on the command line:      $authzctl --help
 		  - Stop it (the data stays in $DIR):
 		                                         contrib/quickstart down$more
-		  - Protect an API, write policy:        doc/five-minutes.md, doc/protect-an-api.md, doc/policy-guide.md
+		  - Protect an API or an MCP server:     doc/protect-an-api.md, doc/protect-mcp.md
+		  - Let people sign in, write policy:    doc/five-minutes.md, doc/policy-guide.md
 		  - Follow a request through the source: doc/source.md
 	END
 }

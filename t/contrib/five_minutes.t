@@ -39,7 +39,7 @@ for my $time ( 'first', 'second' ) {
 
 for my $name (
     'README', 'doc/README',
-    map {"doc/$_.md"} qw(cedar five-minutes install policy-guide protect-an-api source) )
+    map {"doc/$_.md"} qw(cedar five-minutes install policy-guide protect-an-api protect-mcp source) )
 {
     my $text = Authz::Web::edit( Authz::Path::source($name) );
     my ($in) = $name =~ m{\A(.*/)?};
