@@ -43,7 +43,7 @@ for my $name (
 {
     my $text = Authz::Web::edit( Authz::Path::source($name) );
     my ($in) = $name =~ m{\A(.*/)?};
-    my @link = $text =~ /\]\(([^):]+)\)/g;
+    my @link = $text =~ /\]\(([^):#]+)(?:#[^)]*)?\)/g;
     @link = map {"../$_"} $text =~ m{(?<![\w./-])((?:doc|contrib|etc|fcgi|cli|sql|t)/[\w./-]*[\w/])}g
       if $name =~ /README|source/ && !@link;
     my @gone = grep { !-e Authz::Path::source( ( $in // '' ) . (s{\A\.\./}{$name eq 'README' ? '' : '../'}er) ) } @link;
