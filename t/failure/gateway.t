@@ -2,7 +2,6 @@
 use strict;
 use warnings;
 
-use IO::Socket::INET ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
@@ -21,17 +20,44 @@ $gateway->resource( 'slow', upstreamUrl => $peer->url, routes => [ { id => 'all'
 $peer->set( '/hang' => { delay => 20 }, '/good' => { body => { ok => 1 } } );
 is( $gateway->ask( GET => 'slow', '/good' )->status, 200, 'the gateway serves' );
 
-my @waiting;
-for ( 1 .. $WORKERS * 2 ) {
-    my $socket = IO::Socket::INET->new( PeerAddr => '127.0.0.1', PeerPort => $stack->{port}, Proto => 'tcp' )
-      or die "connect: $!";
-    print {$socket} 'GET ', $gateway->target( 'slow', '/hang' ),
-      " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ",
-      $gateway->token('slow'), "\r\n\r\n";
-    push @waiting, $socket;
+$gateway->resource(
+    'here',
+    upstreamType => 'STATIC',
+    routes       => [ { id => 'all', path => '/good', response => { status => 200, json => { ok => 1 } } } ] );
+my $client = $stack->client;
+
+sub begin_one {
+    my ($path) = @_;
+    return $client->begin(
+        $client->octets(
+            GET     => $gateway->target( 'slow', $path ),
+            headers => [ Authorization => 'Bearer ' . $gateway->token('slow') ],
+            close   => 1 ) );
 }
-ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/hang') == $WORKERS } ),
-    'all workers of the gateway wait for an upstream' );
+
+# A rush that is over soon is none of the cases below: it waits.
+$peer->set( '/slow' => { delay => 0.2, body => { ok => 1 } } );
+my @rush = map { begin_one('/slow') } 1 .. 12;
+is_deeply(
+    [ map { $client->end( $_, 'GET' )->status } @rush ],
+    [ (200) x 12 ],
+    'more requests than workers wait for their turn while upstreams answer' );
+
+my @waiting = map { begin_one('/hang') } 2 .. $WORKERS;
+ok( defined Authz::Process::until_true( 20, sub { $peer->hits('/hang') == $WORKERS - 1 } ),
+    'all workers of the gateway but one wait for an upstream' );
+
+# The last one tells the others, in place of a wait for the slowest upstream.
+for my $time ( 'a request beyond them', 'the next one' ) {
+    my $began   = time;
+    my $refused = $gateway->ask( GET => 'slow', '/good' );
+    is( $refused->status,                503,                       "$time is 503" ) or diag $refused->text;
+    is( $refused->header('Retry-After'), 1,                         '... and says when to come again' );
+    is( $refused->member('error'),       'temporarily_unavailable', '... and why' );
+    cmp_ok( time - $began, '<', $time eq 'the next one' ? 0.9 : 5, '... soon' );
+}
+is( $gateway->ask( GET => 'here', '/good' )->status, 200,          'what needs no upstream is served' );
+is( $peer->hits('/hang'),                            $WORKERS - 1, '... while the others still wait' );
 
 my ( $good, $longest ) = ( 0, 0 );
 for ( 1 .. 50 ) {
@@ -45,11 +71,9 @@ is( $good, 50, '... and /token answers all requests' );
 ok( $longest < 2, '... as fast as ever' ) or diag "$longest s";
 is( $stack->http->get('/.well-known/openid-configuration')->status,      200, '... discovery too' );
 is( $stack->admin( GET => '/admin/api/managed-resources/slow' )->status, 200, '... the admin API' );
-is( $stack->http->get('/gateway/link')->status, 400,      '... and the pool of the pages of account links' );
-is( $peer->hits('/hang'),                       $WORKERS, '... while the gateway still waits' );
+is( $stack->http->get('/gateway/link')->status, 400, '... and the pool of the pages of account links' );
 
-my $answer = readline $waiting[0];
-like( $answer, qr{\AHTTP/1\.1 504 }, 'a waiting request ends after its time: 504' );
+is( $client->end( $waiting[0], 'GET' )->status, 504, 'a waiting request ends after its time: 504' );
 close $_ for @waiting;
 ok( defined Authz::Process::until_true( 60, sub { $gateway->ask( GET => 'slow', '/good' )->status == 200 } ),
     '... and the gateway serves again' );

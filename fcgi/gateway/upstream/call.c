@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "gateway/upstream/credential.h"
 #include "gateway/upstream/fields.h"
+#include "gateway/upstream/room.h"
 #include "gateway/upstream/success.h"
 #include "gateway/upstream/target.h"
 #include "gateway/upstream/transfer.h"
@@ -260,7 +261,9 @@ upstream_begin(struct op *op, const struct upstream_call *call,
                        "upstreamUrl of %s is not an https URL with a host; "
                        "SVC_GATEWAY_ALLOWED_INSECURE_HOSTS can allow http",
                        call->resource->name);
-    enum az_status st = get_credential(sending, NULL);
+    enum az_status st = upstream_room_keep(op);
+    if (st == AZ_OK)
+        st = get_credential(sending, NULL);
     if (st == AZ_UPSTREAM_AUTH)
         note_refusal(sending);
     if (st == AZ_OK)
