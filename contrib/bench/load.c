@@ -22,8 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Largest request or answer, in octets; those of policy are below 4 kB. */
-#define OCTETS_MAX 65536
+/* Largest request or answer, in octets; those of policy are below 4 kB, a list of 500 tools
+ * has 110 kB. */
+#define OCTETS_MAX (1 << 18)
 #define CONNECTIONS_MAX 256
 /* Largest file of requests, in octets: 20,000 requests of 500 octets need 10 MB. */
 #define FILE_MAX (64 << 20)

@@ -173,7 +173,7 @@ noop_port() { cat "$BENCH/noop-$1.port"; }
 stack_down() {
     local name
     [ -n "$RUN_DIR" ] || layout_find || return 0
-    for name in noopweb-token noopweb-introspect noop-token noop-introspect opa-2; do daemon_stop "$name" TERM 5; done
+    for name in noopweb-token noopweb-introspect noop-token noop-introspect opa-2 upstream; do daemon_stop "$name" TERM 5; done
     "$TOP/contrib/quickstart" down --dir "$DIR" >/dev/null 2>&1 || :
     if [ "$KEEP" = no ]; then
         rm -rf "$BENCH"

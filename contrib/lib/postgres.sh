@@ -4,7 +4,7 @@
 # Roles: the service connects as `authz`, with a password; this role owns the database and is not a superuser. `postgres` is
 # the superuser; only root and the account that runs the cluster can connect as it, by peer credentials.
 
-PG_CONNECTIONS=100
+PG_CONNECTIONS=${AUTHZ_PG_CONNECTIONS:-100}
 
 # Print the directory of the server programs: of the version that created the cluster, or the newest.
 postgres_bin() {

@@ -7,7 +7,7 @@ WORKERS=${AUTHZ_WORKERS:-$(($(nproc) + 1))}
 WEB_WORKERS=8
 BUNDLE_WORKERS=2
 # Each waits for one upstream at a time.
-GATEWAY_WORKERS=4
+GATEWAY_WORKERS=${AUTHZ_GATEWAY_WORKERS:-4}
 
 # Print the settings in the environment, which the service gets besides those in authz.conf.
 service_environment() { env | grep -E '^(SVC_|SHUTDOWN_PHASE_TIMEOUT=)' | sort || :; }
