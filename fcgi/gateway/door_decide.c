@@ -203,6 +203,26 @@ gateway_write_denial(struct request *req, enum az_status failure)
     return failure;
 }
 
+/*
+ * Return the scopes that a step-up asks for: those of the operation, and for a tool, before them,
+ * those that the token has. Clients of MCP ask for what the challenge names and replace their
+ * token, so without the latter a call of one tool would take the scopes of another (MCP 2025-11-25,
+ * authorization, "Scope Challenge Handling"). offline_access is never in a challenge.
+ */
+static const char *
+step_up_scopes(struct request *req, const struct gateway_visit *visit,
+               const struct gateway_action *action)
+{
+    json_t *wanted = jsonx_own(req->op.mem, json_array()), *scope;
+    size_t i;
+    if (strcmp(action->kind, "tool") == 0)
+        json_array_foreach (visit->token->scopes, i, scope)
+            if (strcmp(json_string_value(scope), "offline_access") != 0)
+                json_array_append(wanted, scope);
+    json_array_extend(wanted, action->scopes);
+    return words_join(req->op.mem, words_array_once(req->op.mem, wanted));
+}
+
 enum az_status
 gateway_refuse(struct request *req, const struct gateway_visit *visit,
                const struct gateway_question *question, const struct gateway_decision *decision)
@@ -211,7 +231,7 @@ gateway_refuse(struct request *req, const struct gateway_visit *visit,
     if (decision->step_up == NULL) {
         st = gateway_forbid(req, decision->reasons);
     } else {
-        const char *scopes = words_join(req->op.mem, question->action.scopes);
+        const char *scopes = step_up_scopes(req, visit, &question->action);
         st = op_fail(&req->op, AZ_INSUFFICIENT_SCOPE, NULL, "the token lacks %s",
                      words_join(req->op.mem, decision->step_up));
         gateway_challenge(req, visit, "insufficient_scope", scopes);

@@ -236,6 +236,9 @@ my ($challenge) = $answer->headers('WWW-Authenticate');
 like( $challenge, qr/error="insufficient_scope"/,   '... insufficient_scope' );
 like( $challenge, qr/scope="[^"]*desk:write[^"]*"/, '... with the scopes' );
 like( $challenge, qr/scope="[^"]*desk:admin[^"]*"/, '... all of them' );
+like(
+    $challenge, qr/scope="mcp /,
+    '... after those that the token has, which the next token would lack (MCP 2025-11-25)' );
 is_deeply(
     [ $mcp->error($answer)->{code}, $answer->json->{id} ], [ 40300, 9 ],
     '... and a body of JSON-RPC (gateway-admin.md 1.5)' );
