@@ -89,7 +89,7 @@ extern const struct field_table managed_route_table, managed_tool_table, managed
 /* clang-format off */
 static const struct field filter_fields[] = {
     {"include", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, include), .help = "Globs of the names that are served; all if it is left out", .example = "[\"list_*\"]"},
-    {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, exclude), .help = "Globs of the names that are not, whatever include says", .example = "[\"delete_*\"]"},
+    {"exclude", FIELD_TEXT_LIST, .max = MANAGED_NAMES_MAX, .item_max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_filter, exclude), .help = "Globs of the names that are not served, even if include has them", .example = "[\"delete_*\"]"},
 };
 static const struct field_table filter_table = FIELD_TABLE(NULL, filter_fields, 0);
 
@@ -107,11 +107,11 @@ static const struct field resource_fields[] = {
     {"upstreamAuth",     FIELD_OBJECT,    .shape = &managed_auth_table, INTO(auth), .help = "Credential for the upstream; a secret is never shown, only {\"set\": true}", .example = "{\"type\": \"none\"}"},
     {"requestHeaders",   FIELD_OBJECT,    .rule = header_request_rule, INTO(headers), .help = "Header fields that are added to each request"},
     {"toolFilter",       FIELD_OBJECT,    .shape = &filter_table, INTO(filter), .help = "Names of the tools that are served"},
-    {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: block does not serve a tool that is new or changed until it is approved; warn does", .example = "\"block\""},
+    {"toolPinning",      FIELD_TEXT,      .words = pinnings, INTO(pinning), .help = "MCP: with block, a tool that is new or changed is served after its approval; with warn, at once", .example = "\"block\""},
     {"connectorId",      FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Connector that made it"},
     {"connectorVersion", FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Version of that connector"},
     {"status",           FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "pending, active, degraded, error or disabled", .example = "\"active\""},
-    {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Why it is not active"},
+    {"statusReason",     FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Reason why it is not active"},
     {"statusChangedAt",  FIELD_READ_ONLY, .shown = FIELD_TEXT, .help = "Time since which it has this status"},
     {"lastProbe",        FIELD_READ_ONLY, .shown = FIELD_OBJECT, .help = "Outcome of the last probe: at, ok, httpStatus, latencyMs and error"},
     {"toolCount",        FIELD_READ_ONLY, .shown = FIELD_INTEGER, .help = "Number of its tools"},

@@ -92,9 +92,9 @@ tool_name_rule(TALLOC_CTX *mem, const json_t *value)
 
 /* clang-format off */
 static const struct field pin_fields[] = {
-    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "Digest of what was approved"},
+    {"sha256", FIELD_TEXT, .min = MANAGED_PIN_SIZE - 1, .max = MANAGED_PIN_SIZE - 1, FIELD_INTO(struct raw_pin, sha256), .help = "SHA-256 of the tool as the upstream described it last; status says if that was approved"},
     {"status", FIELD_TEXT, .required = true, .words = pin_words, FIELD_INTO(struct raw_pin, status), .help = "approved, new, changed or missing", .example = "\"approved\""},
-    {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which the upstream last had it so"},
+    {"seenAt", FIELD_TEXT, .max = FIELD_WORD_MAX, .help = "Time at which a sync last found it so"},
 };
 static const struct field_table pin_table = FIELD_TABLE(NULL, pin_fields, 0);
 
@@ -113,11 +113,11 @@ static const struct field tool_fields[] = {
     {"inputSchema",  FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.input_schema), .help = "JSON Schema 2020-12 of the arguments, without references to other documents", .example = "{\"type\": \"object\"}"},
     {"outputSchema", FIELD_OBJECT,    .rule = schema_rule, FIELD_INTO(struct raw_tool, tool.output_schema), .help = "The same of the structured result"},
     {"route",        FIELD_TEXT,      .max = MANAGED_WORD_MAX, FIELD_INTO(struct raw_tool, route), .help = "REST and STATIC: id of the route that a call requests", .example = "\"list-issues\""},
-    {"args",         FIELD_OBJECT,    .shape = &args_table, FIELD_INTO(struct raw_tool, tool.args), .help = "Where the arguments stand in that request"},
+    {"args",         FIELD_OBJECT,    .shape = &args_table, FIELD_INTO(struct raw_tool, tool.args), .help = "Places of the arguments in that request"},
     {"upstreamName", FIELD_TEXT,      .max = MANAGED_WORD_MAX, .rule = tool_name_rule, FIELD_INTO(struct raw_tool, tool.upstream_name), .help = "MCP: name at the upstream; the name if it is left out"},
     {"annotations",  FIELD_OBJECT,    .rule = managed_object_rule, FIELD_INTO(struct raw_tool, tool.annotations), .help = "Hints of MCP about the tool", .example = "{\"readOnlyHint\": true}"},
-    {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route if it is left out"},
-    {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: what was approved; set by the service"},
+    {"scopes",       FIELD_TEXT_LIST, .max = MANAGED_SCOPES_MAX, .item_max = MANAGED_WORD_MAX, .rule = managed_scope_rule, FIELD_INTO(struct raw_tool, tool.scopes), .help = "Scopes that a call needs; those of the route, or defaultScope, if it is left out"},
+    {"pin",          FIELD_OBJECT,    .shape = &pin_table, FIELD_INTO(struct raw_tool, pin), .help = "MCP: the description of the upstream and its approval; set by the service"},
     {"enabled",      FIELD_BOOLEAN,   FIELD_INTO(struct raw_tool, tool.enabled), .help = "false: the tool is not served", .example = "true"},
     {"origin",       FIELD_TEXT,      .words = origins, FIELD_INTO(struct raw_tool, tool.origin), .help = "local, manifest (it came with a connector) or upstream (it came with a sync)"},
 };
