@@ -160,6 +160,7 @@ sub bearer { return { Authorization => "Bearer $_[0]" } }
 # ---- measurements
 
 my %result;    # name => list of rounds
+my @noise;     # percent of one processor that others used in each run
 
 # Run the load generator and keep its figures under a name.
 sub load {
@@ -174,6 +175,7 @@ sub load {
     close $in or die "$name: the measurement broke off\n";
     die "$name: $told{bad} of $told{requests} answers are wrong\n" if $told{bad};
     push @{ $result{$name} }, \%told;
+    push @noise,              100 * ( $told{other} + $told{steal} ) / $told{looked};
     return;
 }
 
@@ -201,11 +203,11 @@ sub spent {
 # Print a line: times on one connection, and CPU time on several.
 sub figures {
     my ( $name, $bare ) = @_;
-    my @part = qw(web worker opa postgres);
+    my @part = qw(web worker opa postgres upstream);
     my @cpu  = map { spent( "$name many", $_ ) } @part;
     my ( $p50, $p99 ) = map { microseconds( $name, $_ ) / 1000 } qw(p50 p99);
     printf
-      "  %-30s %7.0f/s  p50 %6.2f  p99 %6.2f ms  CPU ms: web %.3f authz.fcgi %.3f OPA %.3f PostgreSQL %.3f = %.2f%s\n",
+      "  %-30s %7.0f/s  p50 %6.2f  p99 %6.2f ms  CPU ms: web %.3f authz.fcgi %.3f OPA %.3f PostgreSQL %.3f upstream %.3f = %.2f%s\n",
       $name, of( "$name many", sub { $_[0]{requests} * 1e6 / $_[0]{us} } ), $p50, $p99, @cpu, sum(@cpu),
       defined $bare ? sprintf( '   added %.2f ms', $p50 - microseconds( $bare, 'p50' ) / 1000 ) : '';
     return;
@@ -398,3 +400,6 @@ for my $row (@measurements) {
     print "$row->{text}\n";
     $row->{run}->();
 }
+printf "used by others during the measurements: %.1f %% of a processor (median), %.1f %% (most)\n", median(@noise),
+  max(@noise)
+  if @noise;
