@@ -19,7 +19,8 @@
 /* The pools, with the number of processes that each has without an option (architecture.md 3). Half
  * of the web workers may wait for other servers, and half of those for one client address: of 8,
  * one address holds two, two are left for other addresses, and four serve the rest. A gateway
- * worker waits for one upstream at a time, and one of a gateway that is switched off for none. */
+ * worker waits for one upstream at a time, all but one of them may
+ * (gateway/upstream/room.h), and one of a gateway that is switched off waits for none. */
 enum { CORE, WEB, BUNDLES, GATEWAY, POOLS };
 static struct pool pools[POOLS] = {
     [CORE] = {.name = "core"},

@@ -71,7 +71,7 @@ enum az_status {
     AZ_LINK_INVALID,         /* gateway: the link of a page is not one of ours, or is gone, 400 */
     AZ_LINK_OTHER,           /* gateway: the link belongs to another account, 403 */
     AZ_LINK_EXPIRED,         /* gateway: the link was used, or its time is over, 410 */
-    AZ_BUSY, /* half of the workers wait for other servers; nothing was done, and the client may
+    AZ_BUSY, /* too many workers wait for other servers; nothing was done, and the client may
                 send the request again, 503 */
     AZ_STATUS_COUNT
 };
