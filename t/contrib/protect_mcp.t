@@ -67,8 +67,9 @@ $page =~ s/\b(8001|8002|9000)\b/$port{$1}/g;
 
 # Each block of commands, and the lines of its output that the next block shows. The shell lives on from block to block; where a
 # block starts servers, the reader's next command comes when they listen.
+my @commands;
 my @block = $page =~ /^```(sh)?\n(.*?)^```$/msg;
-my ( $script, @expected ) = ('');
+my ( $script, @expected ) = ("trap 'kill \$(jobs -p) 2>/dev/null' EXIT\n");
 while ( my ( $kind, $text ) = splice @block, 0, 2 ) {
     if ( !$kind ) { $expected[-1] = $text; next }
     $script .= $text;
@@ -76,6 +77,7 @@ while ( my ( $kind, $text ) = splice @block, 0, 2 ) {
       for $text =~ /^ *PORT=(\d+) /mg;
     $script .= "echo; echo '-- end of block'\n";
     push @expected, '';
+    push @commands, $text;
 }
 cmp_ok( scalar( grep { $_ ne '' } @expected ), '>=', 9, 'the page shows answers' );
 
@@ -87,6 +89,10 @@ for my $time ( 'first', 'second' ) {
     is( $status, 0, "pasted for the $time time: the commands end well" ) or diag $output;
     my @output = split /^-- end of block\n/m, $output;
     diag $output if $ENV{SHOW};
+    for my $hidden ( 'resource sync orders\nnode', 'policy rule set' ) {
+        my ($block) = grep { $commands[$_] =~ /$hidden/ } 0 .. $#commands;
+        unlike( $output[$block], qr/^delete_orders/m, '... a tool that is not approved, or denied, is not listed' );
+    }
     for my $block ( 0 .. $#expected ) {
         my $at = 0;
         for my $line ( split /\n/, $expected[$block] ) {
