@@ -1,7 +1,6 @@
 # METADATA
 # title: Access evaluation
 # description: Decides one access request of AuthZEN, for a caller that enforces the decision.
-# entrypoint: true
 package svc.decision.authzen
 
 import data.svc.controls.authzen

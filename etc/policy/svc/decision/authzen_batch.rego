@@ -1,7 +1,6 @@
 # METADATA
 # title: Access evaluations
 # description: Decides several access requests of AuthZEN in one call, in their order.
-# entrypoint: true
 package svc.decision.authzen_batch
 
 import data.svc.controls.authzen

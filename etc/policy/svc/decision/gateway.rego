@@ -1,7 +1,6 @@
 # METADATA
 # title: Gateway
 # description: Decides one request to a managed resource, for a token that evaluation 2 has let live.
-# entrypoint: true
 package svc.decision.gateway
 
 import data.svc.cedar.policies

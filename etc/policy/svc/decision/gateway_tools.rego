@@ -1,7 +1,6 @@
 # METADATA
 # title: Gateway tools
 # description: Decides in one call which tools a token may see, in their order.
-# entrypoint: true
 package svc.decision.gateway_tools
 
 import data.svc.cedar.policies

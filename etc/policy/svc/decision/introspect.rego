@@ -1,7 +1,6 @@
 # METADATA
 # title: Introspection
 # description: Evaluation 2. Decides which rights of an issued token are shown to this caller.
-# entrypoint: true
 package svc.decision.introspect
 
 import data.svc.cedar.policies

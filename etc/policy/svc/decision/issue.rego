@@ -1,7 +1,6 @@
 # METADATA
 # title: Issuance
 # description: Evaluation 1. Decides whether a token is issued, and with which scopes and lifetime. As a preview, before a code is issued at /authorize.
-# entrypoint: true
 package svc.decision.issue
 
 import data.svc.cedar.policies

@@ -1,7 +1,6 @@
 # METADATA
 # title: Registration
 # description: Decides whether a client may register, and with which grant types and scopes.
-# entrypoint: true
 package svc.decision.register
 
 import data.svc.controls.public_client_policy
