@@ -37,6 +37,12 @@ problems_add(TALLOC_CTX *mem, struct problems *problems, const char *format, ...
     problems->line = grown;
 }
 
+bool
+settings_engine_is_embedded(const struct settings *cfg)
+{
+    return strcmp(cfg->policy_engine, SETTINGS_EMBEDDED) == 0;
+}
+
 const struct setting *
 settings_find(const char *name)
 {

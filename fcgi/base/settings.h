@@ -14,6 +14,9 @@
 /* Algorithm of ID tokens that every client understands (OpenID Connect Core 15.1), and all that
  * this program can sign them by; the list ends with NULL. */
 #define ID_TOKEN_ALG_DEFAULT "RS256"
+
+/* The value of SVC_POLICY_ENGINE with which the service decides in its own processes. */
+#define SETTINGS_EMBEDDED "embedded"
 extern const char *const settings_id_token_algs[];
 
 /* Words of SVC_DPOP_SIGNING_ALGS: the algorithms of crypto/jws.h; ends with NULL. */
@@ -42,6 +45,8 @@ struct settings {
     const char *oidc_issuer;     /* our own address; every published URL begins with it */
     const char *database_url;    /* libpq connection string or URI */
     const char *opa_url;         /* unix:/path/to/socket or http://host:port */
+    const char *policy_engine;   /* opa or embedded */
+    const char *opa_binary;      /* program that plans a policy, for embedded */
     const char *data_dir;        /* installed sql/, policy/ and www/ */
     const char *runtime_dir;     /* directory of the shared counters, mode 0700 */
     const char *connectors_dir;  /* the operator's own manifests of connectors, NULL: none */
@@ -170,6 +175,9 @@ void settings_warn(TALLOC_CTX *mem, const struct settings *cfg, struct problems 
 
 /* Return the row of a name or of its alias; NULL: there is none. */
 const struct setting *settings_find(const char *name);
+
+/* True if the service decides in its own processes (SVC_POLICY_ENGINE). */
+bool settings_engine_is_embedded(const struct settings *cfg);
 
 /* True if a name is a setting or one that is accepted and ignored. */
 bool settings_knows(const char *name);

@@ -4,6 +4,7 @@
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"json", "text", NULL};
+static const char *const policy_engines[] = {"opa", SETTINGS_EMBEDDED, NULL};
 const char *const settings_id_token_algs[] = {ID_TOKEN_ALG_DEFAULT, "ES256", NULL};
 
 const char *const settings_dpop_algs[] = {"ES256", "RS256", "PS256", "ES384", "ES512", "EdDSA",
@@ -20,6 +21,10 @@ const struct setting settings_table[] = {
      "Connection string or URI of libpq; several hosts and target_session_attrs are supported"},
     {"SVC_OPA_URL", NULL, SETTING_TEXT, AT(opa_url), "unix:/run/authz-opa/opa.sock", 0, 0, NULL,
      "Address of Open Policy Agent: unix:/PATH, http://HOST:PORT or https://HOST:PORT"},
+    {"SVC_POLICY_ENGINE", NULL, SETTING_CHOICE, AT(policy_engine), "opa", 0, 0, policy_engines,
+     "Engine of decisions: opa asks Open Policy Agent each time; embedded runs its plan of the policy in process"},
+    {"SVC_OPA_BINARY", NULL, SETTING_TEXT, AT(opa_binary), "/usr/bin/opa", 0, 0, NULL,
+     "Program opa, which plans each saved policy (opa build) for the embedded engine"},
     {"SVC_DATA_DIR", NULL, SETTING_TEXT, AT(data_dir), AUTHZ_DATADIR, 0, 0, NULL,
      "Directory that contains the installed sql, policy, www and connectors directories"},
     {"SVC_RUNTIME_DIR", NULL, SETTING_TEXT, AT(runtime_dir), "/run/authz", 0, 0, NULL,

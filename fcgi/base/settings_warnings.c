@@ -68,6 +68,13 @@ data_is_incomplete(TALLOC_CTX *mem, const struct settings *cfg)
     return false;
 }
 
+static bool
+planner_is_missing(TALLOC_CTX *mem, const struct settings *cfg)
+{
+    (void) mem;
+    return settings_engine_is_embedded(cfg) && access(cfg->opa_binary, X_OK) != 0;
+}
+
 /* clang-format off */
 static const struct {
     const char *setting;                                                    /* what the warning is about */
@@ -84,6 +91,8 @@ static const struct {
      "is not set, so all published URLs begin with http://localhost:8080; set it to the URL that clients use"},
     {"SVC_ALLOW_INSECURE_DEV_KEY", admin_is_open,
      "is true, so the admin API is open to everyone and published keys are in use; set it on development machines only"},
+    {"SVC_OPA_BINARY", planner_is_missing,
+     "is not an executable file, so a policy that is saved cannot be planned and Open Policy Agent decides by it; set it to the program opa"},
     {"SVC_DATA_DIR", data_is_incomplete,
      "does not contain readable directories sql, policy, www and connectors; set it to the directory that `make install` filled"},
 };

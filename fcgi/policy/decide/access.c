@@ -3,6 +3,7 @@
 #include "policy/decide/access.h"
 
 #include "base/jsonx.h"
+#include "policy/decide/entrypoints.h"
 
 /* The code of the reason that refuses the caller. */
 #define NOT_ENTITLED "authzen_not_entitled"
@@ -53,9 +54,9 @@ access_ask(struct op *op, struct access *access, struct verdict *ret)
     access->decisions = talloc_zero_array(op->mem, struct access_decision, (unsigned) count);
     if (access->decisions == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    enum az_status st =
-        ask_entrypoint(op, question->batch ? "svc/decision/authzen_batch" : "svc/decision/authzen",
-                       question_access(op, question), &none, ret);
+    enum az_status st = ask_entrypoint(
+        op, entrypoint_paths[question->batch ? ENTRYPOINT_AUTHZEN_BATCH : ENTRYPOINT_AUTHZEN],
+        question_access(op, question), &none, ret);
     if (st != AZ_OK)
         return st;
     const struct decision *decision = &ret->decision;

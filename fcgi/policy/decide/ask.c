@@ -9,6 +9,7 @@
 #include "base/pack.h"
 #include "metrics/metrics.h"
 #include "policy/decide/engine.h"
+#include "policy/decide/entrypoints.h"
 
 /* Pause between two questions while a save is being confirmed, in milliseconds; OPA needs 10 to 50
  * ms to activate a bundle. */
@@ -196,7 +197,8 @@ ask_issue(struct op *op, const struct issue_question *question, struct verdict *
         .resource_types = question->resource_types,
         .types_by_resource = true,
     };
-    return ask_entrypoint(op, "svc/decision/issue", question_issue(op, question), &bounds, ret);
+    return ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_ISSUE], question_issue(op, question),
+                          &bounds, ret);
 }
 
 enum az_status
@@ -209,6 +211,6 @@ ask_introspect(struct op *op, const struct introspect_question *question, struct
         .resource_types = json_object_get(baseline, "resource_types"),
         .details = json_object_get(baseline, "authorization_details"),
     };
-    return ask_entrypoint(op, "svc/decision/introspect", question_introspect(op, question), &bounds,
-                          ret);
+    return ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_INTROSPECT],
+                          question_introspect(op, question), &bounds, ret);
 }

@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
+#include "policy/decide/entrypoints.h"
 #include "policy/decide/gateway_answer.h"
 
 /* Levels of names in the stored arguments: of a tool its own; of a request to a route also those in
@@ -189,7 +190,7 @@ gateway_ask(struct op *op, const struct gateway_question *question,
     enum gateway_arguments mode = GATEWAY_ARGUMENTS_KEYS;
     json_t *input = question_gateway(op, question);
     *decision = (struct gateway_decision){.allow = false};
-    enum az_status st = ask_entrypoint(op, "svc/decision/gateway", input, &none, ret);
+    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read(op, question, ret, decision, &mode);
     enum az_status stored = hide_arguments(op, question, input, mode, ret);
@@ -205,7 +206,8 @@ gateway_tools_ask(struct op *op, const struct gateway_tools_question *question,
         return op_fail(op, AZ_SERVER_ERROR, NULL, "a question about %zu tools; the limit is %d",
                        question->tool_count, GATEWAY_TOOLS_MAX);
     json_t *input = question_tools(op, question);
-    enum az_status st = ask_entrypoint(op, "svc/decision/gateway_tools", input, &none, ret);
+    enum az_status st =
+        ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_GATEWAY_TOOLS], input, &none, ret);
     if (st == AZ_OK)
         st = gateway_answer_read_tools(op, question, ret, verdicts);
     return st;

@@ -7,8 +7,7 @@
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
-
-#define ENTRYPOINT "svc/decision/register"
+#include "policy/decide/entrypoints.h"
 
 /* Return {uri, scheme, loopback}, so that a rule need not parse addresses (policy.md 6.5). */
 static json_t *
@@ -88,8 +87,8 @@ registration_ask(struct op *op, const struct registration *registration,
         .open_scopes = registration->scopes == NULL,
         .open_types = true,
     };
-    enum az_status st =
-        ask_entrypoint(op, ENTRYPOINT, document(op, registration), &bounds, &ret->verdict);
+    enum az_status st = ask_entrypoint(op, entrypoint_paths[ENTRYPOINT_REGISTER],
+                                       document(op, registration), &bounds, &ret->verdict);
     if (st != AZ_OK)
         return st;
     const struct decision *decision = &ret->verdict.decision;

@@ -140,5 +140,8 @@ bundle_pack(struct op *op, struct bundle_build *build)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "the bundle archive cannot be built");
     bundle->body = body;
     bundle->etag = etag;
+    bundle->modules = bundle_modules_name(op->mem, &build->modules);
+    if (bundle->modules == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the modules of the bundle");
     return AZ_OK;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "crypto/digest.h"
+#include "policy/decide/entrypoints.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/rule.h"
 #include "policy/save/archive.h"
@@ -85,4 +88,23 @@ bundle_modules_blame(TALLOC_CTX *mem, const struct bundle_modules *modules, cons
         return text != NULL ? text : message;
     }
     return message;
+}
+
+const char *
+bundle_modules_name(TALLOC_CTX *mem, const struct bundle_modules *modules)
+{
+    struct buf all;
+    char *hash = talloc_array(mem, char, SHA256_HEX_SIZE);
+    buf_init(&all, mem, ARCHIVE_MAX);
+    for (size_t i = 0; i < ENTRYPOINTS; i++)
+        buf_append(&all, entrypoint_paths[i], strlen(entrypoint_paths[i]) + 1);
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct bundle_module *module = &modules->module[i];
+        buf_append(&all, module->file, strlen(module->file) + 1);
+        buf_append(&all, module->text, strlen(module->text) + 1);
+    }
+    bool named =
+        hash != NULL && all.status == AZ_OK && sha256_hex(all.data, all.len, hash) == AZ_OK;
+    buf_done(&all);
+    return named ? hash : NULL;
 }

@@ -29,6 +29,10 @@ struct bundle_modules {
 enum az_status bundle_modules_make(struct op *op, const struct bundle_rows *rows,
                                    struct bundle_modules *ret);
 
+/* Return the hex SHA-256 of the modules and of the entrypoints that the service asks: what a plan
+ * depends on. NULL: no memory. */
+const char *bundle_modules_name(TALLOC_CTX *mem, const struct bundle_modules *modules);
+
 /* Return a message of the engine about a compiled module, FILE:ROW: why, as one about its rule and
  * the line there; any other message unchanged. */
 const char *bundle_modules_blame(TALLOC_CTX *mem, const struct bundle_modules *modules,

@@ -60,6 +60,11 @@ static const struct db_stmt bundle_history_release_stmt = {
     "  FROM alone WHERE alone.got AND b.id NOT IN (SELECT id FROM servable)"
     "  AND (b.body IS NOT NULL"
     "   OR b.content IS NOT NULL AND b.status NOT IN ('published', 'confirmed'))", 1};
+/* A plan is stored before the bundle that uses it is confirmed, so a young one stays. */
+static const struct db_stmt bundle_history_plans_stmt = {
+    "bundle_history_plans",
+    "DELETE FROM policy_plan p WHERE p.created_at < now() - interval '1 hour'"
+    " AND NOT EXISTS (SELECT 1 FROM bundle b WHERE b.modules = p.modules)", 0};
 /* clang-format on */
 
 enum az_status
@@ -114,6 +119,7 @@ bundle_history_prune(struct op *op)
     struct db_batch *batch = db_batch_new(op);
     struct db_step *prune = db_batch_add(batch, &bundle_history_prune_stmt),
                    *release = db_batch_add(batch, &bundle_history_release_stmt);
+    db_batch_add(batch, &bundle_history_plans_stmt);
     db_number(&prune->params, LOCK_JOBS);
     db_number(&prune->params, BUNDLE_HISTORY_MAX);
     db_number(&release->params, LOCK_JOBS);

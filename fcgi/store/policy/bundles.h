@@ -23,6 +23,7 @@ struct bundle_new {
     size_t length;                  /* octets */
     const char *revision;           /* name of the content: the same rows have the same revision */
     const char *etag;               /* hex SHA-256 of body */
+    const char *modules;            /* names its plan (plans.h) */
     const char *source, *who;       /* triggerSource, triggeredBy */
     const char *message;            /* of the author, NULL: none */
     bool pending;                   /* a candidate that may not decide yet */

@@ -1,0 +1,13 @@
+#include "config.h"
+
+#include "policy/decide/entrypoints.h"
+
+const char *const entrypoint_paths[ENTRYPOINTS] = {
+    [ENTRYPOINT_ISSUE] = "svc/decision/issue",
+    [ENTRYPOINT_INTROSPECT] = "svc/decision/introspect",
+    [ENTRYPOINT_AUTHZEN] = "svc/decision/authzen",
+    [ENTRYPOINT_AUTHZEN_BATCH] = "svc/decision/authzen_batch",
+    [ENTRYPOINT_GATEWAY] = "svc/decision/gateway",
+    [ENTRYPOINT_GATEWAY_TOOLS] = "svc/decision/gateway_tools",
+    [ENTRYPOINT_REGISTER] = "svc/decision/register",
+};

@@ -1,0 +1,23 @@
+/* The documents of the policy that the service asks for decisions: `result` of each is evaluated
+ * (policy.md 6.3). */
+#ifndef AZ_POLICY_DECIDE_ENTRYPOINTS_H
+#define AZ_POLICY_DECIDE_ENTRYPOINTS_H
+
+enum entrypoint {
+    ENTRYPOINT_ISSUE,
+    ENTRYPOINT_INTROSPECT,
+    ENTRYPOINT_AUTHZEN,
+    ENTRYPOINT_AUTHZEN_BATCH,
+    ENTRYPOINT_GATEWAY,
+    ENTRYPOINT_GATEWAY_TOOLS,
+    ENTRYPOINT_REGISTER,
+    ENTRYPOINTS
+};
+
+/* Paths of packages ("svc/decision/issue"), by entrypoint. */
+extern const char *const entrypoint_paths[ENTRYPOINTS];
+
+/* The rule of a package that holds the decision, as it follows the path. */
+#define ENTRYPOINT_RULE "/result"
+
+#endif

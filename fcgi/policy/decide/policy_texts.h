@@ -1,0 +1,24 @@
+/* The texts by which the service decides in its own processes: plan and data of a revision. */
+#ifndef AZ_POLICY_DECIDE_POLICY_TEXTS_H
+#define AZ_POLICY_DECIDE_POLICY_TEXTS_H
+
+#include "base/op.h"
+
+/* Octets of a plan. The shipped policy has 0.8 MB; a plan is some ten times as long as its rules,
+ * and those are at most a bundle (ARCHIVE_MAX). */
+#define POLICY_PLAN_MAX (64 << 20)
+
+/* On op->mem. */
+struct policy_texts {
+    const char *plan; /* plan.json, NUL-terminated; NULL: the revision has none */
+    size_t plan_length;
+    const char *data; /* data.json of the bundle; not NUL-terminated */
+    size_t data_length;
+    const char *note; /* why there is no plan, or what OPA still decides; NULL: nothing */
+};
+
+/* Read the texts of a revision that was published, in one trip. AZ_OK with no plan: there is none
+ * (yet), or the bundle is not kept any more. AZ_SERVER_ERROR: what is stored is damaged. */
+enum az_status policy_texts_read(struct op *op, const char *revision, struct policy_texts *ret);
+
+#endif

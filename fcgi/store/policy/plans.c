@@ -1,0 +1,75 @@
+#include "config.h"
+
+#include "store/policy/plans.h"
+
+#include "store/db/db.h"
+
+enum plan_find_column { FIND_KNOWN, FIND_NOTE };
+static const struct db_stmt plan_find_stmt = {
+    "plan_find",
+    "SELECT count(plan) > 0 AS known, min(note) AS note FROM policy_plan WHERE modules = $1", 1};
+static const struct db_stmt plan_store_stmt = {
+    "plan_store",
+    "INSERT INTO policy_plan AS p (modules, plan, note) VALUES ($1, $2, $3) ON CONFLICT (modules) "
+    "DO UPDATE SET plan = excluded.plan, note = excluded.note, created_at = now() WHERE p.plan IS "
+    "NULL",
+    3};
+static const struct db_stmt plan_name_stmt = {
+    "plan_name", "UPDATE bundle SET modules = $2 WHERE revision = $1 AND modules IS NULL", 2};
+
+/* The same rows have the same revision, so the bodies of several rows of it are the same. */
+enum plan_fetch_column { PLAN_PLAN, PLAN_NOTE, PLAN_BODY };
+static const struct db_stmt plan_fetch_stmt = {
+    "plan_fetch",
+    "SELECT p.plan, p.note, b.body FROM bundle b LEFT JOIN policy_plan p ON p.modules = b.modules "
+    "WHERE b.revision = $1 AND b.body IS NOT NULL ORDER BY b.id DESC LIMIT 1",
+    1};
+
+enum az_status
+plan_find(struct op *op, const char *modules, bool *ret, const char **ret_note)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    db_text(&params, modules);
+    enum az_status st = db_exec(op, &plan_find_stmt, &params, true, &result);
+    if (st != AZ_OK)
+        return st;
+    *ret = db_get_bool(result, 0, FIND_KNOWN);
+    *ret_note = db_get(result, 0, FIND_NOTE);
+    return AZ_OK;
+}
+
+enum az_status
+plan_store(struct op *op, const struct plan_new *plan)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, plan->modules);
+    db_octets(&params, plan->plan, plan->length);
+    db_text(&params, plan->note);
+    return db_exec(op, &plan_store_stmt, &params, false, NULL);
+}
+
+enum az_status
+plan_name_served(struct op *op, const char *revision, const char *modules)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, revision);
+    db_text(&params, modules);
+    return db_exec(op, &plan_name_stmt, &params, false, NULL);
+}
+
+enum az_status
+plan_fetch(struct op *op, const char *revision, struct plan_stored *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    *ret = (struct plan_stored){.plan = NULL};
+    db_text(&params, revision);
+    enum az_status st = db_exec(op, &plan_fetch_stmt, &params, true, &result);
+    if (st != AZ_OK || PQntuples(result) == 0)
+        return st;
+    ret->note = db_get(result, 0, PLAN_NOTE);
+    st = db_read_octets(op, result, 0, PLAN_PLAN, &ret->plan, &ret->plan_length);
+    return st == AZ_OK ? db_read_octets(op, result, 0, PLAN_BODY, &ret->body, &ret->body_length)
+                       : st;
+}

@@ -1,0 +1,40 @@
+/* Plans of policies: one for each set of modules, made when it is first saved. */
+#ifndef AZ_STORE_POLICY_PLANS_H
+#define AZ_STORE_POLICY_PLANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/op.h"
+
+/* A plan as it is stored. */
+struct plan_new {
+    const char *modules;       /* hex SHA-256 of the modules and the entrypoints */
+    const unsigned char *plan; /* gzip of plan.json; NULL: there is none */
+    size_t length;             /* octets of it */
+    const char *note; /* why there is none, or what OPA still decides; NULL: nothing to say */
+};
+
+/* What a revision decides by. On op->mem. */
+struct plan_stored {
+    const unsigned char *plan; /* gzip of plan.json; NULL: the revision has none */
+    size_t plan_length;
+    const unsigned char
+        *body; /* archive of the bundle, which holds data.json; NULL: no such bundle */
+    size_t body_length;
+    const char *note; /* as above */
+};
+
+/* True in *ret if there is a plan for these modules; *ret_note is its note. One trip. */
+enum az_status plan_find(struct op *op, const char *modules, bool *ret, const char **ret_note);
+
+/* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
+enum az_status plan_store(struct op *op, const struct plan_new *plan);
+
+/* Name the modules of the bundle that is served, which was published before plans were made. */
+enum az_status plan_name_served(struct op *op, const char *revision, const char *modules);
+
+/* Read the plan and the bundle of a revision that was published. One trip. */
+enum az_status plan_fetch(struct op *op, const char *revision, struct plan_stored *ret);
+
+#endif
