@@ -149,7 +149,9 @@ bundle_report(struct cli *cli, enum az_status st, const struct deploy_result *re
     if (st != AZ_OK)
         return refusal_print(cli, st, result, source);
     if (result->warning != NULL)
-        output_error("%s: warning: %s; install the tz database", cli->path, result->warning);
+        output_error("%s: warning: %s", cli->path, result->warning);
+    if (result->save.plan_warning != NULL)
+        output_error("%s: warning: %s", cli->path, result->save.plan_warning);
     print_result(cli, deploy_result_json(cli->mem, result, mode));
     return CLI_OK;
 }
@@ -217,6 +219,8 @@ bundle_print_revision(const struct cli *cli, const char *revision, const char *a
 void
 bundle_print_save(const struct cli *cli, const struct save_outcome *save, json_t *what)
 {
+    if (save->plan_warning != NULL)
+        output_error("%s: warning: %s", cli->path, save->plan_warning);
     bundle_print_revision(cli, save->revision, save_activation_word(save->activation),
                           strcmp(save->etag, save->previous_etag) == 0, what);
 }

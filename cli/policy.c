@@ -221,7 +221,7 @@ check_payload(struct cli *cli, const struct edit *edit)
     }
     const char *warning = data_check_warning(edit->schema);
     if (warning != NULL)
-        output_error("%s: warning: %s; install the tz database", cli->path, warning);
+        output_error("%s: warning: %s", cli->path, warning);
     return CLI_OK;
 }
 

@@ -207,7 +207,7 @@ stored_save(struct cli *cli, const struct call *call, const struct refusal_sourc
         return stored_refuse(cli, ret, source);
     const char *warning = call_header(cli, ret, "X-Policy-Warning");
     if (warning != NULL)
-        output_error("%s: warning: %s; install the tz database", cli->path, warning);
+        output_error("%s: warning: %s", cli->path, warning);
     return CLI_OK;
 }
 

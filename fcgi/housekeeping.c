@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "gateway/mcp/sync.h"
 #include "http/fetch/documents.h"
+#include "policy/save/plan.h"
 #include "store/audit/counts.h"
 #include "store/clients/client_assertions.h"
 #include "store/clients/client_use.h"
@@ -73,6 +74,19 @@ job_policy(struct op *op, char *note, size_t size)
 }
 
 static enum az_status
+job_policy_plan(struct op *op, char *note, size_t size)
+{
+    bool made = false;
+    const char *warning = NULL;
+    enum az_status st = plan_served(op, &made, &warning);
+    snprintf(note, size, "%s",
+             warning != NULL ? warning
+             : made          ? "planned the policy that is served"
+                             : "nothing to do");
+    return st;
+}
+
+static enum az_status
 job_idle_clients(struct op *op, char *note, size_t size)
 {
     int removed = 0;
@@ -130,6 +144,7 @@ static const struct job {
     {"signing_keys", 300,     job_signing_keys, NULL,                 NULL},
     {"engines",      3600,    NULL,             engines_forget,       "reports of engines that sent none for a day removed"},
     {"policy",       600,     job_policy,       NULL,                 NULL},
+    {"policy_plan",  60,      job_policy_plan,  NULL,                 NULL},
     {"bundles",      600,     NULL,             bundle_history_prune, "bundles older than the stored history removed"},
     {"grants",       3600,    NULL,             grants_purge,         "ended refresh token families removed"},
     {"upstream_tokens", 600,  NULL,             upstream_tokens_purge, "expired tokens of upstreams deleted"},

@@ -232,8 +232,7 @@ policy_bundle_refuse(struct request *req, enum az_status st, const struct deploy
 static enum az_status
 policy_bundle_respond(struct request *req, const char *mode, const struct deploy_result *result)
 {
-    policy_add_outcome(req, &result->save);
-    respond_header(req, "X-Policy-Warning", result->warning);
+    policy_add_outcome(req, &result->save, result->warning);
     return respond_json(req, 200, deploy_result_json(req->op.mem, result, mode));
 }
 

@@ -82,8 +82,7 @@ enum az_status
 policy_data_respond(struct request *req, const struct policy_data_written *written, bool removed)
 {
     struct policy_row row = {.payload = NULL};
-    policy_add_outcome(req, &written->outcome);
-    respond_header(req, "X-Policy-Warning", written->warning);
+    policy_add_outcome(req, &written->outcome, written->warning);
     if (removed)
         return respond_empty(req, 204);
     enum az_status st = policy_data_fetch(&req->op, written->data_key, &row);

@@ -19,8 +19,14 @@ policy_refuse(struct request *req, enum az_status st, const struct save_outcome 
 }
 
 void
-policy_add_outcome(struct request *req, const struct save_outcome *outcome)
+policy_add_outcome(struct request *req, const struct save_outcome *outcome, const char *warning)
 {
+    const char *plan = outcome->plan_warning;
     respond_header(req, "X-Policy-Revision", outcome->revision);
     respond_header(req, "X-Policy-Activation", save_activation_word(outcome->activation));
+    respond_header(req, "X-Policy-Warning",
+                   plan != NULL && warning != NULL
+                       ? talloc_asprintf(req->op.mem, "%s. %s", warning, plan)
+                   : plan != NULL ? plan
+                                  : warning);
 }

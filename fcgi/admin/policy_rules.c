@@ -278,7 +278,7 @@ policy_rule_save(struct request *req, struct rule_save *save)
         outcome.refusal = save->refusal;
     if (st != AZ_OK)
         return policy_refuse(req, st, &outcome);
-    policy_add_outcome(req, &outcome);
+    policy_add_outcome(req, &outcome, NULL);
     if (save->remove)
         return respond_empty(req, 204);
     return policy_rule_respond(req, save->created ? 201 : 200, save->id);

@@ -36,6 +36,6 @@ const char *
 data_check_warning(const char *schema)
 {
     return schema != NULL && !schema_format_knows_zones() && strstr(schema, "\"timezone\"") != NULL
-               ? "names of time zones were not checked: the host has no tz database"
+               ? "names of time zones were not checked: the host has no tz database; install it"
                : NULL;
 }

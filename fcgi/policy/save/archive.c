@@ -3,6 +3,7 @@
 #include "policy/save/archive.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -105,19 +106,17 @@ archive_add(struct archive *archive, const char *path, const void *content, size
 }
 
 enum az_status
-archive_finish(TALLOC_CTX *mem, struct archive *archive, unsigned char **ret, size_t *ret_length)
+archive_pack(TALLOC_CTX *mem, const void *content, size_t content_length, unsigned char **ret,
+             size_t *ret_length)
 {
-    static const char end[2 * BLOCK];
     z_stream stream = {.next_in = NULL};
-    if (buf_append(&archive->tar, end, sizeof(end)) != AZ_OK
-        || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-                        Z_DEFAULT_STRATEGY)
-               != Z_OK)
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY)
+        != Z_OK)
         return AZ_SERVER_ERROR;
-    size_t bound = deflateBound(&stream, archive->tar.len);
+    size_t bound = deflateBound(&stream, content_length);
     unsigned char *octets = talloc_array(mem, unsigned char, (unsigned) bound);
-    stream.next_in = (unsigned char *) archive->tar.data;
-    stream.avail_in = (uInt) archive->tar.len;
+    stream.next_in = (unsigned char *) (uintptr_t) content;
+    stream.avail_in = (uInt) content_length;
     stream.next_out = octets;
     stream.avail_out = (uInt) bound;
     bool done = octets != NULL && deflate(&stream, Z_FINISH) == Z_STREAM_END;
@@ -130,4 +129,13 @@ archive_finish(TALLOC_CTX *mem, struct archive *archive, unsigned char **ret, si
     *ret = octets;
     *ret_length = length;
     return AZ_OK;
+}
+
+enum az_status
+archive_finish(TALLOC_CTX *mem, struct archive *archive, unsigned char **ret, size_t *ret_length)
+{
+    static const char end[2 * BLOCK];
+    if (buf_append(&archive->tar, end, sizeof(end)) != AZ_OK)
+        return AZ_SERVER_ERROR;
+    return archive_pack(mem, archive->tar.data, archive->tar.len, ret, ret_length);
 }

@@ -25,6 +25,10 @@ struct archive *archive_new(TALLOC_CTX *mem);
 enum az_status archive_add(struct archive *archive, const char *path, const void *content,
                            size_t length);
 
+/* Compress octets with gzip, the same for the same octets; the result belongs to mem. */
+enum az_status archive_pack(TALLOC_CTX *mem, const void *content, size_t content_length,
+                            unsigned char **ret, size_t *ret_length);
+
 /* End the tar and compress it; the octets belong to mem. */
 enum az_status archive_finish(TALLOC_CTX *mem, struct archive *archive, unsigned char **ret,
                               size_t *ret_length);

@@ -11,6 +11,7 @@
 #include "policy/save/activation.h"
 #include "policy/save/bundle.h"
 #include "policy/save/hook_check.h"
+#include "policy/save/plan.h"
 #include "policy/save/save_lock.h"
 #include "store/db/db.h"
 #include "store/policy/bundle_history.h"
@@ -24,6 +25,7 @@ struct save {
     bool changed;                  /* the bundle differs */
     bool ready;                    /* the engine beside this process answers */
     int64_t id;                    /* of the row published */
+    struct planning *planning;     /* of the modules; NULL: not begun */
     struct save_outcome outcome;
 };
 
@@ -227,12 +229,33 @@ refused(struct op *op, struct save *save, const struct activation *activation)
                    activation->refused_by != NULL ? activation->refused_by : "");
 }
 
+/* Begin the plan of the bundle; the engines are awaited meanwhile. */
+static enum az_status
+save_begin_plan(struct op *op, struct save *save)
+{
+    return plan_begin(op, &save->build.modules, save->build.bundle.modules, &save->planning);
+}
+
+/* Store the plan of a bundle that the engines have confirmed, or that is kept in any case. */
+static enum az_status
+save_finish_plan(struct op *op, struct save *save)
+{
+    return plan_finish(op, save->planning, &save->outcome.plan_warning);
+}
+
 static enum az_status
 save_and_keep(struct op *op, struct save *save, bool wait)
 {
     enum az_status st = wait ? activation_call(op) : AZ_OK;
     if (st == AZ_OK)
         st = write_and_publish(op, save);
+    if (st != AZ_OK)
+        return st;
+    if (save->changed) {
+        st = save_begin_plan(op, save);
+        if (st == AZ_OK)
+            st = save_finish_plan(op, save);
+    }
     if (st == AZ_OK && !(wait && activation_follow(op, save->outcome.revision)))
         save->outcome.activation =
             save->plan->mode == SAVE_STRICT && !wait ? SAVE_UNCONFIRMED : SAVE_PENDING;
@@ -274,11 +297,15 @@ save_strictly(struct op *op, struct save *save)
     save->ready = hook_check_ready(op);
     if ((st = activation_call(op)) != AZ_OK)
         return st;
-    st = publish(op, save);
+    st = save_begin_plan(op, save);
+    if (st == AZ_OK)
+        st = publish(op, save);
     if (st == AZ_OK)
         st = await_verdict(op, save, &activation);
     if (st == AZ_OK && !activation.taken)
         return refused(op, save, &activation);
+    if (st == AZ_OK)
+        st = save_finish_plan(op, save);
     if (st == AZ_OK)
         st = apply_plan(op, save);
     if (st != AZ_OK)

@@ -66,6 +66,7 @@ struct save_outcome {
     const char *previous_etag; /* of the bundle served before, "" if none */
     enum save_activation activation;
     struct save_refusal refusal;
+    const char *plan_warning; /* what OPA decides although the machine should; NULL: nothing */
     json_t *failures; /* of a data row that does not go with another one, on op->mem, or NULL */
 };
 

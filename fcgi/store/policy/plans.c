@@ -14,6 +14,11 @@ static const struct db_stmt plan_store_stmt = {
     "DO UPDATE SET plan = excluded.plan, note = excluded.note, created_at = now() WHERE p.plan IS "
     "NULL",
     3};
+static const struct db_stmt plan_missing_stmt = {
+    "plan_missing",
+    "SELECT b.revision FROM bundle_state s JOIN bundle b ON b.id = s.served AND b.status <> "
+    "'pending' LEFT JOIN policy_plan p ON p.modules = b.modules WHERE p.plan IS NULL",
+    0};
 static const struct db_stmt plan_name_stmt = {
     "plan_name", "UPDATE bundle SET modules = $2 WHERE revision = $1 AND modules IS NULL", 2};
 
@@ -47,6 +52,15 @@ plan_store(struct op *op, const struct plan_new *plan)
     db_octets(&params, plan->plan, plan->length);
     db_text(&params, plan->note);
     return db_exec(op, &plan_store_stmt, &params, false, NULL);
+}
+
+enum az_status
+plan_missing(struct op *op, const char **ret)
+{
+    PGresult *result;
+    enum az_status st = db_exec(op, &plan_missing_stmt, NULL, true, &result);
+    *ret = st == AZ_OK ? db_get(result, 0, 0) : NULL;
+    return st;
 }
 
 enum az_status

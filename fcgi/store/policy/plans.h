@@ -31,6 +31,9 @@ enum az_status plan_find(struct op *op, const char *modules, bool *ret, const ch
 /* Store a plan, in the open transaction or in one of its own. It replaces a row without a plan. */
 enum az_status plan_store(struct op *op, const struct plan_new *plan);
 
+/* Read the revision that is served if it has no plan; *ret is NULL otherwise. One trip. */
+enum az_status plan_missing(struct op *op, const char **ret);
+
 /* Name the modules of the bundle that is served, which was published before plans were made. */
 enum az_status plan_name_served(struct op *op, const char *revision, const char *modules);
 

@@ -1,0 +1,375 @@
+#include "config.h"
+
+#include "policy/save/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/child.h"
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "base/utf8.h"
+#include "base/visible.h"
+#include "policy/decide/archive_read.h"
+#include "policy/decide/entrypoints.h"
+#include "policy/decide/policy_texts.h"
+#include "policy/save/archive.h"
+#include "policy/save/bundle.h"
+#include "rego/plan.h"
+#include "store/policy/plans.h"
+
+/* Files in the directory of a run. */
+#define POLICY_FILE "policy.tar.gz"
+#define PLAN_FILE "plan.tar.gz"
+#define OUTPUT_FILE "output"
+/* Octets of what the program printed that a warning quotes. */
+#define QUOTE_MAX 300
+/* Octets of a plan in memory, which is read to know what the machine lacks. */
+#define PLAN_TREE_MAX ((size_t) 256 << 20)
+
+/* One plan while it is made. */
+struct planning {
+    const char *modules; /* names them; NULL: nothing is planned */
+    const char *note;    /* of a plan that is stored already, or the reason why there is none */
+    bool known;          /* it is stored already */
+    char *dir;           /* NULL: none was made */
+    struct child *child; /* NULL: none was started */
+    int64_t until_ms;    /* by clock_monotonic_ms() */
+};
+
+/* ---- the directory */
+
+static char *
+file_in(const struct planning *planning, const char *name)
+{
+    return talloc_asprintf((void *) (uintptr_t) planning, "%s/%s", planning->dir, name);
+}
+
+/* Stop the program and remove what it wrote. */
+static int
+planning_free(struct planning *planning)
+{
+    static const char *const files[] = {POLICY_FILE, PLAN_FILE, OUTPUT_FILE};
+    talloc_free(planning->child);
+    if (planning->dir == NULL)
+        return 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char *path = file_in(planning, files[i]);
+        if (path != NULL)
+            unlink(path);
+    }
+    if (rmdir(planning->dir) != 0)
+        log_text(AZ_SEV_WARN, "directory not removed", "%s: %s; delete it by hand", planning->dir,
+                 strerror(errno));
+    return 0;
+}
+
+/* Make a directory that nobody else can enter. */
+static bool
+make_directory(struct planning *planning)
+{
+    const char *base = getenv("TMPDIR");
+    char *path = talloc_asprintf(planning, "%s/authz-plan.XXXXXX",
+                                 base != NULL && *base == '/' ? base : "/tmp");
+    planning->dir = path != NULL ? mkdtemp(path) : NULL;
+    return planning->dir != NULL;
+}
+
+static bool
+write_octets(const char *path, const unsigned char *octets, size_t length)
+{
+    int file =
+        path != NULL ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    size_t done = 0;
+    while (file >= 0 && done < length) {
+        ssize_t wrote = write(file, octets + done, length - done);
+        if (wrote < 0 && errno != EINTR)
+            break;
+        done += wrote > 0 ? (size_t) wrote : 0;
+    }
+    bool closed = file >= 0 && close(file) == 0;
+    return closed && done == length;
+}
+
+/* Read a file of at most `max` octets. NULL: it is missing, larger, or no memory. */
+static char *
+read_octets(TALLOC_CTX *mem, const char *path, size_t max, size_t *ret_length)
+{
+    struct stat about;
+    int file = path != NULL ? open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    char *octets = NULL;
+    size_t length = 0;
+    if (file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode)
+        && (uint64_t) about.st_size <= max
+        && (octets = talloc_array(mem, char, (unsigned) about.st_size + 1)) != NULL) {
+        ssize_t got = 1;
+        while (length < (size_t) about.st_size && got > 0) {
+            got = read(file, octets + length, (size_t) about.st_size - length);
+            length += got > 0 ? (size_t) got : 0;
+        }
+        octets[length] = '\0';
+    }
+    if (file >= 0)
+        close(file);
+    *ret_length = length;
+    return octets;
+}
+
+/* ---- beginning */
+
+/* Write the modules, without data: what is planned depends on nothing else. */
+static bool
+write_policy(struct planning *planning, const struct bundle_modules *modules)
+{
+    static const char manifest[] = "{\"revision\":\"\",\"rego_version\":1}";
+    struct archive *archive = archive_new(planning);
+    unsigned char *octets = NULL;
+    size_t length = 0;
+    enum az_status st = archive != NULL
+                            ? archive_add(archive, ".manifest", manifest, sizeof(manifest) - 1)
+                            : AZ_SERVER_ERROR;
+    for (size_t i = 0; st == AZ_OK && i < modules->count; i++)
+        st = archive_add(archive, modules->module[i].file, modules->module[i].text,
+                         strlen(modules->module[i].text));
+    if (st == AZ_OK)
+        st = archive_finish(planning, archive, &octets, &length);
+    bool written = st == AZ_OK && write_octets(file_in(planning, POLICY_FILE), octets, length);
+    talloc_free(archive);
+    talloc_free(octets);
+    return written;
+}
+
+static struct child *
+start_program(struct planning *planning, const char *program)
+{
+    static const char *const fixed[] = {"build", "-t", "plan", "-b", POLICY_FILE, "-o", PLAN_FILE};
+    const size_t count = sizeof(fixed) / sizeof(fixed[0]);
+    const char *arguments[sizeof(fixed) / sizeof(fixed[0]) + 2 * ENTRYPOINTS + 1] = {NULL};
+    const struct child_call call = {
+        .program = program,
+        .arguments = arguments,
+        .dir = planning->dir,
+        .output = OUTPUT_FILE,
+        .cpu_seconds = PLAN_SECONDS,
+        .memory_octets = PLAN_MEMORY,
+        .file_octets = PLAN_FILE_MAX,
+    };
+    memcpy(arguments, fixed, sizeof(fixed));
+    for (size_t i = 0; i < ENTRYPOINTS; i++) {
+        arguments[count + 2 * i] = "-e";
+        arguments[count + 2 * i + 1] =
+            talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
+        if (arguments[count + 2 * i + 1] == NULL)
+            return NULL;
+    }
+    return child_start(planning, &call);
+}
+
+/* Start the program; a reason why that failed is the plan's. */
+static void
+run_program(struct op *op, struct planning *planning, const struct bundle_modules *modules)
+{
+    const char *program = op->az->cfg->opa_binary;
+    planning->until_ms = clock_monotonic_ms() + PLAN_SECONDS * 1000;
+    if (*program != '/' || access(program, X_OK) != 0)
+        planning->note = talloc_asprintf(
+            planning, "%s is not the absolute path of an executable file (SVC_OPA_BINARY)",
+            program);
+    else if (!make_directory(planning) || !write_policy(planning, modules))
+        planning->note = "the policy cannot be written to a temporary directory";
+    else if ((planning->child = start_program(planning, program)) == NULL)
+        planning->note = "the process for opa build cannot be made";
+}
+
+enum az_status
+plan_begin(struct op *op, const struct bundle_modules *modules, const char *name,
+           struct planning **ret)
+{
+    struct planning *planning = *ret = talloc_zero(op->mem, struct planning);
+    enum az_status st = AZ_OK;
+    if (planning == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a plan");
+    talloc_set_destructor(planning, planning_free);
+    if (!settings_engine_is_embedded(op->az->cfg))
+        return AZ_OK;
+    if ((st = plan_find(op, name, &planning->known, &planning->note)) != AZ_OK)
+        return st;
+    planning->modules = name;
+    if (!planning->known)
+        run_program(op, planning, modules);
+    return AZ_OK;
+}
+
+/* ---- finishing */
+
+/* Return what the program said of its failure, in one line. */
+static const char *
+quote_output(struct planning *planning)
+{
+    size_t length;
+    char *text = read_octets(planning, file_in(planning, OUTPUT_FILE), PLAN_FILE_MAX, &length);
+    if (text == NULL)
+        return "no message";
+    if (length > QUOTE_MAX)
+        text[QUOTE_MAX] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return utf8_valid(text, strlen(text)) && visible_fault(text) == NULL ? text
+                                                                         : "an unreadable message";
+}
+
+/* Return why the program made no plan; NULL: it made one. */
+static const char *
+wait_for_program(struct planning *planning)
+{
+    switch (child_wait(planning->child, planning->until_ms)) {
+    case CHILD_DONE:
+        return NULL;
+    case CHILD_LATE:
+        return "opa build did not end in time";
+    case CHILD_STOPPED:
+        return "opa build was stopped: it reached a limit of memory, time or file size";
+    default:
+        return talloc_asprintf(planning, "opa build failed: %s", quote_output(planning));
+    }
+}
+
+/* Read plan.json from what the program wrote. Return why that failed, or NULL. */
+static const char *
+read_plan(struct planning *planning, const char **ret, size_t *ret_length)
+{
+    size_t length;
+    char *packed = read_octets(planning, file_in(planning, PLAN_FILE), PLAN_FILE_MAX, &length);
+    char *tar;
+    size_t tar_length;
+    if (packed == NULL)
+        return "opa build wrote no plan, or a plan that is too large";
+    if (archive_unpack(planning, (unsigned char *) packed, length, POLICY_PLAN_MAX, &tar,
+                       &tar_length)
+            != AZ_OK
+        || archive_member(tar, tar_length, "plan.json", ret, ret_length) != AZ_OK)
+        return "the archive of opa build cannot be read, or is too large";
+    return NULL;
+}
+
+/* Name the entrypoints that OPA decides because the machine lacks a builtin; NULL: none. */
+static const char *
+name_lacking(struct planning *planning, const struct rego_plan *plan)
+{
+    char *text = NULL;
+    for (size_t i = 0; i < ENTRYPOINTS; i++) {
+        const struct rego_function *function = rego_plan_entrypoint(
+            plan, talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]));
+        if (function == NULL || function->lacks)
+            text = talloc_asprintf(planning, "%s%s%s", text != NULL ? text : "",
+                                   text != NULL ? ", " : "", entrypoint_paths[i]);
+    }
+    for (uint32_t i = 0; text != NULL && i < plan->lackings; i++)
+        text = talloc_asprintf(planning, "%s%s%s", text, i == 0 ? ": they may call " : ", ",
+                               plan->lacking[i]);
+    return text;
+}
+
+/* Read the plan as a worker will. Return why it cannot be used, or NULL; planning->note then names
+ * what OPA still decides. */
+static const char *
+check_plan(struct planning *planning, const char *text, size_t length)
+{
+    struct rego_arena arena;
+    const char *why = NULL;
+    json_t *json = json_loadb(text, length, 0, NULL);
+    if (json == NULL)
+        return "the plan is not JSON";
+    rego_arena_init(&arena, planning, PLAN_TREE_MAX);
+    const struct rego_plan *plan = rego_plan_read(&arena, json, &why);
+    json_decref(json);
+    if (plan == NULL)
+        return why;
+    planning->note = name_lacking(planning, plan);
+    return NULL;
+}
+
+/* Compress the plan for storing. */
+static bool
+pack_plan(struct planning *planning, const char *text, size_t length, struct plan_new *ret)
+{
+    unsigned char *packed;
+    bool done = archive_pack(planning, text, length, &packed, &ret->length) == AZ_OK;
+    ret->plan = done ? packed : NULL;
+    return done;
+}
+
+/* Make the plan ready for storing; without one, planning->note says why. */
+static void
+take_plan(struct planning *planning, struct plan_new *ret)
+{
+    const char *text = NULL, *why = planning->note;
+    size_t length = 0;
+    if (why == NULL)
+        why = wait_for_program(planning);
+    if (why == NULL)
+        why = read_plan(planning, &text, &length);
+    if (why == NULL)
+        why = check_plan(planning, text, length);
+    if (why == NULL && !pack_plan(planning, text, length, ret))
+        why = "out of memory for the plan";
+    if (why != NULL)
+        planning->note = why;
+}
+
+enum az_status
+plan_finish(struct op *op, struct planning *planning, const char **ret_warning)
+{
+    struct plan_new plan = {.modules = planning->modules};
+    enum az_status st = AZ_OK;
+    *ret_warning = NULL;
+    if (planning->modules == NULL)
+        return AZ_OK;
+    if (!planning->known) {
+        take_plan(planning, &plan);
+        plan.note = planning->note;
+        st = plan_store(op, &plan);
+    }
+    if (planning->note != NULL)
+        *ret_warning =
+            planning->known || plan.plan != NULL
+                ? talloc_asprintf(op->mem, "Open Policy Agent decides %s", planning->note)
+                : talloc_asprintf(op->mem, "Open Policy Agent decides by this policy: %s",
+                                  planning->note);
+    if (*ret_warning != NULL)
+        log_text(AZ_SEV_WARN, "policy planned in part", "%s", *ret_warning);
+    talloc_free(planning);
+    return st;
+}
+
+enum az_status
+plan_served(struct op *op, bool *ret_made, const char **ret_warning)
+{
+    struct bundle_build build;
+    const char *revision = NULL, *name = NULL;
+    struct planning *planning = NULL;
+    *ret_made = false;
+    *ret_warning = NULL;
+    if (!settings_engine_is_embedded(op->az->cfg))
+        return AZ_OK;
+    enum az_status st = plan_missing(op, &revision);
+    if (st == AZ_OK && revision != NULL)
+        st = bundle_read(op, &build);
+    /* Rows of another revision: a save is under way, which plans what it saves. */
+    if (st != AZ_OK || revision == NULL || strcmp(build.bundle.revision, revision) != 0)
+        return st;
+    if ((name = bundle_modules_name(op->mem, &build.modules)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a plan");
+    if ((st = plan_name_served(op, revision, name)) == AZ_OK)
+        st = plan_begin(op, &build.modules, name, &planning);
+    if (st == AZ_OK)
+        st = plan_finish(op, planning, ret_warning);
+    *ret_made = st == AZ_OK;
+    return st;
+}
