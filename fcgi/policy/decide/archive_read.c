@@ -54,9 +54,9 @@ archive_unpack(TALLOC_CTX *mem, const unsigned char *packed, size_t length, size
         return AZ_OK;
     }
     talloc_free(octets);
-    return code == Z_STREAM_END || room > max    ? AZ_TOO_LARGE
-           : code == Z_MEM_ERROR || code == Z_OK ? AZ_SERVER_ERROR
-                                                 : AZ_INVALID;
+    if (code == Z_STREAM_END || (code == Z_OK && room > max))
+        return AZ_TOO_LARGE;
+    return code == Z_MEM_ERROR || code == Z_OK ? AZ_SERVER_ERROR : AZ_INVALID;
 }
 
 /* Read an octal field. False: it is none, or beyond `max`. */

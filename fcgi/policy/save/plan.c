@@ -220,6 +220,8 @@ quote_output(struct planning *planning)
     if (length > QUOTE_MAX)
         text[QUOTE_MAX] = '\0';
     text[strcspn(text, "\n")] = '\0';
+    if (*text == '\0')
+        return "no message";
     return utf8_valid(text, strlen(text)) && visible_fault(text) == NULL ? text
                                                                          : "an unreadable message";
 }
@@ -258,15 +260,23 @@ read_plan(struct planning *planning, const char **ret, size_t *ret_length)
     return NULL;
 }
 
+/* Return the entrypoint of the plan, or NULL. */
+static const struct rego_function *
+plan_entrypoint(struct planning *planning, const struct rego_plan *plan, enum entrypoint entrypoint)
+{
+    const char *name =
+        talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[entrypoint]);
+    return name != NULL ? rego_plan_entrypoint(plan, name) : NULL;
+}
+
 /* Name the entrypoints that OPA decides because the machine lacks a builtin; NULL: none. */
 static const char *
 name_lacking(struct planning *planning, const struct rego_plan *plan)
 {
     char *text = NULL;
-    for (size_t i = 0; i < ENTRYPOINTS; i++) {
-        const struct rego_function *function = rego_plan_entrypoint(
-            plan, talloc_asprintf(planning, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]));
-        if (function == NULL || function->lacks)
+    for (enum entrypoint i = 0; i < ENTRYPOINTS; i++) {
+        const struct rego_function *function = plan_entrypoint(planning, plan, i);
+        if (function != NULL && function->lacks)
             text = talloc_asprintf(planning, "%s%s%s", text != NULL ? text : "",
                                    text != NULL ? ", " : "", entrypoint_paths[i]);
     }
@@ -291,6 +301,9 @@ check_plan(struct planning *planning, const char *text, size_t length)
     json_decref(json);
     if (plan == NULL)
         return why;
+    for (enum entrypoint i = 0; i < ENTRYPOINTS; i++)
+        if (plan_entrypoint(planning, plan, i) == NULL)
+            return "the plan lacks an entrypoint";
     planning->note = name_lacking(planning, plan);
     return NULL;
 }

@@ -1,0 +1,167 @@
+#!/usr/bin/perl
+# The plan of a policy that is saved, with SVC_POLICY_ENGINE=embedded (decisions.md "Plans"): one for each set of modules,
+# made by opa build in a process with limits, which a save never depends on.
+use strict;
+use warnings;
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use Authz::Path    ();
+use Authz::Policy  ();
+use Authz::Process ();
+use Authz::Stack   ();
+
+my $dir   = Authz::Process::directory();
+my $tmp   = "$dir/tmp";
+my $opa   = "$dir/opa";
+my $shown = "$dir/shown";
+mkdir $tmp or die "$tmp: $!";
+
+# The program that plans: OPA itself, or a shell script in its place.
+sub program {
+    my ($script) = @_;
+    unlink $opa;
+    return symlink( Authz::Path::opa(), $opa ) if !defined $script;
+    open my $out, '>', $opa or die "$opa: $!";
+    print {$out} "#!/bin/sh\n$script\n";
+    close $out or die "$opa: $!";
+    return chmod 0755, $opa;
+}
+
+program();
+local $ENV{TMPDIR} = $tmp;
+my $stack    = Authz::Stack->start( settings => { SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => $opa } );
+my $policy   = Authz::Policy->new($stack);
+my ($serial) = (0);
+
+sub answer_is {
+    my ( $got, $status, $name ) = @_;
+    return is( $got->status, $status, $name ) || diag $got->text;
+}
+
+# Return the plan and the note of the policy that is served: its size unpacked is not looked at.
+sub served {
+    return split /\|/, $stack->sql(
+        q{SELECT coalesce(length(p.plan), 0) || '|' || coalesce(p.note, '') FROM bundle_state s JOIN bundle b ON b.id = s.served
+        LEFT JOIN policy_plan p ON p.modules = b.modules} ),
+      2;
+}
+sub plans { return $stack->sql('SELECT count(*) FROM policy_plan') }
+
+sub deploy {
+    my ($text) = @_;
+    return $stack->admin(
+        POST => '/admin/api/policy-bundle/deploy',
+        json => { mode => 'replace', rules => [ { path => 'custom/plan.rego', content => $text } ] } );
+}
+
+sub leftovers {
+    opendir my $in, $tmp or die "$tmp: $!";
+    return grep {/^authz-plan/} readdir $in;
+}
+
+# Run the upkeep until there is a plan: a process of the service may have the lock of the job.
+sub plan_of_upkeep {
+    my @row;
+    for ( 1 .. 50 ) {
+        $stack->authzctl('maintain');
+        @row = served();
+        last if $row[0] > 0;
+        sleep 0.1;
+    }
+    return @row;
+}
+
+# A rule that no earlier one is the same as.
+sub rule { $serial++; return "package custom.plan$serial\n\n$_[0]\n" }
+
+my ( $size, $note ) = plan_of_upkeep();
+cmp_ok( $size, '>', 10_000, 'the upkeep plans the policy that is served' );
+is( $note, '', '... of which the machine lacks nothing' );
+
+# ---- when a plan is made
+
+my $before = plans();
+my $answer = deploy( rule('a := 1') );
+answer_is( $answer, 200, 'a deploy' );
+is( plans(),                             $before + 1, '... makes a plan of its modules' );
+is( $answer->header('X-Policy-Warning'), undef,       '... and says nothing when the machine decides everything' );
+answer_is(
+    $stack->admin(
+        POST => '/admin/api/policy-data',
+        json => { dataKey => 'custom.row', payload => '{"a":1}' } ),
+    201,
+    'a row of data' );
+is( plans(), $before + 1, '... makes none: a plan depends on the modules alone' );
+cmp_ok( ( served() )[0], '>', 10_000, '... and its bundle has one' );
+my $first = $stack->sql('SELECT max(id) FROM bundle');
+answer_is( deploy( rule('a := 2') ), 200, 'another deploy' );
+is( plans(), $before + 2, '... makes another plan' );
+answer_is( $stack->admin( POST => "/admin/api/bundle-audit/$first/rollback", json => {} ), 200, 'a rollback' );
+is( plans(), $before + 2, '... finds the plan of its modules' );
+cmp_ok( ( served() )[0], '>', 10_000, '... and its bundle has one' );
+my $refused = deploy("package custom.plan\n\na := data.custom.plan.b\n\nb := data.custom.plan.a\n");
+answer_is( $refused, 422, 'a deploy that OPA refuses' );
+is( plans(), $before + 2, '... leaves no plan' );
+is_deeply( [ leftovers() ], [], '... and no directory' );
+
+# ---- what the machine lacks
+
+$answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client.id)\n");
+answer_is( $answer, 200, 'a rule with a builtin that the machine lacks is saved' );
+like(
+    $answer->header('X-Policy-Warning') // '',
+    qr{\AOpen Policy Agent decides svc/decision/issue.*: they may call trace\z},
+    '... and the answer says what OPA decides, and why' );
+like( ( served() )[1], qr/trace/, '... as does the row' );
+$answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client.id)\n");
+like( $answer->header('X-Policy-Warning') // '-', qr/\A(?:-|.*trace)\z/, '... and the same rule again is no other' );
+
+# ---- a program that misbehaves
+
+my @bad = (
+    [ 'no such file'       => undef, qr/is not the absolute path of an executable file \(SVC_OPA_BINARY\)\z/ ],
+    [ 'fails'              => 'echo "rego_type_error: no" >&2; exit 1', qr/: opa build failed: rego_type_error: no\z/ ],
+    [ 'fails silently'     => 'exit 3',                                 qr/: opa build failed: no message\z/ ],
+    [ 'is killed'          => 'kill -9 $$',                             qr/: opa build was stopped/ ],
+    [ 'writes no plan'     => 'exit 0',                                 qr/: opa build wrote no plan/ ],
+    [ 'writes nonsense'    => 'echo nonsense >plan.tar.gz',             qr/: the archive of opa build cannot be read/ ],
+    [ 'writes another tar' => 'touch x; tar czf plan.tar.gz x; rm x',   qr/: the archive of opa build cannot be read/ ],
+    [ 'writes no end'      => 'cat /dev/zero >plan.tar.gz',             qr/: opa build (?:was stopped|failed)/ ],
+    [ 'has control characters' => 'printf "a\033[2J" >&2; exit 1', qr/: opa build failed: an unreadable message\z/ ],
+    [   'writes a plan of another kind' => 'echo {} >plan.json; tar czf plan.tar.gz plan.json; rm plan.json',
+        qr/decides by this policy: the plan lacks an entrypoint\z/ ],
+);
+for my $case (@bad) {
+    my ( $name, $script, $warning ) = @$case;
+    defined $script ? program($script) : unlink $opa;
+    $answer = deploy( rule('a := 3') );
+    answer_is( $answer, 200, "opa build $name: the save goes on" );
+    like( $answer->header('X-Policy-Warning') // '', $warning, '... and its answer says that OPA decides' );
+    is( ( served() )[0], 0, '... without a plan' );
+    is_deeply( [ leftovers() ], [], '... and nothing is left behind' );
+}
+
+# ---- the process
+
+program("env >'$shown'; pwd >>'$shown'; ls -l /proc/self/fd | grep -c socket >>'$shown'; ulimit -d >>'$shown'; exit 1");
+answer_is( deploy( rule('a := 4') ), 200, 'a program that looks around' );
+open my $in, '<', $shown or die "$shown: $!";
+my @lines = grep { !/\A(?:PWD|_|SHLVL|OLDPWD)=/ } map {s/\n\z//r} <$in>;
+close $in or die "$shown: $!";
+like( $lines[0], qr{\A\Q$tmp\E/authz-plan\.\w+\z}, '... has an empty environment, and a directory of its own' );
+is( $lines[1], 0,           '... no connection of ours' );
+is( $lines[2], 2 * 1024**2, '... and a limit of memory' );
+
+# ---- later
+
+program();
+answer_is( deploy( rule('a := 5') ), 200, 'OPA back in its place' );
+cmp_ok( ( served() )[0], '>', 10_000, '... plans again' );
+$stack->sql('DELETE FROM policy_plan');
+$stack->sql('UPDATE bundle SET modules = NULL');
+is( ( served() )[0], 0, 'a bundle from before plans has none' );
+cmp_ok( ( plan_of_upkeep() )[0], '>', 10_000, '... until the next upkeep' );
+
+done_testing();
