@@ -9,17 +9,20 @@ use Time::HiRes qw(sleep time);
 
 use Authz::Check;
 use Authz::Client  ();
+use Authz::Managed ();
 use Authz::Path    ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $stack   = Authz::Stack->start;
+my $stack   = Authz::Stack->start( gateway => 1 );
 my $path    = '/admin/api/governance/report';
 my %cc      = ( grants => ['client_credentials'] );
 my @crm     = $stack->make_client( 'crm', { %cc, scopes => ['orders.read'] } );
 my @erp     = $stack->make_client( 'erp', { %cc, scopes => ['orders.read'] } );
 my @none    = $stack->make_client('none');
 my ($today) = $stack->sql('SELECT current_date');
+
+sub day { return $stack->sql("SELECT current_date - $_[0]") }
 
 sub report {
     my ($query) = @_;
@@ -126,6 +129,37 @@ members_are(
     { totalDecisions => 0, allowedPct => 0, byClient => sub { !@{ $_[0] } }, activeAgentCount => 0 },
     'governance: percentages of nothing are 0' );
 
+# ---- managed resources
+
+my $gateway = Authz::Managed->new($stack);
+my %static  = (
+    upstreamType => 'STATIC',
+    routes => [ { id => 'all', path => '/**', methods => ['GET'], response => { status => 200, body => 'here' } } ] );
+$gateway->resource( 'static', %static, displayName => 'The static one' );
+$gateway->resource( 'unused', %static );
+my @asked = map { $gateway->ask( GET => 'static', "/$_" )->status } 1 .. 3;
+is_deeply( \@asked, [ 200, 200, 200 ], 'three requests to a managed resource' );
+
+sub resources {
+    my ($query) = @_;
+    return [ map {"$_->{name} $_->{decisionCount}"} @{ report($query)->json->{resources} } ];
+}
+my @counted = ( 'The static one 3', 'unused 0' );
+is_deeply( resources(), \@counted, 'governance: the decisions about each managed resource' );
+$stack->authzctl('maintain');
+is_deeply( resources(), \@counted, '... housekeeping changes no number' );
+is( $gateway->ask( GET => 'static', '/4' )->status, 200, 'another request' );
+is_deeply( resources(), [ 'The static one 4', 'unused 0' ], '... counts at once' );
+is_deeply(
+    resources('clientId=erp'),
+    [ 'The static one 0', 'unused 0' ], '... and those of one client are its own' );
+is_deeply(
+    resources( 'from=' . day(9) . '&to=' . day(8) ),
+    [ 'The static one 0', 'unused 0' ], '... those of a period are of its days' );
+is( report()->json->{resources}[0]{resourceIndicator},
+    $stack->base . '/gateway/static', '... with the address that tokens name (RFC 8707)' );
+is( report()->json->{protectedResourceCount}, 2, '... and they are protected resources' );
+
 # ---- rows that are written while housekeeping adds up
 
 my $database = $stack->{database};
@@ -182,7 +216,6 @@ SELECT c, current_date - d, '/token', 'allowed', true, d FROM generate_series(1,
 INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n) VALUES ('', current_date - 5, '/token', 'rejected', true, 1000);
 INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n) VALUES ('', current_date - 5, '/admin', 'allowed', false, 1000);
 SQL
-sub day { return $stack->sql("SELECT current_date - $_[0]") }
 my $to = day(1);
 for my $case ( [ 1, 1 ], [ 92, 92 ], [ 93, 14 ], [ 365, 53 ] ) {
     my ( $days, $points ) = @$case;

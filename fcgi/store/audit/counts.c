@@ -37,7 +37,7 @@ static const struct db_stmt counts_add_stmt = {
     "WITH moved AS (UPDATE audit_cut SET up_to = $2::bigint, cut_at = greatest(cut_at,"
     "   $3::timestamptz)"
     "  WHERE up_to = $1::bigint RETURNING 1),"
-    " written AS MATERIALIZED (SELECT " COUNTED_COLUMNS
+    " written AS MATERIALIZED (SELECT " COUNTED_COLUMNS "," COUNTED_RESOURCE
     "  FROM audit_log a WHERE a.id > $1::bigint AND a.id <= $2::bigint"
     "   AND EXISTS (SELECT 1 FROM moved)),"
     " counted AS (INSERT INTO audit_count (client_id, day, endpoint, outcome, decision, n)"
@@ -46,7 +46,14 @@ static const struct db_stmt counts_add_stmt = {
     "    (day, endpoint, outcome, decision))"
     "   HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL"
     "  ON CONFLICT (client_id, day, endpoint, outcome, decision)"
-    "   DO UPDATE SET n = audit_count.n + excluded.n)"
+    "   DO UPDATE SET n = audit_count.n + excluded.n),"
+    " asked AS (INSERT INTO resource_count (client_id, day, resource, n)"
+    "  SELECT coalesce(client_id, ''), day, resource, count(*) FROM written"
+    "   WHERE resource IS NOT NULL"
+    "   GROUP BY GROUPING SETS ((client_id, day, resource), (day, resource))"
+    "   HAVING GROUPING(client_id) = 1 OR client_id IS NOT NULL"
+    "  ON CONFLICT (client_id, day, resource)"
+    "   DO UPDATE SET n = resource_count.n + excluded.n)"
     " INSERT INTO denial_count (client_id, day, code, n)"
     "  SELECT coalesce(client_id, ''), day, code, count(*) FROM written, " DENIAL_CODES
     "   GROUP BY GROUPING SETS ((client_id, day, code), (day, code))"
@@ -56,7 +63,8 @@ static const struct db_stmt counts_add_stmt = {
 
 static const struct db_stmt counts_forget_stmt = {
     "counts_forget",
-    "WITH d AS (DELETE FROM denial_count WHERE day < current_date - $1::integer)"
+    "WITH d AS (DELETE FROM denial_count WHERE day < current_date - $1::integer),"
+    " r AS (DELETE FROM resource_count WHERE day < current_date - $1::integer)"
     " DELETE FROM audit_count WHERE day < current_date - $1::integer",
     1};
 

@@ -13,6 +13,10 @@
     "a.client_id, (a.created_at AT TIME ZONE 'UTC')::date AS day, a.endpoint, a.outcome,"          \
     " a.policy_input IS NOT NULL AS decision,"                                                     \
     " CASE WHEN a.outcome = 'denied' THEN a.request_summary::json ->> 'denyCodes' END AS codes"
+/* And this one: the managed resource that the decision is about, if it is about one. */
+#define COUNTED_RESOURCE                                                                           \
+    " CASE WHEN a.endpoint LIKE '/gateway/%' AND a.policy_input IS NOT NULL"                       \
+    "  AND a.outcome <> 'rejected' THEN a.request_summary::json ->> 'resource' END AS resource"
 
 /* The reasons of a row that COUNTED_COLUMNS made, one each. */
 #define DENIAL_CODES "regexp_split_to_table(codes, ' ') AS code"

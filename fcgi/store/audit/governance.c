@@ -2,6 +2,9 @@
 
 #include "store/audit/governance.h"
 
+#include <string.h>
+
+#include "base/settings.h"
 #include "store/audit/counts_private.h"
 #include "store/db/db.h"
 
@@ -73,16 +76,47 @@ static const struct db_stmt governance_report_stmt = {
     " FROM client JOIN agents USING (client_id) ORDER BY 1) x)))"
     " FROM totals t, governance_inventory i",
     5};
+
+/* The managed resources, with the decisions about requests to them. */
+static const struct db_stmt governance_resources_stmt = {
+    "governance_resources",
+    "WITH recent AS MATERIALIZED (SELECT a.client_id, (a.created_at AT TIME ZONE 'UTC')::date AS day,"
+    COUNTED_RESOURCE " FROM audit_log a WHERE " AUDIT_UNCOUNTED " AND ($3::text IS NULL OR a.client_id = $3)),"
+    " asked AS (SELECT resource, sum(n)::bigint AS decisions FROM ("
+    " SELECT resource, n FROM resource_count WHERE day BETWEEN $1::date AND $2::date"
+    " AND client_id = coalesce($3, '')"
+    " UNION ALL SELECT resource, 1 FROM recent WHERE resource IS NOT NULL"
+    " AND day BETWEEN $1::date AND $2::date) r GROUP BY 1)"
+    " SELECT " LIST "coalesce(m.document ->> 'displayName', m.name) AS name, $5::text"
+    " || CASE m.upstream_type WHEN 'MCP' THEN '/gateway/mcp/' ELSE '/gateway/' END || m.name AS \"resourceIndicator\","
+    " coalesce(a.decisions, 0) AS \"decisionCount\""
+    " FROM managed_resource m LEFT JOIN asked a ON a.resource = m.name"
+    " ORDER BY 3 DESC, m.name LIMIT $4) x)",
+    5};
 /* clang-format on */
 
 enum az_status
 governance_report(struct op *op, const struct governance_period *period, const char **ret)
 {
-    struct db_params params = {.count = 0};
-    db_text(&params, period->from);
-    db_text(&params, period->to);
-    db_text(&params, period->client_id);
-    db_number(&params, period->days > GOVERNANCE_DAILY_MAX ? 7 : 1);
-    db_number(&params, GOVERNANCE_LIST_MAX);
-    return db_fetch_text(op, &governance_report_stmt, &params, ret);
+    struct db_batch *batch = db_batch_new(op);
+    struct db_step *report = db_batch_add(batch, &governance_report_stmt),
+                   *resources = db_batch_add(batch, &governance_resources_stmt);
+    struct db_params *params[] = {&report->params, &resources->params};
+    for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        db_text(params[i], period->from);
+        db_text(params[i], period->to);
+        db_text(params[i], period->client_id);
+    }
+    db_number(&report->params, period->days > GOVERNANCE_DAILY_MAX ? 7 : 1);
+    db_number(&report->params, GOVERNANCE_LIST_MAX);
+    db_number(&resources->params, GOVERNANCE_LIST_MAX);
+    db_text(&resources->params, op->az->cfg->oidc_issuer);
+    enum az_status st = db_run(op, batch, true);
+    if (st != AZ_OK)
+        return st;
+    const char *text = db_get(report->result, 0, 0), *list = db_get(resources->result, 0, 0);
+    *ret = text != NULL && list != NULL ? talloc_asprintf(op->mem, "%.*s,\"resources\":%s}",
+                                                          (int) strlen(text) - 1, text, list)
+                                        : NULL;
+    return *ret != NULL ? AZ_OK : op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a report");
 }
