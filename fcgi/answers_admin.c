@@ -160,6 +160,12 @@ static const struct field policy_change_fields[] = {
     {"timestamp",  FIELD_TEXT, .required = true},
 };
 static const struct field_table policy_change_table = ANSWER("PolicyChange", policy_change_fields);
+static const struct field reported_resource_fields[] = {
+    {"name",              FIELD_TEXT,    .required = true, .help = "Its displayName"},
+    {"resourceIndicator", FIELD_TEXT,    .required = true, .help = "Address that tokens for it name (RFC 8707)"},
+    {"decisionCount",     FIELD_INTEGER, .required = true, .help = "Decisions about requests to it in the period"},
+};
+static const struct field_table reported_resource_table = ANSWER("ReportedResource", reported_resource_fields);
 static const struct field governance_fields[] = {
     {"generatedAt",            FIELD_TEXT,      .required = true},
     {"periodStart",            FIELD_TEXT,      .required = true},
@@ -186,7 +192,7 @@ static const struct field governance_fields[] = {
     {"denialReasons",          FIELD_ARRAY,     .required = true, .shape = &denial_reason_table},
     {"clients",                FIELD_ARRAY,     .required = true, .shape = &agent_table},
     {"identityProviders",      FIELD_ARRAY,     .required = true, .shape = &reported_provider_table},
-    {"resources",              FIELD_ARRAY,     .required = true, .help = "Managed resources; none yet"},
+    {"resources",              FIELD_ARRAY,     .required = true, .shape = &reported_resource_table},
     {"recentPolicyChanges",    FIELD_ARRAY,     .required = true, .shape = &policy_change_table},
 };
 const struct field_table answer_governance = ANSWER("GovernanceReportDto", governance_fields);
