@@ -9,6 +9,7 @@
 #include "gateway/link/need.h"
 #include "gateway/link/provider.h"
 #include "gateway/link/token.h"
+#include "managed/auth.h"
 #include "managed/managed.h"
 #include "store/db/db.h"
 #include "store/gateway/connections.h"
@@ -305,5 +306,35 @@ link_is_linked(struct op *op, const struct upstream_caller *caller,
         return AZ_OK;
     enum az_status st = link_find(&wishing);
     *ret = st == AZ_OK && is_usable(&wishing.connection, wishing.binding, is_oauth(&wishing));
+    return st;
+}
+
+enum az_status
+link_are_linked(struct op *op, const struct upstream_caller *caller,
+                const struct managed_resource *const *resources, size_t count, bool *ret)
+{
+    const char **names = talloc_array(op->mem, const char *, (unsigned) count + 1);
+    struct connection *connections = talloc_array(op->mem, struct connection, (unsigned) count + 1);
+    size_t *place = talloc_array(op->mem, size_t, (unsigned) count + 1), wanted = 0;
+    if (names == NULL || connections == NULL || place == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for %zu connections", count);
+    for (size_t i = 0; i < count; i++) {
+        ret[i] = false;
+        if (managed_auth_is_linked(resources[i]->auth.type)) {
+            names[wanted] = resources[i]->name;
+            place[wanted++] = i;
+        }
+    }
+    if (wanted == 0 || caller->subject == NULL)
+        return AZ_OK;
+    enum az_status st = connections_find(op, caller->subject, names, wanted, connections);
+    for (size_t i = 0; st == AZ_OK && i < wanted; i++) {
+        const struct managed_resource *resource = resources[place[i]];
+        unsigned char binding[SHA256_OCTETS];
+        st = link_binding(op, resource, binding);
+        ret[place[i]] =
+            st == AZ_OK
+            && is_usable(&connections[i], binding, resource->auth.type == MANAGED_AUTH_OAUTH_LINK);
+    }
     return st;
 }

@@ -61,19 +61,6 @@ tell_model(struct tool_call *c, enum az_status st, const char *text)
     return AZ_OK;
 }
 
-/* Return the holder of the token as credentials are found for it. A token of a client itself names
- * the client as its subject, and no person. */
-static struct upstream_caller
-holder_of(const struct mcp_exchange *it)
-{
-    const struct token_row *row = &it->visit.token->lookup.row;
-    bool person = row->subject != NULL && strcmp(row->subject, row->client.client_id) != 0;
-    return (struct upstream_caller){.subject = person ? row->subject : NULL,
-                                    .idp = person ? row->idp : NULL,
-                                    .client_id = row->client.client_id,
-                                    .flow_id = row->flow_id};
-}
-
 /* ---- what is noted */
 
 /* Note the call for readers of the audit log (gateway-admin.md 3.8). */
@@ -113,7 +100,7 @@ static enum az_status
 look_at_link(struct tool_call *c, bool *linked, const bool **ret)
 {
     const struct managed_resource *resource = c->tool->resource;
-    const struct upstream_caller caller = holder_of(c->it);
+    const struct upstream_caller caller = mcp_caller_of(c->it);
     *ret = NULL;
     if (!managed_auth_is_linked(resource->auth.type))
         return AZ_OK;
@@ -270,7 +257,7 @@ mcp_call_tool(struct mcp_exchange *it)
     enum az_status st = read_tool_call(&c);
     if (st != AZ_OK || c.tool == NULL)
         return st;
-    c.caller = holder_of(it);
+    c.caller = mcp_caller_of(it);
     c.holder = (struct gateway_bearer){it->req, it->visit.token};
     c.caller.make_token = gateway_subject_token;
     c.caller.make_arg = &c.holder;

@@ -4,6 +4,7 @@
 #define AZ_GATEWAY_MCP_CATALOGUE_H
 
 #include "gateway/mcp/exchange.h"
+#include "gateway/upstream/credential.h"
 #include "managed/managed.h"
 
 /* A tool, and the name by which clients of this endpoint call it. */
@@ -29,5 +30,9 @@ const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue,
 
 /* Describe the operation of a tool to policy. */
 struct gateway_action mcp_describe_tool(const struct mcp_tool *tool);
+
+/* Return the holder of the token as credentials are found for it. A token of a client itself names
+ * the client as its subject, and no person. */
+struct upstream_caller mcp_caller_of(const struct mcp_exchange *it);
 
 #endif

@@ -3,8 +3,10 @@
 #include "gateway/mcp/list.h"
 
 #include "base/jsonx.h"
+#include "gateway/link/credential.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"
+#include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */
 static size_t
@@ -26,10 +28,19 @@ decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
         talloc_array(op->mem, struct gateway_target, (unsigned) catalogue->resources + 1);
     struct gateway_tool *tools =
         talloc_array(op->mem, struct gateway_tool, (unsigned) catalogue->tools + 1);
-    if (targets == NULL || tools == NULL)
+    bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
+    const struct upstream_caller caller = mcp_caller_of(it);
+    if (targets == NULL || tools == NULL || linked == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
-    for (size_t i = 0; i < catalogue->resources; i++)
-        targets[i] = gateway_target_of(catalogue->resource[i], NULL);
+    enum az_status st =
+        link_are_linked(op, &caller, catalogue->resource, catalogue->resources, linked);
+    if (st != AZ_OK)
+        return st;
+    for (size_t i = 0; i < catalogue->resources; i++) {
+        const struct managed_resource *resource = catalogue->resource[i];
+        targets[i] = gateway_target_of(
+            resource, managed_auth_is_linked(resource->auth.type) ? &linked[i] : NULL);
+    }
     for (size_t i = 0; i < catalogue->tools; i++) {
         const struct mcp_tool *tool = &catalogue->tool[i];
         tools[i].resource = resource_index(catalogue, tool);

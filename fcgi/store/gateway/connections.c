@@ -29,7 +29,8 @@ enum connection_find_column {
     CONNECTION_SCOPES,
     CONNECTION_EXPIRES_AT,
     CONNECTION_REFRESHED_AT,
-    CONNECTION_IDP
+    CONNECTION_IDP,
+    CONNECTION_RESOURCE
 };
 static const struct db_stmt connection_find_stmt = {
     "connection_find",
@@ -44,6 +45,16 @@ static const struct db_stmt connection_find_stmt = {
     " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
     "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     "   AND c.resource = $2 WHERE s.subject = $1",
+    2};
+/* A list is no use of a connection. The same columns, and CONNECTION_RESOURCE. */
+static const struct db_stmt connections_find_stmt = {
+    "connections_find",
+    "SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
+    "  to_json(c.scopes) AS scopes, extract(epoch FROM c.expires_at)::bigint AS expires_at,"
+    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp, c.resource"
+    " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
+    "  JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
+    " WHERE s.subject = $1 AND c.resource = ANY ($2::text[])",
     2};
 static const struct db_stmt connection_lock_stmt = {
     "connection_lock", "SELECT id FROM gateway_connection WHERE id = $1 FOR UPDATE", 1};
@@ -159,27 +170,30 @@ seal_secrets(struct op *op, const char *place, const struct connection_secrets *
 }
 
 static enum az_status
-connection_read_connection(struct op *op, const PGresult *row, const char *subject,
+connection_read_connection(struct op *op, const PGresult *result, int row, const char *subject,
                            const char *resource, struct connection *ret)
 {
     const unsigned char *binding = NULL, *box = NULL;
     size_t binding_length = 0, box_length = 0;
-    enum az_status st = db_read_octets(op, row, 0, CONNECTION_BINDING, &binding, &binding_length);
+    enum az_status st =
+        db_read_octets(op, result, row, CONNECTION_BINDING, &binding, &binding_length);
     if (st == AZ_OK)
-        st = db_read_octets(op, row, 0, CONNECTION_SECRET_SEALED, &box, &box_length);
+        st = db_read_octets(op, result, row, CONNECTION_SECRET_SEALED, &box, &box_length);
     if (st == AZ_OK)
-        st = db_read_json(op, row, 0, CONNECTION_SCOPES, &ret->scopes);
+        st = db_read_json(op, result, row, CONNECTION_SCOPES, &ret->scopes);
     if (st == AZ_OK && binding_length != SHA256_OCTETS)
         st = op_fail(op, AZ_SERVER_ERROR, NULL, "the row of a connection is damaged");
     if (st != AZ_OK)
         return st;
+    ret->person = true;
+    ret->idp = db_get_number(result, row, CONNECTION_IDP, 0);
     const char *place = connection_place(op->mem, subject, ret->idp, resource);
     memcpy(ret->binding, binding, SHA256_OCTETS);
-    ret->id = db_get_number(row, 0, CONNECTION_ID, 0);
-    ret->expires_at = db_get_number(row, 0, CONNECTION_EXPIRES_AT, 0);
-    ret->refreshed_at = db_get_number(row, 0, CONNECTION_REFRESHED_AT, 0);
+    ret->id = db_get_number(result, row, CONNECTION_ID, 0);
+    ret->expires_at = db_get_number(result, row, CONNECTION_EXPIRES_AT, 0);
+    ret->refreshed_at = db_get_number(result, row, CONNECTION_REFRESHED_AT, 0);
     ret->active = open_secrets(op, place, box, box_length, &ret->secrets)
-                  && db_get_bool(row, 0, CONNECTION_ACTIVE);
+                  && db_get_bool(result, row, CONNECTION_ACTIVE);
     ret->found = true;
     return AZ_OK;
 }
@@ -198,8 +212,31 @@ connection_find(struct op *op, const char *subject, const char *resource, struct
     ret->person = true;
     ret->idp = db_get_number(row, 0, CONNECTION_IDP, 0);
     return db_get(row, 0, CONNECTION_ID) != NULL
-               ? connection_read_connection(op, row, subject, resource, ret)
+               ? connection_read_connection(op, row, 0, subject, resource, ret)
                : AZ_OK;
+}
+
+enum az_status
+connections_find(struct op *op, const char *subject, const char *const *resources, size_t count,
+                 struct connection *ret)
+{
+    struct db_params params = {.count = 0};
+    PGresult *result;
+    for (size_t i = 0; i < count; i++)
+        ret[i] = (struct connection){.found = false};
+    db_text(&params, subject);
+    db_words(op->mem, &params, resources, count);
+    enum az_status st = db_exec(op, &connections_find_stmt, &params, true, &result);
+    int rows = st == AZ_OK ? PQntuples(result) : 0;
+    for (int row = 0; st == AZ_OK && row < rows; row++) {
+        const char *name = db_get(result, row, CONNECTION_RESOURCE);
+        size_t i = 0;
+        while (i < count && strcmp(resources[i], name) != 0)
+            i++;
+        if (i < count)
+            st = connection_read_connection(op, result, row, subject, name, &ret[i]);
+    }
+    return st;
 }
 
 enum az_status

@@ -50,6 +50,11 @@ struct connection_new {
 enum az_status connection_find(struct op *op, const char *subject, const char *resource,
                                struct connection *ret);
 
+/* Find the connections of a person with several resources, for which `ret` has room. They are not
+ * noted as used. One trip. */
+enum az_status connections_find(struct op *op, const char *subject, const char *const *resources,
+                                size_t count, struct connection *ret);
+
 /*
  * Begin a transaction and lock the connection, so that of several requests one refreshes and the
  * others see what it stored; the caller ends it with db_end(). AZ_BUSY: another request has held
