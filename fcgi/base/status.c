@@ -67,6 +67,7 @@ static const struct az_status_row rows[] = {
     {AZ_SERVER_ERROR,           500, "server_error",            "Internal server error",                    "error",    AZ_SEV_ERROR},
     {AZ_UNAVAILABLE,            503, "temporarily_unavailable", "The service is temporarily unavailable", "error", AZ_SEV_ERROR},
     {AZ_LINK_REQUIRED,          403, "link_required",           "The user must link an account of this resource first", "rejected", AZ_SEV_INFO},
+    {AZ_APPROVAL_REQUIRED,      403, "approval_required",       "The user must approve this call first", "rejected", AZ_SEV_INFO},
     {AZ_USER_REQUIRED,          403, "user_required",           "This resource needs a token of a user", "rejected", AZ_SEV_INFO},
     {AZ_UPSTREAM_UNREACHABLE,   502, "upstream_unreachable",    "The upstream cannot be reached",       "error",    AZ_SEV_WARN},
     {AZ_UPSTREAM_AUTH,          502, "upstream_auth",           "The upstream refuses the credential of the gateway", "error", AZ_SEV_WARN},

@@ -61,6 +61,7 @@ enum az_status {
     AZ_SERVER_ERROR,        /* this service failed, 500 */
     AZ_UNAVAILABLE,         /* database or engine cannot be reached, 503 temporarily_unavailable */
     AZ_LINK_REQUIRED,       /* gateway: the person has to link an account first, 403 */
+    AZ_APPROVAL_REQUIRED,   /* gateway: the person has to approve the call first, 403 */
     AZ_USER_REQUIRED,       /* gateway: a client's own token on a resource of persons, 403 */
     AZ_UPSTREAM_UNREACHABLE, /* gateway: no connection to the upstream, 502 */
     AZ_UPSTREAM_AUTH,        /* gateway: the upstream refuses the shared credential, 502 */

@@ -89,7 +89,7 @@ test_eras(TALLOC_CTX *mem)
            "... with resultType, ttlMs and a cacheScope of private");
     ok(mcp_result_finish(result, &legacy), "tools/list for an older client");
     is_str(jsonx_dump(mem, result), "{\"tools\":[]}", "... without them");
-    result = mcp_link_result(mem, "link_a", "https://as.example/l", "Connect.", "s");
+    result = mcp_visit_result(mem, "link_a", "https://as.example/l", "Connect.", "s");
     ok(mcp_result_finish(result, &modern), "a link for a modern client");
     is_str(json_string_value(json_object_get(result, "resultType")), "input_required",
            "... keeps its resultType");

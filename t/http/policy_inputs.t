@@ -13,6 +13,7 @@ use Authz::Dpop   ();
 use Authz::Grant  ();
 use Authz::Idp    ();
 use Authz::Inputs;
+use Authz::Mcp   ();
 use Authz::Stack ();
 
 my $idp = Authz::Idp->start;
@@ -134,12 +135,12 @@ is( $given->status, 201, '(a delegation)' ) or diag $given->text;
 oauth_ok( ask( \@shop, $text ), { active => true }, 'one of a client to which a resource is delegated' );
 
 sub exchange {
-    my ( $subject, $kind ) = @_;
+    my ( $subject, $kind, @more ) = @_;
     my $urn = 'urn:ietf:params:oauth';
     return post(
         '/token', \@shop,
         grant_type         => "$urn:grant-type:token-exchange", subject_token => $subject,
-        subject_token_type => "$urn:token-type:$kind" );
+        subject_token_type => "$urn:token-type:$kind",          @more );
 }
 oauth_ok(
     ask( \@shop, exchange( $text, 'access_token' )->member('access_token') ), { active => true },
@@ -198,16 +199,55 @@ $code = Authz::Grant->code(
 $user = post( '/token', \@shop, Authz::Grant->redemption($code) );
 ok( ask( \@shop, $user->member($_) )->status == 200, "introspection of its $_" ) for qw(access_token refresh_token);
 
+# ---- the gateway
+
+my $mcp       = Authz::Mcp->new($stack);
+my $installed = $stack->admin(
+    POST => '/admin/api/connectors/static-demo/install',
+    json => { createResources => JSON::PP::true(), name => 'demo' } );
+is( $installed->status, 201, 'a resource of a connector' ) or diag $installed->text;
+$mcp->resource(
+    'linked',
+    upstreamType => 'REST', upstreamUrl => 'https://upstream.example', resourceType => 'urn:r:linked',
+    routes       => [ { id   => 'list', path  => '/list' } ],
+    tools        => [ { name => 'list', route => 'list', inputSchema => { type => 'object' }, annotations => {} } ],
+    upstreamAuth => { type => 'user_secret', header => 'X-Key' } );
+sub call { return $mcp->modern( 'tools/call', {@_}, token => $mcp->token('mcp demo:read') )->status }
+is( $mcp->modern( 'tools/list', {} )->status, 200, 'a list of tools' );
+is( call( name => 'demo__get_status' ),                                        200, 'a call' );
+is( call( name => 'linked__list' ),                                            200, 'a call that needs an account' );
+is( call( name => 'demo__get_status', arguments => { text => 'x' x 16_384 } ), 200, 'a call with long arguments' );
+$stack->bind( 'shop', { %all, gateway_scopes => ['*'], resources => ['urn:svc:gateway'] } );
+my $acting = exchange(
+    $idp->id_token(
+        {   iss => $idp->issuer, sub => 'bea', exp => time + 600, may_act => { sub => 'shop' },
+            act => { sub => 'before' } } ),
+    'id_token',
+    resource => $mcp->address,
+    scope    => 'demo:read' );
+oauth_ok( $acting, {}, 'a token of a chain for the gateway' );
+my @acting = ( token => $acting->member('access_token') );
+is( $mcp->modern( 'tools/list', {},                             @acting )->status, 200, '... a list of tools' );
+is( $mcp->modern( 'tools/call', { name => 'demo__get_status' }, @acting )->status, 200, '... and a call' );
+$stack->patch_row( 'svc.operator.controls.audit', { argument_mode => 'full' } );
+my $proxied =
+  $stack->token_text( @{ $mcp->{client} }, scope => 'demo:read', resource => $stack->base . '/gateway/demo' );
+is( $stack->http->get( '/gateway/demo/status?a=1', headers => [ Authz::Client::bearer($proxied), @agent ] )->status,
+    200, 'a proxied request' );
+
 # ---- both directions
 
 my @inputs = Authz::Inputs::stored($stack);
 inputs_ok($stack);
 
-# Those of the gateway are in t/http/gateway_door.t.
-for my $name ( grep { !/^gateway/ } Authz::Inputs::names() ) {
+# The gateway asks about tokens as introspection does. What the two describe alike, by the same definitions, is looked for in the
+# inputs of introspection.
+my %alike = map { ( $_ => 1 ) } Authz::Inputs::described('introspect');
+for my $name ( Authz::Inputs::names() ) {
     my @mine    = grep { Authz::Inputs::name_of($_) eq $name } @inputs;
     my %seen    = map  { ( $_ => 1 ) } map { Authz::Inputs::members($_) } @mine;
-    my @phantom = grep { !$seen{$_} } Authz::Inputs::described($name);
+    my @own     = grep { $name !~ /^gateway/ || !$alike{$_} } Authz::Inputs::described($name);
+    my @phantom = grep { !$seen{$_} } @own;
     is( "@phantom", '', "$name: each member that the schema describes is in one of " . @mine . ' real inputs' );
 }
 
@@ -225,7 +265,8 @@ sub open_with_members {
 is( join( ', ', open_with_members( Authz::Inputs::schema($_) ) ), '',
     "$_: an object with members of any name lists none" ) for Authz::Inputs::names();
 
-my $open = qr/\A(?:act|claims|context|detail|may_act|obligations|extensions|authorization_details|properties)\z/;
+my $open =
+  qr{\A(?:act|annotations|arguments|claims|context|detail|may_act|obligations|extensions|authorization_details|properties)\z};
 
 sub widened {
     my ( $value, $path ) = @_;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "gateway/mcp/approval.h"
 #include "gateway/mcp/call_upstream.h"
 #include "gateway/mcp/request_state.h"
 #include "gateway/mcp/result.h"
@@ -26,7 +27,8 @@ struct tool_call {
     struct upstream_caller caller;
     struct gateway_bearer holder; /* for the caller */
     struct mcp_call call;
-    int64_t began_ms; /* monotonic; 0: no upstream was asked */
+    int64_t began_ms;     /* monotonic; 0: no upstream was asked */
+    const char *approval; /* word for the audit row; NULL: policy asks for none */
 };
 
 /* ---- reading */
@@ -80,17 +82,19 @@ note_call(struct tool_call *c)
     }
     if (summary != NULL && managed_auth_is_linked(resource->auth.type) && c->began_ms != 0)
         json_object_set_new(summary, "linked", json_boolean(c->call.credential.link.url == NULL));
+    if (summary != NULL && c->approval != NULL)
+        json_object_set_new(summary, "approval", json_string(c->approval));
     req->audit.summary = jsonx_dump(req->op.mem, jsonx_own(req->op.mem, summary));
 }
 
 /* ---- policy */
 
 /* The obligations that a tool can meet. The text that an MCP server makes of a value cannot be
- * redacted, and nobody waits for an approval here. */
+ * redacted. */
 static unsigned
 obligations_of(const struct mcp_tool *tool)
 {
-    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS;
+    unsigned all = GATEWAY_RESPONSE_MAX_BYTES | GATEWAY_HEADERS | GATEWAY_APPROVE_BY_CIBA;
     return tool->resource->upstream == MANAGED_MCP ? all : all | GATEWAY_REDACT;
 }
 
@@ -141,54 +145,101 @@ decide_call(struct tool_call *c)
                       talloc_asprintf(mem, "Denied: %s", codes != NULL ? codes : ""));
 }
 
-/* ---- the link to an account */
+/* ---- what the person does first: linking an account, approving a call */
 
-/* Tell a client that cannot open addresses, or that its person did not want to. */
-static enum az_status
-link_by_text(struct tool_call *c, const char *url)
+/* An address that the person opens before the call can be made. */
+struct errand {
+    enum az_status st;   /* for the audit row */
+    const char *key;     /* names the question to the client */
+    const char *url;     /* NULL: there is no page for it */
+    const char *message; /* for a client that opens addresses */
+    const char *text;    /* for the model, if the client does not */
+    const char *refused; /* for the model, if the person did not want to */
+};
+
+static struct stated_call
+stated(const struct tool_call *c)
 {
-    TALLOC_CTX *mem = c->it->req->op.mem;
-    const char *name = c->tool->resource->display_name;
-    return tell_model(c, AZ_LINK_REQUIRED,
-                      url != NULL
-                          ? talloc_asprintf(mem, "Connect your %s account first, at %s", name, url)
-                          : talloc_asprintf(mem, "The %s account was not connected", name));
+    return (struct stated_call){c->caller.subject, c->caller.client_id, c->tool->resource->name,
+                                c->tool->row->name, c->arguments};
 }
 
-/* Return the answer of the person to our question for the link; NULL: there is none. */
+/* Return the answer of the person to our question; NULL: there is none. */
 static const char *
-link_answer(const struct tool_call *c, const char *key)
+errand_answer(const struct tool_call *c, const char *key)
 {
     const json_t *answers = json_object_get(c->it->message.params, "inputResponses");
     return json_string_value(json_object_get(json_object_get(answers, key), "action"));
 }
 
-/* Ask for the link (gateway-admin.md 1.1): the client opens the address and sends the call again.
- * The state ties the second call to the first; a second call without it, or with one that was made
- * for another call, is a first one. */
+/* Send the person to an address (gateway-admin.md 1.1): the client opens it and sends the call
+ * again. The state ties the second call to the first; a second call without it, or with one that
+ * was made for another call, is a first one. */
 static enum az_status
-ask_for_link(struct tool_call *c)
+send_person(struct tool_call *c, const struct errand *errand)
 {
     struct mcp_exchange *it = c->it;
     struct op *op = &it->req->op;
-    const char *url = c->call.credential.link.url;
-    const char *key = talloc_asprintf(op->mem, "link_%s", c->tool->resource->name);
+    const struct stated_call call = stated(c);
     const char *state = json_string_value(json_object_get(it->message.params, "requestState"));
-    const char *answer = key != NULL ? link_answer(c, key) : NULL;
-    const struct stated_call call = {c->caller.subject, c->caller.client_id,
-                                     c->tool->resource->name, c->tool->row->name, c->arguments};
-    if (!it->era.opens_urls || url == NULL)
-        return link_by_text(c, url);
+    if (errand->key == NULL || errand->message == NULL || errand->text == NULL
+        || errand->refused == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+    const char *answer = errand_answer(c, errand->key);
+    if (errand->url == NULL)
+        return tell_model(c, errand->st, errand->refused);
+    if (!it->era.opens_urls)
+        return tell_model(c, errand->st, errand->text);
     if (answer != NULL && strcmp(answer, "accept") != 0 && state != NULL
         && request_state_check(op, state, &call))
-        return link_by_text(c, NULL);
-    state = request_state_make(op, &call);
-    const char *message = talloc_asprintf(op->mem, "Connect your %s account to continue.",
-                                          c->tool->resource->display_name);
-    if (key == NULL || state == NULL || message == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a link");
-    it->result = mcp_link_result(op->mem, key, url, message, state);
+        return tell_model(c, errand->st, errand->refused);
+    if ((state = request_state_make(op, &call)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for a question to the person");
+    it->result = mcp_visit_result(op->mem, errand->key, errand->url, errand->message, state);
     return AZ_OK;
+}
+
+static enum az_status
+ask_for_link(struct tool_call *c)
+{
+    TALLOC_CTX *mem = c->it->req->op.mem;
+    const char *name = c->tool->resource->display_name, *url = c->call.credential.link.url;
+    return send_person(
+        c, &(struct errand){
+               .st = AZ_LINK_REQUIRED,
+               .key = talloc_asprintf(mem, "link_%s", c->tool->resource->name),
+               .url = url,
+               .message = talloc_asprintf(mem, "Connect your %s account to continue.", name),
+               .text = talloc_asprintf(mem, "Connect your %s account first, at %s", name,
+                                       url != NULL ? url : ""),
+               .refused = talloc_asprintf(mem, "The %s account was not connected", name)});
+}
+
+/* Meet approve_by_ciba: AZ_OK without a result if the person has approved exactly this call. */
+static enum az_status
+ask_for_approval(struct tool_call *c)
+{
+    struct op *op = &c->it->req->op;
+    const struct stated_call call = stated(c);
+    const char *url = NULL, *tool = c->tool->row->name, *name = c->tool->resource->display_name;
+    if (!c->decision.obligations.approve_by_ciba)
+        return AZ_OK;
+    enum az_status st = mcp_approval_take(c->it, &call, &url);
+    c->approval = st == AZ_OK ? "given" : st == AZ_APPROVAL_REQUIRED ? "asked" : "refused";
+    if (st == AZ_FORBIDDEN || st == AZ_USER_REQUIRED)
+        return tell_model(c, st, op->fault.public_text);
+    if (st != AZ_APPROVAL_REQUIRED)
+        return st;
+    return send_person(
+        c, &(struct errand){
+               .st = st,
+               .key = talloc_asprintf(op->mem, "approve_%s", c->tool->name),
+               .url = url,
+               .message = talloc_asprintf(op->mem, "Approve the call of %s at %s.", tool, name),
+               .text = talloc_asprintf(
+                   op->mem, "Approve the call of %s at %s first, at %s, and call it again", tool,
+                   name, url),
+               .refused = talloc_asprintf(op->mem, "The call of %s was not approved", tool)});
 }
 
 /* ---- the upstream */
@@ -265,8 +316,10 @@ mcp_call_tool(struct mcp_exchange *it)
     if (st == AZ_OK && it->result == NULL) {
         st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);
         st = st == AZ_INVALID ? tell_model(&c, AZ_INVALID_REQUEST, why)
-             : st == AZ_OK    ? call_upstream(&c)
+             : st == AZ_OK    ? ask_for_approval(&c)
                               : op_fail(&it->req->op, st, NULL, "out of memory for a tool call");
+        if (st == AZ_OK && it->result == NULL)
+            st = call_upstream(&c);
     }
     note_call(&c);
     count_call(&c);

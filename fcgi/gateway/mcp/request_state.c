@@ -13,9 +13,8 @@
 #define EXPIRY_OCTETS 8
 #define PAYLOAD_OCTETS (EXPIRY_OCTETS + SHA256_OCTETS)
 
-/* Hash a call. The JSON text of its parts keeps them apart. */
-static enum az_status
-hash_call(struct op *op, const struct stated_call *call, unsigned char ret[SHA256_OCTETS])
+enum az_status
+stated_call_hash(struct op *op, const struct stated_call *call, unsigned char ret[SHA256_OCTETS])
 {
     json_t *parts = jsonx_own(op->mem, json_pack("[s?,s,s,s,O?]", call->subject, call->client_id,
                                                  call->resource, call->tool, call->arguments));
@@ -38,7 +37,7 @@ request_state_make(struct op *op, const struct stated_call *call)
     uint64_t expiry = (uint64_t) op_now(op) + REQUEST_STATE_SECONDS;
     for (size_t i = EXPIRY_OCTETS; i-- > 0; expiry >>= 8)
         payload[i] = (unsigned char) expiry;
-    if (hash_call(op, call, payload + EXPIRY_OCTETS) != AZ_OK
+    if (stated_call_hash(op, call, payload + EXPIRY_OCTETS) != AZ_OK
         || mcp_state_mac(op, payload, mac) != AZ_OK)
         return NULL;
     b64url_encode_into(payload, sizeof(payload), left);
@@ -63,6 +62,6 @@ request_state_check(struct op *op, const char *text, const struct stated_call *c
         return false;
     for (size_t i = 0; i < EXPIRY_OCTETS; i++)
         expiry = expiry << 8 | payload[i];
-    return expiry > (uint64_t) op_now(op) && hash_call(op, call, wanted) == AZ_OK
+    return expiry > (uint64_t) op_now(op) && stated_call_hash(op, call, wanted) == AZ_OK
            && memcmp(payload + EXPIRY_OCTETS, wanted, sizeof(wanted)) == 0;
 }

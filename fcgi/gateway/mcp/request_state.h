@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/op.h"
+#include "crypto/digest.h"
 
 /* Seconds that a state is good for: as long as the link that it goes with. */
 #define REQUEST_STATE_SECONDS 600
@@ -24,6 +25,10 @@ struct stated_call {
     const char *tool;        /* name within its resource */
     const json_t *arguments; /* NULL: none */
 };
+
+/* Hash a call: who calls what with which arguments. The JSON text of its parts keeps them apart. */
+enum az_status stated_call_hash(struct op *op, const struct stated_call *call,
+                                unsigned char ret[SHA256_OCTETS]);
 
 /* Return the state of a call, on op->mem; NULL: out of memory. */
 const char *request_state_make(struct op *op, const struct stated_call *call);

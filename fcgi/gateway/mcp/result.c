@@ -153,8 +153,8 @@ mcp_tools_result(TALLOC_CTX *mem, json_t *tools)
 }
 
 json_t *
-mcp_link_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
-                const char *state)
+mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
+                 const char *state)
 {
     return jsonx_own(mem, json_pack("{s:s,s:{s:{s:s,s:{s:s,s:s,s:s}}},s:s}", "resultType",
                                     "input_required", "inputRequests", key, "method",

@@ -53,8 +53,8 @@ json_t *mcp_tools_result(TALLOC_CTX *mem, json_t *tools);
  * again (MCP 2026-07-28, multi round-trip requests). key: names the request among those of the
  * result.
  */
-json_t *mcp_link_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
-                        const char *state);
+json_t *mcp_visit_result(TALLOC_CTX *mem, const char *key, const char *url, const char *message,
+                         const char *state);
 
 /* Give a result what its era has: a resultType, or neither that nor how long it may be kept. False:
  * out of memory. */

@@ -46,7 +46,8 @@ static const struct db_stmt ciba_waiting_callback_stmt = {
     "ciba_waiting_callback", WAITING_COLUMNS " WHERE q.callback_hash = $1", 1};
 
 /* The end of an approval that is not collected, as that of a code (grants.c). No redirect_uri is
- * empty, so that an auth_req_id in the form of a code is no code. */
+ * empty, so that an auth_req_id in the form of a code is no code. An approval for
+ * the gateway (call_hash) gives no tokens. */
 enum ciba_request_answer_column { ANSWER_DONE };
 static const struct db_stmt ciba_request_answer_stmt = {
     "ciba_request_answer",
@@ -66,7 +67,7 @@ static const struct db_stmt ciba_request_answer_stmt = {
     " SELECT id, secret_hash, expires_at, client, subject, idp, flow_id, '', $4::timestamptz, true,"
     "  $5, $6::text[], scope, resource, details, $7::timestamptz,"
     "  expires_at + interval '60 seconds', expires_at + interval '60 seconds'"
-    " FROM won WHERE state = 'approved')"
+    " FROM won WHERE state = 'approved' AND call_hash IS NULL)"
     " SELECT EXISTS (SELECT 1 FROM won) AS done",
     21};
 
