@@ -139,7 +139,7 @@ for my $case (
     my ( $name, %how ) = @$case;
     my $result = call( 'ann', 'notes__get', { id => '1' }, %how );
     ok( $result->{isError} && index( text_of($result), $link ) >= 0,
-        "$name: an error of the tool whose text has the address (decisions.md)" ) or diag text_of($result);
+        "$name: an error of the tool whose text has the address (decisions.md \"Gateway\")" ) or diag text_of($result);
 }
 my $again = call( 'ann', 'notes__get', { id => '1' }, %urls, answered( $first, 'accept' ) );
 is( $again->{resultType},    'input_required', 'accept without a connection: the same question again (3.5)' );
@@ -283,6 +283,9 @@ $stack->sql(q{UPDATE ciba_request SET expires_at = now() - interval '1 second' W
 is( call( 'ann', 'open__erase', {%what}, %urls )->{resultType}, 'input_required', 'an approval expires' );
 is( calls(),                                                    $before + 1, '... and the upstream was not asked' );
 
+$first = call( 'eve', 'notes__erase', {%what}, %urls );
+is( ( question($first) )[0], 'link_notes', 'an account is linked before the call is approved' );
+
 # Several calls at once.
 $stack->sql('DELETE FROM ciba_request');
 
@@ -324,8 +327,9 @@ rules("obligations.approve_by_ciba := true\n");
 $proxied = $stack->http->request(
     POST    => '/gateway/open/erase',
     headers => [ Authorization => 'Bearer ' . token_of( 'ann', \@host, "$base/gateway/open" ) ] );
-is( $proxied->status, 403, 'a request without MCP is denied: its body cannot be shown to a person (decisions.md)' )
-  or diag $proxied->text;
+is( $proxied->status, 403,
+    'a request without MCP is denied: its body cannot be shown to a person (decisions.md "Gateway")'
+) or diag $proxied->text;
 is( $proxied->json->{deny_reasons}[0]{code}, 'obligation_unknown', '... with the reason' );
 is( calls(),                                 $before + 3,          '... and does not reach the upstream' );
 

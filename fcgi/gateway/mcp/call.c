@@ -215,6 +215,22 @@ ask_for_link(struct tool_call *c)
                .refused = talloc_asprintf(mem, "The %s account was not connected", name)});
 }
 
+/* Ask for the link to an account before an approval that the call could not use. The upstream is
+ * not asked. */
+static enum az_status
+link_before_approval(struct tool_call *c)
+{
+    struct upstream_wish wish = {.resource = c->tool->resource, .caller = &c->caller};
+    struct op *op = &c->it->req->op;
+    if (!c->decision.obligations.approve_by_ciba
+        || !managed_auth_is_linked(wish.resource->auth.type) || c->caller.subject == NULL)
+        return AZ_OK;
+    enum az_status st = resource_secrets(op, wish.resource, &wish.secrets);
+    if (st == AZ_OK)
+        st = link_credential(op, &wish, &c->call.credential);
+    return st == AZ_LINK_REQUIRED ? ask_for_link(c) : st;
+}
+
 /* Meet approve_by_ciba: AZ_OK without a result if the person has approved exactly this call. */
 static enum az_status
 ask_for_approval(struct tool_call *c)
@@ -316,8 +332,10 @@ mcp_call_tool(struct mcp_exchange *it)
     if (st == AZ_OK && it->result == NULL) {
         st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);
         st = st == AZ_INVALID ? tell_model(&c, AZ_INVALID_REQUEST, why)
-             : st == AZ_OK    ? ask_for_approval(&c)
+             : st == AZ_OK    ? link_before_approval(&c)
                               : op_fail(&it->req->op, st, NULL, "out of memory for a tool call");
+        if (st == AZ_OK && it->result == NULL)
+            st = ask_for_approval(&c);
         if (st == AZ_OK && it->result == NULL)
             st = call_upstream(&c);
     }

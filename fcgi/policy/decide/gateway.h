@@ -84,7 +84,7 @@ enum gateway_obligation {
 struct gateway_obligations {
     json_t *redact;             /* array of JSON Pointers (RFC 6901) below /body */
     int64_t response_max_bytes; /* octets of the upstream's answer; 0: no limit */
-    bool approve_by_ciba;       /* the person approves the request on another device first */
+    bool approve_by_ciba;       /* the person approves the call first */
     json_t *headers;            /* object of texts: header fields to send to the upstream */
 };
 
