@@ -41,12 +41,13 @@ static const struct db_stmt connection_find_stmt = {
     "    OR c.last_used_at < now() - interval '5 minutes') FOR UPDATE OF c SKIP LOCKED))"
     " SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
     "  to_json(c.scopes) AS scopes, extract(epoch FROM c.expires_at)::bigint AS expires_at,"
-    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp"
+    "  extract(epoch FROM c.refreshed_at)::bigint AS refreshed_at, p.id AS idp,"
+    "  c.resource"
     " FROM subject s JOIN identity_provider p ON p.issuer = s.issuer"
     "  LEFT JOIN gateway_connection c ON c.subject = s.subject AND c.idp = p.id"
     "   AND c.resource = $2 WHERE s.subject = $1",
     2};
-/* A list is no use of a connection. The same columns, and CONNECTION_RESOURCE. */
+/* The same columns. A list is no use of a connection. */
 static const struct db_stmt connections_find_stmt = {
     "connections_find",
     "SELECT c.id, c.status = 'active' AS active, c.binding, c.secret_sealed,"
