@@ -33,6 +33,10 @@ extern const struct rego_builtin rego_encoding_builtins[];
 extern const struct rego_builtin rego_time_builtins[];
 extern const struct rego_builtin rego_unit_builtins[];
 extern const struct rego_builtin rego_type_builtins[];
+extern const struct rego_builtin rego_glob_builtins[];
+extern const struct rego_builtin rego_regex_builtins[];
+extern const struct rego_builtin rego_token_builtins[];
+extern const struct rego_builtin rego_patch_builtins[];
 
 /* Return the row of a name, or NULL. */
 const struct rego_builtin *rego_builtin_find(const char *name);
@@ -42,6 +46,11 @@ const struct rego_builtin *rego_builtin_at(size_t index);
 
 /* End the evaluation: the engine must be asked. Returns NULL. */
 const struct rego_value *rego_give_up(struct rego_machine *machine, const char *why);
+
+/* Return the segments of a path: those of a pointer, or an array of any values. NULL: it is
+ * neither, or no memory. */
+const struct rego_value *rego_json_path(struct rego_machine *machine,
+                                        const struct rego_value *path);
 
 /* True if all arguments from `first` on, `count` of them, have the type. */
 bool rego_are(const struct rego_value *const *arg, size_t count, enum rego_type type);

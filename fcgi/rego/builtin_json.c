@@ -102,10 +102,8 @@ segment_of(struct rego_machine *machine, const char *text, size_t length)
     return rego_text(machine->arena, copy, to);
 }
 
-/* Return the segments of a path: those of a pointer, or an array of any values. NULL: it is
- * neither, or no memory. */
-static const struct rego_value *
-path_of(struct rego_machine *machine, const struct rego_value *path)
+const struct rego_value *
+rego_json_path(struct rego_machine *machine, const struct rego_value *path)
 {
     if (path->type == REGO_ARRAY)
         return path;
@@ -150,7 +148,7 @@ tree_of(struct rego_machine *machine, const struct rego_value *list)
         return NULL;
     struct rego_value *tree = rego_object(machine->arena, 0);
     for (uint32_t i = 0; tree != NULL && i < list->count; i++) {
-        const struct rego_value *path = path_of(machine, list->item[i]);
+        const struct rego_value *path = rego_json_path(machine, list->item[i]);
         if (path == NULL || path->count > REGO_DEPTH_MAX
             || (path->count > 0 && !put_path(machine, tree, path, 0)))
             return NULL;

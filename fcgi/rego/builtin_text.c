@@ -132,6 +132,53 @@ run_indexof_n(struct rego_machine *machine, const struct rego_value *const *arg)
     return places;
 }
 
+/* Return a finished text. */
+static const struct rego_value *
+text_own_text_of(struct rego_machine *machine, struct buf *buf)
+{
+    if (buf->status != AZ_OK) {
+        machine->arena->full = true;
+        return NULL;
+    }
+    return rego_string(machine->arena, buf->len > 0 ? buf->data : "", buf->len);
+}
+
+/* Return the first of the texts, in their order, that stands at an octet. NULL: none. */
+static const struct rego_member *
+text_at(const struct rego_value *texts, const struct rego_value *in, uint32_t at)
+{
+    for (uint32_t i = 0; i < texts->count; i++) {
+        const struct rego_value *text = texts->member[i].key;
+        if (in->count - at >= text->count && memcmp(in->text + at, text->text, text->count) == 0)
+            return &texts->member[i];
+    }
+    return NULL;
+}
+
+static const struct rego_value *
+run_replace_n(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    if (arg[0]->type != REGO_OBJECT || arg[1]->type != REGO_STRING)
+        return NULL;
+    for (uint32_t i = 0; i < arg[0]->count; i++)
+        if (arg[0]->member[i].key->type != REGO_STRING
+            || arg[0]->member[i].value->type != REGO_STRING)
+            return NULL;
+    if (arg[0]->count > 0 && arg[0]->member[0].key->count == 0)
+        return rego_give_up(machine, "strings.replace_n() of an empty text");
+    BUF_AUTO text;
+    buf_init(&text, machine->arena->mem, TEXT_MAX);
+    for (uint32_t at = 0; at < arg[1]->count;) {
+        const struct rego_member *member = text_at(arg[0], arg[1], at);
+        if (member != NULL)
+            buf_append(&text, member->value->text, member->value->count);
+        else
+            buf_append_char(&text, arg[1]->text[at]);
+        at += member != NULL ? member->key->count : 1;
+    }
+    return text_own_text_of(machine, &text);
+}
+
 /* True for a string, or a list of strings. */
 static bool
 is_texts(const struct rego_value *value)
@@ -175,17 +222,6 @@ run_any_suffix(struct rego_machine *machine, const struct rego_value *const *arg
 {
     (void) machine;
     return match_any(arg, true);
-}
-
-/* Return a finished text. */
-static const struct rego_value *
-text_own_text_of(struct rego_machine *machine, struct buf *buf)
-{
-    if (buf->status != AZ_OK) {
-        machine->arena->full = true;
-        return NULL;
-    }
-    return rego_string(machine->arena, buf->len > 0 ? buf->data : "", buf->len);
 }
 
 static const struct rego_value *
@@ -280,6 +316,7 @@ const struct rego_builtin rego_text_builtins[] = {
     {"strings.any_prefix_match", 2, run_any_prefix   },
     {"strings.any_suffix_match", 2, run_any_suffix   },
     {"strings.count",            2, run_strings_count},
+    {"strings.replace_n",        2, run_replace_n    },
     {"strings.reverse",          1, run_reverse      },
     {"trim",                     2, run_trim         },
     {"trim_left",                2, run_trim_left    },

@@ -2,12 +2,16 @@
  * own copy of the zones. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "rego/builtin.h"
 
 #define NS_PER_SECOND 1000000000LL
+
+/* Years, months or days that are added: more leave the range of times. */
+#define DATE_PARTS_MAX 200000
 
 static const struct rego_value *
 run_now(struct rego_machine *machine, const struct rego_value *const *arg)
@@ -146,20 +150,11 @@ is_date(const struct tm *tm)
            && tm->tm_min < 60 && tm->tm_sec < 60;
 }
 
+/* Return a time so many seconds east of UTC in nanoseconds; undefined if it does not fit. */
 static const struct rego_value *
-run_parse_rfc3339(struct rego_machine *machine, const struct rego_value *const *arg)
+time_of(struct rego_machine *machine, struct tm *tm, int64_t ns, int offset)
 {
-    struct tm tm;
-    int64_t ns, result;
-    int offset;
-    if (arg[0]->type != REGO_STRING)
-        return NULL;
-    if (arg[0]->count != strlen(arg[0]->text) || !read_rfc3339(arg[0]->text, &tm, &ns, &offset)
-        || !is_date(&tm))
-        return rego_give_up(machine, "a time in an unusual form");
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    int64_t seconds = (int64_t) timegm(&tm) - offset;
+    int64_t seconds = (int64_t) timegm(tm) - offset, result;
     /* The earliest time that fits begins within a second that does not. */
     if (seconds < 0) {
         seconds++;
@@ -171,11 +166,171 @@ run_parse_rfc3339(struct rego_machine *machine, const struct rego_value *const *
     return rego_integer(machine->arena, result);
 }
 
+static const struct rego_value *
+run_parse_rfc3339(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct tm tm;
+    int64_t ns;
+    int offset;
+    if (arg[0]->type != REGO_STRING)
+        return NULL;
+    if (arg[0]->count != strlen(arg[0]->text) || !read_rfc3339(arg[0]->text, &tm, &ns, &offset)
+        || !is_date(&tm))
+        return rego_give_up(machine, "a time in an unusual form");
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return time_of(machine, &tm, ns, offset);
+}
+
+/* Return the nanoseconds of a time that time_read_time() has read, within its second. */
+static int64_t
+part_of_second(const struct rego_value *value)
+{
+    int64_t rest = (value->type == REGO_ARRAY ? value->item[0] : value)->integer % NS_PER_SECOND;
+    return rest < 0 ? rest + NS_PER_SECOND : rest;
+}
+
+/* Add years, months and days; a day that a month lacks is one of the next. */
+static const struct rego_value *
+run_add_date(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct tm tm;
+    int64_t years, months, days;
+    if (!time_read_time(machine, arg[0], &tm) || !rego_is_integer(arg[1], &years)
+        || !rego_is_integer(arg[2], &months) || !rego_is_integer(arg[3], &days))
+        return NULL;
+    if (years < -DATE_PARTS_MAX || years > DATE_PARTS_MAX || months < -DATE_PARTS_MAX
+        || months > DATE_PARTS_MAX || days < -DATE_PARTS_MAX || days > DATE_PARTS_MAX)
+        return rego_give_up(machine, "a date beyond all calendars");
+    tm.tm_year += (int) years;
+    tm.tm_mon += (int) months;
+    tm.tm_mday += (int) days;
+    return time_of(machine, &tm, part_of_second(arg[0]), 0);
+}
+
+/* True for a layout that time.parse_rfc3339_ns() reads. */
+static bool
+is_rfc3339_layout(const struct rego_value *layout)
+{
+    static const char *const names[] = {"RFC3339", "RFC3339Nano", "2006-01-02T15:04:05Z07:00",
+                                        "2006-01-02T15:04:05.999999999Z07:00"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(layout->text, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static const struct rego_value *
+run_parse(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct tm tm = {0};
+    if (!rego_are(arg, 2, REGO_STRING))
+        return NULL;
+    if (is_rfc3339_layout(arg[0]))
+        return run_parse_rfc3339(machine, arg + 1);
+    const char *at = arg[1]->text;
+    if (strcmp(arg[0]->text, "2006-01-02") != 0 || !time_take_digits(&at, 4, &tm.tm_year)
+        || *at++ != '-' || !time_take_digits(&at, 2, &tm.tm_mon) || *at++ != '-'
+        || !time_take_digits(&at, 2, &tm.tm_mday) || at != arg[1]->text + arg[1]->count
+        || !is_date(&tm))
+        return rego_give_up(machine, "a layout of times other than RFC 3339");
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return time_of(machine, &tm, 0, 0);
+}
+
+/* Write a time as RFC 3339 has it, with as many digits of a second as it needs. */
+static const struct rego_value *
+run_format(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    struct tm tm;
+    char text[64], date[32];
+    bool whole = false, day = false;
+    if (!time_read_time(machine, arg[0], &tm))
+        return NULL;
+    if (arg[0]->type == REGO_ARRAY && arg[0]->count > 2 && arg[0]->item[2]->count > 0) {
+        const char *layout = arg[0]->item[2]->text;
+        day = strcmp(layout, "2006-01-02") == 0;
+        whole = strcmp(layout, "RFC3339") == 0 || strcmp(layout, "2006-01-02T15:04:05Z07:00") == 0;
+        if (!day && !whole && !is_rfc3339_layout(arg[0]->item[2]))
+            return rego_give_up(machine, "a layout of times other than RFC 3339");
+    }
+    strftime(date, sizeof(date), day ? "%Y-%m-%d" : "%Y-%m-%dT%H:%M:%S", &tm);
+    int64_t ns = part_of_second(arg[0]);
+    int length = snprintf(text, sizeof(text), "%s", date);
+    if (!day && !whole && ns > 0) {
+        length = snprintf(text, sizeof(text), "%s.%09d", date, (int) ns);
+        while (text[length - 1] == '0')
+            length--;
+    }
+    if (!day)
+        text[length++] = 'Z';
+    return rego_string(machine->arena, text, (size_t) length);
+}
+
+/* The units of durations, in nanoseconds. */
+static const struct {
+    const char *name;
+    int64_t ns;
+} duration_units[] = {
+    {"ns", 1                            },
+    {"us", 1000                         },
+    {"ms", 1000000                      },
+    {"s",  NS_PER_SECOND                },
+    {"m",  60 * NS_PER_SECOND           },
+    {"h",  3600 * NS_PER_SECOND         },
+    {"d",  24 * 3600 * NS_PER_SECOND    },
+    {"w",  7 * 24 * 3600 * NS_PER_SECOND},
+};
+
+/* Return the nanoseconds of a unit, or 0. */
+static int64_t
+duration_unit(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof(duration_units) / sizeof(duration_units[0]); i++)
+        if (strlen(duration_units[i].name) == length
+            && memcmp(duration_units[i].name, name, length) == 0)
+            return duration_units[i].ns;
+    return 0;
+}
+
+/* Read a duration of whole numbers with units (1h30m); others are left to the engine. */
+static const struct rego_value *
+run_parse_duration(struct rego_machine *machine, const struct rego_value *const *arg)
+{
+    int64_t sum = 0;
+    unsigned parts = 0;
+    if (arg[0]->type != REGO_STRING)
+        return NULL;
+    const char *at = arg[0]->text;
+    while (*at != '\0') {
+        size_t digits = strspn(at, "0123456789"), letters = strspn(at + digits, "hmsnudw");
+        int64_t number = 0, unit = duration_unit(at + digits, letters), ns;
+        for (size_t i = 0; i < digits && digits <= 9; i++)
+            number = number * 10 + (at[i] - '0');
+        /* Days and weeks only alone. */
+        bool mixed =
+            unit >= 24 * 3600 * NS_PER_SECOND && (parts > 0 || at[digits + letters] != '\0');
+        if (digits == 0 || digits > 9 || unit == 0 || mixed
+            || __builtin_mul_overflow(number, unit, &ns) || __builtin_add_overflow(sum, ns, &sum))
+            return rego_give_up(machine, "a duration in an unusual form");
+        at += digits + letters;
+        parts++;
+    }
+    if (parts == 0 || at != arg[0]->text + arg[0]->count)
+        return rego_give_up(machine, "a duration in an unusual form");
+    return rego_integer(machine->arena, sum);
+}
+
 const struct rego_builtin rego_time_builtins[] = {
-    {"time.clock",            1, run_clock        },
-    {"time.date",             1, run_date         },
-    {"time.now_ns",           0, run_now          },
-    {"time.parse_rfc3339_ns", 1, run_parse_rfc3339},
-    {"time.weekday",          1, run_weekday      },
-    {NULL,                    0, NULL             },
+    {"time.add_date",          4, run_add_date      },
+    {"time.clock",             1, run_clock         },
+    {"time.date",              1, run_date          },
+    {"time.format",            1, run_format        },
+    {"time.now_ns",            0, run_now           },
+    {"time.parse_duration_ns", 1, run_parse_duration},
+    {"time.parse_ns",          2, run_parse         },
+    {"time.parse_rfc3339_ns",  1, run_parse_rfc3339 },
+    {"time.weekday",           1, run_weekday       },
+    {NULL,                     0, NULL              },
 };

@@ -1,6 +1,9 @@
 /* Quantities with units, versions (semver.org), and bits of integers. */
 #include "config.h"
 
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/digits.h"
@@ -9,6 +12,12 @@
 /* Octets of a quantity without quotes, and digits of an exponent, that are read. */
 #define QUANTITY_SIZE 64
 #define EXPONENT_DIGITS_MAX 6
+
+/* The factor of a thousandth. */
+#define UNIT_MILLI 0
+
+/* Digits behind the point of units.parse. */
+#define FRACTION_DIGITS 10
 
 /* A unit and its factor. */
 struct unit {
@@ -42,7 +51,7 @@ static const struct unit plain_units[] = {
     {"E",  1000000000000000000},
     {"ei", 1LL << 60          },
     {"Ei", 1LL << 60          },
-    {"m",  0                  }, /* a thousandth, which has no exact binary value */
+    {"m",  UNIT_MILLI         },
     {NULL, 0                  },
 };
 
@@ -122,29 +131,81 @@ number_end(char *text)
     return text + strlen(text);
 }
 
-/* Multiply a number with a factor. False: the result is no 64-bit integer, or the number has an
- * exponent or more digits than fit. */
+/* A number without exponent: digits / 10^places. */
+struct quantity {
+    int64_t digits;
+    unsigned places;
+};
+
+/* Read a number. False: it has an exponent or a sign, or more digits than fit. */
 static bool
-multiply_exactly(const char *number, int64_t factor, int64_t *ret)
+read_quantity(const char *number, struct quantity *ret)
 {
-    int64_t digits = 0, scale = 1;
     bool fraction = false, any = false;
+    *ret = (struct quantity){0};
     for (; *number != '\0'; number++) {
         if (*number == '.' && !fraction) {
             fraction = true;
             continue;
         }
-        if (*number < '0' || *number > '9' || __builtin_mul_overflow(digits, 10, &digits)
-            || __builtin_add_overflow(digits, *number - '0', &digits)
-            || (fraction && __builtin_mul_overflow(scale, 10, &scale)))
+        if (*number < '0' || *number > '9' || __builtin_mul_overflow(ret->digits, 10, &ret->digits)
+            || __builtin_add_overflow(ret->digits, *number - '0', &ret->digits))
             return false;
+        ret->places += fraction;
         any = true;
     }
-    if (!any || factor == 0 || __builtin_mul_overflow(digits, factor, &digits)
-        || digits % scale != 0)
-        return false;
-    *ret = digits / scale;
-    return true;
+    return any && ret->places <= 18;
+}
+
+static int64_t
+power_of_ten(unsigned exponent)
+{
+    int64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/*
+ * Return the quantity times the factor, which the engine has as a fraction: an integer, or rounded
+ * to ten digits behind the point. A thousandth is a binary fraction there, which does not show in
+ * so many digits as are let through.
+ */
+static const struct rego_value *
+multiply_fraction(struct rego_machine *machine, const struct quantity *quantity, int64_t factor)
+{
+    __extension__ typedef __int128 wide;
+    char text[64];
+    unsigned places = quantity->places + (factor == UNIT_MILLI ? 3 : 0);
+    wide product = (wide) quantity->digits * (factor == UNIT_MILLI ? 1 : factor);
+    if (places > FRACTION_DIGITS || (factor == UNIT_MILLI && quantity->digits > 1000000000)
+        || product / power_of_ten(places) > INT64_MAX)
+        return rego_give_up(machine, "a quantity that is no 64-bit integer");
+    int64_t whole = (int64_t) (product / power_of_ten(places));
+    int64_t rest = (int64_t) (product % power_of_ten(places));
+    if (rest == 0 && (factor != UNIT_MILLI || whole == 0))
+        return rego_integer(machine->arena, whole);
+    int length = snprintf(text, sizeof(text), "%" PRId64 ".%010" PRId64, whole,
+                          rest * power_of_ten(FRACTION_DIGITS - places));
+    return rego_number(machine->arena, text, (size_t) length);
+}
+
+/* Return the quantity times the factor as an integer, which the engine computes with mantissas of
+ * 64 bits and cuts off. */
+static const struct rego_value *
+multiply_bytes(struct rego_machine *machine, const struct quantity *quantity, int64_t factor)
+{
+    int64_t product;
+    if (quantity->places == 0 && !__builtin_mul_overflow(quantity->digits, factor, &product))
+        return rego_integer(machine->arena, product);
+#if LDBL_MANT_DIG == 64
+    long double float_product = (long double) quantity->digits
+                                / (long double) power_of_ten(quantity->places)
+                                * (long double) factor;
+    if (float_product < 9e18L)
+        return rego_integer(machine->arena, (int64_t) float_product);
+#endif
+    return rego_give_up(machine, "a quantity that is no 64-bit integer");
 }
 
 static const struct rego_value *
@@ -152,7 +213,7 @@ parse_quantity(struct rego_machine *machine, const struct rego_value *value,
                const struct unit *unit, bool bytes)
 {
     char text[QUANTITY_SIZE], name[QUANTITY_SIZE];
-    int64_t result;
+    struct quantity quantity;
     if (value->type != REGO_STRING)
         return NULL;
     if (!copy_quantity(value, text))
@@ -170,9 +231,10 @@ parse_quantity(struct rego_machine *machine, const struct rego_value *value,
         unit++;
     if (unit->name == NULL)
         return NULL;
-    if (!multiply_exactly(text, unit->factor, &result))
-        return rego_give_up(machine, "a quantity that is no 64-bit integer");
-    return rego_integer(machine->arena, result);
+    if (!read_quantity(text, &quantity))
+        return rego_give_up(machine, "a quantity in an unusual form");
+    return bytes ? multiply_bytes(machine, &quantity, unit->factor)
+                 : multiply_fraction(machine, &quantity, unit->factor);
 }
 
 static const struct rego_value *

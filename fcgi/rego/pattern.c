@@ -1,0 +1,531 @@
+/* The reader of patterns, which makes a tree; pattern_code.c makes instructions of it. */
+#include "config.h"
+
+#include "rego/pattern.h"
+
+#include <string.h>
+
+#include "rego/pattern_private.h"
+
+/* Groups within groups. */
+#define NESTING_MAX 64
+
+/* The largest count of a repetition; Go refuses more than 1,000. */
+#define REPEAT_MAX 1000
+
+struct flags {
+    bool fold, dot_all, lines;
+};
+
+struct pattern_reader {
+    struct rego_arena *arena;
+    struct pattern *pattern;
+    const char *at, *end;
+    struct flags flags;
+    unsigned depth;
+};
+
+static struct node *read_choice(struct pattern_reader *reader);
+
+static struct node *
+node_new(struct pattern_reader *reader, enum node_type type)
+{
+    struct node *node = rego_take(reader->arena, sizeof(*node));
+    if (node != NULL)
+        node->type = type;
+    return node;
+}
+
+static void
+node_add(struct node *node, struct node *inner)
+{
+    if (node->last != NULL)
+        node->last->next = inner;
+    else
+        node->inner = inner;
+    node->last = inner;
+}
+
+static void
+set_add(struct character_set *set, unsigned first, unsigned last)
+{
+    for (unsigned c = first; c <= last; c++)
+        set->bits[c / 64] |= (uint64_t) 1 << (c % 64);
+}
+
+static void
+set_join(struct character_set *set, const struct character_set *other, bool negated)
+{
+    set->bits[0] |= negated ? ~other->bits[0] : other->bits[0];
+    set->bits[1] |= negated ? ~other->bits[1] : other->bits[1];
+    set->beyond |= other->beyond != negated;
+}
+
+/* Add the other case of each letter. */
+static void
+set_fold(struct character_set *set)
+{
+    for (unsigned c = 'A'; c <= 'Z'; c++)
+        if (set_has(set, c) || set_has(set, c | 0x20)) {
+            set_add(set, c, c);
+            set_add(set, c | 0x20, c | 0x20);
+        }
+}
+
+/* Add the class of \d, \s or \w, or its complement. False: it is none of them. */
+static bool
+set_add_class(struct character_set *set, char letter)
+{
+    struct character_set class = {0};
+    char small = (char) (letter | 0x20);
+    if (small == 'd' || small == 'w')
+        set_add(&class, '0', '9');
+    if (small == 'w') {
+        set_add(&class, 'A', 'Z');
+        set_add(&class, 'a', 'z');
+        set_add(&class, '_', '_');
+    }
+    if (small == 's') {
+        set_add(&class, '\t', '\n');
+        set_add(&class, '\f', '\r');
+        set_add(&class, ' ', ' ');
+    }
+    if (small != 'd' && small != 'w' && small != 's')
+        return false;
+    set_join(set, &class, letter != small);
+    return true;
+}
+
+/* The classes of POSIX, as pairs of first and last characters. */
+static const struct {
+    const char *name, *ranges;
+} posix_classes[] = {
+    {"[:alnum:]",  "09AZaz"  },
+    {"[:alpha:]",  "AZaz"    },
+    {"[:blank:]",  "\t\t  "  },
+    {"[:digit:]",  "09"      },
+    {"[:graph:]",  "!~"      },
+    {"[:lower:]",  "az"      },
+    {"[:print:]",  " ~"      },
+    {"[:punct:]",  "!/:@[`{~"},
+    {"[:space:]",  "\t\r  "  },
+    {"[:upper:]",  "AZ"      },
+    {"[:word:]",   "09AZaz__"},
+    {"[:xdigit:]", "09AFaf"  },
+};
+
+/* Add a class of POSIX. False: it is none that is known. */
+static bool
+set_add_posix(struct pattern_reader *reader, struct character_set *set)
+{
+    for (size_t i = 0; i < sizeof(posix_classes) / sizeof(posix_classes[0]); i++) {
+        size_t length = strlen(posix_classes[i].name);
+        if ((size_t) (reader->end - reader->at) < length
+            || memcmp(reader->at, posix_classes[i].name, length) != 0)
+            continue;
+        for (const char *c = posix_classes[i].ranges; *c != '\0'; c += 2)
+            set_add(set, (unsigned char) c[0], (unsigned char) c[1]);
+        reader->at += length;
+        return true;
+    }
+    return false;
+}
+
+static bool
+pattern_is_alphanumeric(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Read the character behind a backslash. Returns -1 for what is not a single character. */
+static int
+read_escaped(struct pattern_reader *reader)
+{
+    static const char letters[] = "afnrtv", controls[] = "\a\f\n\r\t\v";
+    char c = *reader->at++;
+    const char *known = strchr(letters, c);
+    if (c != '\0' && known != NULL)
+        return controls[known - letters];
+    return c > 0x20 && c < 0x7f && !pattern_is_alphanumeric(c) ? c : -1;
+}
+
+/* Read one end of a range within brackets. Returns -1 for what is not a single character. */
+static int
+read_set_character(struct pattern_reader *reader)
+{
+    if (reader->at >= reader->end)
+        return -1;
+    if (*reader->at != '\\')
+        return *reader->at++;
+    reader->at++;
+    return reader->at < reader->end ? read_escaped(reader) : -1;
+}
+
+/* Read a set behind its opening bracket. False: it has another form. */
+static bool
+read_set(struct pattern_reader *reader, struct character_set *ret)
+{
+    bool negated = reader->at < reader->end && *reader->at == '^';
+    struct character_set set = {0};
+    reader->at += negated;
+    for (bool first = true; reader->at < reader->end && (first || *reader->at != ']');
+         first = false) {
+        if (*reader->at == '[' && reader->at + 1 < reader->end && reader->at[1] == ':') {
+            if (!set_add_posix(reader, &set))
+                return false;
+            continue;
+        }
+        if (*reader->at == '\\' && reader->at + 1 < reader->end
+            && set_add_class(&set, reader->at[1])) {
+            reader->at += 2;
+            continue;
+        }
+        int from = read_set_character(reader), to = from;
+        if (reader->at + 1 < reader->end && *reader->at == '-' && reader->at[1] != ']') {
+            reader->at++;
+            to = read_set_character(reader);
+        }
+        if (from < 0 || to < from)
+            return false;
+        set_add(&set, (unsigned) from, (unsigned) to);
+    }
+    if (reader->at >= reader->end)
+        return false;
+    reader->at++;
+    if (reader->flags.fold)
+        set_fold(&set);
+    *ret = (struct character_set){0};
+    set_join(ret, &set, negated);
+    return true;
+}
+
+static struct node *
+node_of_set(struct pattern_reader *reader, const struct character_set *set)
+{
+    struct node *node = node_new(reader, NODE_SET);
+    if (node != NULL)
+        node->set = *set;
+    return node;
+}
+
+static struct node *
+node_of_character(struct pattern_reader *reader, int c)
+{
+    struct character_set set = {0};
+    if (c < 0)
+        return NULL;
+    set_add(&set, (unsigned) c, (unsigned) c);
+    if (reader->flags.fold)
+        set_fold(&set);
+    return node_of_set(reader, &set);
+}
+
+static struct node *
+node_of_place(struct pattern_reader *reader, enum pattern_place place)
+{
+    struct node *node = node_new(reader, NODE_PLACE);
+    if (node != NULL)
+        node->argument = place;
+    return node;
+}
+
+/* Read what stands behind a backslash outside of brackets. */
+static struct node *
+read_backslash(struct pattern_reader *reader)
+{
+    struct character_set set = {0};
+    if (reader->at >= reader->end)
+        return NULL;
+    if (set_add_class(&set, *reader->at)) {
+        reader->at++;
+        return node_of_set(reader, &set);
+    }
+    switch (*reader->at) {
+    case 'A':
+        reader->at++;
+        return node_of_place(reader, PLACE_TEXT_BEGIN);
+    case 'z':
+        reader->at++;
+        return node_of_place(reader, PLACE_TEXT_END);
+    case 'b':
+        reader->at++;
+        return node_of_place(reader, PLACE_WORD_EDGE);
+    case 'B':
+        reader->at++;
+        return node_of_place(reader, PLACE_NO_WORD_EDGE);
+    default:
+        return node_of_character(reader, read_escaped(reader));
+    }
+}
+
+/* Read the name of a group up to '>'. False: it is none, too long, or there twice. */
+static bool
+read_name(struct pattern_reader *reader, unsigned group)
+{
+    const char *begin = reader->at;
+    while (reader->at < reader->end && (pattern_is_alphanumeric(*reader->at) || *reader->at == '_'))
+        reader->at++;
+    size_t length = (size_t) (reader->at - begin);
+    if (length == 0 || length >= PATTERN_NAME_MAX || reader->at >= reader->end
+        || *reader->at++ != '>' || pattern_group(reader->pattern, begin, length) != 0)
+        return false;
+    memcpy(reader->pattern->name[group], begin, length);
+    return true;
+}
+
+/* Read flags behind "(?" up to ':' or ')', which *ret_end gets. False: it is something else. */
+static bool
+read_flags(struct pattern_reader *reader, char *ret_end)
+{
+    bool on = true, any = false;
+    struct flags flags = reader->flags;
+    for (; reader->at < reader->end; reader->at++) {
+        char c = *reader->at;
+        if (c == 'i')
+            flags.fold = on;
+        else if (c == 's')
+            flags.dot_all = on;
+        else if (c == 'm')
+            flags.lines = on;
+        else if (c == '-' && on)
+            on = false;
+        else if ((c != ':' && c != ')') || (!any && (c == ')' || !on)))
+            return false;
+        else
+            break;
+        any = c != '-';
+    }
+    if (reader->at >= reader->end)
+        return false;
+    *ret_end = *reader->at++;
+    reader->flags = flags;
+    reader->pattern->folds |= flags.fold;
+    return true;
+}
+
+/* Read a group behind its opening parenthesis. */
+static struct node *
+read_group(struct pattern_reader *reader)
+{
+    struct flags outer = reader->flags;
+    struct node *group = node_new(reader, NODE_GROUP);
+    bool captures = reader->at >= reader->end || *reader->at != '?', named = false;
+    if (group == NULL || ++reader->depth > NESTING_MAX)
+        return NULL;
+    if (!captures) {
+        size_t rest = (size_t) (reader->end - reader->at);
+        named = (rest > 3 && memcmp(reader->at, "?P<", 3) == 0)
+                || (rest > 2 && memcmp(reader->at, "?<", 2) == 0);
+        reader->at += !named ? 1 : reader->at[1] == 'P' ? 3 : 2;
+    }
+    if (captures || named) {
+        if (reader->pattern->groups >= PATTERN_GROUPS_MAX)
+            return NULL;
+        group->argument = reader->pattern->groups++;
+        if (named && !read_name(reader, group->argument))
+            return NULL;
+    } else {
+        char end;
+        if (!read_flags(reader, &end))
+            return NULL;
+        group->type = NODE_SEQUENCE;
+        if (end == ')') {
+            /* The flags hold to the end of the group around. */
+            reader->depth--;
+            return node_new(reader, NODE_EMPTY);
+        }
+    }
+    struct node *inner = read_choice(reader);
+    if (inner == NULL || reader->at >= reader->end || *reader->at++ != ')')
+        return NULL;
+    node_add(group, inner);
+    reader->flags = outer;
+    reader->depth--;
+    return group;
+}
+
+static struct node *
+read_atom(struct pattern_reader *reader)
+{
+    struct character_set set = {0};
+    char c = *reader->at++;
+    switch (c) {
+    case '(':
+        return read_group(reader);
+    case '[':
+        return read_set(reader, &set) ? node_of_set(reader, &set) : NULL;
+    case '\\':
+        return read_backslash(reader);
+    case '^':
+        return node_of_place(reader, reader->flags.lines ? PLACE_LINE_BEGIN : PLACE_TEXT_BEGIN);
+    case '$':
+        return node_of_place(reader, reader->flags.lines ? PLACE_LINE_END : PLACE_TEXT_END);
+    case '.':
+        set_add(&set, 0, 127);
+        set.beyond = true;
+        if (!reader->flags.dot_all)
+            set.bits[0] &= ~((uint64_t) 1 << '\n');
+        return node_of_set(reader, &set);
+    case '*':
+    case '+':
+    case '?':
+    case '{':
+    case ')':
+        return NULL;
+    default:
+        return node_of_character(reader, c);
+    }
+}
+
+/* Read a number of a repetition. False: there is none, or it is too large. */
+static bool
+read_count(struct pattern_reader *reader, int *ret)
+{
+    const char *begin = reader->at;
+    for (*ret = 0;
+         reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9' && *ret <= REPEAT_MAX;
+         reader->at++)
+        *ret = *ret * 10 + (*reader->at - '0');
+    return reader->at > begin && *ret <= REPEAT_MAX;
+}
+
+/* Read how often an atom comes. False: the repetition has another form. */
+static bool
+read_counts(struct pattern_reader *reader, int *ret_least, int *ret_most)
+{
+    char c = *reader->at++;
+    *ret_least = c == '+';
+    *ret_most = c == '?' ? 1 : -1;
+    if (c != '{')
+        return true;
+    if (!read_count(reader, ret_least) || reader->at >= reader->end)
+        return false;
+    *ret_most = *ret_least;
+    if (*reader->at == ',') {
+        *ret_most = -1;
+        reader->at++;
+        if (reader->at < reader->end && *reader->at != '}'
+            && (!read_count(reader, ret_most) || *ret_most < *ret_least))
+            return false;
+    }
+    return reader->at < reader->end && *reader->at++ == '}';
+}
+
+static bool
+is_repetition(const struct pattern_reader *reader)
+{
+    return reader->at < reader->end && *reader->at != '\0' && strchr("*+?{", *reader->at) != NULL;
+}
+
+/* True if counted repetitions within each other come to no more than so many, as Go demands. */
+static bool
+repeats_fit(const struct node *node, int most)
+{
+    if (node->type == NODE_REPEAT) {
+        int count = node->most < 0 ? node->least : node->most;
+        if (count > most)
+            return false;
+        most = count > 0 ? most / count : most;
+    }
+    for (const struct node *inner = node->inner; inner != NULL; inner = inner->next)
+        if (!repeats_fit(inner, most))
+            return false;
+    return true;
+}
+
+static struct node *
+read_repeated(struct pattern_reader *reader)
+{
+    struct node *atom = read_atom(reader);
+    if (atom == NULL || !is_repetition(reader))
+        return atom;
+    struct node *repeat = node_new(reader, NODE_REPEAT);
+    /* Go refuses (?i)* and a**. */
+    if (repeat == NULL || atom->type == NODE_EMPTY
+        || !read_counts(reader, &repeat->least, &repeat->most))
+        return NULL;
+    if (reader->at < reader->end && *reader->at == '?') {
+        repeat->lazy = true;
+        reader->at++;
+    }
+    node_add(repeat, atom);
+    return is_repetition(reader) || !repeats_fit(repeat, REPEAT_MAX) ? NULL : repeat;
+}
+
+static struct node *
+read_sequence(struct pattern_reader *reader)
+{
+    struct node *sequence = node_new(reader, NODE_SEQUENCE);
+    while (sequence != NULL && reader->at < reader->end && *reader->at != '|'
+           && *reader->at != ')') {
+        struct node *part = read_repeated(reader);
+        if (part == NULL)
+            return NULL;
+        node_add(sequence, part);
+    }
+    return sequence;
+}
+
+static struct node *
+read_choice(struct pattern_reader *reader)
+{
+    struct node *choice = node_new(reader, NODE_CHOICE);
+    while (choice != NULL) {
+        struct node *way = read_sequence(reader);
+        if (way == NULL)
+            return NULL;
+        node_add(choice, way);
+        if (reader->at >= reader->end || *reader->at != '|')
+            return choice;
+        reader->at++;
+    }
+    return NULL;
+}
+
+const struct pattern *
+pattern_read(struct rego_arena *arena, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (length > PATTERN_LENGTH_MAX || (unsigned char) text[i] >= 0x80 || text[i] == '\0')
+            return NULL;
+    struct pattern *pattern = rego_take(arena, sizeof(*pattern));
+    if (pattern == NULL)
+        return NULL;
+    pattern->groups = 1;
+    struct pattern_reader reader = {
+        .arena = arena, .pattern = pattern, .at = text, .end = text + length};
+    struct node *tree = read_choice(&reader);
+    if (tree == NULL || reader.at != reader.end)
+        return NULL;
+    struct instruction *code =
+        talloc_array(arena->mem, struct instruction, PATTERN_INSTRUCTIONS_MAX);
+    pattern->code = code;
+    pattern->count = 2;
+    if (code == NULL) {
+        arena->full = true;
+        return NULL;
+    }
+    code[0] = code[1] = (struct instruction){.op = OP_MATCH};
+    pattern->start = pattern_code(pattern, tree, 1);
+    size_t octets = pattern->count * sizeof(*code);
+    pattern->code = rego_take(arena, octets);
+    if (pattern->code != NULL)
+        memcpy(pattern->code, code, octets);
+    talloc_free(code);
+    return pattern->start != 0 && pattern->code != NULL ? pattern : NULL;
+}
+
+unsigned
+pattern_groups(const struct pattern *pattern)
+{
+    return pattern->groups;
+}
+
+unsigned
+pattern_group(const struct pattern *pattern, const char *name, size_t length)
+{
+    for (unsigned i = 1; i < pattern->groups; i++)
+        if (strlen(pattern->name[i]) == length && memcmp(pattern->name[i], name, length) == 0)
+            return i;
+    return 0;
+}

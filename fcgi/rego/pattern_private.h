@@ -1,0 +1,78 @@
+/* What the reader of patterns and the search share. */
+#ifndef AZ_REGO_PATTERN_PRIVATE_H
+#define AZ_REGO_PATTERN_PRIVATE_H
+
+#include "rego/pattern.h"
+
+/* The length of a group's name that is kept; longer ones are left to the engine. */
+#define PATTERN_NAME_MAX 32
+
+enum pattern_place {
+    PLACE_TEXT_BEGIN,
+    PLACE_TEXT_END,
+    PLACE_LINE_BEGIN,
+    PLACE_LINE_END,
+    PLACE_WORD_EDGE,
+    PLACE_NO_WORD_EDGE,
+};
+
+enum pattern_op {
+    OP_CHARACTER, /* one of a set */
+    OP_PLACE,
+    OP_SAVE,
+    OP_SPLIT, /* `next` first, then `other` */
+    OP_MATCH,
+};
+
+/* ASCII characters, and all others or none of them. */
+struct character_set {
+    uint64_t bits[2];
+    bool beyond;
+};
+
+struct instruction {
+    enum pattern_op op;
+    unsigned argument; /* of OP_PLACE and OP_SAVE */
+    uint32_t next, other;
+    struct character_set set;
+};
+
+/* What the reader makes. */
+enum node_type {
+    NODE_EMPTY,
+    NODE_SET,
+    NODE_PLACE,
+    NODE_GROUP,
+    NODE_SEQUENCE,
+    NODE_CHOICE,
+    NODE_REPEAT,
+};
+
+struct node {
+    enum node_type type;
+    struct node *inner, *last; /* the first and the last of those below */
+    struct node *next;         /* beside this one */
+    struct character_set set;
+    unsigned argument; /* the number of a group; a place */
+    int least, most;   /* of a repetition; most -1: any number */
+    bool lazy;
+};
+
+struct pattern {
+    struct instruction *code;
+    uint32_t count, start;
+    unsigned groups;
+    bool folds; /* some letters match in either case */
+    char name[PATTERN_GROUPS_MAX][PATTERN_NAME_MAX];
+};
+
+/* Write the instructions of a tree, which end in `next`. Returns the first of them; 0: too many. */
+uint32_t pattern_code(struct pattern *pattern, const struct node *node, uint32_t next);
+
+static inline bool
+set_has(const struct character_set *set, uint32_t point)
+{
+    return point < 128 ? (set->bits[point / 64] >> (point % 64) & 1) != 0 : set->beyond;
+}
+
+#endif
