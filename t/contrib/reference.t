@@ -9,7 +9,7 @@ use Authz::Path    ();
 use Authz::Process ();
 use Authz::Web     ();
 
-my @PAGES = qw(cli.md metrics.md reason-codes.md routes.md settings.md);
+my @PAGES = qw(builtins.md cli.md metrics.md reason-codes.md routes.md settings.md);
 my $dir   = Authz::Process::directory() . '/reference';
 mkdir $dir or die "$dir: $!";
 my ( $status, $text ) = Authz::Process->run(
@@ -33,6 +33,14 @@ sub count {
 
 my %routes = map { ( $_ => 1 ) } Authz::Web::edit("$dir/routes.md") =~ /^\| ([A-Z]+ \| `[^`]+`)/mg;
 is( scalar keys %routes, count( qr/^    \{[A-Z]+\("/m, qw(fcgi routes.c) ), 'routes.md has each row of routes.c' );
+
+# Operators and what the compiler puts in place of a syntax have names that no rule calls.
+my @builtins = Authz::Web::edit("$dir/builtins.md") =~ /^\| `[\w.]+` \| \d \|/mg;
+my $builtins = 0;
+$builtins += count(
+    qr/^ +\{"(?!internal)(?!(?:eq|equal|neq|[lg]te?|plus|minus|mul|div|rem|and|or)")[^"]+", +\d, +run_/m,
+    qw(fcgi rego), $_ ) for map {m{([^/]+)\z}} glob Authz::Path::source(qw(fcgi rego builtin_*.c));
+is( scalar @builtins, $builtins, 'builtins.md has each builtin of fcgi/rego' );
 my @codes = Authz::Web::edit("$dir/reason-codes.md") =~ /^\| `\w+` \| \w+ \| \w+ \|/mg;
 is( scalar @codes, count( qr/"code":/, qw(etc policy controls.json) ),
     'reason-codes.md has each code of the catalogue' );
