@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "http/fetch/documents.h"
 #include "policy/decide/engine.h"
+#include "policy/decide/engine_embedded.h"
 #include "policy/decide/trust.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
@@ -29,6 +30,7 @@ struct health_findings {
     enum az_status engine;        /* outcome of asking the engine for its status */
     struct az_fault engine_fault; /* if it failed */
     struct engine_status status;  /* if it did not */
+    bool decides;                 /* this service decides itself, at least some entrypoints */
     enum az_status key;           /* outcome of opening the active signing key */
     struct az_fault key_fault;    /* if it failed */
 };
@@ -45,6 +47,13 @@ health_check_migrations(struct op *op, struct health_findings *found)
 {
     (void) found;
     return schema_check(op);
+}
+
+/* Check that this service can decide itself, if it is to. */
+static enum az_status
+health_check_plan(struct op *op, struct health_findings *found)
+{
+    return embedded_check(op, &found->decides);
 }
 
 static enum az_status
@@ -109,20 +118,24 @@ health_check_trust_bundle(struct op *op, struct health_findings *found)
 #define DEGRADED "DEGRADED"
 
 /* Checks that must pass before this instance should get requests, in the order of gateway-admin.md
- * 7.1: bundle uses the result of opa, credential_key that of signing_key. A check that degrades
- * does not stop requests: another server failed, and all instances depend on it alike. */
+ * 7.1: bundle uses the result of opa, credential_key that of signing_key, and those of OPA that of
+ * plan. A check that degrades does not stop requests: another server failed, and all instances
+ * depend on it alike, or nothing but saves needs it. */
 static const struct health_check {
     const char *name;
     enum az_status (*run)(struct op *op, struct health_findings *found);
-    const char *failed; /* status if it fails */
+    const char *failed;                 /* status if it fails */
+    bool (*applies)(const struct az *); /* NULL: always */
+    bool of_opa;                        /* degrades only, while the service decides itself */
 } checks[] = {
-    {"database",            health_check_database,       DOWN    },
-    {"migrations",          health_check_migrations,     DOWN    },
-    {"opa",                 health_check_engine,         DOWN    },
-    {"bundle",              health_check_bundle,         DOWN    },
-    {"signing_key",         health_check_signing_key,    DOWN    },
-    {"credential_key",      health_check_credential_key, DOWN    },
-    {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED},
+    {"database",            health_check_database,       DOWN,     NULL,            false},
+    {"migrations",          health_check_migrations,     DOWN,     NULL,            false},
+    {"plan",                health_check_plan,           DEGRADED, embedded_wanted, false},
+    {"opa",                 health_check_engine,         DOWN,     NULL,            true },
+    {"bundle",              health_check_bundle,         DOWN,     NULL,            true },
+    {"signing_key",         health_check_signing_key,    DOWN,     NULL,            false},
+    {"credential_key",      health_check_credential_key, DOWN,     NULL,            false},
+    {"spiffe_trust_bundle", health_check_trust_bundle,   DEGRADED, NULL,            false},
 };
 
 #define CHECKS (sizeof(checks) / sizeof(checks[0]))
@@ -138,6 +151,8 @@ struct health {
     int64_t made;               /* the checks ended */
     const char *detail[CHECKS]; /* reason of each failure, on this; NULL: the check passed */
     unsigned failed;            /* bit per check */
+    unsigned run;               /* those that apply */
+    bool decides;               /* the service decides itself */
     unsigned logged;            /* `failed` as logged last */
     int64_t logged_at;
 };
@@ -151,6 +166,13 @@ caller_is_local(const struct request *req)
            && (strncmp(req->ip, "127.", 4) == 0 || strcmp(req->ip, "::1") == 0);
 }
 
+/* Return the status of a check that failed. */
+static const char *
+failed_as(const struct health *health, size_t i)
+{
+    return checks[i].of_opa && health->decides ? DEGRADED : checks[i].failed;
+}
+
 /* Log each failed check: only local callers see the details. Another set of failures is logged at
  * once, so at most once in KEPT_MS, and the same one again after LOGGED_AGAIN_MS. */
 static void
@@ -162,7 +184,7 @@ health_log(struct health *health)
     for (size_t i = 0; i < CHECKS; i++) {
         const struct log_field fields[] = {LOG_TEXT("check", checks[i].name),
                                            LOG_TEXT("detail", health->detail[i])};
-        const char *message = strcmp(checks[i].failed, DOWN) == 0 ? "not ready" : "degraded";
+        const char *message = strcmp(failed_as(health, i), DOWN) == 0 ? "not ready" : "degraded";
         if (health->detail[i] != NULL)
             log_line(AZ_SEV_WARN, message, fields, sizeof(fields) / sizeof(fields[0]));
     }
@@ -178,8 +200,10 @@ health_run(struct op *from, struct health *health)
 {
     struct health_findings found;
     memset(&found, 0, sizeof(found));
-    health->failed = 0;
+    health->failed = health->run = 0;
     for (size_t i = 0; i < CHECKS; i++) {
+        if (checks[i].applies != NULL && !checks[i].applies(from->az))
+            continue;
         struct op op = {.mem = from->mem,
                         .az = from->az,
                         .request_id = from->request_id,
@@ -188,8 +212,10 @@ health_run(struct op *from, struct health *health)
         const char *why = *op.fault.detail != '\0' ? op.fault.detail : "no reason is known";
         talloc_free((void *) (uintptr_t) health->detail[i]);
         health->detail[i] = up ? NULL : talloc_strdup(health, why);
+        health->run |= 1u << i;
         health->failed |= up ? 0 : 1u << i;
     }
+    health->decides = found.decides;
     health->made = clock_monotonic_ms();
     health_log(health);
 }
@@ -215,7 +241,7 @@ health_status(const struct health *health)
     const char *status = "UP";
     for (size_t i = 0; i < CHECKS; i++)
         if ((health->failed & 1u << i) != 0 && strcmp(status, DOWN) != 0)
-            status = checks[i].failed;
+            status = failed_as(health, i);
     return status;
 }
 
@@ -226,10 +252,14 @@ health_ready_handle(struct request *req)
     if (health == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     struct jsonx_build list = {json_array(), false};
-    for (size_t i = 0; i < CHECKS; i++)
-        jsonx_append(&list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
-                                      (health->failed & 1u << i) == 0 ? "UP" : checks[i].failed,
-                                      "detail", caller_is_local(req) ? health->detail[i] : NULL));
+    for (size_t i = 0; i < CHECKS; i++) {
+        bool up = (health->failed & 1u << i) == 0;
+        if ((health->run & 1u << i) != 0)
+            jsonx_append(&list,
+                         json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
+                                   up ? "UP" : failed_as(health, i), "detail",
+                                   caller_is_local(req) ? health->detail[i] : NULL));
+    }
     const char *status = health_status(health);
     json_t *body =
         jsonx_own(req->op.mem, json_pack("{s:s,s:o}", "status", status, "checks", list.value));

@@ -16,6 +16,9 @@ static const uint32_t request_bounds[] = {500, 1000, 2500, 5000, 10000, 25000, 5
  * time after which an introspection reads its token again (token/show.c), and 2 s the default of
  * SVC_POLICY_TIMEOUT_MS. */
 static const uint32_t engine_bounds[] = {250, 500, 750, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2000000, 0};
+/* Upper bounds of a decision in process, in microseconds: the shipped policy takes some 20, a rule
+ * that walks through much data thousands, and SVC_POLICY_TIMEOUT_MS ends it. */
+static const uint32_t embedded_bounds[] = {10, 25, 50, 100, 250, 500, 1000, 2500, 10000, 50000, 250000, 1000000, 2000000, 0};
 /* Upper bounds of an upstream's answer, in microseconds. 30 s is the default of
  * SVC_GATEWAY_RESPONSE_TIMEOUT. */
 static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 5000000, 10000000, 30000000, 0};
@@ -24,6 +27,10 @@ static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "303", "405", "409", "410", "412", "413", "414", "415", "422", "500", "502", "504", "other", NULL};
 /* Members `evaluation` of policy's input. */
 static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "other", NULL};
+/* Entrypoints of decisions (policy/decide/entrypoints.c). */
+static const char *const entrypoints[] = {"svc/decision/issue", "svc/decision/introspect", "svc/decision/register", "svc/decision/authzen", "svc/decision/authzen_batch", "svc/decision/gateway", "svc/decision/gateway_tools", "other", NULL};
+static const char *const engines[] = {"opa", "embedded", NULL};
+static const char *const engine_outcomes[] = {"answered", "failed", NULL};
 static const char *const outcomes[] = {"allowed", "denied", "error", NULL};
 /* Categories of reasons (policy/decide/decision.c). */
 static const char *const categories[] = {"none", "client", "registration", "trust", "grant", "token", "subject", "resource", "details", "scope", "delegation", "environment", "policy", "system", "other", NULL};
@@ -73,9 +80,18 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_DECISIONS] = {"svc_decisions_total",
      "Questions to policy by their outcome; the category is that of the first reason of a denial, and system if there is no decision, or one that is refused.",
      METRIC_COUNTER, ROUTES_NONE, .label = {{"evaluation", evaluations}, {"outcome", outcomes}, {"reason_category", categories}}},
+    [METRIC_ENGINES] = {"svc_policy_engine_total",
+     "Questions that an engine decided, or failed to: opa, or embedded for a decision in process. One that the machine gave up counts for OPA alone.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"engine", engines}, {"outcome", engine_outcomes}}},
     [METRIC_ENGINE_SECONDS] = {"svc_opa_seconds",
-     "Time of the policy engine for a decision, with its connection; failures count too.",
+     "Time of OPA for a decision, with its connection; failures count too.",
      METRIC_HISTOGRAM, ROUTES_NONE, .bounds = engine_bounds, .from_zero = true},
+    [METRIC_EMBEDDED_SECONDS] = {"svc_policy_embedded_seconds",
+     "Time of a decision in process; failures count too.",
+     METRIC_HISTOGRAM, ROUTES_NONE, .bounds = embedded_bounds, .from_zero = true},
+    [METRIC_GIVE_UPS] = {"svc_policy_give_ups_total",
+     "Questions that OPA decided because the machine could not promise its answer, by entrypoint; the log has the reason.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"entrypoint", entrypoints}}},
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},

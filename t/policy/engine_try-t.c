@@ -181,7 +181,7 @@ test_decisions(struct bench *bench)
         fake_engine_serve(bench->fake, &reply, 1);
         bench->op = env_op(bench->mem, bench->az);
         is_int(
-            engine_evaluate(&bench->op, "svc/decision/issue", env_json(bench->mem, "{}"), &answer),
+            engine_opa_evaluate(&bench->op, "svc/decision/issue", env_json(bench->mem, "{}"), &answer),
             AZ_UNAVAILABLE, "a decision fails closed: %s (policy.md 1)", refusals[i].name);
     }
 }
@@ -282,7 +282,7 @@ test_slow(TALLOC_CTX *mem)
            "a trial waits longer than a decision: being traced takes time");
     fake_engine_serve(bench.fake, &reply, 1);
     bench.op = env_op(mem, bench.az);
-    is_int(engine_evaluate(&bench.op, "svc/decision/issue", env_json(mem, "{}"), &answer),
+    is_int(engine_opa_evaluate(&bench.op, "svc/decision/issue", env_json(mem, "{}"), &answer),
            AZ_UNAVAILABLE, "... which does not wait any longer for that");
     const struct reply never = {.text = text, .length = strlen(text) - 1, .keep = true};
     int64_t started = clock_monotonic_ms();

@@ -43,6 +43,8 @@ ask_again(struct op *op, int64_t started_ms, const struct verdict *verdict)
         return false;
     }
     metrics_hold(op->az->metrics, METRIC_DECISIONS, NULL); /* the next answer counts */
+    if (engine_renew(op))
+        return true;
     struct timespec pause = {0, PAUSE_MS * 1000000L};
     nanosleep(&pause, NULL);
     return true;
@@ -55,9 +57,8 @@ describe_answer(json_t *output, const struct engine_answer *answer)
     struct jsonx_build build = {output, false};
     if (answer->revision != NULL)
         jsonx_set(&build, "revision", json_string_nocheck(answer->revision));
-    jsonx_set(&build, "engine",
-              answer->version != NULL ? json_sprintf("opa/%s", answer->version)
-                                      : json_string_nocheck("opa"));
+    if (answer->engine != NULL)
+        jsonx_set(&build, "engine", json_string_nocheck(answer->engine));
     jsonx_set(&build, "eval_us", json_integer(answer->us));
     return !build.lost;
 }

@@ -45,7 +45,8 @@ enum az_status ask_refuse(struct op *op, const char *member, const char *why,
 #define ASK_REVISION_WAIT_MS 1000
 
 /*
- * Pause after an answer of a revision that is not acceptable. True if the caller should ask again;
+ * Pause after an answer of a revision that is not acceptable, unless this process decides itself
+ * and now holds another one. True if the caller should ask again;
  * false, with a fault, when the time is up. A question that is asked again counts once in the
  * metrics. `started_ms` is a time of clock_monotonic_ms().
  */

@@ -1,6 +1,6 @@
-/* The policy engine, behind a few functions, so that another engine can be added without a change
- * to an endpoint. engine_opa.c implements them for OPA, except engine_new(): engine_http.c keeps
- * the connection. */
+/* The policy engine, behind a few functions, so that no endpoint knows which one decides. engine.c
+ * chooses; engine_opa.c asks OPA, over the connection of engine_http.c; engine_embedded.c decides
+ * in this process. */
 #ifndef AZ_POLICY_DECIDE_ENGINE_H
 #define AZ_POLICY_DECIDE_ENGINE_H
 
@@ -30,7 +30,7 @@
 struct engine_answer {
     json_t *result;       /* value of the entrypoint, owned by op->mem; NULL when undefined */
     const char *revision; /* revision of the bundle that decided, on op->mem */
-    const char *version;  /* of the engine, on op->mem; NULL: not given */
+    const char *engine;   /* with its version if it gave one: "opa/1.20.2"; on op->mem or constant */
     long us;              /* wall time of the call, microseconds */
     const char *input;    /* the question as text, on op->mem, not NUL-terminated */
     size_t input_length;
@@ -43,13 +43,22 @@ struct engine_answer {
 struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 
 /*
- * Evaluate an entrypoint ("svc/decision/issue") with an input document. AZ_UNAVAILABLE, with the
+ * Evaluate an entrypoint ("svc/decision/issue") with an input document, by the engine that
+ * SVC_POLICY_ENGINE names; OPA also decides what the machine cannot. AZ_UNAVAILABLE, with the
  * reason in the fault: the engine is not reachable, late, or answers anything but 200 with
  * well-formed JSON and a bundle revision. That is never a decision, but `input`, `us` and
  * `lack` are set for the audit.
  */
 enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                struct engine_answer *ret);
+
+/* Evaluate by OPA, whatever the setting. */
+enum az_status engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                                   struct engine_answer *ret);
+
+/* Bring this process up to the revision that may decide. True if it now holds another one, so that
+ * a question can be asked again at once; always false for OPA, which fetches revisions itself. */
+bool engine_renew(struct op *op);
 
 /*
  * Octets of a trial's answer. The full trace of an ordinary issuance has 64 kB, so a trace of sixty

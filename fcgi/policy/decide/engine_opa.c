@@ -21,10 +21,10 @@
 #define BODY_BEFORE "{\"input\":"
 #define BODY_AFTER "}"
 
-/* Read the revision of the bundle that answered, and the version of the engine. */
+/* Read the revision of the bundle that answered, and the engine with its version. */
 static enum az_status
 read_provenance(struct op *op, const json_t *answer, const char **ret_revision,
-                const char **ret_version)
+                const char **ret_engine)
 {
     const json_t *provenance = json_object_get(answer, "provenance");
     const json_t *bundles = json_object_get(provenance, "bundles");
@@ -33,7 +33,9 @@ read_provenance(struct op *op, const json_t *answer, const char **ret_revision,
     if (revision == NULL || *revision == '\0')
         return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: no bundle is active yet");
     *ret_revision = revision;
-    *ret_version = json_string_value(json_object_get(provenance, "version"));
+    const char *version = json_string_value(json_object_get(provenance, "version"));
+    if (version != NULL)
+        *ret_engine = talloc_asprintf(op->mem, "opa/%s", version);
     return AZ_OK;
 }
 
@@ -58,7 +60,7 @@ ask_document(struct op *op, const struct http_question *question, json_t **ret,
 }
 
 enum az_status
-engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                 struct engine_answer *ret)
 {
     json_t *answer;
@@ -67,16 +69,19 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     char *body = jsonx_dump_around(op->mem, BODY_BEFORE, input, BODY_AFTER, &length);
     if (path == NULL || body == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+    ret->engine = "opa";
     ret->input = body + strlen(BODY_BEFORE);
     ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
     const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, 0};
     enum az_status st = ask_document(op, &question, &answer, &ret->lack);
     ret->us = (long) (clock_monotonic_us() - started);
+    const char *const counted[] = {"opa", st == AZ_OK ? "answered" : "failed"};
+    metrics_add(op->az->metrics, METRIC_ENGINES, 0, counted);
     metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     if (st != AZ_OK)
         return st;
-    if ((st = read_provenance(op, answer, &ret->revision, &ret->version)) == AZ_OK)
+    if ((st = read_provenance(op, answer, &ret->revision, &ret->engine)) == AZ_OK)
         ret->result = json_object_get(answer, "result");
     ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
     return st;

@@ -47,6 +47,12 @@ sub data_dir {
     return $dir;
 }
 
+# AUTHZ_TEST_ENGINE=embedded lets the service of every test decide in its own processes, as a setting of the test can.
+sub engine_settings {
+    my $engine = $ENV{AUTHZ_TEST_ENGINE} or return;
+    return ( SVC_POLICY_ENGINE => $engine, SVC_OPA_BINARY => Authz::Path::opa() );
+}
+
 sub runtime_dir {
     my $dir = Authz::Process::directory() . '/' . $_[0];
     mkdir $dir, 0700 or die "$dir: $!" if !-d $dir;
@@ -105,6 +111,7 @@ sub settings {
         SVC_RATE_LIMIT_ENABLED        => 'false',
         SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
         SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
+        engine_settings(),
         %{ $self->{settings} // {} },
     };
 }

@@ -1,0 +1,25 @@
+/* The choice of the engine for a decision. */
+#include "config.h"
+
+#include "policy/decide/engine.h"
+
+#include "policy/decide/engine_embedded.h"
+
+enum az_status
+engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                struct engine_answer *ret)
+{
+    bool ask_opa = true;
+    if (embedded_wanted(op->az)) {
+        enum az_status st = embedded_evaluate(op, entrypoint, input, ret, &ask_opa);
+        if (!ask_opa)
+            return st;
+    }
+    return engine_opa_evaluate(op, entrypoint, input, ret);
+}
+
+bool
+engine_renew(struct op *op)
+{
+    return embedded_wanted(op->az) && embedded_renew(op);
+}

@@ -1,0 +1,279 @@
+#include "config.h"
+
+#include "policy/decide/engine_embedded.h"
+
+#include <malloc.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "metrics/metrics.h"
+#include "policy/decide/archive_read.h"
+#include "policy/decide/engine_plan.h"
+#include "policy/decide/entrypoints.h"
+#include "policy/decide/policy_texts.h"
+#include "store/policy/plan_current.h"
+
+/* The name of this engine in audit rows: the package of OPA that describes its plans. */
+#define ENGINE_NAME "embedded/ir-v1"
+
+/* Time after which a process without a plan looks for one again, in milliseconds: a save stores it
+ * a moment after the revision may decide. */
+#define LOOK_AGAIN_MS 1000
+
+/* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */
+#define ARCHIVE_OCTETS_MAX ((64 << 20) + (64 << 10))
+
+/* What this process holds. */
+struct embedded {
+    const char *revision;             /* on this; NULL: none was published */
+    struct engine_plan *plan;         /* NULL: OPA decides */
+    const char *lack;                 /* why there is no plan, on this; NULL: there is one */
+    int64_t looked_ms;                /* time of the last look, clock_monotonic_ms() */
+    bool told[ENTRYPOINTS];    /* the reason why OPA decides it is logged */
+};
+
+bool
+embedded_wanted(const struct az *az)
+{
+    return settings_engine_is_embedded(az->cfg);
+}
+
+/* Unpack what is stored. `before` may have the plan. Return why it cannot be used, or NULL. */
+static const char *
+read_stored(TALLOC_CTX *scratch, const struct plan_current *stored, struct engine_plan *before,
+            struct embedded *made)
+{
+    struct engine_plan_texts texts = {.name = stored->modules};
+    char *plan = NULL, *tar;
+    size_t length;
+    const char *why = NULL;
+    enum az_status st = AZ_OK;
+    if (stored->plan != NULL)
+        st = archive_unpack(scratch, stored->plan, stored->plan_length, POLICY_PLAN_MAX, &plan,
+                            &texts.plan_length);
+    if (st == AZ_OK)
+        st = archive_unpack(scratch, stored->body, stored->body_length, ARCHIVE_OCTETS_MAX, &tar,
+                            &length);
+    if (st == AZ_OK)
+        st = archive_member(tar, length, "data.json", &texts.data, &texts.data_length);
+    if (st != AZ_OK)
+        return "what is stored of it is damaged";
+    texts.plan = plan;
+    made->plan = engine_plan_read(made, &texts, before, &why);
+    return why;
+}
+
+/* Make what this process holds of what is stored. The plan of before serves again if only data
+ * changed. */
+static struct embedded *
+make_held(struct op *op, const struct plan_current *stored)
+{
+    struct embedded *made = talloc_zero(op->az, struct embedded);
+    struct engine_plan *before = op->az->embedded != NULL ? op->az->embedded->plan : NULL;
+    const char *why = stored->note != NULL ? stored->note : "no plan is stored";
+    if (made == NULL)
+        return NULL;
+    made->revision = stored->revision != NULL ? talloc_strdup(made, stored->revision) : NULL;
+    if (stored->modules != NULL && made->revision != NULL)
+        why = read_stored(op->mem, stored, before, made);
+    made->lack = made->plan == NULL ? talloc_strdup(made, why) : NULL;
+    return made;
+}
+
+/* Say once for each revision why OPA decides all of it. */
+static void
+log_lack(const struct embedded *held)
+{
+    const struct log_field fields[] = {LOG_TEXT("revision", held->revision),
+                                       LOG_TEXT("detail", held->lack)};
+    if (held->lack != NULL && held->revision != NULL)
+        log_line(AZ_SEV_WARN, "OPA decides: no plan", fields, 2);
+}
+
+/* Put what was loaded in place of what was held. */
+static void
+hold(struct az *az, struct embedded *made)
+{
+    struct embedded *old = az->embedded;
+    bool again = old != NULL && old->revision != NULL && made->revision != NULL
+                 && strcmp(old->revision, made->revision) == 0;
+    if (!again)
+        log_lack(made);
+    az->embedded = made;
+    talloc_free(old);
+    malloc_trim(0); /* the texts took many times what is kept */
+}
+
+/*
+ * Load what may decide now, unless it is held already. True if something else is held now. A
+ * failure leaves what is held, and no fault in the operation: its own statements will meet the same
+ * failure.
+ */
+static bool
+load_acceptable(struct op *from)
+{
+    struct az *az = from->az;
+    struct op op = {.mem = talloc_new(from->mem),
+                    .az = az,
+                    .request_id = from->request_id,
+                    .now_ms = from->now_ms};
+    struct plan_known known = {NULL, NULL};
+    if (az->embedded != NULL && az->embedded->plan != NULL)
+        known = (struct plan_known){az->embedded->revision,
+                                    engine_plan_name(az->embedded->plan)};
+    struct plan_current stored;
+    struct embedded *made = NULL;
+    enum az_status st = plan_current(&op, &known, &stored);
+    if (st == AZ_OK && !stored.known)
+        made = make_held(&op, &stored);
+    talloc_free(op.mem);
+    if (made != NULL)
+        hold(az, made);
+    if (az->embedded != NULL)
+        az->embedded->looked_ms = clock_monotonic_ms();
+    return made != NULL;
+}
+
+/* Return what this process holds, after a look for a plan if one is due; NULL: nothing. */
+static struct embedded *
+held_now(struct op *op)
+{
+    const struct embedded *held = op->az->embedded;
+    if (held == NULL
+        || (held->plan == NULL && clock_monotonic_ms() - held->looked_ms >= LOOK_AGAIN_MS))
+        load_acceptable(op);
+    return op->az->embedded;
+}
+
+bool
+embedded_renew(struct op *op)
+{
+    const struct embedded *held = op->az->embedded;
+    const char *before =
+        held != NULL && held->revision != NULL ? talloc_strdup(op->mem, held->revision) : NULL;
+    return load_acceptable(op) && op->az->embedded->revision != NULL
+           && (before == NULL || strcmp(op->az->embedded->revision, before) != 0);
+}
+
+/* Return the number of an entrypoint, or ENTRYPOINTS. */
+static size_t
+entrypoint_number(const char *path)
+{
+    size_t i = 0;
+    while (i < ENTRYPOINTS && strcmp(entrypoint_paths[i], path) != 0)
+        i++;
+    return i;
+}
+
+/* Count that OPA decides, and log the reason once for each entrypoint and revision. */
+static void
+note_give_up(struct op *op, struct embedded *held, const char *entrypoint, const char *why)
+{
+    size_t index = entrypoint_number(entrypoint);
+    metrics_add(op->az->metrics, METRIC_GIVE_UPS, 0, (const char *const[]){entrypoint});
+    if (index == ENTRYPOINTS || held->told[index])
+        return;
+    held->told[index] = true;
+    const struct log_field fields[] = {LOG_TEXT("entrypoint", entrypoint),
+                                       LOG_TEXT("revision", held->revision),
+                                       LOG_TEXT("detail", why)};
+    log_line(AZ_SEV_WARN, "OPA decides: the machine gave up", fields, 3);
+}
+
+/* Count an answer of the machine, or its failure. */
+static void
+count_answer(struct op *op, bool answered, long us)
+{
+    const char *const values[] = {"embedded", answered ? "answered" : "failed"};
+    metrics_add(op->az->metrics, METRIC_ENGINES, 0, values);
+    metrics_observe(op->az->metrics, METRIC_EMBEDDED_SECONDS, 0, us);
+}
+
+static int64_t
+realtime_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+enum az_status
+embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                  struct engine_answer *ret, bool *ret_ask_opa)
+{
+    struct embedded *held = held_now(op);
+    char why[REGO_WHY_SIZE] = "";
+    *ret_ask_opa = held == NULL || held->plan == NULL;
+    if (*ret_ask_opa)
+        return AZ_OK;
+    char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint);
+    ret->input = jsonx_dump_around(op->mem, "", input, "", &ret->input_length);
+    ret->revision = talloc_strdup(op->mem, held->revision);
+    ret->engine = ENGINE_NAME;
+    if (rule == NULL || ret->input == NULL || ret->revision == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the policy input");
+    int64_t started = clock_monotonic_us();
+    const struct engine_plan_question question = {
+        .entrypoint = rule,
+        .input = ret->input,
+        .length = ret->input_length,
+        .now_ns = realtime_ns(),
+        .deadline_us = started + op->az->cfg->policy_timeout_ms * 1000,
+    };
+    enum rego_outcome outcome =
+        engine_plan_run(op->mem, held->plan, &question, &ret->result, why);
+    ret->us = (long) (clock_monotonic_us() - started);
+    if (outcome == REGO_GIVE_UP) {
+        note_give_up(op, held, entrypoint, why);
+        *ret = (struct engine_answer){.input = NULL};
+        *ret_ask_opa = true;
+        return AZ_OK;
+    }
+    count_answer(op, outcome == REGO_DONE, ret->us);
+    if (outcome == REGO_DONE) {
+        ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
+        return AZ_OK;
+    }
+    /* As for OPA, which answers a contradiction with 500, and a long evaluation too late. */
+    ret->lack = outcome == REGO_CONFLICT ? NO_DECISION_INVALID : NO_DECISION_UNREACHABLE;
+    ret->revision = NULL;
+    return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: evaluation failed: %s", why);
+}
+
+/* Return the entrypoints that OPA decides by a plan, with reasons; "" if there are none. */
+static const char *
+list_lacking(struct op *op, const struct embedded *held)
+{
+    char *list = talloc_strdup(op->mem, "");
+    for (size_t i = 0; list != NULL && i < ENTRYPOINTS; i++) {
+        const char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
+        const char *lacks = rule != NULL ? engine_plan_lacks(op->mem, held->plan, rule) : NULL;
+        if (lacks != NULL)
+            list = talloc_asprintf_append(list, "%s%s: %s", *list != '\0' ? "; " : "",
+                                          entrypoint_paths[i], lacks);
+    }
+    return list;
+}
+
+enum az_status
+embedded_check(struct op *op, bool *ret_decides)
+{
+    load_acceptable(op);
+    const struct embedded *held = op->az->embedded;
+    *ret_decides = held != NULL && held->plan != NULL;
+    if (held == NULL || held->revision == NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "no revision may decide yet");
+    if (held->plan == NULL)
+        return op_fail(op, AZ_UNAVAILABLE, NULL, "OPA decides by revision %s: %s", held->revision,
+                       held->lack);
+    const char *lacking = list_lacking(op, held);
+    if (lacking == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    return *lacking == '\0' ? AZ_OK
+                            : op_fail(op, AZ_UNAVAILABLE, NULL, "OPA decides by revision %s: %s",
+                                      held->revision, lacking);
+}

@@ -1,0 +1,30 @@
+/* The engine in this process (SVC_POLICY_ENGINE=embedded): OPA's plan of the confirmed revision,
+ * run by the machine of rego/. OPA judges every save and decides what the machine cannot. */
+#ifndef AZ_POLICY_DECIDE_ENGINE_EMBEDDED_H
+#define AZ_POLICY_DECIDE_ENGINE_EMBEDDED_H
+
+#include <jansson.h>
+
+#include "policy/decide/engine.h"
+
+/* True if the settings ask for this engine. */
+bool embedded_wanted(const struct az *az);
+
+/*
+ * Evaluate as engine_evaluate() does, by the revision that this process holds; the first call loads
+ * one. *ret_ask_opa: the machine does not answer, and OPA must be asked; nothing else counts then.
+ * AZ_UNAVAILABLE: the policy contradicts itself, or a bound of engine_plan.h was passed.
+ */
+enum az_status embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                                 struct engine_answer *ret, bool *ret_ask_opa);
+
+/* Load the revision that may decide now. True if this process holds another one than before, so
+ * that a question that was answered by the old one can be asked again at once. One trip. */
+bool embedded_renew(struct op *op);
+
+/* Check for readiness that this process holds what may decide, and that the machine can decide
+ * every entrypoint. *ret_decides: it decides some, so OPA is not needed for all. AZ_UNAVAILABLE:
+ * the reason is in the fault. One trip. */
+enum az_status embedded_check(struct op *op, bool *ret_decides);
+
+#endif

@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "policy/decide/engine_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/decide/engine.h"
+#include "policy/decide/engine_result.h"
+
+/* Locals of each function that hold the input and the base documents. */
+#define LOCAL_DATA 1
+
+/* A plan, which revisions share. */
+struct engine_code {
+    const struct rego_plan *plan;
+    const char *name; /* on this */
+    size_t octets;
+};
+
+struct engine_plan {
+    struct engine_code *code; /* a talloc reference, or a child */
+    const struct rego_value *data;
+    size_t octets; /* of the data */
+};
+
+static bool
+is_data(const struct rego_operand *operand)
+{
+    return operand->constant == NULL && operand->local == LOCAL_DATA;
+}
+
+static bool block_reads_system(const struct rego_block *block);
+
+/*
+ * True if a statement may see data.system, where OPA keeps its own version and what it knows of its
+ * bundles. All base documents but those are in the bundle. A look-up by a constant name is safe
+ * unless it is that name; so is passing `data` on to another function.
+ */
+static bool
+statement_reads_system(const struct rego_statement *statement)
+{
+    switch ((enum rego_kind) statement->kind) {
+    case REGO_DOT:
+        return is_data(&statement->a)
+               && (statement->b.constant == NULL || statement->b.constant->type != REGO_STRING
+                   || strcmp(statement->b.constant->text, "system") == 0);
+    case REGO_CALL:
+        for (uint32_t i = statement->function != NULL ? 2 : 0; i < statement->count; i++)
+            if (is_data(&statement->operand[i]))
+                return true;
+        return false;
+    case REGO_CALL_DYNAMIC:
+    case REGO_RETURN:
+    case REGO_BREAK:
+        return false;
+    case REGO_SCAN:
+        return is_data(&statement->a) || block_reads_system(statement->block);
+    case REGO_BLOCKS:
+    case REGO_NOT:
+    case REGO_WITH:
+        for (uint32_t i = 0; i < statement->count; i++)
+            if (block_reads_system(&statement->block[i]))
+                return true;
+        return statement->kind == REGO_WITH && is_data(&statement->a);
+    default:
+        return is_data(&statement->a) || is_data(&statement->b);
+    }
+}
+
+static bool
+block_reads_system(const struct rego_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (statement_reads_system(&block->statement[i]))
+            return true;
+    return false;
+}
+
+static bool
+function_reads_system(const struct rego_function *function)
+{
+    for (uint32_t i = 0; i < function->blocks; i++)
+        if (block_reads_system(&function->block[i]))
+            return true;
+    return false;
+}
+
+/* Return the function that may see data.system, or NULL. */
+static const struct rego_function *
+find_system_reader(const struct rego_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->functions; i++)
+        if (function_reads_system(&plan->function[i]))
+            return &plan->function[i];
+    for (uint32_t i = 0; i < plan->entrypoints; i++)
+        if (function_reads_system(&plan->entrypoint[i]))
+            return &plan->entrypoint[i];
+    return NULL;
+}
+
+/* Return why the plan cannot be used, or NULL. */
+static const char *
+read_code(struct engine_code *code, const char *text, size_t length)
+{
+    struct rego_arena arena;
+    const char *why = NULL;
+    rego_arena_init(&arena, code, ENGINE_PLAN_OCTETS_MAX);
+    json_t *json = json_loadb(text, length, 0, NULL);
+    if (json == NULL)
+        return "the plan is not JSON";
+    code->plan = rego_plan_read(&arena, json, &why);
+    json_decref(json);
+    code->octets = arena.taken;
+    if (code->plan != NULL && find_system_reader(code->plan) != NULL)
+        return "a rule may read data.system, which only OPA has";
+    return code->plan == NULL ? why : NULL;
+}
+
+static const char *
+make_code(struct engine_plan *made, const struct engine_plan_texts *texts,
+          struct engine_plan *before)
+{
+    if (before != NULL && strcmp(before->code->name, texts->name) == 0) {
+        made->code = talloc_reference(made, before->code);
+        return made->code == NULL ? "out of memory" : NULL;
+    }
+    made->code = talloc_zero(made, struct engine_code);
+    if (made->code == NULL || (made->code->name = talloc_strdup(made->code, texts->name)) == NULL)
+        return "out of memory";
+    if (texts->plan == NULL)
+        return "the plan was not read";
+    return read_code(made->code, texts->plan, texts->plan_length);
+}
+
+static const char *
+make_data(struct engine_plan *made, const struct engine_plan_texts *texts)
+{
+    struct rego_arena arena;
+    rego_arena_init(&arena, made, ENGINE_PLAN_OCTETS_MAX);
+    made->data = rego_parse(&arena, texts->data, texts->data_length);
+    made->octets = arena.taken;
+    if (made->data == NULL || made->data->type != REGO_OBJECT)
+        return arena.full ? "the data need more memory than they may have"
+                          : "the data cannot be read";
+    return NULL;
+}
+
+struct engine_plan *
+engine_plan_read(TALLOC_CTX *mem, const struct engine_plan_texts *texts, struct engine_plan *before,
+                 const char **ret_why)
+{
+    struct engine_plan *made = talloc_zero(mem, struct engine_plan);
+    *ret_why = made != NULL ? make_code(made, texts, before) : "out of memory";
+    if (*ret_why == NULL)
+        *ret_why = make_data(made, texts);
+    if (*ret_why == NULL)
+        return made;
+    *ret_why = talloc_strdup(mem, *ret_why); /* it may be in the arena */
+    talloc_free(made);
+    return NULL;
+}
+
+const char *
+engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan, const char *entrypoint)
+{
+    const struct rego_function *function = rego_plan_entrypoint(plan->code->plan, entrypoint);
+    if (function == NULL)
+        return "the plan does not have it";
+    if (!function->lacks)
+        return NULL;
+    const struct rego_plan *code = plan->code->plan;
+    const char *text = talloc_asprintf(mem, "the machine lacks %s",
+                                       code->lackings > 0 ? code->lacking[0] : "a builtin");
+    return text != NULL ? text : "the machine lacks a builtin";
+}
+
+static enum rego_outcome
+give_up(char why[REGO_WHY_SIZE], const char *reason)
+{
+    snprintf(why, REGO_WHY_SIZE, "%s", reason);
+    return REGO_GIVE_UP;
+}
+
+enum rego_outcome
+engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
+                const struct engine_plan_question *question, json_t **ret_result,
+                char why[REGO_WHY_SIZE])
+{
+    const struct rego_value *value = NULL;
+    const char *lacks = engine_plan_lacks(mem, plan, question->entrypoint), *reason = NULL;
+    *ret_result = NULL;
+    if (lacks != NULL)
+        return give_up(why, lacks);
+    TALLOC_CTX *scratch = talloc_new(mem);
+    struct rego_arena arena;
+    rego_arena_init(&arena, scratch, ENGINE_PLAN_ANSWER_OCTETS_MAX);
+    const struct rego_question asked = {
+        .plan = plan->code->plan,
+        .entrypoint = rego_plan_entrypoint(plan->code->plan, question->entrypoint),
+        .input = rego_parse(&arena, question->input, question->length),
+        .data = plan->data,
+        .now_ns = question->now_ns,
+    };
+    const struct rego_bounds bounds = {ENGINE_PLAN_STATEMENTS_MAX, ENGINE_PLAN_ANSWER_OCTETS_MAX,
+                                       question->deadline_us};
+    enum rego_outcome outcome = asked.input != NULL
+                                    ? rego_evaluate(&arena, &asked, &bounds, &value, why)
+                                    : give_up(why, "the input cannot be read");
+    if (outcome == REGO_DONE && value != NULL) {
+        *ret_result = engine_result(mem, value, &reason);
+        outcome = *ret_result != NULL ? REGO_DONE : give_up(why, reason);
+    }
+    talloc_free(scratch);
+    return outcome;
+}
+
+size_t
+engine_plan_octets(const struct engine_plan *plan)
+{
+    return plan->code->octets + plan->octets;
+}
+
+const char *
+engine_plan_name(const struct engine_plan *plan)
+{
+    return plan->code->name;
+}

@@ -1,0 +1,71 @@
+/* One revision of the policy as the machine (rego/machine.h) runs it: OPA's plan and the base
+ * documents, read once into one arena. Knows nothing of requests or the database. */
+#ifndef AZ_POLICY_DECIDE_ENGINE_PLAN_H
+#define AZ_POLICY_DECIDE_ENGINE_PLAN_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "rego/machine.h"
+
+/*
+ * Bounds of one decision. OPA evaluates ten million statements in a second, so one that needs more
+ * than these would not get an answer from OPA in the default SVC_POLICY_TIMEOUT_MS either; the
+ * shipped policy takes 600 to 1,100. The memory is a thousand times what a decision takes, and what
+ * a host can spare for each of its workers.
+ */
+#define ENGINE_PLAN_STATEMENTS_MAX 20000000
+#define ENGINE_PLAN_ANSWER_OCTETS_MAX (64 << 20)
+
+/* Octets of a plan and its data in memory: the largest bundle (ARCHIVE_MAX) as a tree, which takes
+ * four times the octets of its text. OPA decides alone by a larger one. */
+#define ENGINE_PLAN_OCTETS_MAX (256 << 20)
+
+struct engine_plan;
+
+/* The texts of a revision. Plans with one name are the same. */
+struct engine_plan_texts {
+    const char *name; /* of the plan */
+    const char *plan; /* plan.json of `opa build -t plan`; NULL: `before` has the plan of that name */
+    const char *data; /* data.json of the bundle */
+    size_t plan_length, data_length;
+};
+
+/*
+ * Read a revision; free the result with talloc. `before` (unless NULL) is another one: a plan with
+ * the same name is shared with it, because most saves change data alone. NULL, with the reason in
+ * *ret_why (on mem or constant): the machine cannot run it exactly as OPA does, or no memory.
+ */
+struct engine_plan *engine_plan_read(TALLOC_CTX *mem, const struct engine_plan_texts *texts,
+                                     struct engine_plan *before, const char **ret_why);
+
+/* A question. */
+struct engine_plan_question {
+    const char *entrypoint; /* as the plan names it: "svc/decision/issue/result" */
+    const char *input;      /* JSON text, which OPA would get */
+    size_t length;          /* octets of it */
+    int64_t now_ns;         /* time.now_ns() */
+    int64_t deadline_us;    /* by clock_monotonic_us() */
+};
+
+/*
+ * Evaluate an entrypoint. REGO_DONE: *ret_result is the value, on mem, or NULL if it is undefined.
+ * Otherwise the reason is in `why`. REGO_GIVE_UP also for an answer that JSON cannot hold as OPA
+ * writes it: OPA must be asked.
+ */
+enum rego_outcome engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
+                                  const struct engine_plan_question *question, json_t **ret_result,
+                                  char why[REGO_WHY_SIZE]);
+
+/* Return the builtin that the machine lacks and an entrypoint may call, for the operator; a text if
+ * the plan does not have the entrypoint; NULL: the machine decides it. On mem or constant. */
+const char *engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan,
+                              const char *entrypoint);
+
+/* Return the name of the plan. */
+const char *engine_plan_name(const struct engine_plan *plan);
+
+/* Return the octets of memory that the plan and its data take. */
+size_t engine_plan_octets(const struct engine_plan *plan);
+
+#endif

@@ -1,0 +1,34 @@
+/* Reading what this process decides by: the revision that may decide, its plan and its data. */
+#ifndef AZ_STORE_POLICY_PLAN_CURRENT_H
+#define AZ_STORE_POLICY_PLAN_CURRENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/op.h"
+
+/* On op->mem. */
+struct plan_current {
+    const char *revision; /* that may decide; NULL: none was published */
+    bool known;           /* it is the one that the caller has; nothing below is set */
+    const char *note;     /* about the plan, for the operator; or NULL */
+    const char *modules;  /* name of the plan; NULL: there is none */
+    const unsigned char *plan; /* gzip of plan.json; NULL: none, or the caller has that name */
+    size_t plan_length;
+    const unsigned char *body; /* archive of the bundle; NULL: there is no plan */
+    size_t body_length;
+};
+
+/* What the caller has; NULL: nothing. */
+struct plan_known {
+    const char *revision, *modules;
+};
+
+/*
+ * Fetch the revision that may decide, with its plan and data unless the caller has them. Of several
+ * that may, it is the one that an engine has confirmed. One trip.
+ */
+enum az_status plan_current(struct op *op, const struct plan_known *known,
+                            struct plan_current *ret);
+
+#endif
