@@ -376,7 +376,7 @@ members_are(
     'audit: ... and who asks' );
 members_are(
     $row->{policy_decision},
-    { allow => true, revision => qr/\A[0-9a-f]{32}\z/, engine => qr{\Aopa/}, eval_us => qr/\A\d+\z/ },
+    { allow => true, revision => qr/\A[0-9a-f]{32}\z/, engine => qr{\A(?:opa|embedded)/}, eval_us => qr/\A\d+\z/ },
     'audit: the decision with revision and engine' );
 
 ask( $one, $bad, bearer( @bear, scope => 'authzen' ), 'X-Request-ID' => 'row-bearer' );

@@ -196,7 +196,7 @@ admin_ok(
     'replay: a decision of /token that is the same now' );
 members_are(
     $same->member('before'),
-    { allow => true, scopes => ['orders.read'], engine => qr{\Aopa/}, revision => qr/\A[0-9a-f]{32}\z/ },
+    { allow => true, scopes => ['orders.read'], engine => qr{\A(?:opa|embedded)/}, revision => qr/\A[0-9a-f]{32}\z/ },
     'replay: before is what was decided then, with its revision' );
 members_are(
     $same->member('after'),

@@ -47,9 +47,11 @@ sub data_dir {
     return $dir;
 }
 
-# AUTHZ_TEST_ENGINE=embedded lets the service of every test decide in its own processes, as a setting of the test can.
+# AUTHZ_TEST_ENGINE=embedded lets the service of each test decide in its own processes, unless the test stands in for OPA.
 sub engine_settings {
-    my $engine = $ENV{AUTHZ_TEST_ENGINE} or return;
+    my ($self) = @_;
+    my $engine = $ENV{AUTHZ_TEST_ENGINE};
+    return if !defined $engine || $self->{fake_opa};
     return ( SVC_POLICY_ENGINE => $engine, SVC_OPA_BINARY => Authz::Path::opa() );
 }
 
@@ -111,7 +113,7 @@ sub settings {
         SVC_RATE_LIMIT_ENABLED        => 'false',
         SVC_BUNDLE_CONFIRM_POLL_MS    => 50,
         SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 25_000,                                           # for a busy machine
-        engine_settings(),
+        $self->engine_settings,
         %{ $self->{settings} // {} },
     };
 }
