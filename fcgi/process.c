@@ -166,3 +166,11 @@ process_prepare_database(struct op *op)
         st = discard_per_user(op);
     return st;
 }
+
+void
+process_load_policy(struct az *az)
+{
+    struct op op = process_op(talloc_new(az), az);
+    engine_renew(&op);
+    talloc_free(op.mem);
+}

@@ -37,4 +37,8 @@ enum az_status process_check_database(struct op *op);
  */
 enum az_status process_prepare_database(struct op *op);
 
+/* Load what the process decides by, if it decides itself: workers that are forked then share its
+ * memory until the next save. Each loads its own if this fails. */
+void process_load_policy(struct az *az);
+
 #endif
