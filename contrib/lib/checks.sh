@@ -184,6 +184,18 @@ check_tests() {
     }
 }
 
+# Tests in which policy matters, which run with either engine. They take two minutes.
+ENGINE_TESTS='authzen authzen_vectors cedar_effect code combinations controls default_scopes denials gateway_door gateway_mcp
+gateway_proxy introspect introspect_once policy_rules preview refresh register token token_exchange uma'
+
+# Run them once more, with decisions in process.
+check_embedded() {
+    local name names=()
+    export AUTHZ_TEST_ENGINE=embedded
+    for name in $ENGINE_TESTS; do names+=("t/http/$name.t"); done
+    check_tests gcc "${names[@]}"
+}
+
 # Compare the Cedar compiler with the whole corpus and with cedar-wasm.
 check_cedar() {
     export AUTHZ_CEDAR_ALL=1

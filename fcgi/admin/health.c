@@ -255,10 +255,9 @@ health_ready_handle(struct request *req)
     for (size_t i = 0; i < CHECKS; i++) {
         bool up = (health->failed & 1u << i) == 0;
         if ((health->run & 1u << i) != 0)
-            jsonx_append(&list,
-                         json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
-                                   up ? "UP" : failed_as(health, i), "detail",
-                                   caller_is_local(req) ? health->detail[i] : NULL));
+            jsonx_append(&list, json_pack("{s:s,s:s,s:s*}", "name", checks[i].name, "status",
+                                          up ? "UP" : failed_as(health, i), "detail",
+                                          caller_is_local(req) ? health->detail[i] : NULL));
     }
     const char *status = health_status(health);
     json_t *body =

@@ -1,6 +1,6 @@
 # Decisions in process go on without OPA: it is dead, stopped, or tries a candidate; saves are refused and readiness names it.
 # Workers that are killed in the middle of a switch, and saves each second, cost no decision and let none be stale (decisions.md
-# "SVC_POLICY_ENGINE", "Which revisions may decide").
+# "Decisions in process", "Which revisions may decide").
 use strict;
 use warnings;
 
@@ -15,6 +15,7 @@ use Authz::Process ();
 use Authz::Stack   ();
 
 my $BOUND = 60;
+
 # A decision in process takes a millisecond, and some 50 when it loads a plan. A machine that is busy takes longer, but no wait for
 # OPA (SVC_POLICY_TIMEOUT_MS here) hides below this.
 my $SOON  = 5;
@@ -22,12 +23,12 @@ my $stack = Authz::Stack->start(
     workers  => 8,
     bundles  => 4,
     settings => {
-        SVC_POLICY_ENGINE             => 'embedded', SVC_OPA_BINARY => Authz::Path::opa(),
-        SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 3000, SVC_POLICY_TIMEOUT_MS => 10_000 } );
+        SVC_POLICY_ENGINE             => 'embedded', SVC_OPA_BINARY        => Authz::Path::opa(),
+        SVC_BUNDLE_CONFIRM_TIMEOUT_MS => 3000,       SVC_POLICY_TIMEOUT_MS => 10_000 } );
 my $policy = Authz::Policy->new($stack);
 my %cc     = ( grants => ['client_credentials'], scopes => ['a'] );
 my @crm    = $stack->make_client( 'crm', \%cc );
-my @rs     = $stack->make_client( 'rs', { endpoints => ['introspect'] } );
+my @rs     = $stack->make_client( 'rs',  { endpoints => ['introspect'] } );
 my $serial = 0;
 
 sub until_true { my ($test) = @_; return defined Authz::Process::until_true( $BOUND, $test ) }
@@ -59,7 +60,8 @@ sub during {
                     my $issued = $stack->token( @crm, scope => 'a' );
                     my $middle = time;
                     my $shown  = $stack->introspect( @rs, $token );
-                    printf {$out} "%d %.3f %d %.3f %s\n", $issued->status, $middle - $start, $shown->status, time - $middle,
+                    printf {$out} "%d %.3f %d %.3f %s\n", $issued->status, $middle - $start, $shown->status,
+                      time - $middle,
                       $shown->member('active') ? 'active' : 'inactive';
                     $out->flush;
                     sleep 0.005;
@@ -67,7 +69,10 @@ sub during {
                 close $out or die "$dir: $!";
             } )
     } 1 .. $clients // 1;
-    until_true( sub { !grep { !-s "$dir/$_" } 1 .. @load } ) or die "no answer\n";
+    until_true(
+        sub {
+            !grep { !-s "$dir/$_" } 1 .. @load;
+        } ) or die "no answer\n";
     my $result = $do->();
     sleep 0.3;
     $_->stop('TERM') for @load;
@@ -86,7 +91,8 @@ sub during {
 
 sub goes_on {
     my ( $seen, $name ) = @_;
-    is( $seen->{status}, '200 200 active', "$name: each token is issued, each introspection answered ($seen->{count})" );
+    is( $seen->{status}, '200 200 active',
+        "$name: each token is issued, each introspection answered ($seen->{count})" );
     cmp_ok( $seen->{slowest}, '<', $SOON, "$name: ... without a wait for OPA" );
     return;
 }
@@ -125,7 +131,8 @@ is( $policy->state->{acceptable}, $before, '... and what was confirmed decides' 
 my $ready;
 until_true( sub { $ready = $stack->http->get('/health/ready'); statuses($ready)->{opa} eq 'DEGRADED' } );
 is( $ready->status, 200, 'a stopped OPA: the service is ready' );
-is( join( ' ', map { statuses($ready)->{$_} } qw(plan opa bundle) ), 'UP DEGRADED DEGRADED', '... and readiness names OPA' );
+is( join( ' ', map { statuses($ready)->{$_} } qw(plan opa bundle) ), 'UP DEGRADED DEGRADED',
+    '... and readiness names OPA' );
 $stack->{opa}->signal('CONT');
 is( $policy->agree($BOUND), '', 'an OPA that continues: all agree again' );
 
@@ -143,7 +150,8 @@ ok( until_true( sub { $stack->workers('core') == 8 } ), 'all workers are killed 
 goes_on( during( sub { sleep 0.5 } ), 'new workers without OPA' );
 $stack->start_opa;
 is( $policy->agree($BOUND), '', 'a new OPA: all agree again' );
-is( $stack->ready_as(200)->member('status') =~ /UP|DEGRADED/ ? 'ready' : 'not', 'ready', '... and the service is ready' );
+is( $stack->ready_as(200)->member('status') =~ /UP|DEGRADED/ ? 'ready' : 'not', 'ready',
+    '... and the service is ready' );
 
 # ---- saves each second, and workers killed while they switch
 
@@ -171,6 +179,7 @@ is( $wrong, '', 'a save each second: no decision after an answer is by what was 
 $wrong = '';
 for my $save ( 1 .. 5 ) {
     bound("k$save");
+
     # Each worker is about to switch, or does so now.
     my $load = Authz::Process->start(
         name => "switch$save",

@@ -98,7 +98,8 @@ members_are(
     'audit: pdpInput is the whole question (policy.md 6.2)' );
 members_are(
     $output,
-    {   allow   => true, scopes => ['orders.read'], revision => qr/\A[0-9a-f]{32}\z/, engine => qr{\A(?:opa/\d+\.\d|embedded/)},
+    {   allow   => true, scopes => ['orders.read'], revision => qr/\A[0-9a-f]{32}\z/,
+        engine  => qr{\A(?:opa/\d+\.\d|embedded/)},
         eval_us => qr/\A\d+\z/, deny_reasons => sub { $_[0][0]{code} eq 'scope_not_entitled' } },
     'audit: pdpOutput is the whole answer with revision and engine' );
 

@@ -1,5 +1,5 @@
 # Decisions in process (SVC_POLICY_ENGINE=embedded): by OPA's plan of what OPA has confirmed, in every worker from the answer to a
-# save on; what the machine cannot promise goes to OPA, and bounds are failures (decisions.md "SVC_POLICY_ENGINE", "Which revisions
+# save on; what the machine cannot promise goes to OPA, and bounds are failures (decisions.md "Decisions in process", "Which revisions
 # may decide").
 use strict;
 use warnings;
@@ -14,20 +14,20 @@ use Authz::Policy  ();
 use Authz::Process ();
 use Authz::Stack   ();
 
-my $SAVES  = 12;
-my $BOUND  = 30;
-my $stack  = Authz::Stack->start(
+my $SAVES = 12;
+my $BOUND = 30;
+my $stack = Authz::Stack->start(
     workers  => 6,
     settings => {
-        SVC_POLICY_ENGINE  => 'embedded', SVC_OPA_BINARY => Authz::Path::opa(),
-        SVC_METRICS_ALLOW  => '127.0.0.1' } );
-my $policy = Authz::Policy->new($stack);
-my %cc     = ( grants => ['client_credentials'], endpoints => ['introspect'] );
-my @crm    = $stack->make_client( 'crm',   { %cc, scopes => ['s0'] } );
-my @big    = $stack->make_client( 'big',   { %cc, scopes => ['a'] } );
-my @slow   = $stack->make_client( 'slow',  { %cc, scopes => ['a'] } );
-my @large  = $stack->make_client( 'large', { %cc, scopes => ['a'] } );
-my @twice  = $stack->make_client( 'twice', { %cc, scopes => ['a'] } );
+        SVC_POLICY_ENGINE => 'embedded', SVC_OPA_BINARY => Authz::Path::opa(),
+        SVC_METRICS_ALLOW => '127.0.0.1' } );
+my $policy   = Authz::Policy->new($stack);
+my %cc       = ( grants => ['client_credentials'], endpoints => ['introspect'] );
+my @crm      = $stack->make_client( 'crm',   { %cc, scopes => ['s0'] } );
+my @big      = $stack->make_client( 'big',   { %cc, scopes => ['a'] } );
+my @slow     = $stack->make_client( 'slow',  { %cc, scopes => ['a'] } );
+my @large    = $stack->make_client( 'large', { %cc, scopes => ['a'] } );
+my @twice    = $stack->make_client( 'twice', { %cc, scopes => ['a'] } );
 my $EMBEDDED = qr{\Aembedded/};
 
 sub until_true { my ($test) = @_; return defined Authz::Process::until_true( $BOUND, $test ) }
@@ -64,7 +64,10 @@ sub check_named {
 }
 sub readiness { return $stack->http->get('/health/ready') }
 
-sub deploy { my (%rule) = @_; return $policy->deploy( rules => { map { ( "custom/$_.rego" => $rule{$_} ) } keys %rule } ) }
+sub deploy {
+    my (%rule) = @_;
+    return $policy->deploy( rules => { map { ( "custom/$_.rego" => $rule{$_} ) } keys %rule } );
+}
 
 sub lines {
     my ($pattern) = @_;
@@ -75,7 +78,8 @@ sub lines {
 
 ok( until_true( sub { check_named( readiness(), 'plan' )->{status} eq 'UP' } ), 'readiness: the plan is there' )
   or diag readiness()->text;
-ok( until_true( sub { audited( $stack->token(@crm) )->{engine} =~ $EMBEDDED } ), 'the machine decides, and audit rows name it' );
+ok( until_true( sub { audited( $stack->token(@crm) )->{engine} =~ $EMBEDDED } ),
+    'the machine decides, and audit rows name it' );
 my $shown = $stack->introspect( @crm, $stack->token_text(@crm) );
 like( audited($shown)->{engine}, $EMBEDDED, '... also about introspection' );
 is( audited($shown)->{revision}, $policy->state->{revision}, '... with the revision that it decided by' );
@@ -87,13 +91,14 @@ for my $save ( 1 .. $SAVES ) {
     my $answer = $stack->bind( 'crm', { scopes => ["s$save"] } );
     for ( 1 .. 8 ) {
         my $token = $stack->token( @crm, scope => "s$save" );
-        my $row = audited($token);
+        my $row   = audited($token);
         $stale++
           if $token->status != 200 || ( $row->{revision} // '' ) ne $answer->header('X-Policy-Revision');
         $by_opa++ if $row->{engine} !~ $EMBEDDED;
     }
 }
-is( $stale,  0, "$SAVES saves of data: each decision after the answer is by the new revision, whichever worker makes it" );
+is( $stale, 0,
+    "$SAVES saves of data: each decision after the answer is by the new revision, whichever worker makes it" );
 is( $by_opa, 0, '... and made in process' );
 
 my $old = $stack->token_text( @crm, scope => "s$SAVES" );
@@ -102,8 +107,9 @@ my @seen = map { $stack->introspect( @crm, $old )->member('active') ? 1 : 0 } 1 
 is( "@seen", '0 0 0 0 0 0 0 0', 'after a save that takes a scope away, no worker shows the token as active' );
 $stack->bind( 'crm', { scopes => ['a'] } );
 
-my $rule = sub { my ($name) = @_; return qq{package custom.issue\n\ndeny contains "$name" if input.client.id == "crm"\n} };
-my $why  = '';
+my $rule =
+  sub { my ($name) = @_; return qq{package custom.issue\n\ndeny contains "$name" if input.client.id == "crm"\n} };
+my $why = '';
 for my $save ( 1 .. 3 ) {
     my $answer = deploy( embedded => $rule->("rule $save") );
     like( $answer->status, qr/\A20[01]\z/, "rule $save is saved" ) or diag $answer->text;
@@ -117,11 +123,13 @@ is( $why, '', '3 saves of rules: each decision after the answer is by the new ru
 # ---- what was refused never decides
 
 my $before = $policy->state->{revision};
-admin_error( deploy( embedded => "package custom.issue\n\ndeny contains no_such_function(1)\n" ), 422, 'a rule that OPA refuses' );
+admin_error(
+    deploy( embedded => "package custom.issue\n\ndeny contains no_such_function(1)\n" ), 422,
+    'a rule that OPA refuses' );
 admin_error( deploy( embedded => "package custom.issue\n\ndeny := [\"x\"]\n" ), 422, 'a hook of the wrong type' );
 my %by = map { ( audited( $stack->token(@crm) )->{revision} => 1 ) } 1 .. 8;
-is( join( ' ', keys %by ), $before, 'no candidate that was refused decides' );
-is( join( ', ', $policy->wrong_decisions ), '', '... nor has one ever' );
+is( join( ' ',  keys %by ),                 $before, 'no candidate that was refused decides' );
+is( join( ', ', $policy->wrong_decisions ), '',      '... nor has one ever' );
 
 # ---- what the machine gives up
 
@@ -156,13 +164,16 @@ two := x if {
 deny contains "two" if two == 3
 END
 is( $saved->status, 200, 'rules that are hard to evaluate are saved' ) or diag $saved->text;
-my ( $opa, $gave_up ) = ( metric('svc_policy_engine_total{engine="opa",outcome="answered"}'),
+my ( $opa, $gave_up ) = (
+    metric('svc_policy_engine_total{engine="opa",outcome="answered"}'),
     metric('svc_policy_give_ups_total{entrypoint="svc/decision/issue"}') );
 my @answer = map { $stack->token(@big) } 1 .. 12;
 is( join( ' ', map { $_->status } @answer ), join( ' ', (200) x 12 ), 'a number beyond 64 bits: OPA decides' );
-is( ( grep { audited($_)->{engine} !~ m{\Aopa/} } @answer ), 0, '... and the audit rows name it' );
-is( metric('svc_policy_engine_total{engine="opa",outcome="answered"}') - $opa, 12, '... the metrics count its answers' );
-is( metric('svc_policy_give_ups_total{entrypoint="svc/decision/issue"}') - $gave_up, 12, '... and what the machine gave up' );
+is( ( grep { audited($_)->{engine} !~ m{\Aopa/} } @answer ), 0,       '... and the audit rows name it' );
+is( metric('svc_policy_engine_total{engine="opa",outcome="answered"}') - $opa, 12,
+    '... the metrics count its answers' );
+is( metric('svc_policy_give_ups_total{entrypoint="svc/decision/issue"}') - $gave_up, 12,
+    '... and what the machine gave up' );
 my $told = lines(qr/gave up.*"entrypoint":"svc\/decision\/issue".*"detail":"[^"]+/);
 ok( $told >= 1 && $told <= 6, '... the log has the reason once for each worker' ) or diag $told;
 like( audited( $stack->token(@crm) )->{engine}, $EMBEDDED, '... other questions are decided in process' );
@@ -171,8 +182,8 @@ like( audited( $stack->token(@crm) )->{engine}, $EMBEDDED, '... other questions 
 
 my $late = $stack->token(@slow);
 oauth_error( $late, 503, 'temporarily_unavailable', 'a rule beyond the bound on statements' );
-like( $stack->log_line($late), qr/more than 20000000 statements/, '... whose reason the operator reads' );
-like( audited($late)->{engine}, $EMBEDDED, '... and OPA is not asked in its place' );
+like( $stack->log_line($late),  qr/more than 20000000 statements/, '... whose reason the operator reads' );
+like( audited($late)->{engine}, $EMBEDDED,                         '... and OPA is not asked in its place' );
 my $large = $stack->token(@large);
 oauth_error( $large, 503, 'temporarily_unavailable', 'a rule beyond the bound on memory' );
 like( $stack->log_line($large), qr/more than 67108864 octets/, '... whose reason the operator reads' );

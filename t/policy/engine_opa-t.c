@@ -44,8 +44,8 @@ ask(struct bench *bench, struct engine_answer *ret)
 {
     bench->op = env_op(bench->mem, bench->az);
     memset(ret, 0, sizeof(*ret));
-    return engine_opa_evaluate(&bench->op, "svc/decision/issue", env_json(bench->mem, "{'schema':1}"),
-                           ret);
+    return engine_opa_evaluate(&bench->op, "svc/decision/issue",
+                               env_json(bench->mem, "{'schema':1}"), ret);
 }
 
 static enum az_status

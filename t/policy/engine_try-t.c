@@ -180,9 +180,9 @@ test_decisions(struct bench *bench)
         const struct reply reply = {.text = text, .length = strlen(text)};
         fake_engine_serve(bench->fake, &reply, 1);
         bench->op = env_op(bench->mem, bench->az);
-        is_int(
-            engine_opa_evaluate(&bench->op, "svc/decision/issue", env_json(bench->mem, "{}"), &answer),
-            AZ_UNAVAILABLE, "a decision fails closed: %s (policy.md 1)", refusals[i].name);
+        is_int(engine_opa_evaluate(&bench->op, "svc/decision/issue", env_json(bench->mem, "{}"),
+                                   &answer),
+               AZ_UNAVAILABLE, "a decision fails closed: %s (policy.md 1)", refusals[i].name);
     }
 }
 

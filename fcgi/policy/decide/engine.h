@@ -30,9 +30,9 @@
 struct engine_answer {
     json_t *result;       /* value of the entrypoint, owned by op->mem; NULL when undefined */
     const char *revision; /* revision of the bundle that decided, on op->mem */
-    const char *engine;   /* with its version if it gave one: "opa/1.20.2"; on op->mem or constant */
-    long us;              /* wall time of the call, microseconds */
-    const char *input;    /* the question as text, on op->mem, not NUL-terminated */
+    const char *engine; /* with its version if it gave one: "opa/1.20.2"; on op->mem or constant */
+    long us;            /* wall time of the call, microseconds */
+    const char *input;  /* the question as text, on op->mem, not NUL-terminated */
     size_t input_length;
     enum no_decision lack; /* why there is no decision, if there is none */
 };

@@ -29,11 +29,11 @@
 
 /* What this process holds. */
 struct embedded {
-    const char *revision;             /* on this; NULL: none was published */
-    struct engine_plan *plan;         /* NULL: OPA decides */
-    const char *lack;                 /* why there is no plan, on this; NULL: there is one */
-    int64_t looked_ms;                /* time of the last look, clock_monotonic_ms() */
-    bool told[ENTRYPOINTS];    /* the reason why OPA decides it is logged */
+    const char *revision;     /* on this; NULL: none was published */
+    struct engine_plan *plan; /* NULL: OPA decides */
+    const char *lack;         /* why there is no plan, on this; NULL: there is one */
+    int64_t looked_ms;        /* time of the last look, clock_monotonic_ms() */
+    bool told[ENTRYPOINTS];   /* the reason why OPA decides it is logged */
 };
 
 bool
@@ -123,8 +123,7 @@ load_acceptable(struct op *from)
                     .now_ms = from->now_ms};
     struct plan_known known = {NULL, NULL};
     if (az->embedded != NULL && az->embedded->plan != NULL)
-        known = (struct plan_known){az->embedded->revision,
-                                    engine_plan_name(az->embedded->plan)};
+        known = (struct plan_known){az->embedded->revision, engine_plan_name(az->embedded->plan)};
     struct plan_current stored;
     struct embedded *made = NULL;
     enum az_status st = plan_current(&op, &known, &stored);
@@ -224,8 +223,7 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
         .now_ns = realtime_ns(),
         .deadline_us = started + op->az->cfg->policy_timeout_ms * 1000,
     };
-    enum rego_outcome outcome =
-        engine_plan_run(op->mem, held->plan, &question, &ret->result, why);
+    enum rego_outcome outcome = engine_plan_run(op->mem, held->plan, &question, &ret->result, why);
     ret->us = (long) (clock_monotonic_us() - started);
     if (outcome == REGO_GIVE_UP) {
         note_give_up(op, held, entrypoint, why);

@@ -61,7 +61,7 @@ ask_document(struct op *op, const struct http_question *question, json_t **ret,
 
 enum az_status
 engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
-                struct engine_answer *ret)
+                    struct engine_answer *ret)
 {
     json_t *answer;
     size_t length;

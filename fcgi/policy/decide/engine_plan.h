@@ -26,7 +26,8 @@ struct engine_plan;
 /* The texts of a revision. Plans with one name are the same. */
 struct engine_plan_texts {
     const char *name; /* of the plan */
-    const char *plan; /* plan.json of `opa build -t plan`; NULL: `before` has the plan of that name */
+    const char
+        *plan; /* plan.json of `opa build -t plan`; NULL: `before` has the plan of that name */
     const char *data; /* data.json of the bundle */
     size_t plan_length, data_length;
 };

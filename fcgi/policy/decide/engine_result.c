@@ -136,6 +136,8 @@ engine_result(TALLOC_CTX *mem, const struct rego_value *value, const char **ret_
     struct result_writer writer = {.left = ENGINE_DECISION_MAX - ENVELOPE_OCTETS};
     /* The envelope of OPA's answer is one level. */
     json_t *json = jsonx_own(mem, convert(&writer, value, 1));
-    *ret_why = json != NULL ? NULL : writer.why != NULL ? writer.why : "the answer is not UTF-8, or there is no memory";
+    *ret_why = json != NULL         ? NULL
+               : writer.why != NULL ? writer.why
+                                    : "the answer is not UTF-8, or there is no memory";
     return json;
 }

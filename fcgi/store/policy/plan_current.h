@@ -9,10 +9,10 @@
 
 /* On op->mem. */
 struct plan_current {
-    const char *revision; /* that may decide; NULL: none was published */
-    bool known;           /* it is the one that the caller has; nothing below is set */
-    const char *note;     /* about the plan, for the operator; or NULL */
-    const char *modules;  /* name of the plan; NULL: there is none */
+    const char *revision;      /* that may decide; NULL: none was published */
+    bool known;                /* it is the one that the caller has; nothing below is set */
+    const char *note;          /* about the plan, for the operator; or NULL */
+    const char *modules;       /* name of the plan; NULL: there is none */
     const unsigned char *plan; /* gzip of plan.json; NULL: none, or the caller has that name */
     size_t plan_length;
     const unsigned char *body; /* archive of the bundle; NULL: there is no plan */
