@@ -30,7 +30,8 @@ struct health_findings {
     enum az_status engine;        /* outcome of asking the engine for its status */
     struct az_fault engine_fault; /* if it failed */
     struct engine_status status;  /* if it did not */
-    bool decides;                 /* this service decides itself, at least some entrypoints */
+    bool decides;                 /* this service decides itself */
+    const char *plan_note;        /* what OPA decides all the same, or NULL */
     enum az_status key;           /* outcome of opening the active signing key */
     struct az_fault key_fault;    /* if it failed */
 };
@@ -53,7 +54,9 @@ health_check_migrations(struct op *op, struct health_findings *found)
 static enum az_status
 health_check_plan(struct op *op, struct health_findings *found)
 {
-    return embedded_check(op, &found->decides);
+    enum az_status st = embedded_check(op, &found->plan_note);
+    found->decides = st == AZ_OK;
+    return st;
 }
 
 static enum az_status
@@ -149,7 +152,7 @@ static const struct health_check {
 /* Result of the last checks of this process. Times are monotonic, in milliseconds. */
 struct health {
     int64_t made;               /* the checks ended */
-    const char *detail[CHECKS]; /* reason of each failure, on this; NULL: the check passed */
+    const char *detail[CHECKS]; /* reason of each failure, or a note of a check that passed, on this */
     unsigned failed;            /* bit per check */
     unsigned run;               /* those that apply */
     bool decides;               /* the service decides itself */
@@ -185,7 +188,7 @@ health_log(struct health *health)
         const struct log_field fields[] = {LOG_TEXT("check", checks[i].name),
                                            LOG_TEXT("detail", health->detail[i])};
         const char *message = strcmp(failed_as(health, i), DOWN) == 0 ? "not ready" : "degraded";
-        if (health->detail[i] != NULL)
+        if ((health->failed & 1u << i) != 0)
             log_line(AZ_SEV_WARN, message, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (health->failed == 0)
@@ -211,7 +214,9 @@ health_run(struct op *from, struct health *health)
         bool up = checks[i].run(&op, &found) == AZ_OK;
         const char *why = *op.fault.detail != '\0' ? op.fault.detail : "no reason is known";
         talloc_free((void *) (uintptr_t) health->detail[i]);
-        health->detail[i] = up ? NULL : talloc_strdup(health, why);
+        if (up)
+            why = checks[i].run == health_check_plan ? found.plan_note : NULL;
+        health->detail[i] = why != NULL ? talloc_strdup(health, why) : NULL;
         health->run |= 1u << i;
         health->failed |= up ? 0 : 1u << i;
     }

@@ -242,36 +242,24 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     return op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine: evaluation failed: %s", why);
 }
 
-/* Return the entrypoints that OPA decides by a plan, with reasons; "" if there are none. */
-static const char *
-list_lacking(struct op *op, const struct embedded *held)
-{
-    char *list = talloc_strdup(op->mem, "");
-    for (size_t i = 0; list != NULL && i < ENTRYPOINTS; i++) {
-        const char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
-        const char *lacks = rule != NULL ? engine_plan_lacks(op->mem, held->plan, rule) : NULL;
-        if (lacks != NULL)
-            list = talloc_asprintf_append(list, "%s%s: %s", *list != '\0' ? "; " : "",
-                                          entrypoint_paths[i], lacks);
-    }
-    return list;
-}
-
 enum az_status
-embedded_check(struct op *op, bool *ret_decides)
+embedded_check(struct op *op, const char **ret_note)
 {
+    *ret_note = NULL;
     load_acceptable(op);
     const struct embedded *held = op->az->embedded;
-    *ret_decides = held != NULL && held->plan != NULL;
     if (held == NULL || held->revision == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "no revision may decide yet");
     if (held->plan == NULL)
         return op_fail(op, AZ_UNAVAILABLE, NULL, "OPA decides by revision %s: %s", held->revision,
                        held->lack);
-    const char *lacking = list_lacking(op, held);
-    if (lacking == NULL)
-        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return *lacking == '\0' ? AZ_OK
-                            : op_fail(op, AZ_UNAVAILABLE, NULL, "OPA decides by revision %s: %s",
-                                      held->revision, lacking);
+    for (size_t i = 0; i < ENTRYPOINTS; i++) {
+        const char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint_paths[i]);
+        const char *lacks = rule != NULL ? engine_plan_lacks(op->mem, held->plan, rule) : NULL;
+        if (lacks != NULL)
+            *ret_note = talloc_asprintf(op->mem, "%s%s%s: %s", *ret_note != NULL ? *ret_note : "",
+                                        *ret_note != NULL ? "; " : "OPA decides some of ",
+                                        entrypoint_paths[i], lacks);
+    }
+    return AZ_OK;
 }

@@ -22,9 +22,11 @@ enum az_status embedded_evaluate(struct op *op, const char *entrypoint, const js
  * that a question that was answered by the old one can be asked again at once. One trip. */
 bool embedded_renew(struct op *op);
 
-/* Check for readiness that this process holds what may decide, and that the machine can decide
- * every entrypoint. *ret_decides: it decides some, so OPA is not needed for all. AZ_UNAVAILABLE:
- * the reason is in the fault. One trip. */
-enum az_status embedded_check(struct op *op, bool *ret_decides);
+/*
+ * Check for readiness that this process holds a plan of what may decide. *ret_note, on op->mem,
+ * names the entrypoints that call a builtin which the machine lacks, so that OPA decides such
+ * questions; NULL: none do. AZ_UNAVAILABLE: OPA decides all; the reason is in the fault. One trip.
+ */
+enum az_status embedded_check(struct op *op, const char **ret_note);
 
 #endif

@@ -11,6 +11,9 @@
 /* Locals of each function that hold the input and the base documents. */
 #define LOCAL_DATA 1
 
+/* Why OPA decides an entrypoint that a plan lacks. */
+#define NO_ENTRYPOINT "the plan does not have it"
+
 /* A plan, which revisions share. */
 struct engine_code {
     const struct rego_plan *plan;
@@ -166,7 +169,7 @@ engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan, const char *e
 {
     const struct rego_function *function = rego_plan_entrypoint(plan->code->plan, entrypoint);
     if (function == NULL)
-        return "the plan does not have it";
+        return NO_ENTRYPOINT;
     if (!function->lacks)
         return NULL;
     const struct rego_plan *code = plan->code->plan;
@@ -188,16 +191,18 @@ engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *plan,
                 char why[REGO_WHY_SIZE])
 {
     const struct rego_value *value = NULL;
-    const char *lacks = engine_plan_lacks(mem, plan, question->entrypoint), *reason = NULL;
+    const struct rego_function *entrypoint =
+        rego_plan_entrypoint(plan->code->plan, question->entrypoint);
+    const char *reason = NULL;
     *ret_result = NULL;
-    if (lacks != NULL)
-        return give_up(why, lacks);
+    if (entrypoint == NULL)
+        return give_up(why, NO_ENTRYPOINT);
     TALLOC_CTX *scratch = talloc_new(mem);
     struct rego_arena arena;
     rego_arena_init(&arena, scratch, ENGINE_PLAN_ANSWER_OCTETS_MAX);
     const struct rego_question asked = {
         .plan = plan->code->plan,
-        .entrypoint = rego_plan_entrypoint(plan->code->plan, question->entrypoint),
+        .entrypoint = entrypoint,
         .input = rego_parse(&arena, question->input, question->length),
         .data = plan->data,
         .now_ns = question->now_ns,

@@ -58,8 +58,9 @@ enum rego_outcome engine_plan_run(TALLOC_CTX *mem, const struct engine_plan *pla
                                   const struct engine_plan_question *question, json_t **ret_result,
                                   char why[REGO_WHY_SIZE]);
 
-/* Return the builtin that the machine lacks and an entrypoint may call, for the operator; a text if
- * the plan does not have the entrypoint; NULL: the machine decides it. On mem or constant. */
+/* Return why OPA decides some questions to an entrypoint, or all, for the operator: it may call a
+ * builtin that the machine lacks, where the machine gives up, or the plan does not have it. NULL:
+ * the machine decides it. On mem or constant. */
 const char *engine_plan_lacks(TALLOC_CTX *mem, const struct engine_plan *plan,
                               const char *entrypoint);
 
