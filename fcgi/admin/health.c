@@ -151,12 +151,13 @@ static const struct health_check {
 
 /* Result of the last checks of this process. Times are monotonic, in milliseconds. */
 struct health {
-    int64_t made;               /* the checks ended */
-    const char *detail[CHECKS]; /* reason of each failure, or a note of a check that passed, on this */
-    unsigned failed;            /* bit per check */
-    unsigned run;               /* those that apply */
-    bool decides;               /* the service decides itself */
-    unsigned logged;            /* `failed` as logged last */
+    int64_t made; /* the checks ended */
+    const char
+        *detail[CHECKS]; /* reason of each failure, or a note of a check that passed, on this */
+    unsigned failed;     /* bit per check */
+    unsigned run;        /* those that apply */
+    bool decides;        /* the service decides itself */
+    unsigned logged;     /* `failed` as logged last */
     int64_t logged_at;
 };
 

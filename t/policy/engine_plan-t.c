@@ -181,7 +181,8 @@ test_lacking(void)
     struct engine_plan_question question = {.entrypoint = "p", .input = "{}", .length = 2};
     is_str(engine_plan_lacks(mem, plan, "p"), "the machine lacks no.such",
            "an entrypoint that may call what the machine lacks is named");
-    ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_GIVE_UP, "... and a question that calls it is left to OPA");
+    ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_GIVE_UP,
+       "... and a question that calls it is left to OPA");
     question.entrypoint = "q";
     ok(engine_plan_run(mem, plan, &question, &got, reason) == REGO_GIVE_UP,
        "so is one that the plan does not have");

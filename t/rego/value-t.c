@@ -3,6 +3,7 @@
 
 #include "rego/value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -161,6 +162,44 @@ test_composites(void)
        "object: a key that is there twice is noticed");
 }
 
+/* Return an array of so many copies of an item, as text. */
+static char *
+repeat_text(size_t count, const char *item)
+{
+    char *text = talloc_zero_size(mem, count * (strlen(item) + 1) + 3), *at = text;
+    for (size_t i = 0; i < count; i++)
+        at += sprintf(at, "%c%s", i == 0 ? '[' : ',', item);
+    strcpy(at, "]");
+    return text;
+}
+
+/* Large data keep equal texts once; what is read is the same. */
+static void
+test_shared(void)
+{
+    static const char *const items[] = {"{\"grants\":[\"a\",\"b\\u00e9\"],\"b\":\"\"}", "\"abc\""};
+    for (size_t i = 0; i < sizeof(items) / sizeof(items[0]); i++) {
+        struct rego_arena arena;
+        size_t count = 65536 / strlen(items[i]) + 2;
+        char *text = repeat_text(count, items[i]);
+        rego_arena_init(&arena, mem, 16 << 20);
+        const struct rego_value *read = rego_parse(&arena, text, strlen(text));
+        const struct rego_value *one = value_of(items[i]);
+        size_t equal = 0;
+        for (uint32_t k = 0; read != NULL && k < read->count; k++)
+            equal += rego_compare(read->item[k], one) == 0;
+        is_int(equal, count, "large data are read as small ones: %s", items[i]);
+    }
+    struct rego_arena arena;
+    char *text = repeat_text(20000, "\"abc\"");
+    rego_arena_init(&arena, mem, 16 << 20);
+    const struct rego_value *read = rego_parse(&arena, text, strlen(text));
+    ok(read != NULL && read->item[0] == read->item[19999],
+       "... and a text that repeats is kept once");
+    text[strlen(text) - 1] = ' ';
+    ok(rego_parse(&arena, text, strlen(text)) == NULL, "... and damaged data are refused");
+}
+
 int
 main(void)
 {
@@ -170,6 +209,7 @@ main(void)
     test_json();
     test_bounds();
     test_composites();
+    test_shared();
     talloc_free(mem);
     return done();
 }
