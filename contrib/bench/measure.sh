@@ -96,7 +96,7 @@ insist_rows() {
 
 checkpoint() { postgres_sql -d postgres -c CHECKPOINT; }
 
-# service NAME
+# service NAME [SEGMENT]: measure requests of a kind; the result is called SEGMENT, or NAME.
 service() {
     local before octets requests
     before=$(rows_now) octets=$(octets_now)
@@ -105,7 +105,7 @@ service() {
     measured $(stack_pids) -- "$BENCH/load" "127.0.0.1:$PORT" "$BENCH/$1.http" "$(expected "$1")" "$CONNECTIONS" "$SECONDS_EACH"
     requests=$(value_of requests <<<"$LINE")
     insist_rows "/$1" "$before" "$1" "$requests"
-    record "$1" "$LINE" "octets=$(($(octets_now) - octets))"
+    record "${2:-$1}" "$LINE" "octets=$(($(octets_now) - octets))"
 }
 
 # floor_noop NAME

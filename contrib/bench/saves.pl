@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # Save and deploy policy repeatedly and print the times:
-#   saves.pl BASE-URL ADMIN-KEY SAVES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
+#   saves.pl ENGINE BASE-URL ADMIN-KEY SAVES SECONDS LOAD ADDRESS REQUEST-FILE EXPECT CONNECTIONS
 # LOAD is the load generator of this directory. See contrib/bench/saves.
 use strict;
 use warnings;
@@ -11,7 +11,7 @@ use List::Util  qw(sum0);
 use POSIX       ();
 use Time::HiRes qw(sleep time);
 
-my ( $base, $key, $saves, $seconds, @load ) = @ARGV;
+my ( $engine, $base, $key, $saves, $seconds, @load ) = @ARGV;
 die "usage: see the first lines of $0\n" if @load != 5;
 
 # Seconds between deploys, and the number of valid deploys before a refused one (performance.md R16).
@@ -139,5 +139,6 @@ for my $row ( [ 'without deploys', @without ], [ "with a deploy every $every s, 
 {
     printf "/token %s: %.0f/s, p50 %.1f ms, p99 %.1f ms, %d not answered with a token\n", @$row;
 }
-printf "p99 with deploys: %.2f times that without (at most 3: %s)\n", $with[2] / $without[2],
-  bar( $with[2] / $without[2], 3 );
+my $most = $engine eq 'embedded' ? 1.2 : 3;
+printf "p99 with deploys: %.2f times that without (at most $most: %s)\n", $with[2] / $without[2],
+  bar( $with[2] / $without[2], $most );

@@ -96,7 +96,9 @@ probe_all() {
         SVC_DATABASE_URL=$(conf_get SVC_DATABASE_URL | sed "s|host=$RUN_DIR|host=$taps|")
         SVC_OPA_URL=unix:$taps/opa.sock
         WORKERS=1
-        export SVC_DATABASE_URL SVC_OPA_URL
+        # The questions to OPA are recorded, so OPA has to be asked.
+        SVC_POLICY_ENGINE=opa
+        export SVC_DATABASE_URL SVC_OPA_URL SVC_POLICY_ENGINE
         authz_start
         service_await
     )
