@@ -17,6 +17,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "http/dispatch.h"
+#include "policy/decide/witness.h"
 #include "process.h"
 
 /* Most octets of an unread body that are read and dropped, so that the web server gets as far as
@@ -197,6 +198,15 @@ accept_is_cgi(void)
            || !listening;
 }
 
+/* Let OPA confirm decisions of the machine, after their answers. */
+static void
+run_witness(struct az *az, bool waits)
+{
+    struct op op = process_op(talloc_new(NULL), az);
+    witness_run(&op, waits);
+    talloc_free(op.mem);
+}
+
 void
 accept_cgi(struct az *az)
 {
@@ -208,6 +218,8 @@ accept_cgi(struct az *az)
     const struct http_io io = {&left,      cgi_variable, cgi_read, cgi_write,
                                cgi_finish, NULL,         NULL,     NULL};
     dispatch(az, &io);
+    if (witness_has_kept(az->witness))
+        run_witness(az, false);
 }
 
 /* Make the check that was impossible at start, because the database could not be reached. */
@@ -222,6 +234,17 @@ make_up_check(struct az *az)
         exit(EXIT_CONFIG);
     }
     talloc_free(op.mem);
+}
+
+/* True if a connection waits, or a request on the one that the web server keeps open. */
+static bool
+request_waits(const FCGX_Request *request, int socket)
+{
+    struct pollfd waited[] = {
+        {.fd = request->ipcFd, .events = POLLIN},
+        {.fd = socket,         .events = POLLIN},
+    };
+    return poll(waited, 2, 0) > 0;
 }
 
 /* Wait for a connection, or for the next request on one that the web server keeps open. Return
@@ -283,6 +306,8 @@ accept_loop(struct az *az, int socket)
         if (az->check_owed)
             make_up_check(az);
         dispatch(az, &io);
+        if (witness_has_kept(az->witness))
+            run_witness(az, request_waits(&held.request, socket));
     }
     FCGX_Free(&held.request, 1);
 }

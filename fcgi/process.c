@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "crypto/keyring.h"
 #include "http/counters.h"
+#include "http/mapped.h"
 #include "http/page/page.h"
 #include "http/shared.h"
 #include "policy/decide/engine.h"
+#include "policy/decide/witness.h"
 #include "store/clients/clients.h"
 #include "store/db/audit.h"
 #include "store/db/db.h"
@@ -23,6 +25,24 @@
 #include "store/tokens/signing_keys_turn.h"
 
 static volatile int stopping;
+
+/* The file of the witness. MAGIC changes with struct witness_board. */
+#define WITNESS_MAGIC 0x617a7769746e6573ULL
+struct witness_map {
+    struct mapped_head head;
+    struct witness_board board;
+};
+
+static enum az_status
+open_witness(struct az *az, const char **ret_why)
+{
+    struct mapped *mapped;
+    enum az_status st = mapped_open(az, az->cfg->runtime_dir, "witness", WITNESS_MAGIC,
+                                    sizeof(struct witness_map), &mapped, ret_why);
+    if (st == AZ_OK)
+        az->witness = witness_new(az, &((struct witness_map *) mapped->at)->board);
+    return st;
+}
 
 /* Only the keyring needs settings without a default; the CLI can run without a keyring. */
 static bool
@@ -55,7 +75,8 @@ process_new(TALLOC_CTX *mem, bool with_shared, struct problems *problems)
     az->pool = "single";
     if (with_shared && problems->count == 0
         && (shared_open(az, cfg->runtime_dir, &az->shared, &why) != AZ_OK
-            || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK))
+            || counters_open(az, cfg->runtime_dir, &az->counters, &why) != AZ_OK
+            || open_witness(az, &why) != AZ_OK))
         problems_add(az, problems, "%s", why);
     az->metrics = az->counters != NULL ? counters_metrics(az->counters) : NULL;
     az->dpop_algs = cfg->dpop_enabled ? cfg->dpop_signing_algs : NULL;

@@ -13,6 +13,7 @@ struct settings;
 struct db;
 struct engine;
 struct embedded;
+struct witness;
 struct shared;
 struct counters;
 struct metrics;
@@ -42,6 +43,7 @@ struct az {
     struct db *db;                /* the one database connection (made when first needed) */
     struct engine *engine;        /* the one connection to the policy engine */
     struct embedded *embedded;    /* the revision that this process decides by, or NULL */
+    struct witness *witness;      /* asks OPA about decisions of the machine; NULL in the CLI */
     struct shared *shared;        /* mapped counters of this host, NULL in the CLI */
     struct counters *counters;    /* mapped file of the metrics, NULL in the CLI */
     struct metrics *metrics;      /* the metrics in it, NULL in the CLI */

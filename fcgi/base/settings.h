@@ -67,6 +67,8 @@ struct settings {
     long trusted_proxy_count;    /* trusted X-Forwarded-For entries, counted from the right */
     long max_redirect_uris;      /* per client */
     long policy_timeout_ms;      /* longest wait for one decision, milliseconds */
+    long policy_witness_rate; /* OPA is asked about one in so many decisions of the machine; 0: none
+                               */
     long access_token_validity;  /* seconds */
     long jwks_cache_seconds;     /* max-age of the key set, seconds */
     long key_retirement_seconds; /* time for which a retired signing key stays published, seconds */

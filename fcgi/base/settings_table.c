@@ -64,6 +64,8 @@ const struct setting settings_table[] = {
      "Maximum number of redirect URIs of a client"},
     {"SVC_POLICY_TIMEOUT_MS", NULL, SETTING_NUMBER, AT(policy_timeout_ms), "2000", 50, 60000, NULL,
      "Time limit for one policy decision, in milliseconds"},
+    {"SVC_POLICY_WITNESS_RATE", NULL, SETTING_NUMBER, AT(policy_witness_rate), "1000", 0, 1000000000, NULL,
+     "With SVC_POLICY_ENGINE=embedded, OPA is asked again about one in this many decisions, chosen at random, after the answer is sent; if it decides otherwise, it makes the decisions of that kind until the next change of policy (0: never)"},
     {"SVC_OAUTH_TIMING_ACCESS_TOKEN_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(access_token_validity), "3600", 1, 86400, NULL,
      "Lifetime of access tokens, in seconds, unless policy sets another one"},
     {"SVC_OAUTH_TIMING_REFRESH_FAMILY_VALIDITY_SECONDS", NULL, SETTING_NUMBER, AT(refresh_family_validity), "7776000", 3600, 31536000, NULL,

@@ -45,6 +45,8 @@ static const char *const link_types[] = {"oauth_link", "user_secret", "other", N
 static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
+/* What OPA says of decisions of the machine (policy/decide/witness.c). */
+static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 
 const char *const metrics_process_states[PROCESS_STATES + 1] = {"closed", "idle", "busy", NULL};
@@ -92,6 +94,9 @@ const struct metric_row metric_table[METRICS] = {
     [METRIC_GIVE_UPS] = {"svc_policy_give_ups_total",
      "Questions that OPA decided because the machine could not promise its answer, by entrypoint; the log has the reason.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"entrypoint", entrypoints}}},
+    [METRIC_WITNESS] = {"svc_policy_witness_total",
+     "Decisions of the embedded engine that OPA was asked about: the same answer, another one, an answer by another revision, or none.",
+     METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"result", witness_results}}},
     [METRIC_TOKENS_ISSUED] = {"svc_tokens_issued_total",
      "Successful requests to /token by grant.",
      METRIC_COUNTER, ROUTES_NONE, .from_zero = true, .label = {{"grant", grants}}},

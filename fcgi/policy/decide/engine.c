@@ -4,6 +4,7 @@
 #include "policy/decide/engine.h"
 
 #include "policy/decide/engine_embedded.h"
+#include "policy/decide/witness.h"
 
 enum az_status
 engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
@@ -12,10 +13,15 @@ engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     bool ask_opa = true;
     if (embedded_wanted(op->az)) {
         enum az_status st = embedded_evaluate(op, entrypoint, input, ret, &ask_opa);
+        if (!ask_opa && st == AZ_OK)
+            witness_keep(op, entrypoint, ret);
         if (!ask_opa)
             return st;
     }
-    return engine_opa_evaluate(op, entrypoint, input, ret);
+    enum az_status st = engine_opa_evaluate(op, entrypoint, input, ret);
+    if (st == AZ_OK && embedded_wanted(op->az))
+        embedded_follow(op, ret->revision);
+    return st;
 }
 
 bool

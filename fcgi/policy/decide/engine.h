@@ -52,13 +52,18 @@ struct engine *engine_new(TALLOC_CTX *mem, const char *url, long timeout_ms);
 enum az_status engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                struct engine_answer *ret);
 
+/* Bring this process up to the revision that may decide. True if it now holds another one, so that
+ * a question can be asked again at once; always false for OPA, which fetches revisions itself. */
+bool engine_renew(struct op *op);
+
 /* Evaluate by OPA, whatever the setting. */
 enum az_status engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
                                    struct engine_answer *ret);
 
-/* Bring this process up to the revision that may decide. True if it now holds another one, so that
- * a question can be asked again at once; always false for OPA, which fetches revisions itself. */
-bool engine_renew(struct op *op);
+/* The same for an answer that decides nothing, and does not count as a decision. OPA must answer
+ * within timeout_ms; 0: SVC_POLICY_TIMEOUT_MS. */
+enum az_status engine_opa_ask(struct op *op, const char *entrypoint, const json_t *input,
+                              long timeout_ms, struct engine_answer *ret);
 
 /*
  * Octets of a trial's answer. The full trace of an ordinary issuance has 64 kB, so a trace of sixty

@@ -15,6 +15,7 @@
 #include "policy/decide/engine_plan.h"
 #include "policy/decide/entrypoints.h"
 #include "policy/decide/policy_texts.h"
+#include "policy/decide/witness.h"
 #include "store/policy/plan_current.h"
 
 /* The name of this engine in audit rows: the package of OPA that describes its plans. */
@@ -158,6 +159,14 @@ embedded_renew(struct op *op)
            && (before == NULL || strcmp(op->az->embedded->revision, before) != 0);
 }
 
+void
+embedded_follow(struct op *op, const char *revision)
+{
+    const struct embedded *held = op->az->embedded;
+    if (held == NULL || held->revision == NULL || strcmp(held->revision, revision) != 0)
+        load_acceptable(op);
+}
+
 /* Return the number of an entrypoint, or ENTRYPOINTS. */
 static size_t
 entrypoint_number(const char *path)
@@ -206,7 +215,8 @@ embedded_evaluate(struct op *op, const char *entrypoint, const json_t *input,
 {
     struct embedded *held = held_now(op);
     char why[REGO_WHY_SIZE] = "";
-    *ret_ask_opa = held == NULL || held->plan == NULL;
+    *ret_ask_opa = held == NULL || held->plan == NULL
+                   || witness_distrusts(op->az->witness, entrypoint, held->revision);
     if (*ret_ask_opa)
         return AZ_OK;
     char *rule = talloc_asprintf(op->mem, "%s" ENTRYPOINT_RULE, entrypoint);
@@ -261,5 +271,10 @@ embedded_check(struct op *op, const char **ret_note)
                                         *ret_note != NULL ? "; " : "OPA decides some of ",
                                         entrypoint_paths[i], lacks);
     }
+    for (size_t i = 0; i < ENTRYPOINTS; i++)
+        if (witness_distrusts(op->az->witness, entrypoint_paths[i], held->revision))
+            return op_fail(op, AZ_UNAVAILABLE, NULL,
+                           "OPA decides %s by revision %s: it gave another answer than the machine",
+                           entrypoint_paths[i], held->revision);
     return AZ_OK;
 }

@@ -60,8 +60,8 @@ ask_document(struct op *op, const struct http_question *question, json_t **ret,
 }
 
 enum az_status
-engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
-                    struct engine_answer *ret)
+engine_opa_ask(struct op *op, const char *entrypoint, const json_t *input, long timeout_ms,
+               struct engine_answer *ret)
 {
     json_t *answer;
     size_t length;
@@ -73,17 +73,26 @@ engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
     ret->input = body + strlen(BODY_BEFORE);
     ret->input_length = length - strlen(BODY_BEFORE) - strlen(BODY_AFTER);
     int64_t started = clock_monotonic_us();
-    const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, 0};
+    const struct http_question question = {path, body, length, ENGINE_DECISION_MAX, timeout_ms};
     enum az_status st = ask_document(op, &question, &answer, &ret->lack);
     ret->us = (long) (clock_monotonic_us() - started);
-    const char *const counted[] = {"opa", st == AZ_OK ? "answered" : "failed"};
-    metrics_add(op->az->metrics, METRIC_ENGINES, 0, counted);
-    metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     if (st != AZ_OK)
         return st;
     if ((st = read_provenance(op, answer, &ret->revision, &ret->engine)) == AZ_OK)
         ret->result = json_object_get(answer, "result");
     ret->lack = ret->result == NULL ? NO_DECISION_UNDEFINED : NO_DECISION_INVALID;
+    return st;
+}
+
+enum az_status
+engine_opa_evaluate(struct op *op, const char *entrypoint, const json_t *input,
+                    struct engine_answer *ret)
+{
+    enum az_status st = engine_opa_ask(op, entrypoint, input, 0, ret);
+    const char *const counted[] = {"opa", st == AZ_OK ? "answered" : "failed"};
+    metrics_add(op->az->metrics, METRIC_ENGINES, 0, counted);
+    if (ret->input != NULL)
+        metrics_observe(op->az->metrics, METRIC_ENGINE_SECONDS, 0, ret->us);
     return st;
 }
 
