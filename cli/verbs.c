@@ -24,6 +24,7 @@ static const char *const asking[] = {DATABASE, "SVC_OIDC_ISSUER", NULL};
         "SVC_BUNDLE_CONFIRM_POLL_MS", "SVC_BUNDLE_FETCH_GRACE_MS",                                 \
         "SVC_POLICY_ALLOW_NETWORK_BUILTINS", "SVC_BUNDLE_CONFIRM_TIMEOUT_MS"
 static const char *const saving[] = {SAVING, NULL};
+static const char *const comparing[] = {DATABASE, "SVC_OPA_URL", "SVC_POLICY_TIMEOUT_MS", NULL};
 static const char *const entitling[] = {SAVING, "SVC_OIDC_ISSUER", NULL};
 
 /* End of the help of each verb that saves rules. */
@@ -195,6 +196,12 @@ const struct cli_verb cli_verbs[] = {
     {"openapi", "", 0, 0, NULL, describing, CLI_HOST, false, openapi_run,
      "Print the description of the interface (OpenAPI 3.1.0)",
      "The service has the same document at /openapi.json, unless SVC_SWAGGER_ENABLED is false."},
+    {"policy compare", "", 0, 0, policy_compare_options, comparing, CLI_DATABASE, false, policy_compare_run,
+     "Let OPA and the embedded engine decide stored questions again, and show differences",
+     "The questions are those of the newest audit rows with a decision. Both engines decide them by the policy of today, whatever "
+     "it was then, so the verb needs OPA and the plan of that policy, which a save makes with SVC_POLICY_ENGINE=embedded. A "
+     "question that the embedded engine leaves to OPA is no difference; it is counted with the reason. Nothing is issued or "
+     "revoked. The exit status is 1 if an answer differs. The verb works on the database alone, not with --server."},
     {"policy data delete", "KEY", 1, 1, policy_data_delete_options, saving, CLI_ANYWHERE, false, policy_data_delete_run,
      "Delete a data row and publish the change",
      "Shipped rows cannot be deleted. Prints the revision of the bundle and its state, like `policy data set`."},

@@ -11,6 +11,7 @@
 #include "base/words.h"
 #include "policy/decide/decision.h"
 #include "policy/decide/engine.h"
+#include "policy/decide/question.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/cedar_trial.h"
 #include "policy/rows/rule.h"
@@ -184,11 +185,7 @@ policy_evaluate_unpack(struct op *op, const unsigned char *packed, size_t length
 static enum az_status
 policy_evaluate_find_path(struct request *req, struct evaluation *evaluation)
 {
-    const char *name = json_string_value(json_object_get(evaluation->input, "evaluation"));
-    if (name != NULL && strcmp(name, "preview") == 0)
-        name = "issue"; /* the same entrypoint decides it */
-    if (name != NULL)
-        evaluation->path = talloc_asprintf(req->op.mem, DECISIONS "%s", name);
+    evaluation->path = question_entrypoint(req->op.mem, evaluation->input);
     if (evaluation->path == NULL || policy_evaluate_path_fault(evaluation->path) != NULL)
         return op_fail(&req->op, AZ_UNPROCESSABLE,
                        "The stored policy input does not name an evaluation; give a path", NULL);

@@ -349,3 +349,12 @@ question_access(struct op *op, const struct access_question *question)
                                   : json_incref(json_array_get(question->requests, 0)));
     return draft.lost ? NULL : input;
 }
+
+const char *
+question_entrypoint(TALLOC_CTX *mem, const json_t *document)
+{
+    const char *name = json_string_value(json_object_get(document, "evaluation"));
+    if (name != NULL && strcmp(name, "preview") == 0)
+        name = "issue"; /* the same entrypoint decides it */
+    return name != NULL ? talloc_asprintf(mem, "svc/decision/%s", name) : NULL;
+}

@@ -108,6 +108,10 @@ struct access_question {
 /* The claim that marks stored claims whose signature was not checked. */
 #define STATEMENT_UNVERIFIED "urn:svc:unverified"
 
+/* Return the entrypoint that decides a document ("svc/decision/issue"), on mem; NULL: its member
+ * `evaluation` is no text, or no memory. */
+const char *question_entrypoint(TALLOC_CTX *mem, const json_t *document);
+
 /* Return the scopes that are asked for: the requested ones, or else the default (policy.md 6.2). */
 json_t *question_asked(const struct issue_question *question);
 
