@@ -22,6 +22,7 @@ for my $page (@PAGES) {
     my $made = Authz::Web::edit("$dir/$page");
     ok( $made eq Authz::Web::edit( Authz::Path::source( 'doc', 'reference', $page ) ),
         "$page is up to date; if not, run contrib/lib/reference AUTHZCTL" );
+    $made =~ s{`/usr/bin/opa`}{};    # a default
     unlike( $made, qr{(?<![\w.])/(?:tmp|home|root|usr)/}, '... and names no directory of the machine it was made on' );
 }
 

@@ -112,7 +112,7 @@ $answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client
 answer_is( $answer, 200, 'a rule with a builtin that the machine lacks is saved' );
 like(
     $answer->header('X-Policy-Warning') // '',
-    qr{\AOpen Policy Agent decides svc/decision/issue.*: they may call trace\z},
+    qr{\AOpen Policy Agent decides the questions for which a rule calls trace\z},
     '... and the answer says what OPA decides, and why' );
 like( ( served() )[1], qr/trace/, '... as does the row' );
 $answer = deploy("package custom.issue\n\ndeny contains {} if trace(input.client.id)\n");
