@@ -118,3 +118,17 @@ gateway_subject_token(void *arg, const char *resource, struct token_text *ret)
                       "Policy allows no token of this user for the authorization server of the "
                       "resource");
 }
+
+struct upstream_caller
+gateway_caller(struct gateway_bearer *bearer)
+{
+    const struct token_row *row = &bearer->token->lookup.row;
+    return (struct upstream_caller){
+        .subject = row->idp != NULL ? row->subject : NULL,
+        .idp = row->idp,
+        .client_id = row->client.client_id,
+        .flow_id = row->flow_id,
+        .make_token = gateway_subject_token,
+        .make_arg = bearer,
+    };
+}

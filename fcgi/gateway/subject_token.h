@@ -3,6 +3,7 @@
 #define AZ_GATEWAY_SUBJECT_TOKEN_H
 
 #include "crypto/token.h"
+#include "gateway/upstream/credential.h"
 #include "http/route.h"
 #include "oauth/own_token.h"
 
@@ -20,5 +21,9 @@ struct gateway_bearer {
  * no such token.
  */
 enum az_status gateway_subject_token(void *arg, const char *resource, struct token_text *ret);
+
+/* Return the bearer as credentials are found for it; it lives as long as *bearer. A token without a
+ * provider is a client's own: it names no person. */
+struct upstream_caller gateway_caller(struct gateway_bearer *bearer);
 
 #endif

@@ -104,12 +104,11 @@ static enum az_status
 look_at_link(struct tool_call *c, bool *linked, const bool **ret)
 {
     const struct managed_resource *resource = c->tool->resource;
-    const struct upstream_caller caller = mcp_caller_of(c->it);
     *ret = NULL;
     if (!managed_auth_is_linked(resource->auth.type))
         return AZ_OK;
     *ret = linked;
-    return link_is_linked(&c->it->req->op, &caller, resource, linked);
+    return link_is_linked(&c->it->req->op, &c->caller, resource, linked);
 }
 
 /* Ask policy about the call. A denial that more scopes would lift is a challenge; another one is
@@ -324,10 +323,8 @@ mcp_call_tool(struct mcp_exchange *it)
     enum az_status st = read_tool_call(&c);
     if (st != AZ_OK || c.tool == NULL)
         return st;
-    c.caller = mcp_caller_of(it);
     c.holder = (struct gateway_bearer){it->req, it->visit.token};
-    c.caller.make_token = gateway_subject_token;
-    c.caller.make_arg = &c.holder;
+    c.caller = gateway_caller(&c.holder);
     st = decide_call(&c);
     if (st == AZ_OK && it->result == NULL) {
         st = tool_schema_check(it->req->op.mem, c.tool->row->input_schema, c.arguments, &why);

@@ -80,14 +80,3 @@ mcp_describe_tool(const struct mcp_tool *tool)
         .scopes = row->scopes,
     };
 }
-
-struct upstream_caller
-mcp_caller_of(const struct mcp_exchange *it)
-{
-    const struct token_row *row = &it->visit.token->lookup.row;
-    bool person = row->subject != NULL && strcmp(row->subject, row->client.client_id) != 0;
-    return (struct upstream_caller){.subject = person ? row->subject : NULL,
-                                    .idp = person ? row->idp : NULL,
-                                    .client_id = row->client.client_id,
-                                    .flow_id = row->flow_id};
-}

@@ -31,8 +31,4 @@ const struct mcp_tool *mcp_catalogue_find(const struct mcp_catalogue *catalogue,
 /* Describe the operation of a tool to policy. */
 struct gateway_action mcp_describe_tool(const struct mcp_tool *tool);
 
-/* Return the holder of the token as credentials are found for it. A token of a client itself names
- * the client as its subject, and no person. */
-struct upstream_caller mcp_caller_of(const struct mcp_exchange *it);
-
 #endif

@@ -6,6 +6,7 @@
 #include "gateway/link/credential.h"
 #include "gateway/mcp/catalogue.h"
 #include "gateway/mcp/result.h"
+#include "gateway/subject_token.h"
 #include "managed/auth.h"
 
 /* Return the place of a tool's resource among those of the catalogue. */
@@ -29,7 +30,8 @@ decide_tools(struct mcp_exchange *it, const struct mcp_catalogue *catalogue,
     struct gateway_tool *tools =
         talloc_array(op->mem, struct gateway_tool, (unsigned) catalogue->tools + 1);
     bool *linked = talloc_array(op->mem, bool, (unsigned) catalogue->resources + 1);
-    const struct upstream_caller caller = mcp_caller_of(it);
+    struct gateway_bearer bearer = {it->req, it->visit.token};
+    const struct upstream_caller caller = gateway_caller(&bearer);
     if (targets == NULL || tools == NULL || linked == NULL)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory for the list of tools");
     enum az_status st =

@@ -127,21 +127,12 @@ refuse_visitor(struct proxied *proxied, const struct gateway_question *question,
     return gateway_refuse(proxied->req, &proxied->visit, question, decision);
 }
 
-/* Name the person, and find out if the account at the upstream is linked, where one is needed. A
- * token without a provider is a client's own: it names no person. */
+/* Name the person, and find out if the account at the upstream is linked, where one is needed. */
 static enum az_status
 look_at_caller(struct proxied *proxied, bool *linked, const bool **ret)
 {
-    const struct token_row *row = &proxied->visit.token->lookup.row;
-    proxied->caller = (struct upstream_caller){
-        .subject = row->idp != NULL ? row->subject : NULL,
-        .idp = row->idp,
-        .client_id = row->client.client_id,
-        .flow_id = row->flow_id,
-        .make_token = gateway_subject_token,
-        .make_arg = &proxied->holder,
-    };
     proxied->holder = (struct gateway_bearer){proxied->req, proxied->visit.token};
+    proxied->caller = gateway_caller(&proxied->holder);
     *ret = NULL;
     if (!managed_auth_is_linked(proxied->resource->auth.type))
         return AZ_OK;
