@@ -39,7 +39,8 @@ $peer->set(
     '/up'           => { body    => { ok => 1 } },
     '/large'        => { type    => 'application/octet-stream', body    => $large },
     '/drip'         => { type    => 'text/event-stream',        endless => 1, body => "data: 1\n\n", drip => 0.01 },
-    '/stall'        => { type    => 'text/plain',               body    => 'x' x 10, stall => 4 },
+    '/stall'        => { type    => 'text/plain',               body    => 'x' x 10,  stall   => 4 },
+    '/silent'       => { type    => 'text/event-stream',        body    => 'data: 1', chunked => 1, stall => 0 },
     '/endless'      => { endless => 1,                          body    => 'x' x 5000 },
     '/orders'       => {
         type    => 'text/plain', body => 'hello',
@@ -85,6 +86,16 @@ for my $web (qw(lighttpd apache apache-fcgid)) {
     my $took   = read_until( $socket, \$text, qr/\r\n\r\n.*xxxx/s );
     ok( defined $took && $took < 10, "$web: what an upstream has sent arrives before the rest is there" ) or diag $text;
     close $socket;
+
+    # Apache holds the head back until the first octet of the body.
+    if ( $web eq 'lighttpd' ) {
+        $text   = '';
+        $socket = opened( $stack, $gateway, 'up', '/silent' );
+        $took   = read_until( $socket, \$text, qr/\r\n\r\n/ );
+        ok( defined $took && $took < 10, "$web: the head of a stream of events arrives before the first event" )
+          or diag $text;
+        close $socket;
+    }
     $text   = '';
     $socket = opened( $stack, $gateway, 'up', '/endless' );
     1 while sysread $socket, $text, 65536, length $text;

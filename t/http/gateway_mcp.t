@@ -371,6 +371,24 @@ for my $case (
     is( $row->{outcome}, 'error', '... and of the audit row' );
 }
 
+# ---- the size that policy allows
+
+$mcp->resource(
+    'short',
+    upstreamType => 'STATIC',
+    routes       => [
+        map {
+            {   id       => $_->[0], methods => ['GET'], path => "/$_->[0]", obligations => { response_max_bytes => 7 },
+                response => { status => 200, headers => { 'Content-Type' => 'text/plain' }, body => $_->[1] } }
+        } [ 'fits', '1234567' ],
+        [ 'long', '12345678' ] ],
+    tools => [ tool( 'fits', 'fits' ), tool( 'long', 'long' ) ] );
+$result = $mcp->result( $mcp->modern( 'tools/call', { name => 'short__fits', arguments => {} } ) );
+is( $result->{content}[0]{text}, '1234567', 'an answer of a STATIC route, as long as policy allows' );
+$result = $mcp->result( $mcp->modern( 'tools/call', { name => 'short__long', arguments => {} } ) );
+ok( $result->{isError}, '... one octet more is an error of the tool' );
+unlike( $result->{content}[0]{text}, qr/1234/, '... and is not shown' );
+
 # ---- metrics and the switch
 
 my $metrics = $stack->http->get('/metrics')->body;

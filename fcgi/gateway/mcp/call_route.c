@@ -74,8 +74,12 @@ take_static(struct route_call *rc)
     const struct managed_answer *answer = rc->route->response;
     const char *type = "";
     char *octets = talloc_array(rc->call->op->mem, char, (unsigned) answer->length + 1);
+    int64_t max = rc->call->obligations->response_max_bytes;
     if (octets == NULL)
         return op_fail(rc->call->op, AZ_SERVER_ERROR, NULL, "out of memory for an answer");
+    if (max > 0 && answer->length > (size_t) max)
+        return op_fail(rc->call->op, AZ_UPSTREAM_INVALID, "The response is too large",
+                       "the answer of route %s is larger than policy allows", rc->route->id);
     for (size_t i = 0; i < answer->headers.count; i++)
         if (strcasecmp(answer->headers.item[i].name, "Content-Type") == 0)
             type = answer->headers.item[i].value;

@@ -148,8 +148,11 @@ stream_answer(struct request *req)
 {
     struct proxied *proxied = req->res.stream_arg;
     const struct upstream_sink sink = {pass_octets, proxied};
-    enum az_status st = upstream_pump(proxied->transfer, &sink);
-    if (st == AZ_OK && proxied->answer->stopped)
+    /* A reader of events waits for the head, and the first event may be minutes away. */
+    bool reads =
+        proxied->answer->announced >= 0 || req->io->flush == NULL || req->io->flush(req->io);
+    enum az_status st = reads ? upstream_pump(proxied->transfer, &sink) : AZ_OK;
+    if (st == AZ_OK && (!reads || proxied->answer->stopped))
         st = op_fail(&req->op, AZ_UNAVAILABLE, NULL, "the reader of the answer has gone");
     upstream_done(proxied->transfer);
     upstream_note(&req->op, proxied->resource, st, proxied->answer);

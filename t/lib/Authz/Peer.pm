@@ -12,7 +12,7 @@ package Authz::Peer;
 #   delay => SECONDS      before the head          pad => N        N blanks after the body
 #   stall => N            sits after N octets of the body            drip => SECONDS  between octets, head and all
 #   truncate => N         ends after N octets of the body, of more that were promised
-#   chunked => 1          in chunks                endless => 1     chunks without end
+#   chunked => 1          in chunks (with stall: the head alone)     endless => 1     chunks without end
 #   close => 1            ends without an answer   reset => 1       the same, by RST
 #   raw => OCTETS         these, head and all; then the connection ends
 #
@@ -189,6 +189,7 @@ sub _answer {
     $body = ( ref $body ? $json->encode($body) : $body ) . ' ' x ( $answer->{pad} // 0 );
     if ( $answer->{chunked} || $answer->{endless} ) {
         Authz::Server::put( $client, _head( $answer, 'Transfer-Encoding' => 'chunked' ), $answer->{drip} ) or return;
+        return IO::Select->new($client)->can_read(600) && 0 if defined $answer->{stall};
         my $chunk = sprintf "%x\r\n%s\r\n", length $body, $body;
         do { Authz::Server::put( $client, $chunk, $answer->{drip} ) or return } while $answer->{endless};
         return Authz::Server::put( $client, "0\r\n\r\n" );
