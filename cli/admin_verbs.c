@@ -153,12 +153,6 @@ static const struct output_column connector_columns[] = {
     {"name",      "NAME"},
     {NULL, NULL},
 };
-static const struct output_column connector_sync_columns[] = {
-    {"connectorId", "CONNECTOR"},
-    {"version",     "VERSION"},
-    {"warnings",    "WARNINGS"},
-    {NULL, NULL},
-};
 #define NO_CONNECTOR "is not a connector; see `authzctl connector available`"
 #define NOT_INSTALLED "is not an installed connector; see `authzctl connector list`"
 
@@ -420,7 +414,6 @@ const struct admin_verb admin_verbs[] = {
     {"connector install", "POST", API "connectors/{}/install", NULL, connector_members, NULL, NULL, NULL, NO_CONNECTOR, false},
     {"connector list", "GET", API "connectors", NULL, NULL, connector_columns, NULL, NULL, NULL, false},
     {"connector show", "GET", API "connectors/{}", NULL, NULL, NULL, NULL, NULL, NO_CONNECTOR, false},
-    {"connector sync", "POST", API "connectors/{}/sync", NULL, NULL, connector_sync_columns, "connectors", NULL, NOT_INSTALLED, false},
     {"connector uninstall", "DELETE", API "connectors/{}", NULL, NULL, NULL, NULL, "was uninstalled", NOT_INSTALLED, false},
     {"consent forget", "DELETE", API "consents/{}", NULL, NULL, NULL, NULL, "was forgotten", "is not the id of a consent; see `authzctl consent list`", false},
     {"consent list", "GET", API "consents", NULL, consent_filters, consent_columns, NULL, NULL, NULL, false},

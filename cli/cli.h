@@ -25,26 +25,26 @@ enum cli_exit {
 
 /* Values of the options; each option row names its member. */
 struct cli_choices {
-    bool json;              /* print one JSON document instead of text */
-    bool quiet;             /* print no progress lines */
-    bool help;              /* print help and do nothing else */
-    bool version;           /* print the version and do nothing else */
-    bool offline;           /* config check: check the settings only */
-    bool patch;             /* policy data set: merge into the stored payload */
-    bool dry_run;           /* bundle deploy: check and count only */
-    bool force;             /* bundle pull: accept a directory that holds other files */
-    bool disabled;          /* policy rule set: keep the rule out of the bundle */
-    bool yes;               /* verbs that cannot be undone: do not ask */
-    bool start;             /* setup: start the service */
-    bool defaults;          /* setup: do not ask */
-    const char *config;     /* becomes SVC_CONFIG */
-    const char *label;      /* admin-key mint: purpose of the key */
-    const char *mode;       /* bundle deploy: merge or replace */
-    const char *after;      /* bundle deploy: revision that must be active */
-    const char *note;       /* verbs that save policy: message for the history */
-    const char *dir;        /* bundle diff: directory to compare */
-    const char *limit;      /* bundle history: most rows */
-    const char *opa;        /* policy test: program of the policy engine */
+    bool json;          /* print one JSON document instead of text */
+    bool quiet;         /* print no progress lines */
+    bool help;          /* print help and do nothing else */
+    bool version;       /* print the version and do nothing else */
+    bool offline;       /* config check: check the settings only */
+    bool patch;         /* policy data set: merge into the stored payload */
+    bool dry_run;       /* bundle deploy: check and count only */
+    bool force;         /* bundle pull: accept a directory that holds other files; connector sync */
+    bool disabled;      /* policy rule set: keep the rule out of the bundle */
+    bool yes;           /* verbs that cannot be undone: do not ask */
+    bool start;         /* setup: start the service */
+    bool defaults;      /* setup: do not ask */
+    const char *config; /* becomes SVC_CONFIG */
+    const char *label;  /* admin-key mint: purpose of the key */
+    const char *mode;   /* bundle deploy: merge or replace */
+    const char *after;  /* bundle deploy: revision that must be active */
+    const char *note;   /* verbs that save policy: message for the history */
+    const char *dir;    /* bundle diff: directory to compare */
+    const char *limit;  /* bundle history: most rows */
+    const char *opa;    /* policy test: program of the policy engine */
     const char *policies;   /* cedar authorize: file of policies */
     const char *entities;   /* cedar authorize: file of entities */
     const char *engine;     /* cedar: builtin or opa */

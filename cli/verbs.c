@@ -143,9 +143,10 @@ const struct cli_verb cli_verbs[] = {
      "List the installed connectors", NULL},
     {"connector show", "CONNECTOR", 1, 1, NULL, asking, CLI_ANYWHERE, false, admin_run,
      "Print a connector and its manifest", NULL},
-    {"connector sync", "CONNECTOR", 1, 1, NULL, cli_needs_all, CLI_ANYWHERE, false, admin_run,
+    {"connector sync", "CONNECTOR", 1, 1, connector_sync_options, cli_needs_all, CLI_ANYWHERE, false, connector_sync_run,
      "Take the routes and tools of a new manifest into the managed resources of a connector",
-     "Routes and tools of your own stay, what you switched off stays off, and nothing is changed if a scope implies more than before."},
+     "CONNECTOR is an id, or all for every installed connector. Routes and tools of your own stay, and what you switched off stays off. "
+     "A connector of which a scope implies others than before is not changed without --force; the column WARNINGS says so."},
     {"connector uninstall", "CONNECTOR", 1, 1, connector_uninstall_options, cli_needs_all, CLI_ANYWHERE, false, admin_run,
      "Uninstall a connector that nothing uses", NULL},
     {"consent forget", "ID", 1, 1, consent_forget_options, asking, CLI_ANYWHERE, false, admin_run,

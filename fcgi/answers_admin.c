@@ -326,7 +326,7 @@ static const struct field bundle_fields[] = {
     {"revision",        FIELD_TEXT,      .required = true, .help = "Revision that engines report", .example = "\"0123456789abcdef0123456789abcdef\""},
     {"etag",            FIELD_TEXT,      .required = true, .help = "Digest of the bundle", .example = "\"1111111111111111111111111111111111111111111111111111111111111111\""},
     {"previousEtag",    FIELD_TEXT, .help = "Digest of the one before"},
-    {"triggerSource",   FIELD_TEXT,      .required = true, .help = "deploy, rollback, policy-rule, policy-data or shipped", .example = "\"deploy\""},
+    {"triggerSource",   FIELD_TEXT,      .required = true, .help = "deploy, rollback, policy-rule, policy-data, connector or shipped", .example = "\"deploy\""},
     {"triggeredBy",     FIELD_TEXT, .help = "Label of the admin key"},
     {"message",         FIELD_TEXT, .help = "Why it was saved", .example = "\"Limit of orders\""},
     {"bundleSizeBytes", FIELD_INTEGER,   .required = true, .example = "81920"},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/connector_files.h"
+#include "admin/connector_policy.h"
 #include "admin/connector_resource.h"
 #include "admin/policy_request.h"
 #include "admin/resource.h"
@@ -20,8 +21,17 @@ const struct route_param connector_sync_params[] = {
 };
 /* clang-format on */
 
+/* The syncs of one request. */
+struct connector_syncs {
+    struct request *req;
+    bool force;
+    bool saves; /* the transaction is that of a save of policy */
+    struct jsonx_build report;
+};
+
 /* The sync of one connector. */
 struct connector_sync {
+    const struct connector_syncs *all;
     struct request *req;
     bool force;
     const char *id;
@@ -81,6 +91,18 @@ sync_resource(struct connector_sync *sync, const char *name)
     return connector_resource_write(sync->req, document, true, sync->id, sync->manifest->version);
 }
 
+/* Write the policy data, if the manifest brings other than before. AZ_RETRY: it does, and that
+ * takes a save of policy. What the operator changed stays otherwise. */
+static enum az_status
+sync_policy(struct connector_sync *sync)
+{
+    const json_t *was = managed_manifest_policy(sync->stored->manifest);
+    const json_t *is = managed_manifest_policy(sync->manifest->document);
+    if (was == is || json_equal(was, is))
+        return AZ_OK;
+    return sync->all->saves ? connector_policy_write(&sync->req->op, sync->id, is) : AZ_RETRY;
+}
+
 static enum az_status
 sync_apply(struct connector_sync *sync)
 {
@@ -90,6 +112,8 @@ sync_apply(struct connector_sync *sync)
     size_t index;
     enum az_status st = text != NULL ? connector_update(op, sync->id, sync->manifest->version, text)
                                      : sync_lost(sync);
+    if (st == AZ_OK)
+        st = sync_policy(sync);
     json_array_foreach (sync->stored->resources, index, name)
         if (st == AZ_OK)
             st = sync_resource(sync, json_string_value(name));
@@ -98,12 +122,14 @@ sync_apply(struct connector_sync *sync)
 
 /* Sync one connector and append its part of the report. */
 static enum az_status
-sync_one(struct request *req, const char *id, bool force, struct jsonx_build *report)
+sync_one(struct connector_syncs *all, const char *id)
 {
+    struct request *req = all->req;
     struct connector_sync sync = {
+        .all = all,
         .req = req,
         .id = id,
-        .force = force,
+        .force = all->force,
         .warnings = {jsonx_own(req->op.mem, json_array()), false},
         .report = {jsonx_own(req->op.mem, json_array()), false}
     };
@@ -124,43 +150,51 @@ sync_one(struct request *req, const char *id, bool force, struct jsonx_build *re
     json_t *resources = jsonx_built(&sync.report), *warnings = jsonx_built(&sync.warnings);
     if (st == AZ_OK && (resources == NULL || warnings == NULL))
         return sync_lost(&sync);
-    jsonx_append(report, json_pack("{s:s,s:s,s:O,s:O}", "connectorId", id, "version", version,
-                                   "resources", resources, "warnings", warnings));
+    jsonx_append(&all->report, json_pack("{s:s,s:s,s:O,s:O}", "connectorId", id, "version", version,
+                                         "resources", resources, "warnings", warnings));
     return st;
 }
 
 /* Sync what the path names, inside the open transaction. */
 static enum az_status
-sync_all(struct request *req, bool force, struct jsonx_build *report)
+sync_all(struct op *op, void *arg)
 {
+    struct connector_syncs *all = arg;
+    const char *only = all->req->path_value[0];
     json_t *ids, *id;
     size_t index;
-    if (req->path_value[0] != NULL)
-        return sync_one(req, req->path_value[0], force, report);
-    enum az_status st = connector_ids(&req->op, &ids);
+    all->report = (struct jsonx_build){jsonx_own(op->mem, json_array()), false};
+    if (only != NULL)
+        return sync_one(all, only);
+    enum az_status st = connector_ids(op, &ids);
     if (st != AZ_OK)
         return st;
     json_array_foreach (ids, index, id)
         if (st == AZ_OK)
-            st = sync_one(req, json_string_value(id), force, report);
+            st = sync_one(all, json_string_value(id));
     return st;
 }
 
 enum az_status
 connector_sync_handle(struct request *req)
 {
-    struct jsonx_build report = {jsonx_own(req->op.mem, json_array()), false};
+    struct connector_syncs all = {.req = req};
     const char *force = request_param(req, "force");
     if (req->path_value[0] != NULL)
         resource_note(req, "id", req->path_value[0]);
     if (force != NULL && strcmp(force, "true") != 0 && strcmp(force, "false") != 0)
         return policy_invalid_field(req, "force", "must be true or false");
+    all.force = force != NULL && strcmp(force, "true") == 0;
     enum az_status st = db_begin(&req->op);
     if (st == AZ_OK)
-        st = db_end(&req->op, sync_all(req, force != NULL && strcmp(force, "true") == 0, &report));
+        st = db_end(&req->op, sync_all(&req->op, &all));
+    if (st == AZ_RETRY) {
+        all.saves = true;
+        st = connector_policy_save(req, sync_all, &all);
+    }
     if (st != AZ_OK)
         return st;
-    json_t *list = jsonx_built(&report);
+    json_t *list = jsonx_built(&all.report);
     if (list == NULL)
         return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
     return respond_json(req, 200, jsonx_own(req->op.mem, json_pack("{s:O}", "connectors", list)));

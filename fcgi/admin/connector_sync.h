@@ -7,7 +7,7 @@
 extern const struct route_param connector_sync_params[];
 
 /* Sync the connector of the path, or all that are installed if the path has none. Answer 200 with
- * the report; 400, 404, 409. */
+ * the report; 400, 404, 409, 422 (policy data is refused). */
 enum az_status connector_sync_handle(struct request *req);
 
 #endif

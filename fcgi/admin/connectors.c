@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "admin/connector_files.h"
+#include "admin/connector_policy.h"
 #include "admin/connector_resource.h"
 #include "base/field_rules.h"
 #include "base/jsonx.h"
@@ -154,11 +155,23 @@ create_resource(struct request *req, const struct managed_manifest *manifest,
     return connector_resource_write(req, document, false, manifest->id, manifest->version);
 }
 
-/* Store the connector and its resource inside the open transaction. */
+/* One installation. */
+struct installation {
+    struct request *req;
+    const struct managed_manifest *manifest;
+    const struct connector_install *install;
+    struct json_shown shown;
+};
+
+/* Store the connector, its resource and its policy data inside the open transaction. */
 static enum az_status
-connector_store(struct request *req, const struct managed_manifest *manifest,
-                const struct connector_install *install, struct json_shown *ret)
+connector_store(struct op *op, void *arg)
 {
+    struct installation *new = arg;
+    struct request *req = new->req;
+    const struct managed_manifest *manifest = new->manifest;
+    const struct connector_install *install = new->install;
+    const json_t *policy = managed_manifest_policy(manifest->document);
     json_t *plain = managed_manifest_plain(req->op.mem, manifest, install->settings);
     json_t *columns =
         plain != NULL ? jsonx_own(
@@ -167,8 +180,10 @@ connector_store(struct request *req, const struct managed_manifest *manifest,
                       : NULL;
     struct json_row row = {.key = manifest->id, .columns = NULL};
     if (columns == NULL || (row.columns = jsonx_dump(req->op.mem, columns)) == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    enum az_status st = json_rows_insert(&req->op, &connectors_rows, &row, ret);
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
+    enum az_status st = json_rows_insert(op, &connectors_rows, &row, &new->shown);
+    if (st == AZ_OK && policy != NULL)
+        st = connector_policy_write(op, manifest->id, policy);
     return st == AZ_OK ? create_resource(req, manifest, install) : st;
 }
 
@@ -176,17 +191,19 @@ static enum az_status
 install_new(struct request *req, const struct connector_install *install)
 {
     const struct managed_manifest *manifest;
-    struct json_shown shown = {.dto = NULL};
     enum az_status st = connector_file_read(&req->op, req->path_value[0], &manifest);
     if (st == AZ_OK && manifest == NULL)
         return op_fail(&req->op, AZ_NOT_FOUND, NULL, "no such connector");
     if (st == AZ_OK)
         st = check_settings(req, manifest, install);
-    if (st == AZ_OK)
-        st = db_begin(&req->op);
-    if (st == AZ_OK)
-        st = db_end(&req->op, connector_store(req, manifest, install, &shown));
-    return st == AZ_OK ? respond_json_text(req, 201, shown.dto) : st;
+    if (st != AZ_OK)
+        return st;
+    struct installation new = {.req = req, .manifest = manifest, .install = install};
+    if (managed_manifest_policy(manifest->document) != NULL)
+        st = connector_policy_save(req, connector_store, &new);
+    else if ((st = db_begin(&req->op)) == AZ_OK)
+        st = db_end(&req->op, connector_store(&req->op, &new));
+    return st == AZ_OK ? respond_json_text(req, 201, new.shown.dto) : st;
 }
 
 enum az_status
@@ -222,15 +239,29 @@ fail_in_use(struct request *req, json_t *blockers)
     return op_fail(&req->op, AZ_CONFLICT, text, NULL);
 }
 
+/* Delete the connector and its policy data inside the open transaction. */
+static enum az_status
+connector_remove(struct op *op, void *arg)
+{
+    const struct request *req = arg;
+    enum az_status st = connector_policy_write(op, req->path_value[0], NULL);
+    return st == AZ_OK ? json_rows_delete(op, &connectors_rows, req->path_value[0], NULL) : st;
+}
+
 enum az_status
 connector_delete_handle(struct request *req)
 {
+    const struct connector_stored *stored = NULL;
     json_t *blockers;
     resource_note(req, "id", req->path_value[0]);
     enum az_status st = connector_blockers(&req->op, req->path_value[0], &blockers);
     if (st == AZ_OK && json_array_size(blockers) > 0)
         return fail_in_use(req, blockers);
     if (st == AZ_OK)
+        st = connector_stored_fetch(&req->op, req->path_value[0], &stored);
+    if (st == AZ_OK && stored != NULL && managed_manifest_policy(stored->manifest) != NULL)
+        st = connector_policy_save(req, connector_remove, req);
+    else if (st == AZ_OK)
         st = json_rows_delete(&req->op, &connectors_rows, req->path_value[0], NULL);
     return st == AZ_OK ? respond_empty(req, 204) : st;
 }

@@ -14,10 +14,11 @@ enum az_status connectors_available_handle(struct request *req);
 enum az_status connector_get_handle(struct request *req);
 
 /* Install a connector, with its managed resource if the body asks for it. Answer 201; 200 if it is
- * installed already, and nothing is changed; 400, 404, 409. */
+ * installed already, and nothing is changed; 400, 404, 409, 422 (its policy data is refused). */
 enum az_status connector_install_handle(struct request *req);
 
-/* Delete an installed connector. Answer 204, 404, or 409 with the objects that use it. */
+/* Delete an installed connector. Answer 204, 404, 409 with the objects that use it, or
+ * 422. */
 enum az_status connector_delete_handle(struct request *req);
 
 #endif

@@ -18,6 +18,7 @@
 #define SCOPES_MAX 64
 #define EGRESS_MAX 32
 #define PATH_SHOWN 160
+#define POLICY_KEY_MAX 64
 
 /* One reading. */
 struct manifest_reading {
@@ -37,10 +38,11 @@ struct raw_manifest {
 static const char *
 id_rule(TALLOC_CTX *mem, const json_t *value)
 {
+    const char *id = json_string_value(value);
     (void) mem;
-    return managed_name_is_good(json_string_value(value))
-               ? NULL
-               : "must be usable as the name of a resource";
+    if (strcmp(id, "all") == 0)
+        return "must not be all, which names every connector to authzctl";
+    return managed_name_is_good(id) ? NULL : "must be usable as the name of a resource";
 }
 
 static const char *
@@ -61,6 +63,10 @@ static const struct field settings_fields[] = {
     {"required",   FIELD_TEXT_LIST, .max = SETTINGS_MAX},
     {"properties", FIELD_OBJECT,    .required = true, .rule = managed_object_rule},
 };
+static const struct field policy_data_fields[] = {
+    {"dataKey", FIELD_TEXT,   .required = true, .max = POLICY_KEY_MAX},
+    {"payload", FIELD_OBJECT, .required = true, .rule = managed_object_rule},
+};
 static const struct field manifest_fields[] = {
     {"manifestVersion", FIELD_INTEGER, .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, manifest_version)},
     {"id",           FIELD_TEXT,      .required = true, .max = MANAGED_NAME_MAX, .rule = id_rule, FIELD_INTO(struct raw_manifest, manifest.id)},
@@ -73,6 +79,7 @@ static const struct field manifest_fields[] = {
     {"egress",       FIELD_TEXT_LIST, .max = EGRESS_MAX, .item_max = 300, .rule = field_rule_visible},
     {"settings",     FIELD_OBJECT,    FIELD_INTO(struct raw_manifest, manifest.settings)},
     {"scopes",       FIELD_ARRAY,     .max = SCOPES_MAX, FIELD_INTO(struct raw_manifest, manifest.scopes)},
+    {"policyData",   FIELD_ARRAY,     .max = 1},
     {"resources",    FIELD_ARRAY,     .required = true, .min = 1, .max = 1, FIELD_INTO(struct raw_manifest, resources)},
 };
 /* clang-format on */
@@ -217,6 +224,19 @@ check_scopes(struct manifest_reading *reading, const json_t *scopes)
                    FIELDS(scope_fields, 0), scope);
 }
 
+/* Check the policy data. A connector has one row, under a key that is its own: it can never write
+ * what decides about anything else. */
+static void
+check_policy(struct manifest_reading *reading, const json_t *document, const char *id)
+{
+    const json_t *row = json_array_get(json_object_get(document, "policyData"), 0);
+    const char *key = managed_manifest_key(reading->mem, id);
+    if (row == NULL || !read_below(reading, "policyData[0]", FIELDS(policy_data_fields, 0), row))
+        return;
+    if (key == NULL || strcmp(json_string_value(json_object_get(row, "dataKey")), key) != 0)
+        managed_tell(reading, "policyData[0].dataKey", "must be svc.connectors. and the id");
+}
+
 static void
 tell_plain(void *arg, const char *path, const char *why)
 {
@@ -236,6 +256,7 @@ managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *f
     raw.manifest.resource = json_array_get(raw.resources, 0);
     managed_check_settings(&reading, raw.manifest.settings);
     check_scopes(&reading, raw.manifest.scopes);
+    check_policy(&reading, document, raw.manifest.id);
     if (!json_is_object(raw.manifest.resource))
         managed_tell(&reading, "resources[0]", "must be an object");
     if (!reading.faulty)
@@ -244,6 +265,18 @@ managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *f
         return AZ_INVALID;
     *ret = raw.manifest;
     return AZ_OK;
+}
+
+const char *
+managed_manifest_key(TALLOC_CTX *mem, const char *id)
+{
+    return talloc_asprintf(mem, "svc.connectors.%s", id);
+}
+
+const json_t *
+managed_manifest_policy(const json_t *document)
+{
+    return json_object_get(json_array_get(json_object_get(document, "policyData"), 0), "payload");
 }
 
 /* ---- settings */

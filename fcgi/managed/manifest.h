@@ -29,6 +29,14 @@ struct managed_manifest {
 enum az_status managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *fault,
                                      void *fault_arg, struct managed_manifest *ret);
 
+/* Return the key of the policy data row of a connector, svc.connectors.ID, on mem; NULL: no memory.
+ */
+const char *managed_manifest_key(TALLOC_CTX *mem, const char *id);
+
+/* Return the payload of the policy data row that a manifest brings, or NULL. `document` may be a
+ * stored manifest. */
+const json_t *managed_manifest_policy(const json_t *document);
+
 /* Return the JSON Schema of the settings without writeOnly and required, closed to other members;
  * on mem. NULL: no memory. */
 json_t *managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest);

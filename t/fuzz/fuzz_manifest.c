@@ -35,6 +35,8 @@ check_manifest(TALLOC_CTX *mem, const struct managed_manifest *manifest)
     json_t *settings = settings_of(mem, manifest);
     json_t *document = managed_manifest_fill(mem, manifest, settings, "name");
     MUST(document != NULL && managed_manifest_schema(mem, manifest) != NULL);
+    const json_t *policy = managed_manifest_policy(manifest->document);
+    MUST(policy == NULL || json_is_object(policy));
     json_object_del(document, "upstreamAuth");
     const char *plain = jsonx_dump(mem, managed_manifest_plain(mem, manifest, settings));
     MUST(strstr(plain, "\"5ecret\"") == NULL

@@ -122,6 +122,65 @@ is( sql("SELECT count(*) FROM connector WHERE id = 'static-demo'"),         0,  
 is( $stack->admin( DELETE => '/admin/api/managed-resources/code' )->status, 204, 'once the resource is gone' );
 is( uninstall('github')->status,                                            204, '... the connector can go' );
 
+# ---- every type of blocker (gateway-admin.md 3.7)
+
+sub blockers {
+    my $got = uninstall('github');
+    return join ' ', $got->status, map {"$_->{type}:$_->{id}"} @{ ref $got->json ? $got->json->{blockers} : [] };
+}
+
+# Run SQL that makes an object, and expect it among the blockers only as long as it is there.
+sub blocks {
+    my ( $make, $undo, $want, $name ) = @_;
+    sql($make);
+    is( blockers(), $want, "uninstall: $name" );
+    sql($undo);
+    return;
+}
+my $rule =
+  q{INSERT INTO policy_rule (path, kind, content, digest, enabled) VALUES ('acme/x.rego', 'rego', '%s', '', false)};
+my $bind =
+  q{UPDATE policy_data SET payload = '{"clients": {"agent": %s}}' WHERE data_key = 'svc.entitlements.bindings'};
+my $bound  = sql(q{SELECT payload FROM policy_data WHERE data_key = 'svc.entitlements.bindings'});
+my @norule = (q{DELETE FROM policy_rule WHERE path = 'acme/x.rego'});
+my @nobind = ("UPDATE policy_data SET payload = \$p\$$bound\$p\$ WHERE data_key = 'svc.entitlements.bindings'");
+install('github');
+for my $text (
+    'x := data.svc.connectors.github.a', 'x := data.svc.connectors["github"]',
+    'import data.svc.connectors.github' )
+{
+    sql( sprintf $rule, $text );
+    is( blockers(), '409 policy_rule:' . sql(q{SELECT id FROM policy_rule WHERE path = 'acme/x.rego'}),
+        "uninstall: a rule of the operator has $text" );
+    sql(@norule);
+}
+blocks(
+    sprintf( $bind, $_->[0] ),
+    @nobind, '409 client_entitlement:agent', "a binding grants a scope of the connector: $_->[0]"
+) for ['{"scopes": ["other", "github:write"]}'], ['{"gateway_scopes": ["github:*"]}'];
+install( 'github', { settings => { clientId => 'app', %secret }, createResources => JSON::PP::true } );
+is( resource('github')->status, 404, 'a second install makes no resource' );
+sql( sprintf $rule, 'x := data.svc.connectors.github-mcp.a' );
+sql( sprintf $bind, '{"scopes": ["githubs"], "gateway_scopes": ["*", "slack:*"]}' );
+is( uninstall('github')->status, 204, '... and others, or every scope, are none' );
+sql(@norule);
+sql(@nobind);
+install( 'github', { settings => { clientId => 'app', %secret }, createResources => JSON::PP::true } );
+sql(q{INSERT INTO identity_provider (idp_id, name, issuer, client_id) VALUES ('i', 'I', 'https://i.example', 'c')});
+sql("INSERT INTO subject (subject, issuer, upstream_sub) VALUES ('$_', 'https://i.example', '$_')") for qw(alice bob);
+sql(    "INSERT INTO gateway_connection (subject, idp, resource, binding, secret_sealed, scopes)"
+      . " SELECT '$_', id, 'github', '', '', '{}' FROM identity_provider" )
+  for qw(alice bob);
+my $used = uninstall('github')->json;
+is_deeply(
+    $used->{blockers}[1],
+    {   type => 'user_connection', id => 'github', count => 2,
+        href => '/admin/api/managed-resources/github/connections' },
+    'uninstall: connections of people are counted' );
+is( $used->{error_description}, 'Connector github is used by 2 objects', '... beside their resource' );
+$stack->admin( DELETE => '/admin/api/managed-resources/github' );
+is( uninstall('github')->status, 204, '... and they go with it' );
+
 # ---- each shipped manifest makes a resource that the gateway accepts
 
 my %value = ( uri => 'https://host.example/api', apiUrl => 'https://api.atlassian.com/ex/jira/0-1' );

@@ -116,10 +116,44 @@ filling(TALLOC_CTX *mem)
        "the schema is closed and has no writeOnly");
 }
 
+static void
+policy_rows(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *data, *fault; /* NULL: it is accepted */
+    } rows[] = {
+        {"[]",                                                                           NULL                               },
+        {"[{\"dataKey\":\"svc.connectors.api\",\"payload\":{\"a\":\"${settings.s}\"}}]", NULL                               },
+        {"[{\"dataKey\":\"svc.connectors.apis\",\"payload\":{}}]",                       "policyData[0].dataKey must"       },
+        {"[{\"dataKey\":\"svc.connectors.api.b\",\"payload\":{}}]",                      "policyData[0].dataKey must"       },
+        {"[{\"dataKey\":\"svc.entitlements.bindings\",\"payload\":{}}]",
+         "policyData[0].dataKey must"                                                                                       },
+        {"[{\"dataKey\":\"svc.connectors.api\",\"payload\":1}]",                         "policyData[0].payload must"       },
+        {"[{\"payload\":{}}]",                                                           "policyData[0].dataKey is required"},
+        {"[1]",                                                                          "policyData[0] must"               },
+        {"[1,2]",                                                                        "policyData must have at most 1"   },
+        {"{}",                                                                           "policyData must"                  },
+    };
+    struct managed_manifest manifest;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *more = talloc_asprintf(mem, "{}],\"policyData\":%s,\"egress\":[", rows[i].data);
+        enum az_status st = read(mem, SETTINGS, more, &manifest);
+        ok(rows[i].fault == NULL
+               ? st == AZ_OK
+               : st == AZ_INVALID && strncmp(fault, rows[i].fault, strlen(rows[i].fault)) == 0,
+           "policyData %s: %s (%s)", rows[i].fault == NULL ? "accepted" : "refused", rows[i].data,
+           fault);
+    }
+    ok(read(mem, SETTINGS, "{}", &manifest) == AZ_OK
+           && managed_manifest_policy(manifest.document) == NULL,
+       "a manifest without policyData has none");
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
+    policy_rows(mem);
     variables(mem);
     filling(mem);
     talloc_free(mem);

@@ -28,7 +28,8 @@ struct save_plan {
     save_apply_fn *apply;
     void *arg; /* of apply */
     enum save_mode mode;
-    const char *source;  /* triggerSource: policy-rule, policy-data, deploy, rollback, shipped */
+    const char *source;  /* triggerSource: policy-rule, policy-data, deploy, rollback, connector,
+                            shipped */
     const char *who;     /* triggeredBy: the admin key's label, or authzctl */
     const char *message; /* of the author, for the history; NULL: none */
     const char *if_revision; /* revision that must be served before the save; NULL: any */

@@ -16,6 +16,7 @@ save_key_owner(const char *data_key, bool known)
     if (policy_name_lies_in(data_key, "system"))
         return SAVE_OWNER_ENGINE;
     return policy_name_lies_in(data_key, "svc") && !known && !cedar_data_holds_entities(data_key)
+                   && strncmp(data_key, "svc.connectors.", strlen("svc.connectors.")) != 0
                ? SAVE_OWNER_SERVICE
                : SAVE_OWNER_NONE;
 }

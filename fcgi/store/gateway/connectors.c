@@ -37,12 +37,31 @@ static const struct db_stmt connector_stored_stmt = {
     " FROM managed_resource m WHERE m.connector_id = c.id) AS resources FROM connector c WHERE c.id = $1 FOR UPDATE", 1};
 static const struct db_stmt connector_ids_stmt = {
     "connector_ids", "SELECT to_json(c.id) AS item FROM connector c ORDER BY c.id", 0};
+/* The objects that use the connector $1. A rule uses it if its text names the data row of the
+ * connector in either notation of Rego; a binding, if it grants a scope of the manifest. */
 static const struct db_stmt connector_blockers_stmt = {
     "connector_blockers",
-    "SELECT json_build_object('type', 'managed_resource', 'id', m.name, 'name', m.document ->> 'displayName',"
-    " 'href', '/admin/api/managed-resources/' || m.name) AS blocker FROM managed_resource m WHERE m.connector_id = $1 ORDER BY m.name", 1};
+    "SELECT blocker FROM ("
+    "SELECT 1 AS place, m.name AS id, json_build_object('type', 'managed_resource', 'id', m.name, 'name', m.document ->> 'displayName',"
+    " 'href', '/admin/api/managed-resources/' || m.name) AS blocker FROM managed_resource m WHERE m.connector_id = $1"
+    " UNION ALL SELECT 2, m.name, json_build_object('type', 'user_connection', 'id', m.name, 'count', count(*),"
+    " 'href', '/admin/api/managed-resources/' || m.name || '/connections') FROM gateway_connection g"
+    " JOIN managed_resource m ON m.name = g.resource WHERE m.connector_id = $1 GROUP BY m.name"
+    " UNION ALL SELECT 3, r.path, json_build_object('type', 'policy_rule', 'id', r.id::text, 'name', r.path,"
+    " 'href', '/admin/api/policy-rules/' || r.id) FROM policy_rule r WHERE NOT r.shipped"
+    " AND r.content ~ ('connectors(\\.' || $1 || '([^A-Za-z0-9_-]|$)|\\[[\"`]' || $1 || '[\"`]\\])')"
+    " UNION ALL SELECT 4, b.key, json_build_object('type', 'client_entitlement', 'id', b.key, 'name', s.section,"
+    " 'href', '/admin/api/policy-data/by-key?dataKey=svc.entitlements.bindings') FROM policy_data d,"
+    " unnest(ARRAY['clients', 'registrations', 'software']) AS s(section),"
+    " jsonb_each(CASE jsonb_typeof(d.payload::jsonb -> s.section) WHEN 'object' THEN d.payload::jsonb -> s.section ELSE '{}' END) b"
+    " WHERE d.data_key = 'svc.entitlements.bindings' AND EXISTS (SELECT FROM connector c, json_array_elements(c.manifest -> 'scopes') m"
+    " WHERE c.id = $1 AND (b.value -> 'scopes' ? (m ->> 'name') OR EXISTS (SELECT FROM"
+    " jsonb_path_query(b.value, '$.gateway_scopes[*]') g WHERE g #>> '{}' <> '*' AND starts_with(m ->> 'name', left(g #>> '{}', -1)))))"
+    ") u ORDER BY place, id", 1};
 static const struct db_stmt connector_update_stmt = {
     "connector_update", "UPDATE connector SET version = $2, manifest = $3::json, updated_at = now() WHERE id = $1", 3};
+static const struct db_stmt connector_row_hold_stmt = {
+    "connector_row_hold", "UPDATE policy_data SET shipped = $2 WHERE data_key = $1", 2};
 static const struct db_stmt connector_adopt_stmt = {
     "connector_adopt", "UPDATE managed_resource SET connector_id = $1, connector_version = $2 WHERE name = $3", 3};
 /* clang-format on */
@@ -115,4 +134,13 @@ connector_adopt(struct op *op, const char *id, const char *version, const char *
     db_text(&params, version);
     db_text(&params, resource);
     return db_exec(op, &connector_adopt_stmt, &params, false, NULL);
+}
+
+enum az_status
+connector_row_hold(struct op *op, const char *data_key, bool held)
+{
+    struct db_params params = {.count = 0};
+    db_text(&params, data_key);
+    db_bool(&params, held);
+    return db_exec(op, &connector_row_hold_stmt, &params, false, NULL);
 }

@@ -25,7 +25,9 @@ enum az_status connector_stored_fetch(struct op *op, const char *id,
 /* Read the ids of all, in their order, as an array on op->mem. */
 enum az_status connector_ids(struct op *op, json_t **ret);
 
-/* Read the objects that use a connector, as an array of {type, id, name, href} on op->mem. */
+/* Read the objects that use a connector, as an array of {type, id, name or count, href} on op->mem:
+ * managed resources, people's connections, rules of the operator that name its data row, and
+ * bindings that grant one of its scopes. */
 enum az_status connector_blockers(struct op *op, const char *id, json_t **ret);
 
 /* Store a new version of the manifest. */
@@ -35,5 +37,8 @@ enum az_status connector_update(struct op *op, const char *id, const char *versi
 /* Record that a managed resource belongs to a connector, in this version. */
 enum az_status connector_adopt(struct op *op, const char *id, const char *version,
                                const char *resource);
+
+/* Keep the policy data row of a connector from being deleted, or no longer. */
+enum az_status connector_row_hold(struct op *op, const char *data_key, bool held);
 
 #endif
