@@ -19,6 +19,7 @@ gateway_target_of(const struct managed_resource *resource, const bool *linked)
         .type = resource->resource_type,
         .upstream_type = managed_upstream_word(resource->upstream),
         .connector_id = resource->connector_id,
+        .implies = resource->implies,
         .status = managed_status_word(resource->status),
         .linked = linked,
     };

@@ -194,6 +194,7 @@ struct managed_resource {
     const char *default_scope;                    /* or NULL */
     const char *resource_type;                    /* URI for policy, or NULL */
     const char *connector_id, *connector_version; /* or NULL */
+    json_t *implies; /* scopes of the connector: arrays of those that each implies; NULL: none */
     bool enabled;
     bool insecure_host; /* the setting allows http and private addresses for the host */
     enum managed_status status;

@@ -493,3 +493,38 @@ managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is)
     }
     return jsonx_built(&changed);
 }
+
+/* Append the scopes that `from` implies to the names that follow from a scope. */
+static void
+imply(struct jsonx_build *implied, const json_t *scopes, const json_t *from)
+{
+    json_t *name, *known;
+    size_t index, place;
+    json_array_foreach (json_object_get(item_of(scopes, "name", from), "implies"), index, name) {
+        bool there = item_of(scopes, "name", name) == NULL;
+        json_array_foreach (implied->value, place, known)
+            there = there || json_equal(known, name);
+        if (!there)
+            jsonx_append(implied, json_incref(name));
+    }
+}
+
+json_t *
+managed_scopes_implied(TALLOC_CTX *mem, const json_t *scopes)
+{
+    struct jsonx_build all = {jsonx_own(mem, json_object()), false};
+    json_t *scope;
+    size_t index;
+    json_array_foreach (scopes, index, scope) {
+        json_t *name = json_object_get(scope, "name");
+        struct jsonx_build implied = {jsonx_own(mem, json_array()), false};
+        imply(&implied, scopes, name);
+        /* The array grows by what follows from its members, once each, so a circle ends. */
+        for (size_t i = 0; i < json_array_size(implied.value); i++)
+            imply(&implied, scopes, json_array_get(implied.value, i));
+        all.lost = all.lost || implied.lost || implied.value == NULL;
+        if (json_array_size(implied.value) > 0)
+            jsonx_set(&all, json_string_value(name), json_incref(implied.value));
+    }
+    return jsonx_built(&all);
+}

@@ -70,4 +70,9 @@ bool managed_manifest_update(json_t *stored, const json_t *filled);
 json_t *managed_scopes_added(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 json_t *managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is);
 
+/* Return an object of the scopes of a manifest that imply others: an array of these each, also of
+ * those that follow from them; on mem. Names that the manifest does not have are left out: a
+ * connector says what its own scopes mean, not what others do. NULL: no memory. */
+json_t *managed_scopes_implied(TALLOC_CTX *mem, const json_t *scopes);
+
 #endif

@@ -149,11 +149,35 @@ policy_rows(TALLOC_CTX *mem)
        "a manifest without policyData has none");
 }
 
+static void
+implied(TALLOC_CTX *mem)
+{
+    static const struct {
+        const char *scopes, *implied;
+    } rows[] = {
+        {"[]",                                                      "{}"                },
+        {"[{\"name\":\"r\"},{\"name\":\"w\",\"implies\":[\"r\"]}]", "{\"w\":[\"r\"]}"   },
+        {"[{\"name\":\"r\"},{\"name\":\"w\",\"implies\":[\"r\"]},{\"name\":\"a\",\"implies\":["
+         "\"w\"]}]",                                                          "{\"a\":[\"w\",\"r\"],\"w\":[\"r\"]}"                                                                     },
+        {"[{\"name\":\"a\",\"implies\":[\"b\"]},{\"name\":\"b\",\"implies\":[\"a\"]}]",
+         "{\"a\":[\"b\",\"a\"],\"b\":[\"a\",\"b\"]}"},
+        {"[{\"name\":\"w\",\"implies\":[\"mcp\",\"other:read\",\"*\"]}]",                                                         "{}"                                                                                   },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        json_t *scopes = NULL, *want = NULL;
+        jsonx_parse(mem, rows[i].scopes, strlen(rows[i].scopes), MANIFEST_DEPTH, &scopes, NULL);
+        jsonx_parse(mem, rows[i].implied, strlen(rows[i].implied), MANIFEST_DEPTH, &want, NULL);
+        ok(json_equal(managed_scopes_implied(mem, scopes), want), "implied by %s: %s",
+           rows[i].scopes, rows[i].implied);
+    }
+}
+
 int
 main(void)
 {
     TALLOC_CTX *mem = talloc_new(NULL);
     policy_rows(mem);
+    implied(mem);
     variables(mem);
     filling(mem);
     talloc_free(mem);

@@ -33,6 +33,32 @@ test_all_missing_scopes_are_named_at_once if {
 	count(r.deny_reasons) == 3
 }
 
+# gateway-admin.md 3.7: `implies` of the connector's manifest.
+implying(held, implies) := {"token": {"scopes": held}, "resource": {"implies": implies}}
+
+test_a_scope_implies_those_that_the_connector_says if {
+	asked(implying(["github:admin"], {"github:admin": ["github:read", "github:write"]})).allow
+	asked(implying(["github:write"], {"github:admin": ["github:write"]})).allow
+}
+
+test_a_scope_implies_nothing_else if {
+	every over in [
+		implying(["github:admin"], {"github:admin": ["github:read"]}),
+		implying(["github:admin"], {"github:write": ["github:admin"]}),
+		implying(["github:read"], {"github:admin": ["github:write"]}),
+		implying([], {"github:admin": ["github:write"]}),
+		implying(["github:admin"], {}),
+		implying(["github:admin"], {"github:admin": {"github:write": true}}),
+		implying(["github:admin"], {"github:admin": "github:write"}),
+		implying(["github:admin"], ["github:write"]),
+		implying(["github:admin"], null),
+	] {
+		r := asked(over)
+		fixture.codes(r) == {"scope_missing"}
+		r.step_up == {"scopes": ["github:write"]}
+	}
+}
+
 test_the_base_scope_is_no_scope_of_the_operation if {
 	asked(scopes(["github:write"])).allow
 	asked(scopes(["mcp"])).allow == false
@@ -169,6 +195,22 @@ test_the_plain_case_answers_as_the_general_one if {
 			plain == data.svc.decision.gateway_tools.general with input as doc with data.custom as {}
 		}
 	}
+}
+
+test_the_plain_case_answers_as_the_general_one_about_implied_scopes if {
+	every implies in [{"admin": ["github:read"]}, {"admin": ["github:read", "github:write"]}, {"admin": "github:read"}, {}, null] {
+		every held in [["admin"], ["admin", "github:write"], [], "admin"] {
+			doc := json.patch(fixture.gateway_tools_input(held, three), [{"op": "add", "path": "/resources/0/implies", "value": implies}])
+			plain := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
+			plain == data.svc.decision.gateway_tools.general with input as doc with data.custom as {}
+		}
+	}
+	doc := json.patch(
+		fixture.gateway_tools_input(["admin"], three),
+		[{"op": "add", "path": "/resources/0/implies", "value": {"admin": ["github:read"]}}],
+	)
+	r := data.svc.decision.gateway_tools.result with input as doc with data.custom as {}
+	r.verdicts == ["allow", "step_up", "deny"]
 }
 
 test_the_plain_case_does_not_apply_beside_a_rule_of_the_operator if {

@@ -46,6 +46,8 @@ target_part(const struct gateway_target *target)
     gateway_set_text(&part, "type", target->type);
     gateway_set_text(&part, "upstreamType", target->upstream_type);
     gateway_set_text(&part, "connectorId", target->connector_id);
+    if (json_object_size(target->implies) > 0)
+        jsonx_set(&part, "implies", json_incref(target->implies));
     gateway_set_text(&part, "status", target->status);
     if (target->linked != NULL)
         jsonx_set(&part, "linked", json_boolean(*target->linked));

@@ -17,6 +17,7 @@ struct gateway_target {
     const char *type;          /* resource_type, or NULL */
     const char *upstream_type; /* REST, MCP or STATIC */
     const char *connector_id;  /* or NULL */
+    json_t *implies;           /* object: arrays of the scopes that each scope implies; or NULL */
     const char *status;        /* word of its status */
     const bool *linked;        /* the person's account is linked; NULL: no account is needed */
 };

@@ -12,6 +12,7 @@
 #include "crypto/keyring.h"
 #include "managed/auth.h"
 #include "managed/document.h"
+#include "managed/manifest.h"
 
 /* Resources that a process remembers. */
 #define REMEMBERED_MAX 512
@@ -38,18 +39,22 @@ struct managed_memory {
     ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.document END AS document"                   \
     ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.tools END AS tools"                         \
     ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.secrets_set END AS secrets_set"             \
-    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"       \
+    ", CASE WHEN m.version <> ALL($2::bigint[]) THEN (SELECT c.manifest -> 'scopes'"               \
+    "  FROM connector c WHERE c.id = m.connector_id) END AS scopes"
 #define DEFINITION_OF_ALL                                                                          \
     ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.document END AS document"                   \
     ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.tools END AS tools"                         \
     ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.secrets_set END AS secrets_set"             \
-    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN m.secrets_sealed END AS secrets_sealed"       \
+    ", CASE WHEN m.version <> ALL($1::bigint[]) THEN (SELECT c.manifest -> 'scopes'"               \
+    "  FROM connector c WHERE c.id = m.connector_id) END AS scopes"
 
 /* clang-format off */
-enum managed_find_column { FIND_ID, FIND_VERSION, FIND_NAME, FIND_STATUS, FIND_STATUS_REASON, FIND_CONNECTOR_ID, FIND_CONNECTOR_VERSION, FIND_DOCUMENT, FIND_TOOLS, FIND_SECRETS_SET, FIND_SECRETS_SEALED };
+enum managed_find_column { FIND_ID, FIND_VERSION, FIND_NAME, FIND_STATUS, FIND_STATUS_REASON, FIND_CONNECTOR_ID, FIND_CONNECTOR_VERSION, FIND_DOCUMENT, FIND_TOOLS, FIND_SECRETS_SET, FIND_SECRETS_SEALED, FIND_SCOPES };
 static const struct db_stmt managed_find_stmt = {
     "managed_find", "SELECT " COLUMNS DEFINITION_OF_ONE " FROM managed_resource m WHERE m.name = $1", 2};
-enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED };
+enum managed_list_column { LIST_ID, LIST_VERSION, LIST_NAME, LIST_STATUS, LIST_STATUS_REASON, LIST_CONNECTOR_ID, LIST_CONNECTOR_VERSION, LIST_DOCUMENT, LIST_TOOLS, LIST_SECRETS_SET, LIST_SECRETS_SEALED, LIST_SCOPES };
 static const struct db_stmt managed_list_stmt = {
     "managed_list", "SELECT " COLUMNS DEFINITION_OF_ALL " FROM managed_resource m WHERE m.enabled ORDER BY m.name", 1};
 
@@ -203,6 +208,9 @@ resource_read_entry(struct op *op, const PGresult *result, int row, struct remem
     if (st != AZ_OK)
         return op_fail(op, AZ_SERVER_ERROR, NULL, "managed resource %s cannot be read",
                        db_get(result, row, FIND_NAME));
+    json_t *scopes = column_json(entry, result, row, FIND_SCOPES);
+    if (scopes != NULL && (entry->resource.implies = managed_scopes_implied(entry, scopes)) == NULL)
+        return op_fail(op, AZ_SERVER_ERROR, NULL, "out of memory");
     entry->sealed = sealed;
     entry->resource.id = db_get_number(result, row, FIND_ID, 0);
     entry->resource.version = db_get_number(result, row, FIND_VERSION, 0);

@@ -50,7 +50,15 @@ deny_scope contains {
 # A resource without scopes is open to every token that was issued for it.
 missing contains s if {
 	some s in input.action.requiredScopes
-	not s in input.token.scopes
+	not s in held
+}
+
+held contains s if some s in input.token.scopes
+
+# A scope of a connector implies others for its own resources alone.
+held contains s if {
+	some h in input.token.scopes
+	some s in input.resource.implies[h]
 }
 
 # A new authorization helps if nothing but scopes is in the way.

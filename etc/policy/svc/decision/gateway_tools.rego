@@ -12,7 +12,7 @@ import data.svc.decision.gateway as one
 # svc.controls.gateway must exclude the plain case.
 result := {"allow": true, "verdicts": [verdict |
 	some tool in input.tools
-	verdict := plain(input.resources[tool.resource], tool.action.requiredScopes, held)
+	verdict := plain(input.resources[tool.resource], tool.action.requiredScopes, held_at[tool.resource])
 ]} if {
 	input.evaluation == "gateway_tools"
 	not data.custom.gateway.deny == data.custom.gateway.deny
@@ -20,6 +20,10 @@ result := {"allow": true, "verdicts": [verdict |
 	not cedar_rules
 	is_array(input.token.scopes)
 	held := {s | some s in input.token.scopes}
+	held_at := [there |
+		some resource in input.resources
+		there := held | {s | some h in held; some s in resource.implies[h]}
+	]
 } else := general
 
 # Each tool is decided as if it were called alone, without arguments: rules see the input that they would
