@@ -21,6 +21,7 @@ package Authz::Peer;
 use strict;
 use warnings;
 
+use Digest::MD5    qw(md5_hex);
 use Fcntl          qw(:flock);
 use IO::Select     ();
 use IO::Socket::IP ();
@@ -37,14 +38,13 @@ sub start {
     my ( $class, %option ) = @_;
     my $number = ++( our $peers );
     my $base   = Authz::Process::directory() . "/peer$number";
-    my $self   = bless { base => $base, host => 'localhost', address => '127.0.0.1', %option, set => {} }, $class;
+    my $self   = bless { base => $base, host => 'localhost', address => '127.0.0.1', %option }, $class;
     my $listen = IO::Socket::IP->new(
         LocalHost => $self->{address}, LocalPort => $self->{port} // 0, Listen => 128,
         ReuseAddr => 1 ) or die "listen: $@";
     $self->{port}        = $listen->sockport;
     $self->{certificate} = certificate( %{ ref $option{tls} ? $option{tls} : {} } ) if $option{tls};
     require IO::Socket::SSL if $option{tls};
-    $self->set;
     $self->{process} = Authz::Process->start(
         name => "peer$number",
         code => sub {
@@ -61,17 +61,17 @@ sub port    { return $_[0]{port} }
 sub process { return $_[0]{process} }
 sub stop    { my ($self) = @_; return $self->{process}->stop }
 
+# Each path has files of its own, so that a request costs as little after a thousand others.
+sub _file { my ( $self, $path, $what ) = @_; return "$self->{base}.$what." . md5_hex($path) }
+
 sub set {
     my ( $self, %answer ) = @_;
     for my $path ( keys %answer ) {
-        my $was = $answer{$path};
-        delete $self->{set}{$path};
-        $self->{set}{$path} = ref $was eq 'ARRAY' ? $was : [$was] if defined $was;
+        my ( $file, $was ) = ( $self->_file( $path, 'set' ), $answer{$path} );
+        if ( !defined $was ) { unlink $file; next }
+        _write( "$file.new", $json->encode( ref $was eq 'ARRAY' ? $was : [$was] ) );
+        rename "$file.new", $file or die "rename: $!";
     }
-    open my $out, '>', "$self->{base}.new" or die "$self->{base}: $!";
-    print {$out} $json->encode( $self->{set} );
-    close $out or die "$self->{base}: $!";
-    rename "$self->{base}.new", "$self->{base}.set" or die "rename: $!";
     return $self;
 }
 
@@ -83,8 +83,13 @@ sub requests {
     return grep { !defined $path || $_->{path} eq $path } @all;
 }
 
-sub hits { my ( $self, $path ) = @_; return scalar( my @asked = $self->requests($path) ) }
-sub forget { my ($self) = @_; unlink "$self->{base}.asked"; return }
+# Return how many requests came, for a path or in all.
+sub hits {
+    my ( $self, $path ) = @_;
+    return ( -s $self->_file( $path, 'hits' ) ) // 0 if defined $path;
+    return scalar( my @asked = $self->requests );
+}
+sub forget { my ($self) = @_; unlink "$self->{base}.asked", glob "$self->{base}.hits.*"; return }
 
 # ---- certificates
 
@@ -163,9 +168,10 @@ sub _note {
     flock $out, LOCK_EX;
     my $before = $self->hits( $request->{path} );
     syswrite $out, $json->encode($request) . "\n";
+    _write( $self->_file( $request->{path}, 'hits' ), 'x', '>>' );
     close $out;
-    open my $in, '<', "$self->{base}.set" or die "$self->{base}.set: $!";
-    my $answers = $json->decode( scalar readline $in )->{ $request->{path} };
+    my $answers;
+    if ( open my $in, '<', $self->_file( $request->{path}, 'set' ) ) { $answers = $json->decode( scalar readline $in ) }
     return { status => 404, body => '{}' } if !$answers;
     return $answers->[ $before < @$answers ? $before : -1 ];
 }
