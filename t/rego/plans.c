@@ -11,7 +11,7 @@
 #include "rego/builtin.h"
 #include "rego/machine.h"
 
-#define OCTETS_MAX (256 << 20)
+#define OCTETS_MAX (1024L << 20)
 
 static const char *const outcome_words[] = {
     [REGO_DONE] = "done",
