@@ -244,9 +244,31 @@ run_format_int(struct rego_machine *machine, const struct rego_value *const *arg
     return rego_string(machine->arena, at, (size_t) (digits + sizeof(digits) - at));
 }
 
+/* Append an integer as %d or %x has it, with zeros up to a width. False for a negative one in %x,
+ * which C knows only as another number. */
+static bool
+append_integer(struct buf *text, int64_t integer, char verb, int width)
+{
+    if (verb == 'x' && integer < 0)
+        return false;
+    buf_append_format(text, verb == 'x' ? "%0*" PRIx64 : "%0*" PRId64, width, integer);
+    return true;
+}
+
+/* Read the width of %03d. 0: there is none. */
+static int
+read_width(const char **at)
+{
+    const char *c = *at;
+    if (c[0] != '0' || c[1] < '1' || c[1] > '9')
+        return 0;
+    *at += 2;
+    return c[1] - '0';
+}
+
 /*
- * Format a text. Understood are %s and %v of strings, %d and %v of 64-bit integers, and %%; OPA has
- * what Go has, which the engine is asked for.
+ * Format a text. Understood are %s and %v of strings, %d, %x and %v of 64-bit integers, %03d and
+ * %02x with such widths, and %%; OPA has what Go has, which the engine is asked for.
  */
 static const struct rego_value *
 run_sprintf(struct rego_machine *machine, const struct rego_value *const *arg)
@@ -261,18 +283,20 @@ run_sprintf(struct rego_machine *machine, const struct rego_value *const *arg)
             buf_append_char(&text, *c);
             continue;
         }
-        char verb = ++c < end ? *c : '\0';
+        c++;
+        int width = read_width(&c);
+        char verb = c < end ? *c : '\0';
         const struct rego_value *value =
             verb != '%' && used < arg[1]->count ? arg[1]->item[used++] : NULL;
-        if (verb == '%')
+        if (verb == '%' && width == 0)
             buf_append_char(&text, '%');
-        else if (value != NULL && value->type == REGO_STRING && (verb == 's' || verb == 'v'))
+        else if (value != NULL && value->type == REGO_STRING && (verb == 's' || verb == 'v')
+                 && width == 0)
             buf_append(&text, value->text, value->count);
-        else if (value != NULL && value->type == REGO_NUMBER && !value->decimal
-                 && (verb == 'd' || verb == 'v'))
-            buf_append_format(&text, "%" PRId64, value->integer);
-        else
-            return rego_give_up(machine, "sprintf() beyond %s, %v and %d");
+        else if (value == NULL || value->type != REGO_NUMBER || value->decimal
+                 || (verb != 'd' && verb != 'x' && (verb != 'v' || width > 0))
+                 || !append_integer(&text, value->integer, verb, width))
+            return rego_give_up(machine, "sprintf() beyond %s, %v, %d and %x");
     }
     if (used < arg[1]->count)
         return rego_give_up(machine, "sprintf() with too many arguments");
