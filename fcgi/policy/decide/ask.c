@@ -36,14 +36,18 @@ count_question(struct op *op, const char *evaluation, const struct decision *dec
 bool
 ask_again(struct op *op, int64_t started_ms, const struct verdict *verdict)
 {
-    if (clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
+    /* A worker that has loaded the new revision asks again in any case: on a busy machine, reading
+     * its plan may have taken the time. It loads each revision once, so this ends with the saves.
+     */
+    bool renewed = engine_renew(op);
+    if (!renewed && clock_monotonic_ms() - started_ms >= ASK_REVISION_WAIT_MS) {
         count_question(op, verdict->evaluation, NULL);
         op_fail(op, AZ_UNAVAILABLE, NULL, "policy engine uses revision %s, which is not acceptable",
                 verdict->decision.revision);
         return false;
     }
     metrics_hold(op->az->metrics, METRIC_DECISIONS, NULL); /* the next answer counts */
-    if (engine_renew(op))
+    if (renewed)
         return true;
     struct timespec pause = {0, PAUSE_MS * 1000000L};
     nanosleep(&pause, NULL);

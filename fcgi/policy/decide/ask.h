@@ -46,9 +46,9 @@ enum az_status ask_refuse(struct op *op, const char *member, const char *why,
 
 /*
  * Pause after an answer of a revision that is not acceptable, unless this process decides itself
- * and now holds another one. True if the caller should ask again;
- * false, with a fault, when the time is up. A question that is asked again counts once in the
- * metrics. `started_ms` is a time of clock_monotonic_ms().
+ * and now holds another one. True if the caller should ask again; false, with a fault, when the
+ * time is up and this process holds no other one. A question that is asked again counts once in
+ * the metrics. `started_ms` is a time of clock_monotonic_ms().
  */
 bool ask_again(struct op *op, int64_t started_ms, const struct verdict *verdict);
 
