@@ -16,6 +16,7 @@ use Authz::Postgres ();
 use Authz::Process  ();
 use Authz::Secrets  ();
 use Authz::Web      ();
+use Authz::Witness  ();
 
 my @started;
 
@@ -52,7 +53,7 @@ sub engine_settings {
     my ($self) = @_;
     my $engine = $ENV{AUTHZ_TEST_ENGINE};
     return if !defined $engine || $self->{fake_opa};
-    return ( SVC_POLICY_ENGINE => $engine, SVC_OPA_BINARY => Authz::Path::opa() );
+    return ( SVC_POLICY_ENGINE => $engine, SVC_OPA_BINARY => Authz::Path::opa(), Authz::Witness::settings() );
 }
 
 sub runtime_dir {
@@ -335,14 +336,18 @@ sub stop {
     return;
 }
 
-# No secret of the run may be in an audit row or a log line (Authz::Secrets). A failed file has been reported already.
+# No secret of the run may be in an audit row or a log line (Authz::Secrets), and no engine may have decided otherwise than the
+# other (Authz::Witness). A failed file has been reported already.
 END {
     my @ours = grep { $_->{owner} == $$ && $_->{service} } @started;
     if ( @ours && $? == 0 ) {
         Authz::Secrets::note( values %KEY );
         my @place = Authz::Secrets::search(@ours);
         print {*STDERR} "# a secret of this file can be read: $_\n" for @place;
-        $? = 1 if @place;
+        my @difference = Authz::Witness::differences(@ours);
+        print {*STDERR} "# the engines differ in this file: $_\n" for @difference;
+        print {*STDERR} '# decided again by OPA: ', Authz::Witness::counts(@ours), "\n" if Authz::Witness::wanted();
+        $? = @place || @difference ? 1 : 0;    # waitpid has set it
     }
 }
 
