@@ -8,10 +8,23 @@
 #include "base/jsonx.h"
 #include "crypto/keyring.h"
 #include "http/response.h"
-#include "managed/manifest.h"
+#include "managed/import.h"
 #include "store/gateway/connectors.h"
 #include "store/gateway/resources.h"
 #include "store/gateway/resources_admin.h"
+
+enum az_status
+connector_resource_fill(struct request *req, const struct managed_manifest *manifest,
+                        const json_t *settings, const char *name, json_t **ret)
+{
+    TALLOC_CTX *mem = req->op.mem;
+    enum az_status st = AZ_SERVER_ERROR;
+    if ((*ret = managed_manifest_fill(mem, manifest, settings, name)) != NULL)
+        st = managed_import(mem, manifest, *ret, request_field_fault, req);
+    if (st == AZ_INVALID)
+        return op_fail(&req->op, AZ_INVALID_FIELDS, NULL, NULL);
+    return st == AZ_OK ? st : op_fail(&req->op, st, NULL, "out of memory");
+}
 
 enum az_status
 connector_resource_read(struct op *op, const char *name, json_t **ret)

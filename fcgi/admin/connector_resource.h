@@ -3,6 +3,12 @@
 #define AZ_ADMIN_CONNECTOR_RESOURCE_H
 
 #include "http/request.h"
+#include "managed/manifest.h"
+
+/* Make the document of the resource `name`, with the routes and tools of an import.
+ * AZ_INVALID_FIELDS: the faults are in the answer. */
+enum az_status connector_resource_fill(struct request *req, const struct managed_manifest *manifest,
+                                       const json_t *settings, const char *name, json_t **ret);
 
 /*
  * Check and store the document of a managed resource, and record its connector, inside the open

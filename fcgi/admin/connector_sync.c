@@ -78,12 +78,14 @@ static enum az_status
 sync_resource(struct connector_sync *sync, const char *name)
 {
     struct op *op = &sync->req->op;
-    json_t *document;
+    json_t *document, *filled = NULL;
     enum az_status st = connector_resource_read(op, name, &document);
+    if (st == AZ_OK)
+        st = connector_resource_fill(sync->req, sync->manifest, sync->stored->settings, name,
+                                     &filled);
     if (st != AZ_OK)
         return st;
-    json_t *filled = managed_manifest_fill(op->mem, sync->manifest, sync->stored->settings, name);
-    if (filled == NULL || !managed_manifest_update(document, filled))
+    if (!managed_manifest_update(document, filled))
         return sync_lost(sync);
     size_t count = json_array_size(json_object_get(document, "routes"));
     jsonx_append(&sync->report, json_pack("{s:s,s:I,s:O}", "resource", name, "routeCount",

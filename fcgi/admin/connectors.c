@@ -148,11 +148,13 @@ create_resource(struct request *req, const struct managed_manifest *manifest,
 {
     if (!install->create)
         return AZ_OK;
-    json_t *document = managed_manifest_fill(req->op.mem, manifest, install->settings,
-                                             install->name != NULL ? install->name : manifest->id);
-    if (document == NULL)
-        return op_fail(&req->op, AZ_SERVER_ERROR, NULL, "out of memory");
-    return connector_resource_write(req, document, false, manifest->id, manifest->version);
+    json_t *document;
+    enum az_status st =
+        connector_resource_fill(req, manifest, install->settings,
+                                install->name != NULL ? install->name : manifest->id, &document);
+    return st == AZ_OK
+               ? connector_resource_write(req, document, false, manifest->id, manifest->version)
+               : st;
 }
 
 /* One installation. */

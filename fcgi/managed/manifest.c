@@ -7,6 +7,7 @@
 #include "base/field_rules.h"
 #include "base/jsonx.h"
 #include "managed/auth.h"
+#include "managed/import.h"
 #include "managed/names.h"
 #include "managed/reader.h"
 
@@ -237,6 +238,18 @@ check_policy(struct manifest_reading *reading, const json_t *document, const cha
         managed_tell(reading, "policyData[0].dataKey", "must be svc.connectors. and the id");
 }
 
+/* Check where routes and tools come from, if that is not the template. */
+static void
+check_import(struct manifest_reading *reading, const json_t *resource)
+{
+    const json_t *import = json_object_get(resource, "import");
+    if (import == NULL)
+        return;
+    read_below(reading, "resources[0].import", &managed_import_table, import);
+    if (json_object_get(resource, "routes") != NULL || json_object_get(resource, "tools") != NULL)
+        managed_tell(reading, "resources[0].import", "cannot stand beside routes or tools");
+}
+
 static void
 tell_plain(void *arg, const char *path, const char *why)
 {
@@ -259,6 +272,7 @@ managed_manifest_read(TALLOC_CTX *mem, const json_t *document, field_fault_fn *f
     check_policy(&reading, document, raw.manifest.id);
     if (!json_is_object(raw.manifest.resource))
         managed_tell(&reading, "resources[0]", "must be an object");
+    check_import(&reading, raw.manifest.resource);
     if (!reading.faulty)
         check_texts(&reading, "resources[0]", raw.manifest.resource);
     if (reading.faulty)

@@ -37,7 +37,7 @@ sub write_file {
 # ---- the catalogue
 
 my @built_in =
-  qw(atlassian-mcp generic-mcp generic-rest github github-mcp gitlab google-drive jira linear-mcp microsoft-graph
+  qw(atlassian-mcp generic-mcp generic-openapi generic-rest github github-mcp gitlab google-drive jira linear-mcp microsoft-graph
   notion-mcp slack static-demo);
 my @available = @{ get('/available')->json };
 is( join( ' ', map { $_->{id} } @available ), "@built_in",
@@ -183,7 +183,10 @@ is( uninstall('github')->status, 204, '... and they go with it' );
 
 # ---- each shipped manifest makes a resource that the gateway accepts
 
-my %value = ( uri => 'https://host.example/api', apiUrl => 'https://api.atlassian.com/ex/jira/0-1' );
+my %value = (
+    uri      => 'https://host.example/api', apiUrl => 'https://api.atlassian.com/ex/jira/0-1',
+    document =>
+      { openapi => '3.1.0', servers => [ { url => 'https://host.example' } ], paths => { '/a' => { get => {} } } } );
 for my $connector (@available) {
     my $schema   = $connector->{manifest}{settings} || {};
     my %settings = map { $_ => $value{$_} || $value{ $schema->{properties}{$_}{format} || '' } || 'value' }

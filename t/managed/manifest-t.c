@@ -45,25 +45,34 @@ variables(TALLOC_CTX *mem)
     static const struct {
         const char *resource, *fault; /* NULL: it is accepted */
     } rows[] = {
-        {"{\"upstreamUrl\":\"${settings.url}\",\"name\":\"${input.name}\"}",   NULL                                                              },
-        {AUTH("${settings.s}"),                                                NULL                                                              },
-        {"{\"upstreamAuth\":{\"privateKeyJwt\":{\"key\":\"${settings.s}\"}}}", NULL                                                              },
-        {"{\"upstreamUrl\":\"${settings.none}\"}",                             "resources[0].upstreamUrl has an unknown"                         },
-        {"{\"upstreamUrl\":\"${settings.}\"}",                                 "resources[0].upstreamUrl has an unknown"                         },
-        {"{\"upstreamUrl\":\"${settings.url\"}",                               "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${settings.url}\",\"name\":\"${input.name}\"}",                    NULL                                                              },
+        {AUTH("${settings.s}"),                                                                 NULL                                                              },
+        {"{\"upstreamAuth\":{\"privateKeyJwt\":{\"key\":\"${settings.s}\"}}}",                  NULL                                                              },
+        {"{\"upstreamUrl\":\"${settings.none}\"}",                                              "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${settings.}\"}",                                                  "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${settings.url\"}",                                                "resources[0].upstreamUrl has an unknown"                         },
         {"{\"upstreamUrl\":\"https://${settings.url}\"}",
-         "resources[0].upstreamUrl has an unknown"                                                                                               },
-        {"{\"upstreamUrl\":\"${settings.url}/x\"}",                            "resources[0].upstreamUrl has an unknown"                         },
-        {"{\"upstreamUrl\":\"${input.url}\"}",                                 "resources[0].upstreamUrl has an unknown"                         },
-        {"{\"routes\":[{\"id\":\"${env.HOME}\"}]}",                            "resources[0].routes[0].id has an unknown"                        },
-        {AUTH("literal"),                                                      "resources[0].upstreamAuth.value must be a setting with writeOnly"},
-        {AUTH("${settings.url}"),                                              "resources[0].upstreamAuth.value must be a setting with"          },
-        {"{\"upstreamUrl\":\"${settings.s}\"}",                                "resources[0].upstreamUrl shows a setting"                        },
+         "resources[0].upstreamUrl has an unknown"                                                                                                                },
+        {"{\"upstreamUrl\":\"${settings.url}/x\"}",                                             "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"upstreamUrl\":\"${input.url}\"}",                                                  "resources[0].upstreamUrl has an unknown"                         },
+        {"{\"routes\":[{\"id\":\"${env.HOME}\"}]}",                                             "resources[0].routes[0].id has an unknown"                        },
+        {"{\"import\":{\"format\":\"openapi\",\"document\":\"${settings.url}\"}}",              NULL                                                              },
+        {"{\"import\":{\"format\":\"raml\",\"document\":\"${settings.url}\"}}",
+         "resources[0].import.format "                                                                                                                            },
+        {"{\"import\":{\"format\":\"openapi\",\"document\":\"x\"}}",
+         "resources[0].import.document must be a setting"                                                                                                         },
+        {"{\"import\":{\"format\":\"openapi\",\"document\":\"${settings.s}\"}}",
+         "resources[0].import.document shows a setting with writeOnly"                                                                                            },
+        {"{\"tools\":[],\"import\":{\"format\":\"openapi\",\"document\":\"${settings.url}\"}}",
+         "resources[0].import cannot stand beside"                                                                                                                },
+        {AUTH("literal"),                                                                       "resources[0].upstreamAuth.value must be a setting with writeOnly"},
+        {AUTH("${settings.url}"),                                                               "resources[0].upstreamAuth.value must be a setting with"          },
+        {"{\"upstreamUrl\":\"${settings.s}\"}",                                                 "resources[0].upstreamUrl shows a setting"                        },
         {"{\"upstreamAuth\":{\"clientId\":\"${settings.s}\"}}",
-         "resources[0].upstreamAuth.clientId shows a setting"                                                                                    },
+         "resources[0].upstreamAuth.clientId shows a setting"                                                                                                     },
         {"{\"routes\":[{\"requestHeaders\":{\"X\":\"${settings.s}\"}}]}",
-         "resources[0].routes[0].requestHeaders.X shows a setting"                                                                               },
-        {"1",                                                                  "resources[0] must be an object"                                  },
+         "resources[0].routes[0].requestHeaders.X shows a setting"                                                                                                },
+        {"1",                                                                                   "resources[0] must be an object"                                  },
     };
     struct managed_manifest manifest;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -155,13 +164,13 @@ implied(TALLOC_CTX *mem)
     static const struct {
         const char *scopes, *implied;
     } rows[] = {
-        {"[]",                                                      "{}"                },
-        {"[{\"name\":\"r\"},{\"name\":\"w\",\"implies\":[\"r\"]}]", "{\"w\":[\"r\"]}"   },
+        {"[]",                                                                          "{}"                                 },
+        {"[{\"name\":\"r\"},{\"name\":\"w\",\"implies\":[\"r\"]}]",                     "{\"w\":[\"r\"]}"                    },
         {"[{\"name\":\"r\"},{\"name\":\"w\",\"implies\":[\"r\"]},{\"name\":\"a\",\"implies\":["
-         "\"w\"]}]",                                                          "{\"a\":[\"w\",\"r\"],\"w\":[\"r\"]}"                                                                     },
+         "\"w\"]}]",                                                           "{\"a\":[\"w\",\"r\"],\"w\":[\"r\"]}"},
         {"[{\"name\":\"a\",\"implies\":[\"b\"]},{\"name\":\"b\",\"implies\":[\"a\"]}]",
-         "{\"a\":[\"b\",\"a\"],\"b\":[\"a\",\"b\"]}"},
-        {"[{\"name\":\"w\",\"implies\":[\"mcp\",\"other:read\",\"*\"]}]",                                                         "{}"                                                                                   },
+         "{\"a\":[\"b\",\"a\"],\"b\":[\"a\",\"b\"]}"                                                                         },
+        {"[{\"name\":\"w\",\"implies\":[\"mcp\",\"other:read\",\"*\"]}]",               "{}"                                 },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         json_t *scopes = NULL, *want = NULL;
