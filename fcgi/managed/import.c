@@ -19,11 +19,11 @@ document_rule(TALLOC_CTX *mem, const json_t *value)
                : "must be a setting";
 }
 
-static const char *const formats[] = {"openapi", NULL};
+static const char *const import_formats[] = {"openapi", NULL};
 
 /* clang-format off */
 static const struct field import_fields[] = {
-    {"format",     FIELD_TEXT, .required = true, .words = formats},
+    {"format",     FIELD_TEXT, .required = true, .words = import_formats},
     {"document",   FIELD_TEXT, .required = true, .max = MANAGED_WORD_MAX, .rule = document_rule},
     {"writeScope", FIELD_TEXT, .max = MANAGED_WORD_MAX},
 };

@@ -10,7 +10,7 @@
 
 /* Objects that one request body merges with allOf. */
 #define BODY_PARTS_MAX 16
-/* Properties of one such object; each is looked up in a list. */
+/* Properties of a body, and names that it requires; each is looked up in a list. */
 #define BODY_PROPERTIES_MAX 500
 
 static const struct {
@@ -79,7 +79,7 @@ parameter_fault(struct operation *operation, const json_t *parameter, enum place
 }
 
 static enum place
-place_of(const json_t *parameter)
+parameter_place(const json_t *parameter)
 {
     const char *in = json_string_value(json_object_get(parameter, "in"));
     enum place place = PLACE_PATH;
@@ -94,7 +94,7 @@ add_parameter(struct operation *operation, const char *member, const json_t *par
 {
     struct openapi_schemas *schemas = &operation->state->schemas;
     const char *name = json_string_value(json_object_get(parameter, "name"));
-    enum place place = place_of(parameter);
+    enum place place = parameter_place(parameter);
     if (place == PLACE_HEADER && name != NULL && is_ignored(name))
         return;
     const char *why = parameter_fault(operation, parameter, place);
@@ -135,7 +135,7 @@ is_replaced(struct operation *operation, const json_t *parameter)
         const json_t *other = openapi_follow(&operation->state->schemas, item);
         name = json_object_get(other, "name");
         if (name != NULL && json_equal(name, json_object_get(parameter, "name"))
-            && place_of(other) == place_of(parameter))
+            && parameter_place(other) == parameter_place(parameter))
             return true;
     }
     return false;
@@ -189,8 +189,10 @@ merge_body(struct operation *operation, const json_t *schema, bool required, uns
     if ((*parts)++ == BODY_PARTS_MAX
         || (type != NULL && (word == NULL || strcmp(word, "object") != 0))
         || (type == NULL && all == NULL && properties == NULL)
-        || json_object_size(properties) > BODY_PROPERTIES_MAX
-        || json_array_size(json_object_get(schema, "required")) > BODY_PROPERTIES_MAX
+        || json_array_size(operation->body) + json_object_size(properties) > BODY_PROPERTIES_MAX
+        || json_array_size(operation->required.value)
+                   + json_array_size(json_object_get(schema, "required"))
+               > BODY_PROPERTIES_MAX
         || json_object_get(schema, "oneOf") != NULL || json_object_get(schema, "anyOf") != NULL)
         return false;
     json_array_foreach (all, index, member)
@@ -214,7 +216,7 @@ merge_body(struct operation *operation, const json_t *schema, bool required, uns
 }
 
 static void
-read_body(struct operation *operation)
+read_request_body(struct operation *operation)
 {
     struct openapi_schemas *schemas = &operation->state->schemas;
     const json_t *given = json_object_get(operation->object, "requestBody"), *media;
@@ -257,5 +259,5 @@ openapi_read_arguments(struct operation *operation, const json_t *item)
     read_parameters(operation, json_object_get(item, "parameters"), true);
     read_parameters(operation, json_object_get(operation->object, "parameters"), false);
     check_variables(operation);
-    read_body(operation);
+    read_request_body(operation);
 }

@@ -214,6 +214,15 @@ bounds(TALLOC_CTX *mem)
            && strstr(fault, "at most 100") != NULL,
        "... 101 are refused: %s", fault);
 
+    const char *property = "\"m@\":{}";
+    ok(takes(mem,
+             talloc_asprintf(mem, JSON_BODY("{\"properties\":{%s}}"), repeat(mem, property, 500))),
+       "500 properties of a body are read: %s", fault);
+    ok(!takes(mem,
+              talloc_asprintf(mem, JSON_BODY("{\"properties\":{%s}}"), repeat(mem, property, 501)))
+           && strstr(fault, "at most 500") != NULL,
+       "... 501 are refused: %s", fault);
+
     ok(takes(mem, chain(mem, NEXT, OPENAPI_HOPS_MAX - 1)),
        "16 references in a row are followed: %s", fault);
     ok(!takes(mem, chain(mem, NEXT, OPENAPI_HOPS_MAX)) && strstr(fault, "more than 16") != NULL,
