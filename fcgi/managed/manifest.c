@@ -458,7 +458,10 @@ update_items(json_t *stored, const json_t *filled, const char *name, const char 
         const json_t *old = item_of(was, key, json_object_get(item, key));
         if (old != NULL && !is_of_manifest(old))
             continue;
-        if (json_is_false(json_object_get(old, "enabled")))
+        /* The operator's choice stays, on or off. */
+        if (old != NULL && !json_is_false(json_object_get(old, "enabled")))
+            json_object_del(item, "enabled");
+        else if (old != NULL)
             items.lost = json_object_set_new(item, "enabled", json_false()) != 0 || items.lost;
         jsonx_append(&items, json_incref(item));
     }

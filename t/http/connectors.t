@@ -208,34 +208,39 @@ my %demo = (
     resources => [
         {   name         => 'own', displayName => 'Own', upstreamType => 'REST', upstreamUrl => '${settings.url}',
             defaultScope => 'own:read',
-            routes       => [ { id => 'a', path => '/a' }, { id => 'b', path => '/b' }, { id => 'c', path => '/c' } ] }
-    ] );
+            routes       => [
+                { id => 'a', path => '/a' }, { id => 'b', path => '/b' }, { id => 'c', path => '/c' },
+                { id => 'e', path => '/e', enabled => JSON::PP::false } ] } ] );
 write_file( 'own.json', \%demo );
 is( install( 'own', { createResources => JSON::PP::true } )->status, 201, 'a manifest in SVC_CONNECTORS_DIR installs' );
 my $row = resource('own')->json;
 $row->{displayName}        = 'Ours';
 $row->{upstreamUrl}        = 'https://two.example';
 $row->{routes}[1]{enabled} = JSON::PP::false;
+$row->{routes}[3]{enabled} = JSON::PP::true;
 push @{ $row->{routes} }, { id => 'mine', path => '/mine' };
 is( $stack->admin( PUT => '/admin/api/managed-resources/own', json => $row )->status, 200,
     'the operator changes the resource' );
 is( resource('own')->json->{connectorId}, 'own', '... which stays that of its connector' );
 
 my %next = %{ $json->decode( $json->encode( \%demo ) ) };
-$next{version}              = '2';
-$next{resources}[0]{routes} = [ { id => 'b', path => '/b2' }, { id => 'd', path => '/d' } ];
+$next{version} = '2';
+$next{resources}[0]{routes} = [
+    { id => 'b', path => '/b2' }, { id => 'd', path => '/d' },
+    { id => 'e', path => '/e2', enabled => JSON::PP::false } ];
 $next{scopes} = [ { name => 'own:read', implies => [] }, { name => 'own:write', implies => ['own:read'] } ];
 write_file( 'own.json', \%next );
 is_deeply(
     resync('/own/sync')->json,
     {   connectors => [
             {   connectorId => 'own', version => '2', warnings => [],
-                resources   => [ { resource => 'own', routeCount => 3, scopesAdded => ['own:write'] } ] } ] },
+                resources   => [ { resource => 'own', routeCount => 4, scopesAdded => ['own:write'] } ] } ] },
     'sync: SyncReport with the routes and new scopes (specification 2.9)' );
 $row = resource('own')->json;
-is( join( ' ', map {"$_->{id}:$_->{path}"} @{ $row->{routes} } ), 'b:/b2 d:/d mine:/mine',
+is( join( ' ', map {"$_->{id}:$_->{path}"} @{ $row->{routes} } ), 'b:/b2 d:/d e:/e2 mine:/mine',
     '... routes of the manifest are replaced, local ones stay' );
-ok( !$row->{routes}[0]{enabled}, '... what the operator switched off stays off' );
+ok( !$row->{routes}[0]{enabled},     '... what the operator switched off stays off' );
+ok( $row->{routes}[2]{enabled} // 1, '... and what he switched on stays on' );
 is( "$row->{displayName} $row->{upstreamUrl} $row->{connectorVersion}", 'Ours https://two.example 2',
     '... and his fields stay' );
 is( get('/own')->json->{version}, '2', '... and the connector has the new version' );
