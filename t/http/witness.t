@@ -37,6 +37,16 @@ sub counts {
     return counted($result);
 }
 
+# Ask until OPA has confirmed one decision more, or found another one: on a busy machine it may be too late for the first. True
+# if it has.
+sub found {
+    my ( $result, $ask ) = @_;
+    my $was = counted($result);
+    $was = 0 if $was eq 'none';
+    Authz::Process::until_true( 60, sub { $ask->(); counts( $result => $was + 1 ) > $was } );
+    return counted($result) > $was;
+}
+
 # The engine of the newest decision of an endpoint.
 sub decided_by {
     my ($endpoint) = @_;
@@ -70,35 +80,34 @@ sub machine_decides {
 # ---- the same answer
 
 machine_decides();
-my $same = counts( same => 1 );
-
-my $before = $stack->fake->asked;
-like( token_by(), qr{\Aembedded/}, 'the machine decides' );
-is( counts( same => $same + 1 ),   $same + 1, '... and OPA, which is asked after the answer, decides the same' );
-is( $stack->fake->asked - $before, 1,         '... one question' );
+my ( $before, $requests, $engine ) = ( $stack->fake->asked, 0 );
+ok( found( same => sub { $engine = token_by(); $requests++ } ),
+    'OPA, which is asked after the answer, decides the same' );
+like( $engine, qr{\Aembedded/}, '... as the machine' );
+cmp_ok( $stack->fake->asked - $before, '<=', $requests, '... in one question' );
 my $token = $stack->token_text( @crm, scope => 'a' );
-is( $stack->introspect( @crm, $token )->member('active'), JSON::PP::true(), 'an introspection' );
-like( decided_by('/introspect'), qr{\Aembedded/}, '... which the machine decides' );
-is( counts( same => $same + 3 ), $same + 3, '... is confirmed too' );
+ok( found( same => sub { sleep 2; $stack->introspect( @crm, $token ) } ),    # WITNESS_PAUSE_MS after a failure
+    'an introspection is confirmed too' );
+like( decided_by('/introspect'), qr{\Aembedded/}, '... which the machine decided' );
+my $failed = counted('failed');
+$failed = 0 if $failed eq 'none';
 
 # ---- OPA away
 
 $stack->fake->tell('close');
 like( token_by(), qr{\Aembedded/}, 'without OPA the machine decides' );
-is( counts( failed => 1 ), 1, '... and the question without an answer is counted' );
+is( counts( failed => $failed + 1 ), $failed + 1, '... and the question without an answer is counted' );
 $stack->fake->tell('pass');
 like( token_by(), qr{\Aembedded/}, '... and changes nothing' );
-sleep 2;    # WITNESS_PAUSE_MS
-like( token_by(), qr{\Aembedded/}, '... also later' );
-cmp_ok( counts( same => $same + 4 ), '>=', $same + 4, '... when OPA is asked again' );
+ok( found( same => sub { sleep 2; token_by() } ), '... until OPA is asked again' );    # WITNESS_PAUSE_MS
 
 # ---- another answer
 
 is( rows_of_witness(), 0, 'no audit row of the witness so far' );
 $stack->fake->tell( set => { 'result.added' => 61 } );
-my $answer = $stack->token( @crm, scope => 'a' );
-is( $answer->status,        200, 'a decision that OPA makes otherwise: the answer is sent before OPA is asked' );
-is( counts( differs => 1 ), 1,   '... the difference is counted' );
+my $answer;
+ok( found( differs => sub { $answer = $stack->token( @crm, scope => 'a' ) } ), 'a decision that OPA makes otherwise' );
+is( $answer->status, 200, '... is counted; the answer is sent before OPA is asked' );
 my ($line) = grep {/policy engines differ/} $stack->{service}->log_lines;
 my $said   = JSON::PP::decode_json( $line // '{}' );
 my ($now)  = $stack->sql('SELECT acceptable[1] FROM bundle_state');
@@ -156,8 +165,9 @@ $stack->sql(
     "UPDATE bundle SET modules = (SELECT modules FROM bundle WHERE id = $other) WHERE id = (SELECT max(id) FROM bundle)"
 );
 $stack->restart_service;
-is( $stack->token( @crm, scope => 'a' )->status, 200, '... and a machine that does not know it' );
-is( counts( differs => 2 ),                      2,   '... are told apart' );
+ok( found( differs => sub { $answer = $stack->token( @crm, scope => 'a' ) } ),
+    '... and a machine that does not know it' );
+is( $answer->status,                             200, '... are told apart' );
 is( $stack->token( @crm, scope => 'a' )->status, 400, '... after which OPA denies' );
 deploy( [ 'custom/other.rego', "package custom.other\n\nnumber := 2\n" ] );
 like( machine_decides(), qr{\Aembedded/}, '... until the next revision' );
