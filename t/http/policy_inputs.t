@@ -206,6 +206,11 @@ my $installed = $stack->admin(
     POST => '/admin/api/connectors/static-demo/install',
     json => { createResources => JSON::PP::true(), name => 'demo' } );
 is( $installed->status, 201, 'a resource of a connector' ) or diag $installed->text;
+$installed = $stack->admin(
+    POST => '/admin/api/connectors/github/install',
+    json =>
+      { createResources => JSON::PP::true(), settings => { clientId => 'id', clientSecret => 'a secret of github' } } );
+is( $installed->status, 201, '... and one of which a scope implies another' ) or diag $installed->text;
 $mcp->resource(
     'linked',
     upstreamType => 'REST', upstreamUrl => 'https://upstream.example', resourceType => 'urn:r:linked',
@@ -214,7 +219,12 @@ $mcp->resource(
     upstreamAuth => { type => 'user_secret', header => 'X-Key' } );
 sub call { return $mcp->modern( 'tools/call', {@_}, token => $mcp->token('mcp demo:read') )->status }
 is( $mcp->modern( 'tools/list', {} )->status, 200, 'a list of tools' );
-is( call( name => 'demo__get_status' ),                                        200, 'a call' );
+is( call( name => 'demo__get_status' ),       200, 'a call' );
+is( call(
+        name =>
+          ( grep {/^github__/} map { $_->{name} } @{ $mcp->result( $mcp->modern( 'tools/list', {} ) )->{tools} } )[0] ),
+    403,
+    'a call for which the token lacks the scope' );
 is( call( name => 'linked__list' ),                                            200, 'a call that needs an account' );
 is( call( name => 'demo__get_status', arguments => { text => 'x' x 16_384 } ), 200, 'a call with long arguments' );
 $stack->bind( 'shop', { %all, gateway_scopes => ['*'], resources => ['urn:svc:gateway'] } );
