@@ -43,7 +43,7 @@ sub statuses {
     return { map { $_->{name} => $_->{status} } @{ $answer->member('checks') // [] } };
 }
 
-ok( until_true( sub { statuses( $stack->http->get('/health/ready') )->{plan} eq 'UP' } ), 'the plan is there' );
+ok( $stack->await_plan, 'the plan is there' );
 my $token = $stack->token_text( @crm, scope => 'a' );
 
 # Requests one after the other until `do` has returned, in processes of their own: [request, status, seconds, ...].

@@ -76,8 +76,7 @@ sub lines {
 
 # ---- who decides
 
-ok( until_true( sub { check_named( readiness(), 'plan' )->{status} eq 'UP' } ), 'readiness: the plan is there' )
-  or diag readiness()->text;
+ok( $stack->await_plan, 'readiness: the plan is there' ) or diag readiness()->text;
 ok( until_true( sub { audited( $stack->token(@crm) )->{engine} =~ $EMBEDDED } ),
     'the machine decides, and audit rows name it' );
 my $shown = $stack->introspect( @crm, $stack->token_text(@crm) );

@@ -73,6 +73,7 @@ sub rows_of_witness {
 # Ask for tokens until the machine decides, which takes a moment after a start or a save; its name.
 sub machine_decides {
     my $engine;
+    $stack->await_plan;
     Authz::Process::until_true( 30, sub { ( $engine = token_by() ) =~ /\Aembedded/ } );
     return $engine;
 }

@@ -195,6 +195,19 @@ sub ready_as {
     return $answer;
 }
 
+# Wait until all workers decide by the plan of now. A worker that found none looks again after LOOK_AGAIN_MS of
+# fcgi/policy/decide/engine_embedded.c, and asks OPA until then. True if the plan is there.
+sub await_plan {
+    my ($self) = @_;
+    my $there = sub {
+        my ($check) = grep { $_->{name} eq 'plan' } @{ $self->http->get('/health/ready')->member('checks') // [] };
+        return $check && $check->{status} eq 'UP';
+    };
+    return unless defined Authz::Process::until_true( 30, $there );
+    sleep 1.1;
+    return 1;
+}
+
 # Stops and starts the service alone.
 sub restart_service {
     my ( $self, %option ) = @_;
