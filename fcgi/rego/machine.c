@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "rego/machine_private.h"
 
 /* Statements between two looks at the clock. */

@@ -1,4 +1,5 @@
-/* The reader of patterns, which makes a tree; pattern_code.c makes instructions of it. */
+/* The reader of patterns, which makes a tree; pattern_set.c reads sets of characters for it, and
+ * pattern_code.c makes instructions of the tree. */
 #include "config.h"
 
 #include "rego/pattern.h"
@@ -12,18 +13,6 @@
 
 /* The largest count of a repetition; Go refuses more than 1,000. */
 #define REPEAT_MAX 1000
-
-struct flags {
-    bool fold, dot_all, lines;
-};
-
-struct pattern_reader {
-    struct rego_arena *arena;
-    struct pattern *pattern;
-    const char *at, *end;
-    struct flags flags;
-    unsigned depth;
-};
 
 static struct node *read_choice(struct pattern_reader *reader);
 
@@ -46,159 +35,6 @@ node_add(struct node *node, struct node *inner)
     node->last = inner;
 }
 
-static void
-set_add(struct character_set *set, unsigned first, unsigned last)
-{
-    for (unsigned c = first; c <= last; c++)
-        set->bits[c / 64] |= (uint64_t) 1 << (c % 64);
-}
-
-static void
-set_join(struct character_set *set, const struct character_set *other, bool negated)
-{
-    set->bits[0] |= negated ? ~other->bits[0] : other->bits[0];
-    set->bits[1] |= negated ? ~other->bits[1] : other->bits[1];
-    set->beyond |= other->beyond != negated;
-}
-
-/* Add the other case of each letter. */
-static void
-set_fold(struct character_set *set)
-{
-    for (unsigned c = 'A'; c <= 'Z'; c++)
-        if (set_has(set, c) || set_has(set, c | 0x20)) {
-            set_add(set, c, c);
-            set_add(set, c | 0x20, c | 0x20);
-        }
-}
-
-/* Add the class of \d, \s or \w, or its complement. False: it is none of them. */
-static bool
-set_add_class(struct character_set *set, char letter)
-{
-    struct character_set class = {0};
-    char small = (char) (letter | 0x20);
-    if (small == 'd' || small == 'w')
-        set_add(&class, '0', '9');
-    if (small == 'w') {
-        set_add(&class, 'A', 'Z');
-        set_add(&class, 'a', 'z');
-        set_add(&class, '_', '_');
-    }
-    if (small == 's') {
-        set_add(&class, '\t', '\n');
-        set_add(&class, '\f', '\r');
-        set_add(&class, ' ', ' ');
-    }
-    if (small != 'd' && small != 'w' && small != 's')
-        return false;
-    set_join(set, &class, letter != small);
-    return true;
-}
-
-/* The classes of POSIX, as pairs of first and last characters. */
-static const struct {
-    const char *name, *ranges;
-} posix_classes[] = {
-    {"[:alnum:]",  "09AZaz"  },
-    {"[:alpha:]",  "AZaz"    },
-    {"[:blank:]",  "\t\t  "  },
-    {"[:digit:]",  "09"      },
-    {"[:graph:]",  "!~"      },
-    {"[:lower:]",  "az"      },
-    {"[:print:]",  " ~"      },
-    {"[:punct:]",  "!/:@[`{~"},
-    {"[:space:]",  "\t\r  "  },
-    {"[:upper:]",  "AZ"      },
-    {"[:word:]",   "09AZaz__"},
-    {"[:xdigit:]", "09AFaf"  },
-};
-
-/* Add a class of POSIX. False: it is none that is known. */
-static bool
-set_add_posix(struct pattern_reader *reader, struct character_set *set)
-{
-    for (size_t i = 0; i < sizeof(posix_classes) / sizeof(posix_classes[0]); i++) {
-        size_t length = strlen(posix_classes[i].name);
-        if ((size_t) (reader->end - reader->at) < length
-            || memcmp(reader->at, posix_classes[i].name, length) != 0)
-            continue;
-        for (const char *c = posix_classes[i].ranges; *c != '\0'; c += 2)
-            set_add(set, (unsigned char) c[0], (unsigned char) c[1]);
-        reader->at += length;
-        return true;
-    }
-    return false;
-}
-
-static bool
-pattern_is_alphanumeric(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-/* Read the character behind a backslash. Returns -1 for what is not a single character. */
-static int
-read_escaped(struct pattern_reader *reader)
-{
-    static const char letters[] = "afnrtv", controls[] = "\a\f\n\r\t\v";
-    char c = *reader->at++;
-    const char *known = strchr(letters, c);
-    if (c != '\0' && known != NULL)
-        return controls[known - letters];
-    return c > 0x20 && c < 0x7f && !pattern_is_alphanumeric(c) ? c : -1;
-}
-
-/* Read one end of a range within brackets. Returns -1 for what is not a single character. */
-static int
-read_set_character(struct pattern_reader *reader)
-{
-    if (reader->at >= reader->end)
-        return -1;
-    if (*reader->at != '\\')
-        return *reader->at++;
-    reader->at++;
-    return reader->at < reader->end ? read_escaped(reader) : -1;
-}
-
-/* Read a set behind its opening bracket. False: it has another form. */
-static bool
-read_set(struct pattern_reader *reader, struct character_set *ret)
-{
-    bool negated = reader->at < reader->end && *reader->at == '^';
-    struct character_set set = {0};
-    reader->at += negated;
-    for (bool first = true; reader->at < reader->end && (first || *reader->at != ']');
-         first = false) {
-        if (*reader->at == '[' && reader->at + 1 < reader->end && reader->at[1] == ':') {
-            if (!set_add_posix(reader, &set))
-                return false;
-            continue;
-        }
-        if (*reader->at == '\\' && reader->at + 1 < reader->end
-            && set_add_class(&set, reader->at[1])) {
-            reader->at += 2;
-            continue;
-        }
-        int from = read_set_character(reader), to = from;
-        if (reader->at + 1 < reader->end && *reader->at == '-' && reader->at[1] != ']') {
-            reader->at++;
-            to = read_set_character(reader);
-        }
-        if (from < 0 || to < from)
-            return false;
-        set_add(&set, (unsigned) from, (unsigned) to);
-    }
-    if (reader->at >= reader->end)
-        return false;
-    reader->at++;
-    if (reader->flags.fold)
-        set_fold(&set);
-    *ret = (struct character_set){0};
-    set_join(ret, &set, negated);
-    return true;
-}
-
 static struct node *
 node_of_set(struct pattern_reader *reader, const struct character_set *set)
 {
@@ -214,9 +50,9 @@ node_of_character(struct pattern_reader *reader, int c)
     struct character_set set = {0};
     if (c < 0)
         return NULL;
-    set_add(&set, (unsigned) c, (unsigned) c);
+    pattern_set_add(&set, (unsigned) c, (unsigned) c);
     if (reader->flags.fold)
-        set_fold(&set);
+        pattern_set_fold(&set);
     return node_of_set(reader, &set);
 }
 
@@ -236,7 +72,7 @@ read_backslash(struct pattern_reader *reader)
     struct character_set set = {0};
     if (reader->at >= reader->end)
         return NULL;
-    if (set_add_class(&set, *reader->at)) {
+    if (pattern_set_add_class(&set, *reader->at)) {
         reader->at++;
         return node_of_set(reader, &set);
     }
@@ -254,7 +90,7 @@ read_backslash(struct pattern_reader *reader)
         reader->at++;
         return node_of_place(reader, PLACE_NO_WORD_EDGE);
     default:
-        return node_of_character(reader, read_escaped(reader));
+        return node_of_character(reader, pattern_read_escaped(reader));
     }
 }
 
@@ -278,7 +114,7 @@ static bool
 read_flags(struct pattern_reader *reader, char *ret_end)
 {
     bool on = true, any = false;
-    struct flags flags = reader->flags;
+    struct pattern_flags flags = reader->flags;
     for (; reader->at < reader->end; reader->at++) {
         char c = *reader->at;
         if (c == 'i')
@@ -307,7 +143,7 @@ read_flags(struct pattern_reader *reader, char *ret_end)
 static struct node *
 read_group(struct pattern_reader *reader)
 {
-    struct flags outer = reader->flags;
+    struct pattern_flags outer = reader->flags;
     struct node *group = node_new(reader, NODE_GROUP);
     bool captures = reader->at >= reader->end || *reader->at != '?', named = false;
     if (group == NULL || ++reader->depth > NESTING_MAX)
@@ -353,7 +189,7 @@ read_atom(struct pattern_reader *reader)
     case '(':
         return read_group(reader);
     case '[':
-        return read_set(reader, &set) ? node_of_set(reader, &set) : NULL;
+        return pattern_read_set(reader, &set) ? node_of_set(reader, &set) : NULL;
     case '\\':
         return read_backslash(reader);
     case '^':
@@ -361,7 +197,7 @@ read_atom(struct pattern_reader *reader)
     case '$':
         return node_of_place(reader, reader->flags.lines ? PLACE_LINE_END : PLACE_TEXT_END);
     case '.':
-        set_add(&set, 0, 127);
+        pattern_set_add(&set, 0, 127);
         set.beyond = true;
         if (!reader->flags.dot_all)
             set.bits[0] &= ~((uint64_t) 1 << '\n');

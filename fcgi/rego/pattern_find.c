@@ -106,7 +106,7 @@ step_states(struct pattern_search *search, uint32_t point, int64_t at, int64_t n
             return true;
         }
         if (instruction->op != OP_CHARACTER || at == search->text->count
-            || !set_has(&instruction->set, point))
+            || !pattern_set_has(&instruction->set, point))
             continue;
         memcpy(search->saved, saved, search->slots * sizeof(int64_t));
         add_state(search, &search->then, instruction->next, next);

@@ -66,11 +66,42 @@ struct pattern {
     char name[PATTERN_GROUPS_MAX][PATTERN_NAME_MAX];
 };
 
+struct pattern_flags {
+    bool fold, dot_all, lines;
+};
+
+/* A pattern that is being read. */
+struct pattern_reader {
+    struct rego_arena *arena;
+    struct pattern *pattern;
+    const char *at, *end; /* what is still to be read */
+    struct pattern_flags flags;
+    unsigned depth; /* groups around */
+};
+
 /* Write the instructions of a tree, which end in `next`. Returns the first of them; 0: too many. */
 uint32_t pattern_code(struct pattern *pattern, const struct node *node, uint32_t next);
 
+/* Add the characters from the first to the last. */
+void pattern_set_add(struct character_set *set, unsigned first, unsigned last);
+
+/* Add the other case of each letter. */
+void pattern_set_fold(struct character_set *set);
+
+/* Add the class of \d, \s or \w, or its complement. False: it is none of them. */
+bool pattern_set_add_class(struct character_set *set, char letter);
+
+/* Read a set behind its opening bracket. False: it has another form. */
+bool pattern_read_set(struct pattern_reader *reader, struct character_set *ret);
+
+/* Read the character behind a backslash. Returns -1 for what is not a single character. */
+int pattern_read_escaped(struct pattern_reader *reader);
+
+/* True for ASCII letters and digits. */
+bool pattern_is_alphanumeric(char c);
+
 static inline bool
-set_has(const struct character_set *set, uint32_t point)
+pattern_set_has(const struct character_set *set, uint32_t point)
 {
     return point < 128 ? (set->bits[point / 64] >> (point % 64) & 1) != 0 : set->beyond;
 }

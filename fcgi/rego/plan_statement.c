@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Bounds of what stands in a function; the shipped policy has at most 300 locals, nested 12 deep.
  * They keep a plan that is not OPA's from taking memory or stack. */

@@ -40,7 +40,7 @@ my @builtins = Authz::Web::edit("$dir/builtins.md") =~ /^\| `[\w.]+` \| \d \|/mg
 my $builtins = 0;
 $builtins += count(
     qr/^ +\{"(?!internal)(?!(?:eq|equal|neq|[lg]te?|plus|minus|mul|div|rem|and|or)")[^"]+", +\d, +run_/m,
-    qw(fcgi rego), $_ ) for map {m{([^/]+)\z}} glob Authz::Path::source(qw(fcgi rego builtin_*.c));
+    qw(fcgi rego builtin), $_ ) for map {m{([^/]+)\z}} glob Authz::Path::source(qw(fcgi rego builtin *.c));
 is( scalar @builtins, $builtins, 'builtins.md has each builtin of fcgi/rego' );
 my @codes = Authz::Web::edit("$dir/reason-codes.md") =~ /^\| `\w+` \| \w+ \| \w+ \|/mg;
 is( scalar @codes, count( qr/"code":/, qw(etc policy controls.json) ),

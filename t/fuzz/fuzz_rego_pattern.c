@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "rego/pattern.h"
 
 #define OCTETS_MAX (4 << 20)

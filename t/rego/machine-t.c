@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "tap.h"
 
 #define OCTETS_MAX (4 << 20)

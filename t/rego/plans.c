@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "rego/machine.h"
 
 #define OCTETS_MAX (1024L << 20)

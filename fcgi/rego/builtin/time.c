@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 #define NS_PER_SECOND 1000000000LL
 

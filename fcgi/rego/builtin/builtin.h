@@ -1,6 +1,6 @@
 /* The functions that plans call besides their own, by their names in Rego. */
-#ifndef AZ_REGO_BUILTIN_H
-#define AZ_REGO_BUILTIN_H
+#ifndef AZ_REGO_BUILTIN_BUILTIN_H
+#define AZ_REGO_BUILTIN_BUILTIN_H
 
 #include "rego/machine.h"
 
@@ -31,6 +31,8 @@ extern const struct rego_builtin rego_json_builtins[];
 extern const struct rego_builtin rego_net_builtins[];
 extern const struct rego_builtin rego_encoding_builtins[];
 extern const struct rego_builtin rego_time_builtins[];
+extern const struct rego_builtin rego_bit_builtins[];
+extern const struct rego_builtin rego_semver_builtins[];
 extern const struct rego_builtin rego_unit_builtins[];
 extern const struct rego_builtin rego_type_builtins[];
 extern const struct rego_builtin rego_glob_builtins[];

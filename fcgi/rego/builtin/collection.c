@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 static bool
 collection_is_list(const struct rego_value *value)

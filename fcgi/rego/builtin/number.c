@@ -2,7 +2,7 @@
  * engine, which has integers of any size and mantissas of 64 bits. */
 #include "config.h"
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 #define BEYOND "a number that is no 64-bit integer"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Room for the text of an address; longer ones are none. */
 #define ADDRESS_SIZE 64

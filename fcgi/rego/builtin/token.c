@@ -8,7 +8,7 @@
 
 #include "base/b64url.h"
 #include "base/utf8.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Octets of the largest digest. */
 #define DIGEST_MAX 64

@@ -5,7 +5,7 @@
 
 #include "base/b64url.h"
 #include "base/utf8.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Return octets as a text. The engine has strings that are no UTF-8; this machine has not. */
 static const struct rego_value *

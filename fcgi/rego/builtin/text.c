@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Octets of a string that is put together. */
 #define TEXT_MAX (4 << 20)

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Octets of a string that is put together. */
 #define STRING_MAX (4 << 20)

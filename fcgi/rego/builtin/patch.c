@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* A patch that is applied. */
 struct patch {

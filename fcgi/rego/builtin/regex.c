@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "rego/pattern.h"
 
 /* Octets of a text that is put together. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Parts and delimiters of a pattern that is read, and comparisons of a match: some 10 ms. */
 #define PARTS_MAX 64

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 #include "rego/number.h"
 
 static const char *const type_names[] = {

@@ -1,7 +1,7 @@
 /* Objects, and walking through documents. */
 #include "config.h"
 
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Return the keys that an argument names: the items of an array or set, or an object's keys. NULL:
  * it is something else, or no memory. */

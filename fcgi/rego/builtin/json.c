@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "rego/builtin.h"
+#include "rego/builtin/builtin.h"
 
 /* Octets of a JSON text that is written. */
 #define MARSHAL_MAX (4 << 20)
