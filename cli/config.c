@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "help.h"
 #include "output.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "process.h"
 #include "run.h"
 #include "store/db/db.h"

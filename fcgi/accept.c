@@ -17,7 +17,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 #include "http/dispatch.h"
-#include "policy/decide/witness.h"
+#include "policy/engine/witness.h"
 #include "process.h"
 
 /* Most octets of an unread body that are read and dropped, so that the web server gets as far as

@@ -66,7 +66,7 @@
 #include "oidc/home.h"
 #include "oidc/logout.h"
 #include "oidc/userinfo.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "uma/delegations.h"
 #include "uma/owner.h"
 #include "uma/permission.h"

@@ -13,7 +13,7 @@
 #include "http/header_value.h"
 #include "http/shared.h"
 #include "policy/decide/ask.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "policy/save/bundle.h"
 #include "store/db/db.h"
 #include "store/policy/bundles.h"

@@ -27,7 +27,7 @@ static const uint32_t upstream_bounds[] = {1000, 2500, 5000, 10000, 25000, 50000
 static const char *const codes[] = {"200", "400", "401", "302", "304", "404", "204", "403", "429", "503", "201", "303", "405", "409", "410", "412", "413", "414", "415", "422", "500", "502", "504", "other", NULL};
 /* Members `evaluation` of policy's input. */
 static const char *const evaluations[] = {"issue", "introspect", "preview", "register", "authzen", "authzen_batch", "gateway", "gateway_tools", "other", NULL};
-/* Entrypoints of decisions (policy/decide/entrypoints.c). */
+/* Entrypoints of decisions (policy/engine/entrypoints.c). */
 static const char *const entrypoints[] = {"svc/decision/issue", "svc/decision/introspect", "svc/decision/register", "svc/decision/authzen", "svc/decision/authzen_batch", "svc/decision/gateway", "svc/decision/gateway_tools", "other", NULL};
 static const char *const engines[] = {"opa", "embedded", NULL};
 static const char *const engine_outcomes[] = {"answered", "failed", NULL};
@@ -45,7 +45,7 @@ static const char *const link_types[] = {"oauth_link", "user_secret", "other", N
 static const char *const link_results[] = {"needed", "connected", "declined", "refused", "failed", "refreshed", "refresh_failed", "lost", "disconnected", "other", NULL};
 static const char *const tool_upstreams[] = {"REST", "MCP", "STATIC", NULL};
 static const char *const tool_outcomes[] = {"done", "failed", "denied", "rejected", "error", NULL};
-/* What OPA says of decisions of the machine (policy/decide/witness.c). */
+/* What OPA says of decisions of the machine (policy/engine/witness.c). */
 static const char *const witness_results[] = {"same", "differs", "other_revision", "failed", NULL};
 static const char *const uses[] = {"oidc", "statement", NULL};
 

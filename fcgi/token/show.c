@@ -8,7 +8,7 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "token/issue.h"
 
 /* Milliseconds after which the row of a token is too old to be shown. The engine answers within a

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "fuzz/fuzz.h"
 #include "http/fake_io.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "store/db/db.h"
 
 #define INSTANCE_MAX 128 /* octets of an engine's own label, as in admin/bundles.c */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "policy/decide/http_answer.h"
+#include "policy/engine/http_answer.h"
 
 /* Octets of the longest body here; small, so that inputs reach it. */
 #define BODY_MAX 64

@@ -173,7 +173,7 @@ sub own_site_ok {
     return $line =~ /ROW\("\Q$site->{code}\E", "\Q$reason->{message}\E"\)/ && $site->{rule} eq 'no_decision_rows';
 }
 
-my @emitted = slurp( '..', '..', qw(fcgi policy decide no_decision.c) ) =~ /ROW\("([a-z_]+)"/g;
+my @emitted = slurp( '..', '..', qw(fcgi policy engine no_decision.c) ) =~ /ROW\("([a-z_]+)"/g;
 is( scalar @emitted, 4, 'reasons: found in the table of the service (policy.md 6.4, control system)' );
 for my $file ( glob Authz::Path::source( 'etc', 'policy', 'svc' ) . '/*/*.rego' ) {
     open my $in, '<', $file or die "$file: $!";

@@ -17,7 +17,7 @@
 #include "http/fake_io.h"
 #include "http/route.h"
 #include "http/shared.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "store/clients/clients.h"
 #include "store/db/db.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "policy/decide/archive_read.h"
+#include "policy/engine/archive_read.h"
 #include "policy/save/archive.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * it shares with the one before. t/rego has the machine itself. */
 #include "config.h"
 
-#include "policy/decide/engine_plan.h"
+#include "policy/engine/engine_plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "policy/decide/engine_result.h"
+#include "policy/engine/engine_result.h"
 #include "tap.h"
 
 /* An entrypoint "p" whose result is the value at data.KEY. */

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "env.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "policy/fake_engine.h"
 #include "tap.h"
 

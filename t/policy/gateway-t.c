@@ -9,8 +9,8 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "env.h"
-#include "policy/decide/engine.h"
 #include "policy/decide/gateway_answer.h"
+#include "policy/engine/engine.h"
 #include "policy/fake_engine.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/witness.h"
+#include "policy/engine/witness.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@ test_every_reason_in_the_rules_is_in_the_catalogue if {
 	emitted - listed == set()
 }
 
-# The service itself gives the reasons of the control system (policy/decide/no_decision.c).
+# The service itself gives the reasons of the control system (policy/engine/no_decision.c).
 test_every_reason_in_the_catalogue_is_in_the_rules if {
 	{r | some r in listed; r[0] != "system"} - emitted == set()
 }

@@ -6,7 +6,7 @@
 
 #include "base/jsonx.h"
 #include "policy/catalogue/shipped_files.h"
-#include "policy/decide/no_decision.h"
+#include "policy/engine/no_decision.h"
 
 #define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 

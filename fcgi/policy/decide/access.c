@@ -3,7 +3,7 @@
 #include "policy/decide/access.h"
 
 #include "base/jsonx.h"
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/entrypoints.h"
 
 /* The code of the reason that refuses the caller. */
 #define NOT_ENTITLED "authzen_not_entitled"

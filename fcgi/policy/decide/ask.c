@@ -8,8 +8,8 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "metrics/metrics.h"
-#include "policy/decide/engine.h"
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/engine.h"
+#include "policy/engine/entrypoints.h"
 
 /* Pause between two questions while a save is being confirmed, in milliseconds; OPA needs 10 to 50
  * ms to activate a bundle. */

@@ -7,8 +7,8 @@
 #include "base/jsonx.h"
 #include "base/pack.h"
 #include "base/words.h"
-#include "policy/decide/entrypoints.h"
 #include "policy/decide/gateway_answer.h"
+#include "policy/engine/entrypoints.h"
 
 /* Levels of names in the stored arguments: of a tool its own; of a request to a route also those in
  * `path` and `query`. Names further inside may be the user's data. */

@@ -8,7 +8,7 @@
 
 #include "base/jsonx.h"
 #include "base/words.h"
-#include "policy/decide/no_decision.h"
+#include "policy/engine/no_decision.h"
 
 /* ---- obligations */
 

@@ -7,7 +7,7 @@
 #include "base/iso8601.h"
 #include "base/jsonx.h"
 #include "base/settings.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 /* Version of the document format; it grows when a member changes its meaning. */
 #define SCHEMA 1

@@ -7,7 +7,7 @@
 #include "base/jsonx.h"
 #include "base/uri.h"
 #include "base/words.h"
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/entrypoints.h"
 
 /* Return {uri, scheme, loopback}, so that a rule need not parse addresses (policy.md 6.5). */
 static json_t *

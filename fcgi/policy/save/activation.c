@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/settings.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "policy/save/save_lock.h"
 #include "policy/save/save_notice.h"
 #include "store/db/db.h"

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "crypto/digest.h"
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/entrypoints.h"
 #include "policy/rows/cedar_rule.h"
 #include "policy/rows/rule.h"
 #include "policy/save/archive.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 #include "policy/rows/hooks.h"
 
 /* The revision of the active bundle as the engine stores it; `svc` is the bundle's name in

@@ -196,7 +196,7 @@ sub ready_as {
 }
 
 # Wait until all workers decide by the plan of now. A worker that found none looks again after LOOK_AGAIN_MS of
-# fcgi/policy/decide/engine_embedded.c, and asks OPA until then. True if the plan is there.
+# fcgi/policy/engine/engine_embedded.c, and asks OPA until then. True if the plan is there.
 sub await_plan {
     my ($self) = @_;
     my $there = sub {

@@ -1,7 +1,7 @@
 /* One revision of the policy as the machine (rego/machine.h) runs it: OPA's plan and the base
  * documents, read once into one arena. Knows nothing of requests or the database. */
-#ifndef AZ_POLICY_DECIDE_ENGINE_PLAN_H
-#define AZ_POLICY_DECIDE_ENGINE_PLAN_H
+#ifndef AZ_POLICY_ENGINE_ENGINE_PLAN_H
+#define AZ_POLICY_ENGINE_ENGINE_PLAN_H
 
 #include <jansson.h>
 #include <stdint.h>

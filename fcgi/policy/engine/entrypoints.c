@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/entrypoints.h"
 
 const char *const entrypoint_paths[ENTRYPOINTS] = {
     [ENTRYPOINT_ISSUE] = "svc/decision/issue",

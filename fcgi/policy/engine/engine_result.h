@@ -1,6 +1,6 @@
 /* The machine's answer as the JSON value that the reader of OPA's answer would make of it. */
-#ifndef AZ_POLICY_DECIDE_ENGINE_RESULT_H
-#define AZ_POLICY_DECIDE_ENGINE_RESULT_H
+#ifndef AZ_POLICY_ENGINE_ENGINE_RESULT_H
+#define AZ_POLICY_ENGINE_ENGINE_RESULT_H
 
 #include <jansson.h>
 #include <talloc.h>

@@ -1,12 +1,12 @@
 /* The reasons of the control `system`: why a question to policy has no decision. The service gives
  * them itself, because no rule can speak when the engine has no answer (policy.md 6.4). */
-#ifndef AZ_POLICY_DECIDE_NO_DECISION_H
-#define AZ_POLICY_DECIDE_NO_DECISION_H
+#ifndef AZ_POLICY_ENGINE_NO_DECISION_H
+#define AZ_POLICY_ENGINE_NO_DECISION_H
 
 #include <jansson.h>
 
 /* The source file of the table, as GET /admin/api/controls/system names it. */
-#define NO_DECISION_FILE "fcgi/policy/decide/no_decision.c"
+#define NO_DECISION_FILE "fcgi/policy/engine/no_decision.c"
 
 enum no_decision {
     NO_DECISION_UNREACHABLE, /* no whole answer came: no connection, or too late */

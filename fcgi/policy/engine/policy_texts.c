@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include "policy/decide/policy_texts.h"
+#include "policy/engine/policy_texts.h"
 
-#include "policy/decide/archive_read.h"
+#include "policy/engine/archive_read.h"
 #include "store/policy/plans.h"
 
 /* Octets of an unpacked bundle: ARCHIVE_MAX (policy/save/archive.h) and what a tar adds. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/engine_embedded.h"
+#include "policy/engine/engine_embedded.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "metrics/metrics.h"
-#include "policy/decide/archive_read.h"
-#include "policy/decide/engine_plan.h"
-#include "policy/decide/entrypoints.h"
-#include "policy/decide/policy_texts.h"
-#include "policy/decide/witness.h"
+#include "policy/engine/archive_read.h"
+#include "policy/engine/engine_plan.h"
+#include "policy/engine/entrypoints.h"
+#include "policy/engine/policy_texts.h"
+#include "policy/engine/witness.h"
 #include "store/policy/plan_current.h"
 
 /* The name of this engine in audit rows: the package of OPA that describes its plans. */

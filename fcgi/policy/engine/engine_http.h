@@ -4,15 +4,15 @@
  * answers are framed here, because every token request asks for a decision and libcurl's own
  * framing took a quarter of the worker's time (performance.md 3.2: 53 against 26 microseconds).
  */
-#ifndef AZ_POLICY_DECIDE_ENGINE_HTTP_H
-#define AZ_POLICY_DECIDE_ENGINE_HTTP_H
+#ifndef AZ_POLICY_ENGINE_ENGINE_HTTP_H
+#define AZ_POLICY_ENGINE_ENGINE_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <talloc.h>
 
 #include "base/op.h"
-#include "policy/decide/http_answer.h"
+#include "policy/engine/http_answer.h"
 
 /* A question for the engine. */
 struct http_question {

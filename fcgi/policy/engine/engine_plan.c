@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "policy/decide/engine_plan.h"
+#include "policy/engine/engine_plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "policy/decide/engine.h"
-#include "policy/decide/engine_result.h"
+#include "policy/engine/engine.h"
+#include "policy/engine/engine_result.h"
 
 /* Locals of each function that hold the input and the base documents. */
 #define LOCAL_DATA 1

@@ -1,9 +1,9 @@
 /* One question, decided by OPA and by the machine with the plan of the same revision. */
-#ifndef AZ_POLICY_DECIDE_COMPARE_H
-#define AZ_POLICY_DECIDE_COMPARE_H
+#ifndef AZ_POLICY_ENGINE_COMPARE_H
+#define AZ_POLICY_ENGINE_COMPARE_H
 
-#include "policy/decide/engine.h"
-#include "policy/decide/engine_plan.h"
+#include "policy/engine/engine.h"
+#include "policy/engine/engine_plan.h"
 
 enum compare_result {
     COMPARE_SAME,

@@ -1,13 +1,13 @@
 #include "config.h"
 
-#include "policy/decide/engine_result.h"
+#include "policy/engine/engine_result.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 /* Octets of an answer besides the result: OPA's provenance. */
 #define ENVELOPE_OCTETS 1024

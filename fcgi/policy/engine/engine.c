@@ -1,10 +1,10 @@
 /* The choice of the engine for a decision. */
 #include "config.h"
 
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
-#include "policy/decide/engine_embedded.h"
-#include "policy/decide/witness.h"
+#include "policy/engine/engine_embedded.h"
+#include "policy/engine/witness.h"
 
 enum az_status
 engine_evaluate(struct op *op, const char *entrypoint, const json_t *input,

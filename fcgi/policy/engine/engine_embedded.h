@@ -1,11 +1,11 @@
 /* The engine in this process (SVC_POLICY_ENGINE=embedded): OPA's plan of the confirmed revision,
  * run by the machine of rego/. OPA judges every save and decides what the machine cannot. */
-#ifndef AZ_POLICY_DECIDE_ENGINE_EMBEDDED_H
-#define AZ_POLICY_DECIDE_ENGINE_EMBEDDED_H
+#ifndef AZ_POLICY_ENGINE_ENGINE_EMBEDDED_H
+#define AZ_POLICY_ENGINE_ENGINE_EMBEDDED_H
 
 #include <jansson.h>
 
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 /* True if the settings ask for this engine. */
 bool embedded_wanted(const struct az *az);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/witness.h"
+#include "policy/engine/witness.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "base/settings.h"
 #include "crypto/random.h"
 #include "metrics/metrics.h"
-#include "policy/decide/compare.h"
+#include "policy/engine/compare.h"
 #include "store/db/audit.h"
 
 /* Audit rows and log lines of the witness. */

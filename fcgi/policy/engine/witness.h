@@ -3,8 +3,8 @@
  * after their answers were sent (SVC_POLICY_WITNESS_RATE). If OPA decides otherwise by the same
  * revision, OPA decides that entrypoint until the next revision, in all processes of the host.
  */
-#ifndef AZ_POLICY_DECIDE_WITNESS_H
-#define AZ_POLICY_DECIDE_WITNESS_H
+#ifndef AZ_POLICY_ENGINE_WITNESS_H
+#define AZ_POLICY_ENGINE_WITNESS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include <talloc.h>
 
 #include "base/op.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 /* Entrypoints of one revision that can be in doubt; there are fewer. */
 #define WITNESS_DOUBTS_MAX 32

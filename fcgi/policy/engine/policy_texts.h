@@ -1,6 +1,6 @@
 /* The texts by which the service decides in its own processes: plan and data of a revision. */
-#ifndef AZ_POLICY_DECIDE_POLICY_TEXTS_H
-#define AZ_POLICY_DECIDE_POLICY_TEXTS_H
+#ifndef AZ_POLICY_ENGINE_POLICY_TEXTS_H
+#define AZ_POLICY_ENGINE_POLICY_TEXTS_H
 
 #include "base/op.h"
 

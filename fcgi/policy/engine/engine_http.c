@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/engine_http.h"
+#include "policy/engine/engine_http.h"
 
 #include <curl/curl.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 /* Octets of the first read; a decision with its header is under 4 kB. */
 #define READ_SIZE 4096

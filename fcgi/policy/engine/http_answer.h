@@ -1,6 +1,6 @@
 /* One HTTP/1.1 answer (RFC 9112), read from octets. */
-#ifndef AZ_POLICY_DECIDE_HTTP_ANSWER_H
-#define AZ_POLICY_DECIDE_HTTP_ANSWER_H
+#ifndef AZ_POLICY_ENGINE_HTTP_ANSWER_H
+#define AZ_POLICY_ENGINE_HTTP_ANSWER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/http_answer.h"
+#include "policy/engine/http_answer.h"
 
 #include <string.h>
 #include <strings.h>

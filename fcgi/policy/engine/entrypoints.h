@@ -1,7 +1,7 @@
 /* The documents of the policy that the service asks for decisions: `result` of each is evaluated
  * (policy.md 6.3). */
-#ifndef AZ_POLICY_DECIDE_ENTRYPOINTS_H
-#define AZ_POLICY_DECIDE_ENTRYPOINTS_H
+#ifndef AZ_POLICY_ENGINE_ENTRYPOINTS_H
+#define AZ_POLICY_ENGINE_ENTRYPOINTS_H
 
 enum entrypoint {
     ENTRYPOINT_ISSUE,

@@ -1,6 +1,6 @@
 /* Reading the gzip'd tar archives of bundles. */
-#ifndef AZ_POLICY_DECIDE_ARCHIVE_READ_H
-#define AZ_POLICY_DECIDE_ARCHIVE_READ_H
+#ifndef AZ_POLICY_ENGINE_ARCHIVE_READ_H
+#define AZ_POLICY_ENGINE_ARCHIVE_READ_H
 
 #include <stddef.h>
 #include <talloc.h>

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/engine.h"
+#include "policy/engine/engine.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/jsonx.h"
 #include "base/settings.h"
 #include "metrics/metrics.h"
-#include "policy/decide/engine_http.h"
+#include "policy/engine/engine_http.h"
 
 /* The bundle's name in etc/opa/opa.yaml. */
 #define BUNDLE "svc"

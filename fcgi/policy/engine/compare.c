@@ -1,12 +1,12 @@
 #include "config.h"
 
-#include "policy/decide/compare.h"
+#include "policy/engine/compare.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/settings.h"
-#include "policy/decide/entrypoints.h"
+#include "policy/engine/entrypoints.h"
 
 bool
 compare_equal(const json_t *one, const json_t *other)

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/no_decision.h"
+#include "policy/engine/no_decision.h"
 
 #define ROW(code, message)                                                                         \
     {                                                                                              \

@@ -1,15 +1,15 @@
 /* The policy engine, behind a few functions, so that no endpoint knows which one decides. engine.c
  * chooses; engine_opa.c asks OPA, over the connection of engine_http.c; engine_embedded.c decides
  * in this process. */
-#ifndef AZ_POLICY_DECIDE_ENGINE_H
-#define AZ_POLICY_DECIDE_ENGINE_H
+#ifndef AZ_POLICY_ENGINE_ENGINE_H
+#define AZ_POLICY_ENGINE_ENGINE_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/op.h"
-#include "policy/decide/no_decision.h"
+#include "policy/engine/no_decision.h"
 
 /* Octets of a decision. The request was a form of at most 64 KiB. A decision is stored with the
  * token and is part of the next question, so it must not grow from one evaluation to the next. */

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "policy/decide/archive_read.h"
+#include "policy/engine/archive_read.h"
 
 #include <stdbool.h>
 #include <stdint.h>
