@@ -5,20 +5,16 @@
 #include <string.h>
 
 #include "base/field_rules.h"
-#include "base/jsonx.h"
 #include "managed/auth.h"
 #include "managed/import.h"
+#include "managed/manifest_private.h"
 #include "managed/names.h"
 #include "managed/reader.h"
-
-#define SETTINGS "${settings."
-#define INPUT_NAME "${input.name}"
 
 /* Limits of a manifest, each far above what a connector has. */
 #define SETTINGS_MAX 32
 #define SCOPES_MAX 64
 #define EGRESS_MAX 32
-#define PATH_SHOWN 160
 #define POLICY_KEY_MAX 64
 
 /* One reading. */
@@ -93,26 +89,20 @@ managed_tell(struct manifest_reading *reading, const char *path, const char *why
         reading->fault(reading->fault_arg, path, why);
 }
 
-static const json_t *
-properties_of(const struct managed_manifest *manifest)
-{
-    return json_object_get(manifest->settings, "properties");
-}
-
-static bool
-is_write_only(const json_t *property)
+bool
+manifest_is_write_only(const json_t *property)
 {
     return json_is_true(json_object_get(property, "writeOnly"));
 }
 
 /* ---- variables */
 
-/* Return the name of the setting of a whole ${settings.x}, on mem; NULL: it is none. */
-static const char *
-setting_name(TALLOC_CTX *mem, const char *text)
+const char *
+manifest_setting_name(TALLOC_CTX *mem, const char *text)
 {
-    size_t length = strlen(text), begin = sizeof(SETTINGS) - 1;
-    if (strncmp(text, SETTINGS, begin) != 0 || length < begin + 2 || text[length - 1] != '}')
+    size_t length = strlen(text), begin = sizeof(MANIFEST_SETTINGS) - 1;
+    if (strncmp(text, MANIFEST_SETTINGS, begin) != 0 || length < begin + 2
+        || text[length - 1] != '}')
         return NULL;
     return talloc_strndup(mem, text + begin, length - begin - 1);
 }
@@ -135,14 +125,14 @@ is_secret_place(TALLOC_CTX *mem, const char *path)
 static void
 check_text(struct manifest_reading *reading, const char *path, const char *text)
 {
-    const char *name = setting_name(reading->mem, text);
+    const char *name = manifest_setting_name(reading->mem, text);
     const json_t *property = name != NULL ? json_object_get(reading->properties, name) : NULL;
     bool secret = is_secret_place(reading->mem, path);
-    if (strstr(text, "${") != NULL && property == NULL && strcmp(text, INPUT_NAME) != 0)
+    if (strstr(text, "${") != NULL && property == NULL && strcmp(text, MANIFEST_INPUT_NAME) != 0)
         managed_tell(reading, path, "has an unknown variable, or one that is not the whole text");
-    else if (secret && !is_write_only(property))
+    else if (secret && !manifest_is_write_only(property))
         managed_tell(reading, path, "must be a setting with writeOnly");
-    else if (!secret && is_write_only(property))
+    else if (!secret && manifest_is_write_only(property))
         managed_tell(reading, path, "shows a setting with writeOnly");
 }
 
@@ -153,7 +143,7 @@ check_texts(struct manifest_reading *reading, const char *path, const json_t *va
     const char *name;
     json_t *member;
     size_t index;
-    if (path == NULL || strlen(path) > PATH_SHOWN) {
+    if (path == NULL || strlen(path) > MANIFEST_PATH_SHOWN) {
         managed_tell(reading, "resources[0]",
                      "is nested too deeply, or has names that are too long");
         return;
@@ -210,7 +200,7 @@ managed_check_settings(struct manifest_reading *reading, const json_t *settings)
         if (!json_is_object(property) || (flag != NULL && !json_is_boolean(flag)))
             managed_tell(reading, "settings.properties",
                          "must have objects, whose writeOnly is a boolean");
-        else if (is_write_only(property) && json_object_get(property, "default") != NULL)
+        else if (manifest_is_write_only(property) && json_object_get(property, "default") != NULL)
             managed_tell(reading, "settings.properties", "must not have a default for a secret");
     }
 }
@@ -291,257 +281,4 @@ const json_t *
 managed_manifest_policy(const json_t *document)
 {
     return json_object_get(json_array_get(json_object_get(document, "policyData"), 0), "payload");
-}
-
-/* ---- settings */
-
-json_t *
-managed_manifest_schema(TALLOC_CTX *mem, const struct managed_manifest *manifest)
-{
-    json_t *schema = jsonx_own(mem, manifest->settings != NULL
-                                        ? json_deep_copy(manifest->settings)
-                                        : json_pack("{s:s,s:{}}", "type", "object", "properties"));
-    const char *name;
-    json_t *property;
-    json_object_foreach (json_object_get(schema, "properties"), name, property)
-        json_object_del(property, "writeOnly");
-    json_object_del(schema, "required");
-    return schema != NULL && json_object_set_new(schema, "additionalProperties", json_false()) == 0
-               ? schema
-               : NULL;
-}
-
-/* Return the value of a setting, or its default; NULL: there is none. */
-static json_t *
-setting_value(const struct managed_manifest *manifest, const json_t *given, const char *name)
-{
-    json_t *value = json_object_get(given, name);
-    if (value != NULL)
-        return value;
-    return json_object_get(json_object_get(properties_of(manifest), name), "default");
-}
-
-bool
-managed_manifest_complete(const struct managed_manifest *manifest, const json_t *given,
-                          field_fault_fn *fault, void *fault_arg)
-{
-    bool complete = true;
-    const json_t *name;
-    size_t index;
-    json_array_foreach (json_object_get(manifest->settings, "required"), index, name) {
-        char path[PATH_SHOWN];
-        if (setting_value(manifest, given, json_string_value(name)) != NULL)
-            continue;
-        snprintf(path, sizeof(path), "settings.%s", json_string_value(name));
-        fault(fault_arg, path, "is required");
-        complete = false;
-    }
-    return complete;
-}
-
-json_t *
-managed_manifest_plain(TALLOC_CTX *mem, const struct managed_manifest *manifest,
-                       const json_t *given)
-{
-    struct jsonx_build plain = {jsonx_own(mem, json_object()), false};
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *) (uintptr_t) given, name, value)
-        if (!is_write_only(json_object_get(properties_of(manifest), name)))
-            jsonx_set(&plain, name, json_incref(value));
-    return jsonx_built(&plain);
-}
-
-/* ---- the resource */
-
-/* The values that fill a template. */
-struct filling {
-    TALLOC_CTX *mem;
-    const struct managed_manifest *manifest;
-    const json_t *given;
-    const char *name;
-    bool lost;
-};
-
-/* Return a copy of a value of the template, a new reference; NULL: its setting has no value. */
-static json_t *
-managed_fill(struct filling *filling, const json_t *value)
-{
-    struct jsonx_build build = {NULL, false};
-    const char *name;
-    json_t *member, *filled;
-    size_t index;
-    if (json_is_string(value) && strcmp(json_string_value(value), INPUT_NAME) == 0)
-        return json_string(filling->name);
-    if (json_is_string(value)
-        && strncmp(json_string_value(value), SETTINGS, sizeof(SETTINGS) - 1) == 0) {
-        name = setting_name(filling->mem, json_string_value(value));
-        filled = name != NULL ? setting_value(filling->manifest, filling->given, name) : NULL;
-        filling->lost = filling->lost || name == NULL;
-        return json_incref(filled);
-    }
-    if (json_is_object(value)) {
-        build.value = json_object();
-        json_object_foreach ((json_t *) (uintptr_t) value, name, member)
-            if ((filled = managed_fill(filling, member)) != NULL)
-                jsonx_set(&build, name, filled);
-    } else if (json_is_array(value)) {
-        build.value = json_array();
-        json_array_foreach (value, index, member)
-            if ((filled = managed_fill(filling, member)) != NULL)
-                jsonx_append(&build, filled);
-    } else {
-        return json_incref((json_t *) (uintptr_t) value);
-    }
-    filling->lost = filling->lost || build.lost || build.value == NULL;
-    return build.value;
-}
-
-/* Set the origin of the routes or tools. */
-static void
-set_origin(struct filling *filling, json_t *items)
-{
-    json_t *item;
-    size_t index;
-    json_array_foreach (items, index, item)
-        if (json_is_object(item)
-            && json_object_set_new(item, "origin", json_string("manifest")) != 0)
-            filling->lost = true;
-}
-
-json_t *
-managed_manifest_fill(TALLOC_CTX *mem, const struct managed_manifest *manifest, const json_t *given,
-                      const char *name)
-{
-    struct filling filling = {.mem = mem, .manifest = manifest, .given = given, .name = name};
-    json_t *document = jsonx_own(mem, managed_fill(&filling, manifest->resource));
-    if (document == NULL || json_object_set_new(document, "name", json_string(name)) != 0)
-        return NULL;
-    if (manifest->resource_type != NULL && json_object_get(document, "resourceType") == NULL
-        && json_object_set_new(document, "resourceType", json_string(manifest->resource_type)) != 0)
-        return NULL;
-    set_origin(&filling, json_object_get(document, "routes"));
-    set_origin(&filling, json_object_get(document, "tools"));
-    return filling.lost ? NULL : document;
-}
-
-/* ---- a new version of the manifest */
-
-/* Return the item of an array with this member; NULL: there is none. */
-static json_t *
-item_of(const json_t *items, const char *member, const json_t *key)
-{
-    json_t *item;
-    size_t index;
-    json_array_foreach (items, index, item)
-        if (json_equal(json_object_get(item, member), key))
-            return item;
-    return NULL;
-}
-
-static bool
-is_of_manifest(const json_t *item)
-{
-    const char *origin = json_string_value(json_object_get(item, "origin"));
-    return origin != NULL && strcmp(origin, "manifest") == 0;
-}
-
-/* Update the array `name`, whose items are known by their member `key`. */
-static bool
-update_items(json_t *stored, const json_t *filled, const char *name, const char *key)
-{
-    struct jsonx_build items = {json_array(), false};
-    const json_t *was = json_object_get(stored, name);
-    json_t *item;
-    size_t index;
-    json_array_foreach (json_object_get(filled, name), index, item) {
-        const json_t *old = item_of(was, key, json_object_get(item, key));
-        if (old != NULL && !is_of_manifest(old))
-            continue;
-        /* The operator's choice stays, on or off. */
-        if (old != NULL && !json_is_false(json_object_get(old, "enabled")))
-            json_object_del(item, "enabled");
-        else if (old != NULL)
-            items.lost = json_object_set_new(item, "enabled", json_false()) != 0 || items.lost;
-        jsonx_append(&items, json_incref(item));
-    }
-    json_array_foreach (was, index, item)
-        if (!is_of_manifest(item))
-            jsonx_append(&items, json_incref(item));
-    return items.value != NULL && json_object_set_new(stored, name, items.value) == 0
-           && !items.lost;
-}
-
-bool
-managed_manifest_update(json_t *stored, const json_t *filled)
-{
-    return update_items(stored, filled, "routes", "id")
-           && update_items(stored, filled, "tools", "name");
-}
-
-json_t *
-managed_scopes_added(TALLOC_CTX *mem, const json_t *was, const json_t *is)
-{
-    struct jsonx_build added = {jsonx_own(mem, json_array()), false};
-    json_t *scope;
-    size_t index;
-    json_array_foreach (is, index, scope) {
-        json_t *name = json_object_get(scope, "name");
-        if (item_of(was, "name", name) == NULL)
-            jsonx_append(&added, json_incref(name));
-    }
-    return jsonx_built(&added);
-}
-
-json_t *
-managed_scopes_changed(TALLOC_CTX *mem, const json_t *was, const json_t *is)
-{
-    struct jsonx_build changed = {jsonx_own(mem, json_array()), false};
-    json_t *scope;
-    size_t index;
-    json_array_foreach (is, index, scope) {
-        json_t *name = json_object_get(scope, "name");
-        const json_t *old = item_of(was, "name", name);
-        const json_t *old_implies = json_object_get(old, "implies"),
-                     *implies = json_object_get(scope, "implies");
-        bool none = json_array_size(old_implies) == 0 && json_array_size(implies) == 0;
-        if (old != NULL && !none && !json_equal(old_implies, implies))
-            jsonx_append(&changed, json_incref(name));
-    }
-    return jsonx_built(&changed);
-}
-
-/* Append the scopes that `from` implies to the names that follow from a scope. */
-static void
-imply(struct jsonx_build *implied, const json_t *scopes, const json_t *from)
-{
-    json_t *name, *known;
-    size_t index, place;
-    json_array_foreach (json_object_get(item_of(scopes, "name", from), "implies"), index, name) {
-        bool there = item_of(scopes, "name", name) == NULL;
-        json_array_foreach (implied->value, place, known)
-            there = there || json_equal(known, name);
-        if (!there)
-            jsonx_append(implied, json_incref(name));
-    }
-}
-
-json_t *
-managed_scopes_implied(TALLOC_CTX *mem, const json_t *scopes)
-{
-    struct jsonx_build all = {jsonx_own(mem, json_object()), false};
-    json_t *scope;
-    size_t index;
-    json_array_foreach (scopes, index, scope) {
-        json_t *name = json_object_get(scope, "name");
-        struct jsonx_build implied = {jsonx_own(mem, json_array()), false};
-        imply(&implied, scopes, name);
-        /* The array grows by what follows from its members, once each, so a circle ends. */
-        for (size_t i = 0; i < json_array_size(implied.value); i++)
-            imply(&implied, scopes, json_array_get(implied.value, i));
-        all.lost = all.lost || implied.lost || implied.value == NULL;
-        if (json_array_size(implied.value) > 0)
-            jsonx_set(&all, json_string_value(name), json_incref(implied.value));
-    }
-    return jsonx_built(&all);
 }

@@ -64,6 +64,10 @@ void reader_routes(struct reader *reader, const json_t *routes);
 void reader_tools(struct reader *reader, const json_t *tools);
 void reader_auth(struct reader *reader, const json_t *auth);
 
+/* Check the members of upstreamAuth against its type and each other, and set the defaults. */
+void reader_auth_rules(struct reader *reader, const json_t *object, const json_t *private_key,
+                       struct managed_auth *auth);
+
 /* Check an address of an upstream or of its authorization server: https, or http if the host is in
  * the list of the setting. Return its fault; *ret_listed (may be NULL): the host is in the list. */
 const char *reader_address_fault(struct reader *reader, const char *url, bool *ret_listed);

@@ -48,7 +48,7 @@ enum az_status resource_secrets(struct op *op, const struct managed_resource *re
 /* Return the place that the secrets of a resource are sealed for; NULL: no memory. */
 const char *resource_secrets_place(TALLOC_CTX *mem, const char *name);
 
-/* ---- what happened */
+/* ---- what happened (resources_events.c) */
 
 /*
  * Record an event: the next status by the rules of managed/status.h, with its reason (NULL: that of
