@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "output.h"
-#include "verbs.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 
 /* Most nouns: paths that are no verb. */
 #define NOUNS_MAX 32

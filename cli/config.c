@@ -6,15 +6,15 @@
 
 #include "base/jsonx.h"
 #include "base/log.h"
-#include "help.h"
-#include "output.h"
+#include "cli/help.h"
+#include "cli/lib/output.h"
+#include "cli/lib/run.h"
+#include "cli/verbs.h"
 #include "policy/engine/engine.h"
 #include "process.h"
-#include "run.h"
 #include "store/db/db.h"
 #include "store/db/schema.h"
 #include "store/tokens/signing_keys.h"
-#include "verbs.h"
 
 const struct cli_option config_check_options[] = {
     {"offline", 0, NULL, offsetof(struct cli_choices, offline), false,

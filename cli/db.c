@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "base/jsonx.h"
-#include "output.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 #include "policy/save/shipped.h"
 #include "store/db/partitions.h"
 #include "store/db/schema.h"
 #include "store/people/admin_keys.h"
 #include "store/tokens/signing_keys_turn.h"
-#include "verbs.h"
 
 static enum az_status
 migrate_schema(struct cli *cli, struct jsonx_build *report)

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "help.h"
+#include "cli/help.h"
 
 #include <string.h>
 

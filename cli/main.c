@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "cli.h"
-#include "help.h"
-#include "output.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/lib/output.h"
 
 int
 main(int argc, char **argv)

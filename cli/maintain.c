@@ -3,9 +3,9 @@
 
 #include "base/jsonx.h"
 #include "base/log.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 #include "housekeeping.h"
-#include "output.h"
-#include "verbs.h"
 
 int
 maintain_run(struct cli *cli)

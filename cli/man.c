@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/settings.h"
-#include "help.h"
-#include "output.h"
-#include "verbs.h"
+#include "cli/help.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 
 /* Write a text inside a line; roff gives backslash, minus and a leading dot or quote a meaning. */
 static void

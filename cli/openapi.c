@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "base/jsonx.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 #include "http/api/document.h"
-#include "output.h"
-#include "verbs.h"
 
 int
 openapi_run(struct cli *cli)

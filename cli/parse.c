@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli.h"
-#include "output.h"
+#include "cli/cli.h"
+#include "cli/lib/output.h"
 
 /* Most verbs and nouns after one path. */
 #define WORDS_MAX 32

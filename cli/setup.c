@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "output.h"
-#include "verbs.h"
+#include "cli/lib/output.h"
+#include "cli/verbs.h"
 
 #define SETUP AUTHZ_LIBEXECDIR "/setup-host"
 

@@ -1,9 +1,9 @@
 /* The table of verbs, sorted by words, which is also the order of --help and the manual. */
 #include "config.h"
 
-#include "verbs.h"
+#include "cli/verbs.h"
 
-#include "bundle_dir.h"
+#include "cli/policy/bundle_dir.h"
 
 #define DATABASE "SVC_DATABASE_URL"
 /* The two secrets of the keyring. */

@@ -2,7 +2,7 @@
 #ifndef AZ_CLI_VERBS_H
 #define AZ_CLI_VERBS_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 extern const struct cli_option admin_key_mint_options[];
 extern const struct cli_option admin_key_revoke_options[];

@@ -1,7 +1,7 @@
 /* Options of a verb become members of a body or parameters of a query, by a table. */
 #include "config.h"
 
-#include "admin.h"
+#include "cli/admin/admin.h"
 
 #include <string.h>
 

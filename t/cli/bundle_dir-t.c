@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bundle_dir.h"
-#include "dir.h"
-#include "json_text.h"
-#include "refusal.h"
+#include "cli/lib/dir.h"
+#include "cli/lib/json_text.h"
+#include "cli/policy/bundle_dir.h"
+#include "cli/policy/refusal.h"
 #include "tap.h"
 
 static void

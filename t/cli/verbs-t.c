@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli.h"
-#include "help.h"
-#include "run.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/lib/run.h"
 #include "store/db/db.h"
 #include "tap.h"
 

@@ -1,0 +1,70 @@
+/* Verbs that are one request to the admin API each: rows of a table, and one function that runs
+ * them. */
+#ifndef AZ_CLI_ADMIN_ADMIN_H
+#define AZ_CLI_ADMIN_ADMIN_H
+
+#include "cli/lib/call.h"
+#include "cli/lib/output.h"
+
+/* Ways to read the text of an option. */
+enum admin_kind {
+    ADMIN_TEXT,   /* as it is */
+    ADMIN_WORDS,  /* words between blanks: a JSON list */
+    ADMIN_NUMBER, /* digits */
+    ADMIN_TRUE,   /* a switch: true */
+    ADMIN_FALSE,  /* a switch: false */
+    ADMIN_OBJECT, /* a file with a JSON object */
+};
+
+/* An option that becomes a member of the body, or a parameter of the query. */
+struct admin_member {
+    size_t offset;        /* of the option in struct cli_choices */
+    const char *name;     /* member or parameter; NULL ends a list */
+    enum admin_kind kind; /* only ADMIN_TEXT in a query */
+};
+
+/* Most members of one verb. */
+#define ADMIN_MEMBERS_MAX 16
+
+/* One verb. */
+struct admin_verb {
+    const char *words;                   /* as in verbs.c */
+    const char *method;                  /* GET, POST, PUT, DELETE */
+    const char *path;                    /* of the API; each {} stands for the next argument */
+    const char *key;                     /* member of the body for that argument, or NULL */
+    const struct admin_member *members;  /* of the body, or parameters of a GET or DELETE; or
+                                            NULL */
+    const struct output_column *columns; /* of an answer that is a list; NULL: one object */
+    const char *list;                    /* member of the answer with the list; NULL: all of it */
+    const char *done;                    /* printed after a 204, behind the first word of the
+                                            verb and the argument: "was deleted" */
+    const char *missing;                 /* printed for 404, with the argument */
+    bool key_is_number;                  /* the member `key` is a number */
+};
+
+/* The table, ended by a row without words. */
+extern const struct admin_verb admin_verbs[];
+
+/* Columns of a signing key. */
+extern const struct output_column key_columns[];
+
+/* Filters of the audit log and the report, and the columns of a row of the log. */
+extern const struct admin_member audit_export_filters[], audit_tail_filters[], report_filters[];
+extern const struct output_column audit_columns[];
+
+/* Set the members of the options that were given. False: a number is none, and the error was
+ * printed, or there is no memory. */
+bool admin_fill(struct cli *cli, const struct admin_member *members, json_t *body);
+
+/* Fill the parameters of the options that were given; returns their number. */
+size_t admin_query(const struct cli *cli, const struct admin_member *members,
+                   struct query_pair pairs[ADMIN_MEMBERS_MAX]);
+
+/* Add the words of each list (an object of lists) to the lists of a binding, or remove them. An
+ * empty list goes. True if the binding changed. */
+bool entitle_change(json_t *binding, const json_t *words, bool remove);
+
+/* Print one object: its members as lines, or with --json as it is. */
+void admin_print_object(const struct cli *cli, json_t *object);
+
+#endif

@@ -1,0 +1,179 @@
+/* Prepare a verb: check its settings and the schema of the database. */
+#include "config.h"
+
+#include "cli/lib/run.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/lib/call.h"
+#include "cli/lib/output.h"
+#include "policy/save/save.h"
+#include "process.h"
+#include "store/db/db.h"
+#include "store/db/schema.h"
+
+const char *const cli_needs_all[] = {"*", NULL};
+
+const char run_database_url_problem[] =
+    "SVC_DATABASE_URL: libpq cannot parse it; use the form postgresql://USER@HOST/DATABASE";
+
+static bool
+is_needed(const char *const *needs, const struct setting *row)
+{
+    for (; *needs != NULL; needs++)
+        if (strcmp(*needs, row->name) == 0 || strcmp(*needs, cli_needs_all[0]) == 0)
+            return true;
+    return false;
+}
+
+/* True if the line is `NAME: why` or `FILE:LINE: NAME: why`; a path in it may hold any text. */
+static bool
+names_setting(const char *line, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at += length)
+        if (at[length] == ':' && at[length + 1] == ' '
+            && (at == line || (at - line >= 2 && at[-2] == ':' && at[-1] == ' ')))
+            return true;
+    return false;
+}
+
+bool
+run_problem_counts(const char *line, const char *const *needs)
+{
+    for (const struct setting *row = settings_table; row->name != NULL; row++)
+        if (names_setting(line, row->name))
+            return is_needed(needs, row);
+    return true;
+}
+
+static int
+run_check_settings(const struct cli *cli)
+{
+    int status = CLI_OK;
+    for (size_t i = 0; i < cli->problems.count; i++)
+        if (run_problem_counts(cli->problems.line[i], cli->verb->needs)) {
+            output_error("%s", cli->problems.line[i]);
+            status = CLI_CONFIG;
+        }
+    if (db_url_fault(cli->az->cfg->database_url) != NULL) {
+        output_error("%s", run_database_url_problem);
+        status = CLI_CONFIG;
+    }
+    return status;
+}
+
+/* True if the verb cannot be undone: it has the option CLI_YES. */
+static bool
+run_asks(const struct cli_verb *verb)
+{
+    const struct cli_option *row = verb->options;
+    while (row != NULL && row->name != NULL && row->offset != offsetof(struct cli_choices, yes))
+        row++;
+    return row != NULL && row->name != NULL;
+}
+
+/* Ask before a verb that cannot be undone, if there is somebody to ask. */
+static bool
+run_confirmed(const struct cli *cli)
+{
+    char answer[8];
+    if (!run_asks(cli->verb) || cli->choice.yes || !isatty(STDIN_FILENO))
+        return true;
+    output_error("%s%s%s: this cannot be undone", cli->path, cli->argc > 0 ? " " : "",
+                 cli->argc > 0 ? cli->args[0] : "");
+    fputs("Continue? [y/N] ", stderr);
+    if (fgets(answer, sizeof(answer), stdin) != NULL && strncasecmp(answer, "y", 1) == 0)
+        return true;
+    output_error("%s: stopped; nothing was changed", cli->path);
+    return false;
+}
+
+static int
+run_check_message(const struct cli *cli)
+{
+    const char *message = cli->choice.note;
+    const char *why = message != NULL ? save_message_fault(message) : NULL;
+    if (why == NULL)
+        return CLI_OK;
+    output_error("%s: --message %s; give one short line", cli->path, why);
+    return CLI_USAGE;
+}
+
+/* Print what the verb waits for; the same text once. */
+static void
+run_tell(void *arg, const char *what)
+{
+    struct cli *cli = arg;
+    if (cli->told != NULL && strcmp(cli->told, what) == 0)
+        return;
+    talloc_free(cli->told);
+    cli->told = talloc_strdup(cli->mem, what);
+    output_error("%s: %s", cli->path, what);
+}
+
+static void
+run_watch(struct cli *cli)
+{
+    cli->watch = (struct op_watch){.tell = run_tell, .arg = cli};
+    if (isatty(STDERR_FILENO) && !cli->choice.quiet)
+        cli->op.watch = &cli->watch;
+}
+
+/* Run the verb over the admin API: without settings, database or engine. */
+static int
+run_remote(struct cli *cli)
+{
+    if (cli->verb->place != CLI_ANYWHERE) {
+        output_error("%s: works on %s alone; omit --server and --key-file", cli->path,
+                     cli->verb->place == CLI_HOST ? "this host" : "the database");
+        return CLI_USAGE;
+    }
+    if (cli->choice.server == NULL) {
+        output_error("%s: --key-file is for --server; give both or none", cli->path);
+        return CLI_USAGE;
+    }
+    int status = call_prepare(cli);
+    if (status != CLI_OK)
+        return status;
+    cli->op.mem = cli->mem;
+    run_watch(cli);
+    status = cli->verb->run(cli);
+    explicit_bzero((void *) (uintptr_t) cli->key, strlen(cli->key));
+    return status;
+}
+
+int
+cli_run(struct cli *cli)
+{
+    if (run_check_message(cli) != CLI_OK)
+        return CLI_USAGE;
+    if (!run_confirmed(cli))
+        return CLI_FAILED;
+    if (cli->choice.server != NULL || cli->choice.key_file != NULL)
+        return run_remote(cli);
+    if (cli->verb->needs == NULL)
+        return cli->verb->run(cli);
+    cli->az = process_new(cli->mem, false, &cli->problems);
+    if (cli->az == NULL) {
+        output_error("%s: out of memory", cli->path);
+        return CLI_FAILED;
+    }
+    int status = run_check_settings(cli);
+    if (status != CLI_OK)
+        return status;
+    log_level_set("error"); /* the tool prints its own messages */
+    cli->op = process_op(cli->mem, cli->az);
+    run_watch(cli);
+    enum az_status st = cli->verb->place != CLI_HOST ? schema_check(&cli->op) : AZ_OK;
+    if (st == AZ_OK)
+        return cli->verb->run(cli);
+    status = output_fault(cli);
+    return st == AZ_UNAVAILABLE ? status : CLI_CONFIG;
+}

@@ -1,0 +1,19 @@
+/* Settings, as verbs and `config check` share them. */
+#ifndef AZ_CLI_LIB_RUN_H
+#define AZ_CLI_LIB_RUN_H
+
+#include <stdbool.h>
+#include <talloc.h>
+
+/* Problem line for a database_url that db_url_fault() refuses. libpq's own message would quote part
+ * of the value, possibly of the password. */
+extern const char run_database_url_problem[];
+
+/*
+ * True if a problem line matters to a verb that needs these settings. `NAME: why` and `FILE:LINE:
+ * NAME: why` matter when NAME is needed. Any other line (unreadable file, unknown name, no
+ * NAME=VALUE line) always does: it may hide a setting that is needed.
+ */
+bool run_problem_counts(const char *line, const char *const *needs);
+
+#endif
