@@ -5,10 +5,10 @@
  * ADDRESS is unix:PATH or HOST:PORT with an IPv4 address. The file contains one request, which is
  * sent repeatedly, at most RATE times per second. A file with several requests, each followed by a
  * NUL, is sent once, up to its end if there is time. An answer is bad if its status is not 200 or
- * 302 or if it does not contain EXPECT. Prints one line: requests, microseconds, p50 and p99 in
- * microseconds, bad answers. The exit status is 1 if a connection failed. The service and all of
- * its floors use this program, because wrk cannot use UNIX sockets and parses each answer in Lua on
- * a core that the service needs. */
+ * 302 or if it does not contain EXPECT. Prints one line: requests, microseconds, p50, p99
+ * and longest latency in microseconds, bad answers. The exit status is 1 if a connection failed.
+ * The service and all of its floors use this program, because wrk cannot use UNIX sockets and
+ * parses each answer in Lua on a core that the service needs. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -290,8 +290,8 @@ main(int argc, char **argv)
     long long start = load.due = now_us();
     int poll = open_all(&load, argv[1], connections, count);
     int ended = poll >= 0 && run(&load, poll, count, start + seconds * 1000000LL);
-    printf("requests=%lu us=%lld p50=%u p99=%u bad=%lu\n", load.requests, now_us() - start,
-           percentile(&load, 0.50), percentile(&load, 0.99), load.bad);
+    printf("requests=%lu us=%lld p50=%u p99=%u max=%u bad=%lu\n", load.requests, now_us() - start,
+           percentile(&load, 0.50), percentile(&load, 0.99), percentile(&load, 1), load.bad);
     if (!ended)
         fprintf(stderr, "load: a connection to %s failed\n", argv[1]);
     free(connections);

@@ -84,6 +84,25 @@ sub load_beside {
     return ( $told{requests} * 1e6 / $told{us}, $told{p50} / 1000, $told{p99} / 1000, $told{bad} );
 }
 
+# Return the longest times of a request in the second after a save's answer, and in a second without a save, in milliseconds: the
+# medians of so many. The load has more connections than there are workers, so each of them answers by the new policy.
+sub switches {
+    my ($count) = @_;
+    my %longest;
+    for my $i ( 1 .. $count ) {
+        for my $kind (qw(without after)) {
+            small_saves( "switch $i", 1 ) if $kind eq 'after';
+            open my $out, '-|', @load, 1 or die "load: $!";
+            my %told = map { split /=/, $_, 2 } split ' ', join ' ', readline $out;
+            close $out;
+            push @{ $longest{$kind} }, $told{max} / 1000;
+        }
+    }
+    return map {
+        quantile( 0.5, sort { $a <=> $b } @{ $longest{$_} } )
+    } qw(after without);
+}
+
 my ( $deploys, $refused ) = ( 0, 0 );
 
 sub deploys {
@@ -107,6 +126,11 @@ sub bar { return $_[0] <= $_[1] ? 'ok' : 'over' }
 my ( $p50, $p99 ) = small_saves( 'alone', $saves );
 printf "save of a small rule, to confirmed: p50 %.1f ms (at most 60: %s), p99 %.1f ms, %d saves\n", $p50,
   bar( $p50, 60 ), $p99, $saves;
+
+my $switches = $saves < 20 ? $saves : 20;
+my ( $after, $without ) = switches($switches);
+printf "longest time of /token in the second after a save's answer: %.1f ms, without a save %.1f ms, medians of %d\n",
+  $after, $without, $switches;
 
 my @rules =
   map { { path => "custom/bench/many/r$_.rego", content => rule( $_, 'one of many' ), enabled => JSON::PP::true } }
