@@ -196,6 +196,20 @@ check_embedded() {
     check_tests gcc "${names[@]}"
 }
 
+# Let OPA decide again whatever the other engine decides in HTTP tests, all or the named ones. A difference fails its file. Print
+# the sums.
+check_witness() {
+    export AUTHZ_TEST_ENGINE=embedded AUTHZ_TEST_WITNESS=1
+    if [ $# -eq 0 ]; then
+        cd "$TOP"
+        set -- t/http/*.t
+    fi
+    check_tests gcc "$@" || return 1
+    sed -n 's/^# decided again by OPA: //p' "$UP_DIR/make-check-gcc.log" | tr -d , | awk '
+        { for (i = 1; i < NF; i += 2) count[$i] += $(i + 1) }
+        END { for (name in count) printf "decided again by OPA: %s %d\n", name, count[name]; exit !count["same"] }'
+}
+
 # Compare the Cedar compiler with the whole corpus and with cedar-wasm.
 check_cedar() {
     export AUTHZ_CEDAR_ALL=1

@@ -333,6 +333,7 @@ is( evaluate( auditId => $spare )->status, 500, 'replay: a damaged document is 5
 
 # ---- without the engine
 
+$stack->restart_service( settings => { SVC_POLICY_ENGINE => 'opa' } );    # the other one does without OPA
 $stack->{opa}->stop;
 my $away = evaluate( path => $issue, input => input('orders.read') );
 admin_error(

@@ -393,7 +393,7 @@ ok( asked()->{statement}{verified}, '... as verified' );
 
 # ---- the parts that are away
 
-$stack->restart_service( settings => { SVC_SOFTWARE_STATEMENT_VERIFY => 'true' } );
+$stack->restart_service( settings => { SVC_SOFTWARE_STATEMENT_VERIFY => 'true', SVC_POLICY_ENGINE => 'opa' } );
 $before = sql('SELECT count(*) FROM client');
 $stack->{opa}->stop;
 oauth_error(
