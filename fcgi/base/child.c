@@ -43,9 +43,8 @@ set_limits(const struct child_call *call)
 /* Become the program, in the child; does not return. Descriptors of ours (the database, clients)
  * are closed, signals are as at a login, and no program with more rights can be run. */
 static void
-become(const struct child_call *call, char **arguments, pid_t parent)
+become(const struct child_call *call, char **arguments, char **variables, pid_t parent)
 {
-    static char *const nothing[] = {NULL};
     sigset_t none;
     sigemptyset(&none);
     for (int signal_number = 1; signal_number < NSIG; signal_number++)
@@ -58,7 +57,7 @@ become(const struct child_call *call, char **arguments, pid_t parent)
             && dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
     closefrom(STDERR_FILENO + 1);
     if (ready && set_limits(call) && sigprocmask(SIG_SETMASK, &none, NULL) == 0)
-        execve(call->program, arguments, nothing);
+        execve(call->program, arguments, variables);
     _exit(NOT_RUN);
 }
 
@@ -75,32 +74,33 @@ child_free(struct child *child)
     return 0;
 }
 
-/* Return the arguments of the program, its name first; NULL: no memory. */
+/* Return a copy of texts that end with NULL, after `first` unless it is NULL; NULL: no memory. */
 static char **
-copy_arguments(TALLOC_CTX *mem, const struct child_call *call)
+copy_texts(TALLOC_CTX *mem, const char *first, const char *const *texts)
 {
-    size_t count = 0;
-    while (call->arguments[count] != NULL)
+    size_t count = 0, used = 0;
+    while (texts[count] != NULL)
         count++;
-    char **arguments = talloc_zero_array(mem, char *, (unsigned) count + 2);
-    for (size_t i = 0; arguments != NULL && i <= count; i++)
-        if ((arguments[i] =
-                 talloc_strdup(arguments, i == 0 ? call->program : call->arguments[i - 1]))
-            == NULL)
+    char **copy = talloc_zero_array(mem, char *, (unsigned) count + 2);
+    if (copy == NULL || (first != NULL && (copy[used++] = talloc_strdup(copy, first)) == NULL))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if ((copy[used++] = talloc_strdup(copy, texts[i])) == NULL)
             return NULL;
-    return arguments;
+    return copy;
 }
 
 struct child *
 child_start(TALLOC_CTX *mem, const struct child_call *call)
 {
     struct child *child = talloc_zero(mem, struct child);
-    char **arguments = child != NULL ? copy_arguments(child, call) : NULL;
+    char **arguments = child != NULL ? copy_texts(child, call->program, call->arguments) : NULL;
+    char **variables = arguments != NULL ? copy_texts(child, NULL, call->variables) : NULL;
     pid_t parent = getpid();
     signal(SIGCHLD, SIG_DFL); /* if a web server had us ignore it, the status would be lost */
-    pid_t pid = arguments != NULL ? fork() : -1;
+    pid_t pid = variables != NULL ? fork() : -1;
     if (pid == 0)
-        become(call, arguments, parent);
+        become(call, arguments, variables, parent);
     if (pid < 0) {
         talloc_free(child);
         return NULL;

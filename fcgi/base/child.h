@@ -1,5 +1,5 @@
-/* A program that runs as a child process, without a shell, with an empty environment and within
- * limits. */
+/* A program that runs as a child process, without a shell, with the environment that the caller
+ * names and within limits. */
 #ifndef AZ_BASE_CHILD_H
 #define AZ_BASE_CHILD_H
 
@@ -10,6 +10,7 @@
 struct child_call {
     const char *program;          /* absolute path */
     const char *const *arguments; /* after its name; ends with NULL */
+    const char *const *variables; /* its environment, NAME=value; ends with NULL */
     const char *dir;              /* where it runs */
     const char *output;           /* file in `dir` that gets what it prints */
     unsigned cpu_seconds;         /* of processor time */

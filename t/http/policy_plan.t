@@ -121,14 +121,16 @@ like( $answer->header('X-Policy-Warning') // '-', qr/\A(?:-|.*trace)\z/, '... an
 # ---- a program that misbehaves
 
 my @bad = (
-    [ 'no such file'       => undef, qr/is not the absolute path of an executable file \(SVC_OPA_BINARY\)\z/ ],
-    [ 'fails'              => 'echo "rego_type_error: no" >&2; exit 1', qr/: opa build failed: rego_type_error: no\z/ ],
-    [ 'fails silently'     => 'exit 3',                                 qr/: opa build failed: no message\z/ ],
-    [ 'is killed'          => 'kill -9 $$',                             qr/: opa build was stopped/ ],
-    [ 'writes no plan'     => 'exit 0',                                 qr/: opa build wrote no plan/ ],
-    [ 'writes nonsense'    => 'echo nonsense >plan.tar.gz',             qr/: the archive of opa build cannot be read/ ],
-    [ 'writes another tar' => 'touch x; tar czf plan.tar.gz x; rm x',   qr/: the archive of opa build cannot be read/ ],
-    [ 'writes no end'      => 'cat /dev/zero >plan.tar.gz',             qr/: opa build (?:was stopped|failed)/ ],
+    [ 'no such file'   => undef, qr/is not the absolute path of an executable file \(SVC_OPA_BINARY\)\z/ ],
+    [ 'fails'          => 'echo "rego_type_error: no" >&2; exit 1', qr/: opa build failed: rego_type_error: no\z/ ],
+    [ 'fails silently' => 'exit 3',                                 qr/: opa build failed: no message\z/ ],
+    [ 'is killed'      => 'kill -9 $$',                             qr/: opa build was stopped/ ],
+    [ 'writes no plan' => 'exit 0',                                 qr/: opa build wrote no plan/ ],
+    [   'writes nonsense' => 'echo nonsense >plan.tar.gz',
+        qr/: the plan has more than 64 MiB, or the archive of opa build cannot be read/ ],
+    [   'writes another tar' => 'touch x; tar czf plan.tar.gz x; rm x',
+        qr/: the plan has more than 64 MiB, or the archive of opa build cannot be read/ ],
+    [ 'writes no end'          => 'cat /dev/zero >plan.tar.gz',    qr/: opa build (?:was stopped|failed)/ ],
     [ 'has control characters' => 'printf "a\033[2J" >&2; exit 1', qr/: opa build failed: an unreadable message\z/ ],
     [   'writes a plan of another kind' => 'echo {} >plan.json; tar czf plan.tar.gz plan.json; rm plan.json',
         qr/decides by this policy: the plan lacks an entrypoint\z/ ],
@@ -145,12 +147,18 @@ for my $case (@bad) {
 
 # ---- the process
 
-program("env >'$shown'; pwd >>'$shown'; ls -l /proc/self/fd | grep -c socket >>'$shown'; ulimit -d >>'$shown'; exit 1");
+program(
+    "env | sort >'$shown'; pwd >>'$shown'; ls -l /proc/self/fd | grep -c socket >>'$shown'; ulimit -d >>'$shown'; exit 1"
+);
 answer_is( deploy( rule('a := 4') ), 200, 'a program that looks around' );
 open my $in, '<', $shown or die "$shown: $!";
 my @lines = grep { !/\A(?:PWD|_|SHLVL|OLDPWD)=/ } map {s/\n\z//r} <$in>;
 close $in or die "$shown: $!";
-like( $lines[0], qr{\A\Q$tmp\E/authz-plan\.\w+\z}, '... has an empty environment, and a directory of its own' );
+is_deeply(
+    [ splice @lines, 0, 3 ],
+    [qw(GOGC=off GOMAXPROCS=1 GOMEMLIMIT=1GiB)],
+    '... has none of our environment, but what makes it fast' );
+like( $lines[0], qr{\A\Q$tmp\E/authz-plan\.\w+\z}, '... has a directory of its own' );
 is( $lines[1], 0,           '... no connection of ours' );
 is( $lines[2], 2 * 1024**2, '... and a limit of memory' );
 
